@@ -1,0 +1,87 @@
+/** What we sell, as the rest of the code sees it: the catalogue file after validation, with prices as integers. */
+import type { FormatName } from '@/chat/format-name'
+import type { Pico } from '@/lib/money'
+
+/** How long each phase of an upstream call may take, in milliseconds. */
+export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
+
+/** What happens to the upstream call when the client goes away: stop it, or read on for the exact usage within bounds. */
+export type DisconnectPolicy = { kind: 'abort' } | { kind: 'drain'; maxMs: number; maxConcurrent: number }
+
+export type Provider = {
+  name: string
+  format: FormatName
+  /** Without trailing slash. */
+  baseUrl: string
+  /** generate-content only: the version segment of the path. */
+  apiVersion: string
+  keys: ProviderKey[]
+  timeouts: Timeouts
+  /** Calls in flight at once; Infinity unless the catalogue says less. */
+  maxConcurrency: number
+  /** Sent with every call, e.g. an organisation id. */
+  headers: Record<string, string>
+  onDisconnect: DisconnectPolicy
+  /** Dialect switches that the format's encoder reads. */
+  quirks: ReadonlySet<string>
+}
+
+/** `secret` is never logged or shown; `id` (a short digest) stands for it everywhere. */
+export type ProviderKey = { id: string; secret: string; weight: number }
+
+/** pico-USD per token for each class of tokens. Reasoning is inside output. */
+export type Prices = {
+  input: Pico
+  cacheRead: Pico
+  cacheWrite5m: Pico
+  cacheWrite1h: Pico
+  output: Pico
+}
+
+/** A price list that applies to the whole request once its input exceeds `aboveInputTokens`. */
+export type PriceStep = { aboveInputTokens: number; prices: Prices }
+
+export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
+
+export type Target = { provider: Provider; model: string; quirks: ReadonlySet<string> }
+
+export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const
+export type Capability = (typeof CAPABILITIES)[number]
+
+export type Model = {
+  id: string
+  name: string
+  /** Unix seconds. */
+  created: number
+  ownedBy: string
+  targets: Target[]
+  pricing: Pricing
+  contextLength: number
+  maxOutputTokens: number
+  capabilities: ReadonlySet<Capability>
+  /** Model ids to try when this one fails and the request names none. */
+  fallback: string[]
+  /** An exact tokenizer count times this is still an upper bound of what the provider counts. */
+  tokenizerSafetyFactor: number
+}
+
+export type Tier = {
+  id: string
+  name: string
+  created: number
+  contextLength: number
+  strategy: string
+  candidates: Model[]
+}
+
+/** Limits of a key that sets none of its own. */
+export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
+
+export type Catalog = {
+  service: string
+  providers: ReadonlyMap<string, Provider>
+  /** In the file's order. */
+  models: ReadonlyMap<string, Model>
+  tiers: ReadonlyMap<string, Tier>
+  limits: DefaultLimits
+}

@@ -1,0 +1,77 @@
+/** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
+
+/** What went wrong, in the caller's terms. Each kind has one HTTP status and, per format, one type and code. */
+export type ErrorKind =
+  | 'invalid_request'
+  | 'invalid_credentials'
+  | 'insufficient_credit'
+  | 'forbidden'
+  | 'not_found'
+  | 'model_not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'context_length_exceeded'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'internal'
+  | 'upstream_failed'
+  | 'overloaded'
+  | 'timeout'
+
+export const STATUS_OF_KIND: Record<ErrorKind, number> = {
+  invalid_request: 400,
+  invalid_credentials: 401,
+  insufficient_credit: 402,
+  forbidden: 403,
+  not_found: 404,
+  model_not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  context_length_exceeded: 400,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  upstream_failed: 502,
+  overloaded: 503,
+  timeout: 504,
+}
+
+export type GatewayErrorOptions = {
+  /** The request field at fault, e.g. `messages[3].content`. */
+  param?: string
+  /** A machine-readable word finer than the kind, e.g. `key_budget_exceeded`. */
+  code?: string
+  /** Seconds after which a retry may succeed; sent as `retry-after`, rounded up. */
+  retryAfterSeconds?: number
+  /** Further facts for the body, e.g. needed, available and held USD of a 402. */
+  details?: Record<string, string | number | boolean | null>
+  /** Headers beyond `retry-after`, e.g. `x-ratelimit-*`. */
+  headers?: Record<string, string>
+  /** What really happened: logged, never sent. */
+  cause?: unknown
+}
+
+/**
+ * Ends a request with an answer the caller may read: `message` is written for the caller and holds nothing internal.
+ * Everything else that is thrown is a bug, and is answered with a fixed message.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly status: number
+
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    readonly options: GatewayErrorOptions = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.status = STATUS_OF_KIND[kind]
+  }
+}
+
+/** A request that breaks a rule of its format. `param` names the field, and `message` the field and the limit. */
+export function invalidRequest(message: string, param?: string): GatewayError {
+  return new GatewayError('invalid_request', message, param === undefined ? {} : { param })
+}

@@ -1,0 +1,35 @@
+/**
+ * A streamed answer as events, in nobody's dialect.
+ *
+ * `block` numbers the blocks of a stream in order of their start, contiguous from 0 over all choices. Blocks of one stream
+ * may interleave (chat-completions providers interleave tool calls); an encoder whose format forbids that buffers. Every
+ * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last
+ * one wins. `end` means that the provider's own terminator was seen; a stream that stops without it was truncated.
+ */
+import type { FormatName } from './format-name'
+import type { Signature } from './request'
+import type { FinishReason } from './response'
+import type { Usage } from './usage'
+
+export type ChatEvent =
+  | { type: 'start'; id: string; model: string; created: number }
+  | { type: 'text-start'; choice: number; block: number }
+  | { type: 'text-delta'; choice: number; block: number; text: string }
+  | { type: 'text-end'; choice: number; block: number; signature?: Signature }
+  | { type: 'refusal-start'; choice: number; block: number }
+  | { type: 'refusal-delta'; choice: number; block: number; text: string }
+  | { type: 'refusal-end'; choice: number; block: number }
+  | { type: 'reasoning-start'; choice: number; block: number; redacted?: Signature }
+  | { type: 'reasoning-delta'; choice: number; block: number; text: string }
+  | { type: 'reasoning-end'; choice: number; block: number; signature?: Signature }
+  | { type: 'tool-call-start'; choice: number; block: number; id: string; name: string }
+  | { type: 'tool-call-delta'; choice: number; block: number; argumentsText: string }
+  | { type: 'tool-call-end'; choice: number; block: number; signature?: Signature }
+  | { type: 'image'; choice: number; block: number; mediaType: string; data: string }
+  | { type: 'finish'; choice: number; finish: FinishReason }
+  | { type: 'usage'; usage: Usage }
+  | { type: 'error'; error: StreamError }
+  | { type: 'end' }
+
+/** What a provider said inside a stream that had begun with 200. `message` is its own words: never shown to a client unscrubbed. */
+export type StreamError = { format: FormatName; kind: string; message: string; status?: number }

@@ -1,0 +1,10 @@
+/** The three wire formats the gateway speaks, on both sides. */
+
+/** `chat-completions` is family 1 (OpenAI style), `messages` family 2 (Anthropic style), `generate-content` family 3 (Gemini style). */
+export type FormatName = 'chat-completions' | 'messages' | 'generate-content'
+
+export const FORMAT_NAMES = [
+  'chat-completions',
+  'messages',
+  'generate-content',
+] as const satisfies readonly FormatName[]

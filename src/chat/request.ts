@@ -1,0 +1,147 @@
+/** What a conversation is, in nobody's dialect: the hub that every format decodes into and encodes from. */
+
+import type { JsonObject, JsonValue } from '@/lib/json'
+import type { FormatName } from './format-name'
+
+/** A hint that the prompt up to and including this block is worth caching. */
+export type CacheHint = { ttl: '5m' | '1h' }
+
+/**
+ * An opaque proof that a provider attached to its own reasoning or tool call. It may only be sent back to a provider
+ * of the `format` that minted it: a foreign signature is refused by every provider.
+ */
+export type Signature = { format: FormatName; value: string }
+
+export type TextBlock = { type: 'text'; text: string; cache?: CacheHint; signature?: Signature }
+/** A model's declining answer, where the format tells it apart from text. */
+export type RefusalBlock = { type: 'refusal'; text: string }
+/** Visible or hidden thinking. `redacted` is the encrypted form that carries no text. */
+export type ReasoningBlock = { type: 'reasoning'; text: string; signature?: Signature; redacted?: Signature }
+/** A call the model made. `argumentsText` is the JSON text exactly as the wire had it (`''` = no arguments). */
+export type ToolCallBlock = {
+  type: 'tool-call'
+  id: string
+  name: string
+  argumentsText: string
+  signature?: Signature
+  cache?: CacheHint
+}
+export type ToolResultBlock = {
+  type: 'tool-result'
+  callId: string
+  /** The tool's name where the wire carries it (generate-content) or the history tells it. */
+  name?: string
+  content: (TextBlock | ImageBlock | FileBlock)[]
+  /** A result that is a JSON object on the wire (generate-content); `content` then holds its text. */
+  json?: JsonObject
+  isError: boolean
+  cache?: CacheHint
+}
+
+/** Bytes in the request, an address the provider may fetch (the gateway never does), or a provider's own file id. */
+export type MediaSource =
+  | { type: 'base64'; mediaType: string; data: string }
+  | { type: 'url'; url: string; mediaType?: string }
+  | { type: 'file-id'; id: string; format: FormatName }
+
+export type ImageBlock = { type: 'image'; source: MediaSource; detail?: string; cache?: CacheHint }
+export type FileBlock = {
+  type: 'file'
+  source: MediaSource | { type: 'text'; text: string; mediaType: string }
+  filename?: string
+  /** Context the caller gave beside the document (messages `context`). */
+  context?: string
+  cache?: CacheHint
+}
+export type AudioBlock = { type: 'audio'; mediaType: string; data: string; cache?: CacheHint }
+
+export type ContentBlock =
+  | TextBlock
+  | RefusalBlock
+  | ReasoningBlock
+  | ToolCallBlock
+  | ToolResultBlock
+  | ImageBlock
+  | FileBlock
+  | AudioBlock
+
+/**
+ * One turn. Tool results are blocks of a `user` turn. `system` turns are instructions in the middle of the conversation;
+ * those before the first other turn live in {@link ChatRequest.system}.
+ */
+export type Turn = { role: 'system' | 'user' | 'assistant'; content: ContentBlock[]; name?: string }
+
+/** A function the model may call. `parameters` is JSON Schema; absent = takes no arguments. */
+export type Tool = {
+  name: string
+  description?: string
+  parameters?: JsonObject
+  strict?: boolean
+  cache?: CacheHint
+}
+
+/** `names` restricts the choice to some of the tools, where the format can say so. */
+export type ToolChoice =
+  | { type: 'auto'; names?: string[] }
+  | { type: 'required'; names?: string[] }
+  | { type: 'none' }
+  | { type: 'tool'; name: string }
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof EFFORTS)[number]
+
+/** How hard to think (`effort`, or a budget in tokens; -1 = the model decides) and whether the caller wants to read it. */
+export type Reasoning = { effort?: Effort; budgetTokens?: number; visible?: boolean }
+
+/** What the answer must look like. */
+export type OutputShape =
+  | { type: 'text' }
+  | { type: 'json' }
+  | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
+
+/** Every number is as the caller gave it; encoders clamp to the target's range and drop what it lacks. */
+export type Sampling = {
+  temperature?: number
+  topP?: number
+  topK?: number
+  frequencyPenalty?: number
+  presencePenalty?: number
+  seed?: number
+  stop?: string[]
+  logprobs?: boolean
+  topLogprobs?: number
+}
+
+export type ChatRequest = {
+  /** The model or tier as the caller named it. */
+  model: string
+  stream: boolean
+  /** The system prompt that precedes the conversation. */
+  system: TextBlock[]
+  turns: Turn[]
+  tools: Tool[]
+  toolChoice?: ToolChoice
+  /** false = at most one tool call per answer. */
+  parallelToolCalls?: boolean
+  sampling: Sampling
+  /** The caller's own limit on output tokens, per choice. */
+  maxOutputTokens?: number
+  /** How many answers are wanted; 1 unless the caller asked for more. */
+  choices: number
+  reasoning?: Reasoning
+  output: OutputShape
+  /** The caller's end user, for the provider's abuse detection. */
+  userId?: string
+  /** A key under which the provider may route to a warm prompt cache. */
+  cacheKey?: string
+  serviceTier?: string
+  /** Models to try in order when the first fails; an extension of ours in every format. */
+  fallback: string[]
+  /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */
+  wantsUsage: boolean
+  /** Top-level fields that the hub has no word for, by the format they came in; only that format's encoder reads them. */
+  extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
+}
+
+/** What could not be said in the target format and was left out, in words for a log or a header. */
+export type Warning = { feature: string; detail: string }

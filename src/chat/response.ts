@@ -1,0 +1,39 @@
+/** A complete answer of a model, in nobody's dialect. */
+
+import type { JsonValue } from '@/lib/json'
+import type { ContentBlock } from './request'
+import type { Usage } from './usage'
+
+/** Why the model stopped, in one word for all providers. */
+export type FinishKind =
+  | 'stop'
+  | 'stop-sequence'
+  | 'length'
+  | 'context-length'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'pause'
+  | 'error'
+
+/** `raw` is the provider's own word; `sequence` the stop sequence that matched, where the provider says. */
+export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string }
+
+/** The blocks an answer may hold. */
+export type AnswerBlock = Extract<
+  ContentBlock,
+  { type: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'image' | 'audio' }
+>
+
+export type Choice = { index: number; content: AnswerBlock[]; finish: FinishReason; logprobs?: JsonValue }
+
+export type ChatResponse = {
+  /** The provider's id of the answer; empty where it gave none. */
+  id: string
+  /** Unix seconds; 0 where the provider gave none. */
+  created: number
+  /** The upstream's own name of the model; empty where it gave none. */
+  model: string
+  choices: Choice[]
+  /** null where the provider reported none: the answer is then metered by count. */
+  usage: Usage | null
+}

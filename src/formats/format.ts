@@ -1,0 +1,111 @@
+/**
+ * What a wire format must be able to do. Four verbs, used everywhere: decode (wire → hub), encode (hub → wire),
+ * parse (bytes → structure), format (structure → bytes). Each format is a folder of the same files and the same verbs.
+ */
+import type { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest, Warning } from '@/chat/request'
+import type { ChatResponse } from '@/chat/response'
+import type { Usage } from '@/chat/usage'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import type { Frame, SseEvent } from '@/lib/sse'
+
+/** What the path and query of a request say, beside its body. */
+export type RequestLine = {
+  /** The model id from the path, where the format puts it there (generate-content). */
+  model?: string
+  /** Whether the path asks for a stream, where the format says it there (generate-content). */
+  stream?: boolean
+}
+
+/** What the provider behind a target can and cannot take. Catalogue data, so that a new provider needs no code. */
+export type TargetTraits = {
+  /** The upstream's name of the model, to be written into the request. */
+  model: string
+  /** The most output tokens the model can give; used where the format demands a limit and the caller set none. */
+  maxOutputTokens: number
+  /** Dialect switches, by name; each encoder documents the ones it reads. */
+  quirks: ReadonlySet<string>
+}
+
+export type EncodedRequest = { body: JsonObject; warnings: Warning[] }
+
+/** What an encoder needs to know of the answer beside its content. */
+export type AnswerContext = {
+  /** The id to give the answer, in the format's own style of id where the provider's own id is of another format. */
+  id: string
+  /** The public model id, which is what every answer and chunk names. */
+  model: string
+  /** Unix seconds. */
+  created: number
+  /** chat-completions: whether the caller asked for the usage chunk. */
+  wantsUsage: boolean
+  /** Whether the caller asked to read the model's reasoning. */
+  wantsReasoning: boolean
+  /** Local estimate of the input tokens, for formats that state usage before the provider does (messages). */
+  estimatedInputTokens: number
+}
+
+/** Turns one upstream stream into events. Knows no I/O; never throws on anything a provider may send. */
+export interface StreamDecoder {
+  /** `json` is `event.data` parsed, or undefined where it is not JSON. */
+  push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
+  /** The upstream closed. Closes open blocks; emits `end` only where the provider's own terminator (or finish) was seen. */
+  end(): ChatEvent[]
+}
+
+/** Turns events into one client's stream. Knows no I/O. */
+export interface StreamEncoder {
+  push(event: ChatEvent): Frame[]
+  /** The closing frames of a stream that ended well. */
+  end(): Frame[]
+  /** The frames that say in the format's own way that the stream broke; no clean terminator follows them. */
+  fail(error: GatewayError, requestId: string): Frame[]
+}
+
+/** How frames become bytes for one client. */
+export type Framing = {
+  contentType: string
+  /** Sent before the first frame and after the last (the brackets of a JSON array); '' in event streams. */
+  open: string
+  close: string
+  format(frame: Frame, index: number): string
+  /** What keeps an idle connection open without meaning anything, as a whole block; '' where there is no such thing. */
+  keepAlive: string
+}
+
+export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
+
+/** What a provider's error answer says, normalised. `message` is the provider's own words, not yet scrubbed. */
+export type ProviderError = { status: number; kind: string; message: string; retryAfterSeconds?: number }
+
+/** The changes that the same format needs on its way through; everything else stays the caller's or the provider's own. */
+export interface PassThrough {
+  /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
+  request(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject
+  /** The provider's complete answer, with the public model id in place of the upstream's name. */
+  response(text: string, json: JsonObject, publicModel: string): string
+  /** The data of one event likewise; undefined hides the event from the client. */
+  event(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined
+}
+
+export interface Format {
+  readonly name: FormatName
+  /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
+  decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
+  /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+  encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
+  /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */
+  decodeResponse(body: JsonValue): ChatResponse | undefined
+  encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject
+  createStreamDecoder(): StreamDecoder
+  createStreamEncoder(context: AnswerContext): StreamEncoder
+  encodeError(error: GatewayError, requestId: string): EncodedError
+  /** Never throws; `body` is the parsed answer or undefined where it was not JSON. */
+  decodeError(status: number, body: JsonValue | undefined): ProviderError
+  /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
+  decodeUsage(usage: JsonValue | undefined): Usage | undefined
+  readonly passThrough: PassThrough
+  readonly framing: Framing
+}

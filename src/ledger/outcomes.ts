@@ -1,0 +1,142 @@
+/** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
+import type { Nano } from '@/lib/money'
+import type { UsageEvent } from './usage-event'
+
+/** Who pays (`accountId`) and through which API key. */
+export type Payer = { accountId: string; keyId: string }
+
+/** One request's claim on credit. All checks and the hold happen in one atomic step. */
+export type ReserveRequest = Payer & {
+  /** Made by the gateway, unique per request, and the identity of everything that happens to the hold afterwards. */
+  holdId: string
+  /** The most this request can cost. A non-negative integer. */
+  amount: Nano
+  /** The least a crashed request costs once its upstream was reached: the price of its input. At most `amount`. */
+  inputCost: Nano
+  /** What the request takes from the key's tokens-per-minute: input bound + output cap. A non-negative integer. */
+  tokens: number
+  /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
+  ttlMs: number
+  /** What the expire script writes into the usage event if the gateway never comes back: the event's `record` as JSON. */
+  record: string
+}
+
+export type RateLimitScope = 'requests' | 'tokens' | 'concurrency'
+
+export type ReserveOutcome =
+  | { kind: 'reserved'; available: Nano; limits: RateLimitState }
+  /** The hold id was used before; `state` is what became of it. A replay of our own reserve sees `open`. */
+  | { kind: 'exists'; state: 'open' | 'settled' | 'released' | 'expired' }
+  | { kind: 'unknown_account' }
+  /** The account is loaded but this key is not: load it from the database and try again. */
+  | { kind: 'unknown_key' }
+  | { kind: 'account_suspended' }
+  | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' }
+  | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
+  | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
+  | { kind: 'rate_limited'; scope: RateLimitScope; limit: number; retryAfterMs: number }
+
+/** What is left of the key's limits after a reserve, for `x-ratelimit-*` headers. */
+export type RateLimitState = {
+  requestsLimit: number
+  requestsRemaining: number
+  tokensLimit: number
+  tokensRemaining: number
+}
+
+/** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
+export type Renewal = { accountId: string; holdId: string; ttlMs: number; cost: Nano; record: string; reached: boolean }
+export type RenewOutcome = 'renewed' | 'settled' | 'released' | 'expired' | 'unknown_hold'
+
+export type Settlement = Payer & {
+  holdId: string
+  cost: Nano
+  /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
+  tokens: number
+  record: string
+}
+
+export type SettleOutcome =
+  | { kind: 'settled'; overrun: boolean; event: UsageEvent }
+  | { kind: 'already_settled' }
+  /** The hold had expired and was charged `expiredCost`; the difference has been corrected. */
+  | { kind: 'late'; expiredCost: Nano; event: UsageEvent }
+  /** The hold had been released; nothing is charged twice or revived. */
+  | { kind: 'already_released' }
+  /** No trace of the hold. The cost is charged all the same where `force` said so (a hold lost by Redis). */
+  | { kind: 'unknown_hold' }
+
+export type ReleaseOutcome = 'released' | 'already_settled' | 'already_released' | 'already_expired' | 'unknown_hold'
+
+export type ExpiredHold = { holdId: string; accountId: string; keyId: string; cost: Nano }
+
+/** Credit added (or, negative, taken back), identified by its ledger entry. */
+export type Credit = { accountId: string; entryId: string; amount: Nano }
+export type CreditOutcome = { kind: 'credited' | 'exists'; available: Nano } | { kind: 'unknown_account' }
+
+/** An account's money at one moment. Balance = available + held; credited = balance + spent. */
+export type AccountBalance = {
+  available: Nano
+  held: Nano
+  spent: Nano
+  spentThisMonth: Nano
+  status: AccountStatus
+  /** The number of the last usage event; grows by one per event. */
+  seq: number
+}
+
+export type AccountStatus = 'active' | 'suspended'
+export type KeyStatus = 'active' | 'deactivated' | 'deleted'
+
+/** Limits of a key; null = the catalogue's default limits (requests, tokens, concurrency) or none (budget, expiry). */
+export type KeyLimits = {
+  requestsPerMinute: number | null
+  tokensPerMinute: number | null
+  concurrency: number | null
+  monthlyBudget: Nano | null
+  /** Milliseconds since 1970. */
+  expiresAtMs: number | null
+}
+
+/** The history's view of an account, from which the ledger is loaded or rebuilt. */
+export type AccountSnapshot = {
+  accountId: string
+  status: AccountStatus
+  /** Credits minus charges that have reached the history. */
+  balance: Nano
+  spent: Nano
+  /** Charges of the calendar month `month`. */
+  spentThisMonth: Nano
+  /** Calendar month in UTC as yyyymm. */
+  month: number
+  seq: number
+  /** Ids of ledger entries whose credit is already inside `balance`: a later `credit` of one of them says `exists`. */
+  creditedEntryIds: string[]
+}
+
+export type KeySnapshot = KeyLimits & {
+  accountId: string
+  keyId: string
+  status: KeyStatus
+  /** Charges through this key in the calendar month `month` (yyyymm, UTC). */
+  spentThisMonth: Nano
+  month: number
+}
+
+/** Where the ledger reads history from; implemented outside, so that the ledger knows no database. */
+export interface LedgerHistory {
+  account(accountId: string): Promise<AccountSnapshot | undefined>
+  key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>
+  /** All account ids in batches, for a rebuild. */
+  accountIds(afterId: string, limit: number): Promise<string[]>
+}
+
+/** One of an account's latest charges, as GET /v1/usage shows them. */
+export type RecentCharge = {
+  eventId: string
+  model: string
+  inputTokens: number
+  outputTokens: number
+  cost: Nano
+  atMs: number
+}

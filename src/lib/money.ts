@@ -1,0 +1,83 @@
+/** Money as integers: nano-USD for amounts, pico-USD per token for prices. USD as a decimal exists only at the edges. */
+import { assert } from './assert'
+
+declare const nanoBrand: unique symbol
+declare const picoBrand: unique symbol
+
+/** An amount in nano-USD (10⁻⁹ USD): an integer whose magnitude is at most {@link MAX_NANO}. */
+export type Nano = number & { readonly [nanoBrand]: true }
+/** A price in pico-USD (10⁻¹² USD) per token: a non-negative integer of at most {@link MAX_PICO_PER_TOKEN}. */
+export type Pico = number & { readonly [picoBrand]: true }
+
+export const NANO_PER_USD = 1_000_000_000
+/** The most one account or one request may be worth: 9,000,000 USD, which stays below 2⁵³ nano-USD. */
+export const MAX_NANO = 9_000_000 * NANO_PER_USD
+/** The dearest price a catalogue may name: 1 USD per token. */
+export const MAX_PICO_PER_TOKEN = 1_000_000_000_000
+const PICO_PER_NANO = 1000n
+const DECIMAL_USD = /^(-?)(\d{1,8})(?:\.(\d{1,9}))?$/
+
+export const ZERO_NANO = 0 as Nano
+
+/** Brands an integer as nano-USD. Asserts that it is an integer within ±{@link MAX_NANO}. */
+export function nano(value: number): Nano {
+  assert(Number.isSafeInteger(value) && Math.abs(value) <= MAX_NANO, `amount out of range: ${value}`)
+  return value as Nano
+}
+
+/**
+ * Reads a decimal USD text such as `10`, `10.5` or `-0.000000001`, exactly.
+ * Returns undefined where it is no such number, has more than nine decimals, or is out of range.
+ */
+export function parseUsd(text: string): Nano | undefined {
+  const match = DECIMAL_USD.exec(text)
+  if (!match) return undefined
+  const fraction = (match[3] ?? '').padEnd(9, '0')
+  const magnitude = Number(match[2]) * NANO_PER_USD + Number(fraction)
+  if (magnitude > MAX_NANO) return undefined
+  return nano(match[1] === '-' && magnitude > 0 ? -magnitude : magnitude)
+}
+
+/** The amount as a JSON number of USD, for the edges only. */
+export function nanoToUsd(amount: Nano): number {
+  return amount / NANO_PER_USD
+}
+
+/** The amount as exact decimal text with nine decimals at most and no trailing zeros, e.g. `10.5`. */
+export function formatUsd(amount: Nano): string {
+  const magnitude = Math.abs(amount)
+  const whole = Math.floor(magnitude / NANO_PER_USD)
+  const fraction = String(magnitude % NANO_PER_USD)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return `${amount < 0 ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
+}
+
+/**
+ * Converts a catalogue price (USD per 1,000,000 tokens) to pico-USD per token; both count the same digits, 10⁶ apart.
+ * Returns undefined where the price is negative, not finite, finer than a pico-USD per token, or out of range.
+ */
+export function priceToPico(usdPer1mTokens: number): Pico | undefined {
+  const pico = Math.round(usdPer1mTokens * 1_000_000)
+  if (!Number.isFinite(usdPer1mTokens) || pico < 0 || pico > MAX_PICO_PER_TOKEN) return undefined
+  if (Math.abs(pico / 1_000_000 - usdPer1mTokens) > Math.abs(usdPer1mTokens) * 1e-12) return undefined
+  return pico as Pico
+}
+
+/**
+ * ⌈Σ tokensᵢ × priceᵢ / 1000⌉ nano-USD: the one place where tokens become money, rounded up once per request.
+ * Asserts that every count is a non-negative integer. Amounts above {@link MAX_NANO} saturate there, so that an
+ * absurd request is too dear for every account instead of wrapping around.
+ */
+export function costNano(lines: readonly (readonly [tokens: number, price: Pico])[]): Nano {
+  let exact = 0
+  for (const [tokens, price] of lines) {
+    assert(Number.isSafeInteger(tokens) && tokens >= 0, `token count out of range: ${tokens}`)
+    exact += tokens * price
+  }
+  if (exact <= Number.MAX_SAFE_INTEGER) return nano(Math.ceil(exact / 1000))
+  let total = 0n
+  for (const [tokens, price] of lines) total += BigInt(tokens) * BigInt(price)
+  const rounded = (total + PICO_PER_NANO - 1n) / PICO_PER_NANO
+  return nano(rounded > BigInt(MAX_NANO) ? MAX_NANO : Number(rounded))
+}
