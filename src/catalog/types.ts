@@ -61,6 +61,8 @@ export type Model = {
   capabilities: ReadonlySet<Capability>
   /** Model ids to try when this one fails and the request names none. */
   fallback: string[]
+  /** How good its answers are, 0 to 1, for the tiers' choice; undefined = not stated. */
+  quality?: number
   /** An exact tokenizer count times this is still an upper bound of what the provider counts. */
   tokenizerSafetyFactor: number
 }
@@ -71,6 +73,8 @@ export type Tier = {
   created: number
   contextLength: number
   strategy: string
+  /** What the strategy's score weighs, by name; empty = the strategy's own defaults. */
+  weights: ReadonlyMap<string, number>
   candidates: Model[]
 }
 

@@ -139,6 +139,12 @@ export type ChatRequest = {
   fallback: string[]
   /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */
   wantsUsage: boolean
+  /**
+   * What only a pass-through to a provider of the caller's own format can carry (a tool that runs at the provider, a block
+   * the hub has no word for), each as the field and what it is. Every `encodeRequest` refuses a request that has any,
+   * because leaving it out would change the meaning.
+   */
+  nativeOnly?: string[]
   /** Top-level fields that the hub has no word for, by the format they came in; only that format's encoder reads them. */
   extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
 }

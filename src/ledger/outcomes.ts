@@ -1,9 +1,9 @@
 /** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
 import type { Nano } from '@/lib/money'
+import type { Payer } from './keys'
 import type { UsageEvent } from './usage-event'
 
-/** Who pays (`accountId`) and through which API key. */
-export type Payer = { accountId: string; keyId: string }
+export type { Payer } from './keys'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
 export type ReserveRequest = Payer & {
@@ -35,6 +35,9 @@ export type ReserveOutcome =
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
   | { kind: 'rate_limited'; scope: RateLimitScope; limit: number; retryAfterMs: number }
+
+/** Limits of a key that sets none of its own, per minute and at once. Positive integers. */
+export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
 
 /** What is left of the key's limits after a reserve, for `x-ratelimit-*` headers. */
 export type RateLimitState = {
@@ -114,6 +117,12 @@ export type AccountSnapshot = {
   creditedEntryIds: string[]
 }
 
+/** A key's status and limits as the administration last set them. */
+export type KeyState = Payer & KeyLimits & { status: KeyStatus }
+
+/** A key at one moment: its state, and what it has open and spent. */
+export type KeyUsage = KeyState & { open: number; held: Nano; spentThisMonth: Nano }
+
 export type KeySnapshot = KeyLimits & {
   accountId: string
   keyId: string
@@ -127,6 +136,10 @@ export type KeySnapshot = KeyLimits & {
 export interface LedgerHistory {
   account(accountId: string): Promise<AccountSnapshot | undefined>
   key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>
+  /** Several accounts at once, in any order; those that don't exist are left out. */
+  accounts(accountIds: string[]): Promise<AccountSnapshot[]>
+  /** Which of these usage events (by `eventId`) are already inside their account's `balance`. In any order. */
+  knownEventIds(eventIds: string[]): Promise<string[]>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>
 }

@@ -1,19 +1,24 @@
 /** The immutable record that a settle or an expire appends: the only thing that ever becomes a charge in the history. */
-import type { FormatName } from '@/chat/format-name'
-import type { Usage } from '@/chat/usage'
-import type { Nano } from '@/lib/money'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { inputTokens, type Usage } from '@/chat/usage'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { MAX_NANO, type Nano, nano } from '@/lib/money'
+import { parsePayer } from './keys'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
-export type BillingRule =
-  | 'usage' // complete answer, the provider's own usage
-  | 'counted' // complete answer without usage: counted locally
-  | 'broken_usage' // broken after its first byte: the last usage seen
-  | 'broken_counted' // likewise, counted locally
-  | 'disconnect_usage' // the client went away: the last usage seen, or the exact one after draining
-  | 'disconnect_counted' // likewise, counted locally
-  | 'expired' // the gateway died: what the last renewal recorded
+export const BILLING_RULES = [
+  'usage', // complete answer, the provider's own usage
+  'counted', // complete answer without usage: counted locally
+  'broken_usage', // broken after its first byte: the last usage seen
+  'broken_counted', // likewise, counted locally
+  'disconnect_usage', // the client went away: the last usage seen, or the exact one after draining
+  'disconnect_counted', // likewise, counted locally
+  'expired', // the gateway died: what the last renewal recorded
+] as const
+export type BillingRule = (typeof BILLING_RULES)[number]
 
-export const EVENT_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired'] as const
+/** `forced`: charged although the store had lost the hold. */
+export const EVENT_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
 export type EventFlag = (typeof EVENT_FLAGS)[number]
 
 /**
@@ -41,6 +46,8 @@ export type UsageRecord = {
   durationMs: number
 }
 
+const EVENT_KINDS = ['settle', 'expire', 'late'] as const
+
 /** One entry of a shard's usage-event stream. */
 export type UsageEvent = {
   /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
@@ -48,7 +55,7 @@ export type UsageEvent = {
   holdId: string
   accountId: string
   keyId: string
-  kind: 'settle' | 'expire' | 'late'
+  kind: (typeof EVENT_KINDS)[number]
   /** What this event adds to the account's charges; of a late correction the difference, which may be negative. */
   cost: Nano
   /** What had been held. */
@@ -58,4 +65,93 @@ export type UsageEvent = {
   atMs: number
   flags: EventFlag[]
   record: UsageRecord
+}
+
+/** An event without its record: all that money needs. */
+export type EventEnvelope = Omit<UsageEvent, 'record'>
+
+/**
+ * Reads a stream entry. `fields` are its names and values in turn. Returns undefined where anything in it is not as the
+ * scripts and the gateway write it: such an entry must never reach the history's books.
+ */
+export function parseUsageEvent(fields: readonly string[]): UsageEvent | undefined {
+  const envelope = parseEventEnvelope(fields)
+  const record = parseRecord(fieldMap(fields).get('record') ?? '')
+  return envelope && record ? { ...envelope, record } : undefined
+}
+
+/** Reads a stream entry but for its record, so that the money of an entry with a broken record can still be counted. */
+export function parseEventEnvelope(fields: readonly string[]): EventEnvelope | undefined {
+  const map = fieldMap(fields)
+  const text = (name: string) => map.get(name) ?? ''
+  const kind = EVENT_KINDS.find((name) => name === text('kind'))
+  const payer = parsePayer(`${text('accountId')}:${text('keyId')}`)
+  const cost = integer(text('cost'), -MAX_NANO, MAX_NANO)
+  const held = integer(text('held'), 0, MAX_NANO)
+  const seq = integer(text('seq'), 1, Number.MAX_SAFE_INTEGER)
+  const atMs = integer(text('atMs'), 0, Number.MAX_SAFE_INTEGER)
+  const flags = parseFlags(text('flags') === '' ? [] : text('flags').split(','))
+  const holdId = text('holdId')
+  const eventId = kind === 'late' ? `${holdId}:late` : holdId
+  if (!kind || !payer || !flags || holdId === '' || text('eventId') !== eventId) return undefined
+  if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
+  return { eventId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
+}
+
+/** Reads a record's JSON, or undefined where any field is missing or of the wrong type. */
+export function parseRecord(text: string): UsageRecord | undefined {
+  const value = parseJson(text)
+  if (!isJsonObject(value) || !isJsonObject(value.usage)) return undefined
+  const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
+    (name) => typeof value[name] === 'string',
+  )
+  const hasNumbers = ['status', 'attempts', 'startedAtMs', 'durationMs'].every((name) => Number.isFinite(value[name]))
+  const hasFormats = [value.clientFormat, value.providerFormat].every((name) =>
+    FORMAT_NAMES.some((one) => one === name),
+  )
+  const isWhole =
+    hasTexts &&
+    hasNumbers &&
+    hasFormats &&
+    hasUsage(value.usage) &&
+    BILLING_RULES.some((rule) => rule === value.rule) &&
+    Array.isArray(value.flags) &&
+    parseFlags(value.flags) !== undefined &&
+    typeof value.stream === 'boolean' &&
+    (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs))
+  return isWhole ? (value as unknown as UsageRecord) : undefined
+}
+
+/** What the list of latest charges keeps of a record: `input tokens|output tokens|model`. */
+export function summaryOf(record: UsageRecord): string {
+  return `${inputTokens(record.usage)}|${record.usage.output}|${record.model}`
+}
+
+function hasUsage(usage: JsonObject): boolean {
+  const names = [
+    'uncached',
+    'cacheRead',
+    'cacheWrite5m',
+    'cacheWrite1h',
+    'output',
+    'reasoning',
+  ] satisfies (keyof Usage)[]
+  return names.every((name) => Number.isSafeInteger(usage[name]) && Number(usage[name]) >= 0)
+}
+
+function fieldMap(fields: readonly string[]): Map<string, string> {
+  const map = new Map<string, string>()
+  for (let index = 0; index + 1 < fields.length; index += 2) map.set(fields[index] ?? '', fields[index + 1] ?? '')
+  return map
+}
+
+function parseFlags(values: readonly unknown[]): EventFlag[] | undefined {
+  const flags = EVENT_FLAGS.filter((flag) => values.includes(flag))
+  return values.every((value) => EVENT_FLAGS.some((flag) => flag === value)) ? flags : undefined
+}
+
+/** A plain integer between `least` and `most`, or undefined. */
+function integer(text: string, least: number, most: number): number | undefined {
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) && value >= least && value <= most ? value : undefined
 }

@@ -1,5 +1,6 @@
 /** Random identifiers and digests. */
 import { createHash, randomBytes } from 'node:crypto'
+import { assert } from './assert'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** The largest multiple of 62 that a byte can hold; bytes from here on are thrown away so that every character is equally likely. */
@@ -21,14 +22,16 @@ export function randomId(prefix: string): string {
   return `${prefix}_${randomBase62(22)}`
 }
 
-/** A non-negative integer below 62^length, as base62 padded with zeros to `length` characters. */
+/** A non-negative integer below 62^length, as base62 padded with zeros to `length` characters. Asserts that it fits. */
 export function toBase62(value: number, length: number): string {
+  assert(Number.isSafeInteger(value) && value >= 0, `no base62 for ${value}`)
   let text = ''
   let rest = value
   for (let index = 0; index < length; index++) {
     text = BASE62[rest % 62] + text
     rest = Math.floor(rest / 62)
   }
+  assert(rest === 0, `${value} needs more than ${length} base62 characters`)
   return text
 }
 

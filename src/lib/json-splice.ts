@@ -13,7 +13,7 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   const key = path[path.length - 1] ?? ''
   const old = JSON.stringify(current)
   const fresh = JSON.stringify(value)
-  for (const separator of [':', ': ']) {
+  for (const separator of maySpellNamesInEscapes(text) ? [] : [':', ': ']) {
     const needle = `${JSON.stringify(key)}${separator}${old}`
     const at = text.indexOf(needle)
     if (at === -1) continue
@@ -27,6 +27,11 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   }
   const span = findStringSpan(text, path)
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
+}
+
+/** An escaped letter may be part of a name, which no search for the name would then find. */
+function maySpellNamesInEscapes(text: string): boolean {
+  return text.includes('\\u00') && /\\u00[4-7]/.test(text)
 }
 
 type Span = { start: number; end: number }

@@ -58,7 +58,8 @@ export function formatUsd(amount: Nano): string {
  * Returns undefined where the price is negative, not finite, finer than a pico-USD per token, or out of range.
  */
 export function priceToPico(usdPer1mTokens: number): Pico | undefined {
-  const pico = Math.round(usdPer1mTokens * 1_000_000)
+  // Adding zero turns minus zero, which JSON can say, into zero.
+  const pico = Math.round(usdPer1mTokens * 1_000_000) + 0
   if (!Number.isFinite(usdPer1mTokens) || pico < 0 || pico > MAX_PICO_PER_TOKEN) return undefined
   if (Math.abs(pico / 1_000_000 - usdPer1mTokens) > Math.abs(usdPer1mTokens) * 1e-12) return undefined
   return pico as Pico

@@ -12,7 +12,7 @@ export type Frame = { event?: string; data: string }
 export interface SseParser {
   /** Takes the next bytes, split anywhere, and returns the blocks they complete. */
   push(bytes: Uint8Array): SseEvent[]
-  /** Returns a last block that no blank line closed, if there is one. */
+  /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */
   end(): SseEvent[]
 }
 
@@ -22,6 +22,8 @@ export class SseEventTooLargeError extends Error {
 }
 
 const BYTE_ORDER_MARK = '\uFEFF'
+const LINE_FEED = 0x0a
+const SPACE = 0x20
 
 /**
  * Creates a parser for one stream. Lines end in LF, CR or CRLF; several data lines join with LF; a byte order mark and
@@ -30,8 +32,11 @@ const BYTE_ORDER_MARK = '\uFEFF'
 export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let buffer = ''
+  // Places in the buffer: where the open block and its open line begin, and up to where line ends were looked for.
+  let blockStart = 0
   let lineStart = 0
   let scanned = 0
+  // A CR at the very end of the buffer may be half of a CRLF.
   let skipLineFeed = false
   let atStreamStart = true
   let eventName: string | undefined
@@ -39,50 +44,54 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
 
   function readLine(line: string): void {
     if (line.startsWith('data:')) {
-      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5)
+      const value = line.slice(line.charCodeAt(5) === SPACE ? 6 : 5)
       data = data === undefined ? value : `${data}\n${value}`
     } else if (line === 'data') data = data === undefined ? '' : `${data}\n`
-    else if (line.startsWith('event:')) eventName = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6)
+    else if (line.startsWith('event:')) eventName = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6)
+    else if (line === 'event') eventName = ''
   }
 
   function takeBlock(end: number): SseEvent {
-    const block = { event: eventName, data, raw: buffer.slice(0, end) }
-    buffer = buffer.slice(end)
-    lineStart = 0
-    scanned = 0
+    checkSize(end - blockStart)
+    const block = { event: eventName, data, raw: buffer.slice(blockStart, end) }
+    blockStart = end
     eventName = undefined
     data = undefined
     return block
   }
 
+  function checkSize(chars: number): void {
+    if (chars > maxEventChars) throw new SseEventTooLargeError(`event exceeds ${maxEventChars} characters`)
+  }
+
   function drain(): SseEvent[] {
     const events: SseEvent[] = []
-    for (;;) {
-      if (skipLineFeed && scanned < buffer.length) {
-        skipLineFeed = false
-        if (buffer.charCodeAt(scanned) === 0x0a) {
-          scanned++
-          lineStart = scanned
-        }
-      }
-      const end = endOfLine(buffer, scanned)
-      if (end === -1) {
-        scanned = buffer.length
-        if (buffer.length > maxEventChars) throw new SseEventTooLargeError(`event exceeds ${maxEventChars} characters`)
-        return events
-      }
-      const isCarriageReturn = buffer.charCodeAt(end) === 0x0d
-      let next = end + 1
-      if (isCarriageReturn) {
-        if (next === buffer.length) skipLineFeed = true
-        else if (buffer.charCodeAt(next) === 0x0a) next++
-      }
-      const line = buffer.slice(lineStart, end)
-      lineStart = next
-      scanned = next
-      if (line === '') events.push(takeBlock(next))
-      else readLine(line)
+    if (skipLineFeed) {
+      skipLineFeed = false
+      if (buffer.charCodeAt(scanned) === LINE_FEED) lineStart = ++scanned
     }
+    let lineFeed = indexFrom(buffer, '\n', scanned)
+    let carriageReturn = indexFrom(buffer, '\r', scanned)
+    for (;;) {
+      const end = Math.min(lineFeed, carriageReturn)
+      if (end === Number.POSITIVE_INFINITY) break
+      const isPair = end === carriageReturn && lineFeed === end + 1
+      const next = isPair ? end + 2 : end + 1
+      if (lineFeed < next) lineFeed = indexFrom(buffer, '\n', next)
+      if (carriageReturn < next) {
+        skipLineFeed = !isPair && next === buffer.length
+        carriageReturn = indexFrom(buffer, '\r', next)
+      }
+      if (end === lineStart) events.push(takeBlock(next))
+      else readLine(buffer.slice(lineStart, end))
+      lineStart = next
+    }
+    buffer = buffer.slice(blockStart)
+    lineStart -= blockStart
+    blockStart = 0
+    scanned = buffer.length
+    checkSize(buffer.length)
+    return events
   }
 
   function append(text: string): SseEvent[] {
@@ -90,10 +99,7 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
     buffer += text
     if (atStreamStart) {
       atStreamStart = false
-      if (buffer.startsWith(BYTE_ORDER_MARK)) {
-        lineStart = 1
-        scanned = 1
-      }
+      if (buffer.startsWith(BYTE_ORDER_MARK)) lineStart = scanned = 1
     }
     return drain()
   }
@@ -103,7 +109,7 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
     end() {
       const events = append(decoder.decode())
       if (lineStart < buffer.length) readLine(buffer.slice(lineStart))
-      if (buffer !== '' && (data !== undefined || eventName !== undefined)) events.push(takeBlock(buffer.length))
+      if (buffer !== '') events.push(takeBlock(buffer.length))
       return events
     },
   }
@@ -115,9 +121,8 @@ export function formatSse(frame: Frame): string {
   return frame.event === undefined ? `data: ${lines}\n\n` : `event: ${frame.event}\ndata: ${lines}\n\n`
 }
 
-function endOfLine(text: string, from: number): number {
-  const lineFeed = text.indexOf('\n', from)
-  const carriageReturn = lineFeed === -1 ? text.indexOf('\r', from) : text.slice(from, lineFeed).indexOf('\r')
-  if (carriageReturn === -1) return lineFeed
-  return lineFeed === -1 ? carriageReturn : from + carriageReturn
+/** The index of `character` at or after `from`; Infinity where there is none. */
+function indexFrom(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from)
+  return index === -1 ? Number.POSITIVE_INFINITY : index
 }

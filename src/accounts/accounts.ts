@@ -1,0 +1,79 @@
+/** Accounts: who pays. Created and suspended here; their money is the ledger's. */
+import { eq, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '@/db/client'
+import { isUniqueViolation } from '@/db/failure'
+import { accounts } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { AccountStatus } from '@/ledger/outcomes'
+import { randomId } from '@/lib/ids'
+import { inOrder } from './in-order'
+
+export type Account = { accountId: string; name: string; email: string; status: AccountStatus; createdAt: Date }
+
+export type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'email_taken' }
+
+/** `email` is unique without regard to case; `name` has 1 to 200 characters. */
+export type NewAccount = { email: string; name: string }
+
+export interface Accounts {
+  /** Creates an empty, active account. */
+  create(account: NewAccount): Promise<CreateAccountOutcome>
+  /**
+   * Suspends or activates an account, in the history first and then on every gateway at once. Throws where the ledger
+   * can't be told: the history then has the new status, and the same call again mends the rest.
+   */
+  setStatus(accountId: string, status: AccountStatus): Promise<'updated' | 'unknown_account'>
+  find(accountId: string): Promise<Account | undefined>
+  findByEmail(email: string): Promise<Account | undefined>
+}
+
+/** Accounts in `database`, with `ledger` as what gateways obey. */
+export function createAccounts(database: Database, ledger: Ledger): Accounts {
+  const { db } = database
+  return {
+    async create({ email, name }) {
+      const accountId = randomId('acct')
+      try {
+        await db.insert(accounts).values({ id: accountId, email, name })
+        return { kind: 'created', accountId }
+      } catch (error) {
+        if (isUniqueViolation(error, 'accounts_email_key')) return { kind: 'email_taken' }
+        throw error
+      }
+    },
+    async setStatus(accountId, status) {
+      const changed = await db
+        .update(accounts)
+        .set({ status })
+        .where(eq(accounts.id, accountId))
+        .returning({ id: accounts.id })
+      if (changed.length === 0) return 'unknown_account'
+      await inOrder(database, `account ${accountId}`, async (transaction) => {
+        const account = await find(transaction, accountId)
+        if (account) await ledger.setAccountStatus(accountId, account.status)
+      })
+      return 'updated'
+    },
+    find: (accountId) => find(db, accountId),
+    async findByEmail(email) {
+      const [row] = await db
+        .select(COLUMNS)
+        .from(accounts)
+        .where(eq(sql`lower(${accounts.email})`, email.toLowerCase()))
+      return row
+    },
+  }
+}
+
+const COLUMNS = {
+  accountId: accounts.id,
+  name: accounts.name,
+  email: accounts.email,
+  status: accounts.status,
+  createdAt: accounts.createdAt,
+}
+
+async function find(db: Database['db'] | Transaction, accountId: string): Promise<Account | undefined> {
+  const [row] = await db.select(COLUMNS).from(accounts).where(eq(accounts.id, accountId))
+  return row
+}

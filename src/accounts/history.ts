@@ -1,0 +1,106 @@
+/** The history as the ledger reads it: accounts and keys as they stand in Postgres, each from one snapshot. */
+import { textArray } from '@/db/array-literal'
+import type { Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+
+/** A paid request waits for this, so a database that hangs must count as down soon. */
+const HISTORY_TIMEOUT_MS = 3_000
+
+/**
+ * Reads the history from `database`. Rejects where it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
+ *
+ * **Which credits are inside `balance`:** all ledger entries that were committed when the snapshot was taken, whether or
+ * not the outbox has told the ledger of them, and no others; `creditedEntryIds` names exactly these. An entry and the
+ * balance move in one transaction and are read by one statement here, so a load can neither miss a credit nor, when
+ * the outbox applies it afterwards, count it twice.
+ */
+export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
+  const { sql } = database
+  const bounded = <T>(work: Promise<T>) => withDeadline(work, timeoutMs)
+  async function readAccounts(accountIds: string[]): Promise<AccountSnapshot[]> {
+    const rows = await bounded(sql<AccountRow[]>`
+      SELECT id, status, balance_nano, spent_nano, spent_month_nano, spent_month, ledger_seq,
+        to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids
+      FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
+    return rows.map(toAccountSnapshot)
+  }
+  return {
+    async account(accountId) {
+      const [account] = await readAccounts([accountId])
+      return account
+    },
+    accounts: readAccounts,
+    async key(accountId, keyId) {
+      const [row] = await bounded(sql<KeyRow[]>`
+        SELECT status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
+          (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, spent_month_nano, spent_month
+        FROM api_keys WHERE id = ${keyId} AND account_id = ${accountId}`)
+      return row && toKeySnapshot(accountId, keyId, row)
+    },
+    async knownEventIds(eventIds) {
+      const rows = await bounded(
+        sql<{ event_id: string }[]>`
+          SELECT event_id FROM usage_records WHERE event_id = ANY(${textArray(eventIds)}::text::text[])`,
+      )
+      return rows.map((row) => row.event_id)
+    },
+    async accountIds(afterId, limit) {
+      const rows = await bounded(
+        sql<{ id: string }[]>`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT ${limit}`,
+      )
+      return rows.map((row) => row.id)
+    },
+  }
+}
+
+type AccountRow = {
+  id: string
+  status: AccountStatus
+  balance_nano: number
+  spent_nano: number
+  spent_month_nano: number
+  spent_month: number
+  ledger_seq: number
+  entry_ids: string[]
+}
+
+type KeyRow = {
+  status: KeyStatus
+  requests_per_minute: number | null
+  tokens_per_minute: number | null
+  concurrency: number | null
+  monthly_budget_nano: number | null
+  expires_at_ms: number | null
+  spent_month_nano: number
+  spent_month: number
+}
+
+function toAccountSnapshot(row: AccountRow): AccountSnapshot {
+  return {
+    accountId: row.id,
+    status: row.status,
+    balance: nano(row.balance_nano),
+    spent: nano(row.spent_nano),
+    spentThisMonth: nano(row.spent_month_nano),
+    month: row.spent_month,
+    seq: row.ledger_seq,
+    creditedEntryIds: row.entry_ids,
+  }
+}
+
+function toKeySnapshot(accountId: string, keyId: string, row: KeyRow): KeySnapshot {
+  return {
+    accountId,
+    keyId,
+    status: row.status,
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrency: row.concurrency,
+    monthlyBudget: row.monthly_budget_nano === null ? null : nano(row.monthly_budget_nano),
+    expiresAtMs: row.expires_at_ms,
+    spentThisMonth: nano(row.spent_month_nano),
+    month: row.spent_month,
+  }
+}

@@ -1,0 +1,87 @@
+/** From the text of a key to who pays: this process's memory, then the ledger's map, then the history. */
+import { eq } from 'drizzle-orm'
+import { GatewayError } from '@/chat/error'
+import type { Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import { apiKeys } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { Payer } from '@/ledger/outcomes'
+import { createBoundedMap } from './bounded-map'
+import { hashKey, isWellFormedKey } from './key-text'
+
+export type IdentifyOptions = {
+  /** Identities this process remembers. */
+  memorySize?: number
+  /** Milliseconds until the history counts as unreachable. */
+  timeoutMs?: number
+}
+
+/**
+ * Undefined where there is no such key (or it was deleted). Throws a {@link GatewayError} of kind `overloaded` where that
+ * can't be found out now. Says nothing of the key's status: reserve decides that, with no memory in between.
+ */
+export type Identify = (keyText: string) => Promise<Payer | undefined>
+
+const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
+/** Look-ups in the history at once, per process: a flood of made-up keys may not fill the queue to the database. */
+const MAX_HISTORY_LOOKUPS = 32
+const RETRY_AFTER_SECONDS = 2
+
+/**
+ * Identifies keys of `service`. Only the map from a key's hash to its account and id is remembered, which never changes, and
+ * only what was found: a key created a moment ago on another gateway is never "unknown" here.
+ */
+export function createIdentify(
+  database: Database,
+  ledger: Ledger,
+  service: string,
+  options: IdentifyOptions = {},
+): Identify {
+  const { memorySize, timeoutMs } = { ...DEFAULTS, ...options }
+  const memory = createBoundedMap<Payer>(memorySize)
+  const running = new Map<string, Promise<Payer | undefined>>()
+  let historyLookups = 0
+
+  async function lookUp(keyHash: string): Promise<Payer | undefined> {
+    const known = await ledger.lookupKeyHash(keyHash).catch(() => undefined)
+    if (known) return known
+    if (historyLookups >= MAX_HISTORY_LOOKUPS) throw unavailable('too many look-ups')
+    historyLookups += 1
+    try {
+      const found = await withDeadline(findInHistory(database, keyHash), timeoutMs)
+      if (found) await ledger.rememberKeyHash(keyHash, found).catch(() => undefined)
+      return found
+    } catch (error) {
+      throw unavailable(error)
+    } finally {
+      historyLookups -= 1
+    }
+  }
+
+  return async function identify(keyText) {
+    if (!isWellFormedKey(keyText, service)) return undefined
+    const keyHash = hashKey(keyText)
+    const remembered = memory.get(keyHash)
+    if (remembered) return remembered
+    const pending = running.get(keyHash) ?? lookUp(keyHash).finally(() => running.delete(keyHash))
+    running.set(keyHash, pending)
+    const payer = await pending
+    if (payer) memory.set(keyHash, payer)
+    return payer
+  }
+}
+
+async function findInHistory({ db }: Database, keyHash: string): Promise<Payer | undefined> {
+  const [row] = await db
+    .select({ accountId: apiKeys.accountId, keyId: apiKeys.id, status: apiKeys.status })
+    .from(apiKeys)
+    .where(eq(apiKeys.keyHash, keyHash))
+  return row && row.status !== 'deleted' ? { accountId: row.accountId, keyId: row.keyId } : undefined
+}
+
+function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('overloaded', 'The key cannot be checked at the moment. Please try again.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  })
+}

@@ -1,0 +1,18 @@
+/** Takes turns, so that the ledger is told of changes in the order in which the history has them. */
+import { sql } from 'drizzle-orm'
+import type { Database, Transaction } from '@/db/client'
+
+/**
+ * Runs `work` while no other process does so for the same `subject`. Two commands that change one key at the same time
+ * each commit first and then, in turn, tell the ledger what the history says by then: the last one tells the last state.
+ */
+export async function inOrder(
+  { db }: Database,
+  subject: string,
+  work: (transaction: Transaction) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (transaction) => {
+    await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${subject}, 0))`)
+    await work(transaction)
+  })
+}

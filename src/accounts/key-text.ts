@@ -1,0 +1,39 @@
+/** The text of an API key: `<service>-` + 30 random base62 characters + 6 characters of checksum, so that a typo is refused without a look-up. */
+import { crc32 } from 'node:zlib'
+import { randomBase62, sha256Hex, toBase62 } from '@/lib/ids'
+
+const SECRET_CHARS = 30
+const CHECKSUM_CHARS = 6
+const BODY = /^[0-9A-Za-z]{36}$/
+
+/** A new key for `service` (the catalogue's `service`, e.g. `svc`): 178 random bits. Never stored, only shown once. */
+export function generateKey(service: string): string {
+  const secret = randomBase62(SECRET_CHARS)
+  return `${service}-${secret}${checksum(secret)}`
+}
+
+/** Whether `text` could be a key of `service`: right prefix, length, alphabet and checksum. Costs no look-up. */
+export function isWellFormedKey(text: string, service: string): boolean {
+  const prefix = `${service}-`
+  if (text.length !== prefix.length + SECRET_CHARS + CHECKSUM_CHARS || !text.startsWith(prefix)) return false
+  const body = text.slice(prefix.length)
+  return BODY.test(body) && checksum(body.slice(0, SECRET_CHARS)) === body.slice(SECRET_CHARS)
+}
+
+/** What is stored in place of a key: SHA-256 of the whole text in hexadecimal. 178 random bits need no slow hash. */
+export function hashKey(text: string): string {
+  return sha256Hex(text)
+}
+
+/** What may be shown of a key in a list: its first characters and its last four. */
+export function keyHint(text: string): { prefix: string; lastFour: string } {
+  return { prefix: text.slice(0, text.indexOf('-') + 1 + 4), lastFour: text.slice(-4) }
+}
+
+/**
+ * CRC-32 (the polynomial of zlib) of the 30 characters as ASCII bytes, without the prefix, as base62 padded with zeros.
+ * It finds every single wrong character and every pair of swapped neighbours.
+ */
+function checksum(secret: string): string {
+  return toBase62(crc32(secret), CHECKSUM_CHARS)
+}

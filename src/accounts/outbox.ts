@@ -1,0 +1,118 @@
+/**
+ * The outbox of credits: tells the ledger of every credit that the history has, again and again until it has it.
+ *
+ * States of a row. **pending**: the ledger hasn't answered yet. **applied** (`applied_at`): it said `credited` or `exists`.
+ * **confirmed** (`confirmed_at`): it said so once more, {@link CONFIRM_AFTER_SECONDS} later. The second time is for a store
+ * that fails over or loses power in between and with it its last seconds: the credit's id makes the repetition harmless,
+ * and where it says `credited` instead of `exists`, money has just been saved.
+ */
+import { and, asc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import { describeFailure } from '@/db/failure'
+import { creditOutbox } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { Credit, CreditOutcome } from '@/ledger/outcomes'
+import type { Logger } from '@/lib/logger'
+import { createPause } from '@/lib/pause'
+
+export type OutboxOptions = {
+  /** Milliseconds between two looks while there is nothing to do or something fails. */
+  intervalMs?: number
+  /** Seconds after which an applied credit is told a second time. */
+  confirmAfterSeconds?: number
+}
+
+export interface OutboxWorker {
+  start(): void
+  /** Resolves once the round that is running has ended, or after two seconds. */
+  stop(): Promise<void>
+  /** One round now: how many rows moved on, and how many could not. */
+  runOnce(): Promise<{ moved: number; failed: number }>
+}
+
+const CONFIRM_AFTER_SECONDS = 60
+const INTERVAL_MS = 2_000
+const ROUND_SIZE = 200
+const STOP_TIMEOUT_MS = 2_000
+
+/** Tells `ledger` what the outbox in `database` holds. Any number of workers may run at once. */
+export function createOutboxWorker(
+  database: Database,
+  ledger: Ledger,
+  logger: Logger,
+  options: OutboxOptions = {},
+): OutboxWorker {
+  const { intervalMs = INTERVAL_MS, confirmAfterSeconds = CONFIRM_AFTER_SECONDS } = options
+  const pause = createPause()
+  let loop: Promise<void> | undefined
+  let isStopping = false
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const isBusy = await runOnce(database, ledger, logger, confirmAfterSeconds).then(
+        (round) => round.moved === ROUND_SIZE,
+        (error) => {
+          logger.warn('credit_outbox_failed', { reason: describeFailure(error) })
+          return false
+        },
+      )
+      if (isBusy || isStopping) continue
+      // Spread out, so that many processes don't look at the same moment.
+      await pause.wait(intervalMs * (0.5 + Math.random()))
+    }
+  }
+
+  return {
+    start() {
+      loop ??= run()
+    },
+    async stop() {
+      isStopping = true
+      pause.end()
+      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS).catch(() => undefined)
+    },
+    runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds),
+  }
+}
+
+/** Applies one credit and notes it. Throws where the ledger or the history can't be reached; repeating is safe. */
+export async function applyCredit({ db }: Database, ledger: Ledger, credit: Credit): Promise<CreditOutcome> {
+  const outcome = await ledger.credit(credit)
+  if (outcome.kind === 'unknown_account') return outcome
+  await db
+    .update(creditOutbox)
+    .set({ appliedAt: sql`now()` })
+    .where(and(eq(creditOutbox.entryId, credit.entryId), isNull(creditOutbox.appliedAt)))
+  return outcome
+}
+
+async function runOnce(
+  database: Database,
+  ledger: Ledger,
+  logger: Logger,
+  confirmAfterSeconds: number,
+): Promise<{ moved: number; failed: number }> {
+  const { db } = database
+  const isDue = lt(creditOutbox.appliedAt, sql`now() - make_interval(secs => ${confirmAfterSeconds})`)
+  const rows = await db
+    .select()
+    .from(creditOutbox)
+    .where(and(isNull(creditOutbox.confirmedAt), or(isNull(creditOutbox.appliedAt), isDue)))
+    .orderBy(asc(creditOutbox.createdAt))
+    .limit(ROUND_SIZE)
+  let failed = 0
+  for (const { entryId, accountId, amount, appliedAt } of rows) {
+    try {
+      const outcome = await applyCredit(database, ledger, { accountId, entryId, amount })
+      if (outcome.kind === 'unknown_account') throw new Error('the ledger does not know the account')
+      if (appliedAt === null) continue
+      if (outcome.kind === 'credited') logger.warn('lost_credit_restored', { accountId, entryId })
+      await db.update(creditOutbox).set({ confirmedAt: sql`now()` }).where(eq(creditOutbox.entryId, entryId))
+    } catch (error) {
+      failed += 1
+      logger.warn('credit_not_applied', { accountId, entryId, reason: describeFailure(error) })
+    }
+  }
+  return { moved: rows.length - failed, failed }
+}

@@ -1,0 +1,109 @@
+/** Checks the history against itself: every sum that is kept beside the entries it sums, and everything that must not be there. */
+import type { TransactionSql } from 'postgres'
+import type { Database } from '@/db/client'
+import type { Violation } from '@/ledger/violation'
+
+/**
+ * `sums` compares the balances with the daily sums, in time proportional to accounts and days, and may run every few minutes.
+ * `records` also reads every usage record.
+ */
+export type ReconcileDepth = 'sums' | 'records'
+
+export type ReconcileReport = { violations: Violation[]; accounts: number }
+
+/** Of each kind, so that a broken disk doesn't print a million lines. */
+const MAX_VIOLATIONS_PER_KIND = 100
+/** A credit that the outbox has not got through to the ledger after this long. */
+const OUTBOX_PATIENCE_SECONDS = 60
+
+/** Checks from one snapshot of the database, so that traffic in the meantime is no violation. */
+export async function reconcileHistory({ sql }: Database, depth: ReconcileDepth): Promise<ReconcileReport> {
+  return await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+    await transaction`SET LOCAL statement_timeout = 0`
+    const checks = depth === 'records' ? [...SUM_CHECKS, ...RECORD_CHECKS] : SUM_CHECKS
+    const violations: Violation[] = []
+    for (const check of checks) violations.push(...(await run(transaction, check)))
+    const [row] = await transaction<{ accounts: number }[]>`SELECT count(*) AS accounts FROM accounts`
+    return { violations, accounts: row?.accounts ?? 0 }
+  })
+}
+
+type Check = { kind: string; statement: string }
+
+/** Every statement returns one row per violation: the columns `account_id`, where there is one, and `detail`. */
+async function run(transaction: TransactionSql, { kind, statement }: Check): Promise<Violation[]> {
+  const rows = await transaction.unsafe<{ account_id: string | null; detail: string }[]>(
+    `SELECT account_id, detail FROM (${statement}) AS found (account_id, detail) LIMIT ${MAX_VIOLATIONS_PER_KIND}`,
+  )
+  return rows.map(({ account_id: accountId, detail }) => ({
+    kind,
+    ...(accountId === null ? {} : { accountId }),
+    detail,
+  }))
+}
+
+const SUM_CHECKS: readonly Check[] = [
+  {
+    kind: 'history_balance_differs',
+    statement: `
+      SELECT a.id, format('balance %s, spent %s; credits %s, charges %s', a.balance_nano, a.spent_nano,
+        coalesce(credits.amount, 0), coalesce(charges.amount, 0))
+      FROM accounts a
+      LEFT JOIN (SELECT account_id, sum(amount_nano) AS amount FROM ledger_entries GROUP BY 1) credits ON credits.account_id = a.id
+      LEFT JOIN (SELECT account_id, sum(cost_nano) AS amount FROM usage_daily GROUP BY 1) charges ON charges.account_id = a.id
+      WHERE a.balance_nano <> coalesce(credits.amount, 0) - coalesce(charges.amount, 0)
+        OR a.spent_nano <> coalesce(charges.amount, 0)`,
+  },
+  {
+    kind: 'charges_without_account',
+    statement: `
+      SELECT d.account_id, format('%s requests, charges %s', sum(d.requests), sum(d.cost_nano)) FROM usage_daily d
+      WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = d.account_id) GROUP BY d.account_id`,
+  },
+  {
+    kind: 'dead_letter',
+    statement: `
+      SELECT account_id, format('%s of %s (event %s): %s', entry_id, stream, event_id, error) FROM dead_letters
+      WHERE NOT is_booked ORDER BY created_at`,
+  },
+  {
+    kind: 'credit_not_applied',
+    statement: `
+      SELECT account_id, format('entry %s over %s', entry_id, amount_nano) FROM credit_outbox
+      WHERE applied_at IS NULL AND created_at < now() - interval '${OUTBOX_PATIENCE_SECONDS} seconds'`,
+  },
+  {
+    kind: 'ledger_entries_not_protected',
+    statement: `
+      SELECT NULL::text, 'the trigger that refuses changes is missing or disabled' WHERE NOT EXISTS (
+        SELECT 1 FROM pg_trigger WHERE tgrelid = 'ledger_entries'::regclass
+          AND tgname = 'ledger_entries_append_only' AND tgenabled <> 'D')`,
+  },
+]
+
+const RECORD_CHECKS: readonly Check[] = [
+  {
+    kind: 'daily_sum_differs',
+    statement: `
+      SELECT account_id, format('%s: %s requests over %s, summed as %s over %s', day, records.requests, records.charges,
+        days.requests, days.charges)
+      FROM (SELECT account_id, (settled_at AT TIME ZONE 'UTC')::date AS day, count(*) FILTER (WHERE kind <> 'late') AS requests,
+          sum(cost_nano) AS charges, coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output
+        FROM usage_records GROUP BY 1, 2) records
+      FULL JOIN (SELECT account_id, day, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output
+        FROM usage_daily GROUP BY 1, 2) days USING (account_id, day)
+      WHERE (records.requests, records.charges, records.output) IS DISTINCT FROM (days.requests, days.charges, days.output)`,
+  },
+  {
+    kind: 'event_counted_twice',
+    statement: `
+      SELECT min(account_id), format('%s: %s records', event_id, count(*)) FROM usage_records
+      GROUP BY event_id HAVING count(*) > 1`,
+  },
+  {
+    kind: 'charged_more_than_held',
+    statement: `
+      SELECT account_id, format('%s: charged %s, held %s', event_id, cost_nano, held_nano) FROM usage_records
+      WHERE cost_nano > held_nano AND NOT flags && ARRAY['overrun', 'late', 'forced']`,
+  },
+]

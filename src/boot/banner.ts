@@ -1,0 +1,49 @@
+/** What a person sees when the gateway has started: where it is, what it offers, and a line to paste. */
+
+export type BannerFacts = {
+  address: string
+  modelCount: number
+  tierCount: number
+  isSandboxed: boolean
+  isEmbedded: boolean
+  dataDir: string
+  /** Only on the first start: the demo account's key, which is never shown again, and a model to try it with. */
+  demo: { key: string; creditUsd: string; model: string } | undefined
+}
+
+/** The banner's text, with a line feed at its end. */
+export function formatBanner(facts: BannerFacts): string {
+  const { address, demo } = facts
+  const lines = [
+    '',
+    `  svc-gateway is ready at ${address}`,
+    '',
+    `  API docs     ${address}/docs`,
+    `  Dashboard    ${address}/dashboard`,
+    `  Models       ${facts.modelCount} models and ${facts.tierCount} auto tiers: ${address}/v1/models`,
+  ]
+  if (facts.isEmbedded) lines.push(`  Data         ${facts.dataDir} (embedded servers)`)
+  if (facts.isSandboxed) {
+    lines.push(
+      '',
+      '  SANDBOX: no provider key is set, so answers are simulated. Set PROVIDER1_API_KEY (or 2, 3) for real ones.',
+    )
+  }
+  if (demo) {
+    lines.push(
+      '',
+      `  A demo account with ${demo.creditUsd} USD of credit was created. Its API key, shown only now:`,
+      `  ${demo.key}`,
+    )
+    lines.push('', '  Try it:', `  ${curlLine(address, demo.key, demo.model)}`)
+  }
+  return `${lines.join('\n')}\n\n`
+}
+
+function curlLine(address: string, key: string, model: string): string {
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Say hello' }] })
+  return (
+    `curl -N ${address}/v1/chat/completions -H 'Authorization: Bearer ${key}' ` +
+    `-H 'Content-Type: application/json' -d '${body}'`
+  )
+}

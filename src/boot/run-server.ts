@@ -1,0 +1,49 @@
+/** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
+import type { Server } from 'bun'
+import type { Catalog } from '@/catalog/types'
+import type { Config } from '@/config'
+import type { Logger } from '@/lib/logger'
+import { compose, type Gateway } from './compose'
+import { serve } from './serve'
+
+export type RunningServer = { gateway: Gateway; address: string; stop(): Promise<void> }
+
+export type RunServerOptions = {
+  config: Config
+  catalog: Catalog
+  redisUrl: string
+  databaseUrl: string
+  logger: Logger
+}
+
+/** Starts serving. Rejects where the port is taken or the store cannot be reached. */
+export async function runServer(options: RunServerOptions): Promise<RunningServer> {
+  const { config, logger } = options
+  const gateway = await compose(options)
+  const server = serve(config, gateway.app)
+  logger.info('listening', { host: config.host, port: server.port })
+  return {
+    gateway,
+    address: localAddress({ ...config, port: server.port ?? config.port }),
+    stop: () => stop(config, gateway, server, logger),
+  }
+}
+
+async function stop(config: Config, gateway: Gateway, server: Server<undefined>, logger: Logger): Promise<void> {
+  logger.info('draining', { openRequests: gateway.deps.keeper.openCount() })
+  gateway.drain()
+  // Closes the listener; connections with an open answer live on until the answer has ended.
+  const closed = server.stop()
+  const unacknowledged = await gateway.stop(config.shutdownTimeoutMs)
+  await Promise.race([closed, Bun.sleep(CLOSE_TIMEOUT_MS)])
+  await server.stop(true)
+  logger.info('stopped', { unacknowledged })
+}
+
+const CLOSE_TIMEOUT_MS = 500
+
+/** Where a browser on this machine finds the gateway. */
+export function localAddress({ host, port }: { host: string; port: number }): string {
+  const isAnyAddress = host === '0.0.0.0' || host === '::'
+  return `http://${isAnyAddress ? 'localhost' : host}:${port}`
+}

@@ -1,0 +1,36 @@
+/** Decides where the stores are: those of the environment, or real embedded servers for whatever it does not name. */
+import { join } from 'node:path'
+import type { Config } from '@/config'
+import { startEmbeddedPostgres } from '@/embedded/postgres'
+import { startEmbeddedRedis } from '@/embedded/redis'
+import type { EmbeddedServer, Progress } from '@/embedded/server'
+
+/** Addresses of the stores, and the way to stop those that are our children. */
+export type Stores = { redisUrl: string; databaseUrl: string; isEmbedded: boolean; stop(): Promise<void> }
+
+/** A folder of the project, so that a fetched server survives the data's removal. */
+const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
+
+/** Starts what the configuration leaves to us, both at once. Throws an EmbeddedServerError with one clear line. */
+export async function openStores(config: Config, progress: Progress): Promise<Stores> {
+  const { dataDir, redisUrls, databaseUrl } = config
+  const started: EmbeddedServer[] = []
+  async function start(launch: () => Promise<EmbeddedServer>): Promise<string> {
+    const server = await launch()
+    started.push(server)
+    return server.url
+  }
+  async function stop(): Promise<void> {
+    await Promise.all(started.map((server) => server.stop()))
+  }
+  const results = await Promise.allSettled([
+    redisUrls ? redisUrls.join(',') : start(() => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress })),
+    databaseUrl ?? start(() => startEmbeddedPostgres({ dataDir, progress })),
+  ])
+  const [redis, database] = results
+  if (redis.status === 'fulfilled' && database.status === 'fulfilled') {
+    return { redisUrl: redis.value, databaseUrl: database.value, isEmbedded: started.length > 0, stop }
+  }
+  await stop()
+  throw redis.status === 'rejected' ? redis.reason : (database as PromiseRejectedResult).reason
+}

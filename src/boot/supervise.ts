@@ -1,0 +1,43 @@
+/** Runs several server processes on one port: starts them, starts a new one where one dies, and stops them together. */
+import type { Logger } from '@/lib/logger'
+
+export type Supervisor = { stop(signal: NodeJS.Signals): Promise<void> }
+
+export type SuperviseOptions = {
+  count: number
+  /** What each process runs, and the environment that tells it where the stores are. */
+  command: string[]
+  environment: Record<string, string | undefined>
+  logger: Logger
+}
+
+/** A process that dies at once would otherwise be started without pause. */
+const RESTART_PAUSE_MS = 500
+
+/** Starts the processes; all log to this process's output. */
+export function supervise(options: SuperviseOptions): Supervisor {
+  const { count, command, environment, logger } = options
+  const children = new Set<Bun.Subprocess>()
+  let isStopping = false
+
+  function start(): void {
+    const child = Bun.spawn(command, { env: environment, stdio: ['ignore', 'inherit', 'inherit'] })
+    children.add(child)
+    void child.exited.then(async (code) => {
+      children.delete(child)
+      if (isStopping) return
+      logger.error('server_process_died', { pid: child.pid, code })
+      await Bun.sleep(RESTART_PAUSE_MS)
+      if (!isStopping) start()
+    })
+  }
+
+  for (let index = 0; index < count; index++) start()
+  return {
+    async stop(signal) {
+      isStopping = true
+      for (const child of children) child.kill(signal)
+      await Promise.all([...children].map((child) => child.exited))
+    },
+  }
+}

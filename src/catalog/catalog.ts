@@ -1,0 +1,139 @@
+/** Loads the catalogue file: text and environment in; the providers, models and tiers that can really be offered out. */
+import { Type } from '@sinclair/typebox'
+import type { Fault } from '@/lib/fault'
+import { isJsonObject, type JsonValue } from '@/lib/json'
+import { readJsonText } from '@/lib/json-text'
+import { checkPart, createFaultList, type FaultList } from './check'
+import { readModels } from './models'
+import { readProvider } from './providers'
+import { LimitsSchema, ProviderNameSchema, ProviderSchema, ServiceSchema } from './schema'
+import { readTiers } from './tiers'
+import type { Catalog, DefaultLimits, Provider } from './types'
+import { substituteVariables, VARIABLE_FORMS } from './variables'
+
+export type LoadCatalogOptions = {
+  /** Where the sandbox upstream listens; used for every provider if none of them has a key. */
+  sandboxBaseUrl?: string
+}
+
+export type CatalogResult =
+  | {
+      kind: 'loaded'
+      catalog: Catalog
+      /** Whether every provider points at the sandbox. */
+      isSandboxed: boolean
+      /** Providers of the file that have no key. */
+      withoutKey: string[]
+      /** Models and tiers of the file that no provider with a key can serve. */
+      notOffered: string[]
+    }
+  /** The file is sound, but no provider has a key: start the sandbox and load again, or set one of `variables`. */
+  | { kind: 'no_keys'; variables: string[] }
+  | { kind: 'faulty'; faults: Fault[] }
+
+/** Limits of a key where neither the key nor the catalogue says otherwise. */
+export const DEFAULT_LIMITS: DefaultLimits = { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 200 }
+
+const FileSchema = Type.Object(
+  {
+    service: Type.Unknown({ description: ServiceSchema.description ?? '' }),
+    providers: Type.Record(Type.String(), Type.Unknown(), {
+      minProperties: 1,
+      description: 'an object with at least one provider',
+    }),
+    models: Type.Array(Type.Unknown(), { minItems: 1, description: 'a list of at least one model' }),
+    tiers: Type.Optional(Type.Array(Type.Unknown(), { description: 'a list of tiers' })),
+    limits: Type.Optional(Type.Unknown()),
+  },
+  { additionalProperties: false, description: 'an object' },
+)
+
+/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`. All faults are told at once. */
+export function loadCatalog(
+  text: string,
+  environment: Record<string, string | undefined>,
+  options: LoadCatalogOptions = {},
+): CatalogResult {
+  const document = readJsonText(text)
+  if (document.kind === 'broken') {
+    const place = `line ${document.line}, column ${document.column}`
+    return { kind: 'faulty', faults: [{ place, message: document.message }] }
+  }
+  const { value, missing, broken } = substituteVariables(document.value, environment)
+  const faults = createFaultList()
+  const hasAnyKey = providerNames(value).some((name) => hasKey(value, name))
+  const sandboxBaseUrl = hasAnyKey ? undefined : options.sandboxBaseUrl
+
+  for (const { place, name } of missing) {
+    if (isNeedless(place, value, sandboxBaseUrl !== undefined)) faults.excuse(place)
+    else faults.add(place, `the variable ${name} is not set and has no default`)
+  }
+  for (const place of broken) faults.add(place, `holds a broken variable; expected ${VARIABLE_FORMS}`)
+  const file = checkPart(FileSchema, value, '', faults)
+  if (!file) return { kind: 'faulty', faults: faults.all }
+  const service = checkPart(ServiceSchema, file.service, 'service', faults) ?? ''
+  const limits = file.limits === undefined ? DEFAULT_LIMITS : checkPart(LimitsSchema, file.limits, 'limits', faults)
+  const providers = readProviders(file.providers, faults, sandboxBaseUrl)
+  const models = readModels(file.models, service, providers, faults)
+  const tiers = readTiers(file.tiers ?? [], models, faults)
+  if (faults.all.length > 0 || !limits) return { kind: 'faulty', faults: faults.all }
+
+  const offered = new Map<string, Provider>()
+  for (const [name, provider] of providers) if (provider && provider.keys.length > 0) offered.set(name, provider)
+  if (offered.size === 0) {
+    const variables = missing.filter(({ place }) => KEY_PLACE.test(place)).map(({ name }) => name)
+    return { kind: 'no_keys', variables: [...new Set(variables)] }
+  }
+  return {
+    kind: 'loaded',
+    catalog: { service, providers: offered, models: models.offered, tiers: tiers.offered, limits },
+    isSandboxed: sandboxBaseUrl !== undefined,
+    withoutKey: [...providers.keys()].filter((name) => !offered.has(name)),
+    notOffered: [...models.notOffered, ...tiers.notOffered],
+  }
+}
+
+/** The secrets a loaded catalogue holds, for the redactor of the logs. */
+export function catalogSecrets(catalog: Catalog): string[] {
+  return [...catalog.providers.values()].flatMap((provider) => [
+    ...provider.keys.map((key) => key.secret),
+    ...Object.values(provider.headers),
+  ])
+}
+
+const KEY_PLACE = /^providers\..+\.keys\[\d+\]/
+const PROVIDER_PLACE = /^providers\.([^.]+)\.(keys\[|baseUrl$|headers\.)/
+
+/** A provider without a key needs no address either, and the sandbox brings its own. */
+function isNeedless(place: string, value: JsonValue, isSandboxed: boolean): boolean {
+  const match = PROVIDER_PLACE.exec(place)
+  if (!match) return false
+  return match[2] === 'keys[' || isSandboxed || !hasKey(value, match[1] ?? '')
+}
+
+function providerNames(value: JsonValue): string[] {
+  return isJsonObject(value) && isJsonObject(value.providers) ? Object.keys(value.providers) : []
+}
+
+function hasKey(value: JsonValue, providerName: string): boolean {
+  const providers = isJsonObject(value) && isJsonObject(value.providers) ? value.providers : {}
+  const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
+  const keys = isJsonObject(provider) && Array.isArray(provider.keys) ? provider.keys : []
+  return keys.some((key) => (isJsonObject(key) ? Boolean(key.key) : Boolean(key)))
+}
+
+/** Providers by name, also those without a key; undefined where the entry is broken but its name is known. */
+function readProviders(
+  entries: Record<string, unknown>,
+  faults: FaultList,
+  sandboxBaseUrl: string | undefined,
+): Map<string, Provider | undefined> {
+  const providers = new Map<string, Provider | undefined>()
+  for (const [name, entry] of Object.entries(entries)) {
+    const place = `providers.${name}`
+    checkPart(ProviderNameSchema, name, place, faults)
+    const file = checkPart(ProviderSchema, entry, place, faults)
+    providers.set(name, file && readProvider(name, file, faults, sandboxBaseUrl))
+  }
+  return providers
+}

@@ -1,0 +1,65 @@
+/** Checks one part of the catalogue file against its schema and says every fault with its place. */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { ValueErrorType } from '@sinclair/typebox/errors'
+import { Value } from '@sinclair/typebox/value'
+import type { Fault } from '@/lib/fault'
+
+/** Collects faults; `has` tells places that already have one, so that one mistake is said once. */
+export interface FaultList {
+  add(place: string, message: string): void
+  /** Says that what may look wrong at `place` has been seen and is no fault of its own. */
+  excuse(place: string): void
+  has(place: string): boolean
+  readonly all: Fault[]
+}
+
+/** Creates an empty list. */
+export function createFaultList(): FaultList {
+  const all: Fault[] = []
+  const places = new Set<string>()
+  return {
+    all,
+    has: (place) => places.has(place),
+    excuse: (place) => void places.add(place),
+    add(place, message) {
+      places.add(place)
+      all.push({ place, message })
+    },
+  }
+}
+
+/** Returns `value` typed by `schema`, or undefined after adding a fault for every place where it does not fit. */
+export function checkPart<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  place: string,
+  faults: FaultList,
+): Static<Schema> | undefined {
+  if (Value.Check(schema, value)) return value
+  let isSound = true
+  for (const error of Value.Errors(schema, value)) {
+    const at = joinPlace(place, error.path, value)
+    isSound = false
+    if (faults.has(at)) continue
+    if (error.type === ValueErrorType.ObjectAdditionalProperties) faults.add(at, 'is not a known property')
+    else if (error.value === undefined) faults.add(at, `is missing; expected ${describe(error.schema)}`)
+    else faults.add(at, `expected ${describe(error.schema)}`)
+  }
+  return isSound ? (value as Static<Schema>) : undefined
+}
+
+function describe(schema: TSchema): string {
+  return schema.description ?? `a value of type ${schema.type}`
+}
+
+/** A JSON pointer below `place` in the words of the file: `providers.provider2.keys[0]`. */
+function joinPlace(place: string, pointer: string, root: unknown): string {
+  let text = place
+  let value = root
+  for (const escaped of pointer.split('/').slice(1)) {
+    const key = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+    text += Array.isArray(value) ? `[${key}]` : text === '' ? key : `.${key}`
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
+  }
+  return text === '' ? 'the file' : text
+}

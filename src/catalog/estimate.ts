@@ -1,0 +1,148 @@
+/** How many tokens a request may take: bounds for the hold, an exact count where the bound is too coarse, and guesses to show. */
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { refuseUnpriceable } from './priceable'
+import { visitPrompt } from './prompt-parts'
+import { createTokenCounter } from './tokenizer'
+import type { Model } from './types'
+
+/** What a provider adds to every request: role marks, the begin of the answer, dates, its own short instructions. */
+const REQUEST_OVERHEAD_TOKENS = 100
+/** The instructions that a provider adds as soon as there is a tool or a schema; the longest known takes about 800 tokens. */
+const TOOLS_OVERHEAD_TOKENS = 1_000
+const TURN_OVERHEAD_TOKENS = 8
+const TOOL_OVERHEAD_TOKENS = 32
+/** More answers at once than any format allows are a mistake or an attack on the arithmetic. */
+const MAX_CHOICES = 128
+
+const ASCII_CHARS_PER_TOKEN = 4
+/** Each byte beyond one per character: makes a Chinese character 0.85 tokens, a Cyrillic letter 0.55, an emoji 1.1. */
+const TOKENS_PER_EXTRA_BYTE = 0.3
+
+/**
+ * The most input tokens that `request` can be counted as by any provider: one per byte of a body of `bodyBytes`, except
+ * that media count by their kind and not by their bytes. No byte-level vocabulary makes more than one token of a byte, and
+ * escapes only make JSON longer than its text. Throws `invalid_request` for what cannot be priced at `models`.
+ */
+export function inputBound(request: ChatRequest, bodyBytes: number, models: readonly Model[] = []): number {
+  refuseUnpriceable(request, models)
+  let textBytes = Math.ceil(bodyBytes)
+  let tokens = overhead(request)
+  visitPrompt(request, {
+    text() {},
+    json() {},
+    opaque() {},
+    media(media) {
+      tokens += media.mostTokens
+      textBytes -= media.bodyChars
+    },
+  })
+  return tokens + Math.max(0, textBytes)
+}
+
+/**
+ * Counts the request with a real tokenizer (o200k): exact text for that vocabulary, bounds for media and opaque data. Times
+ * the model's `tokenizerSafetyFactor` it is an upper bound. Works in slices of a few milliseconds; text beyond its budget
+ * counts one token per byte, so that the result stays an upper bound and the work stays bounded.
+ */
+export async function tokenizerCount(request: ChatRequest): Promise<number> {
+  const texts: string[] = []
+  let tokens = overhead(request)
+  visitPrompt(request, {
+    text: (text) => void texts.push(text),
+    json: (value) => void texts.push(JSON.stringify(value)),
+    opaque(text) {
+      tokens += Buffer.byteLength(text)
+    },
+    media(media) {
+      tokens += media.mostTokens
+    },
+  })
+  return tokens + (await countTokens(texts, (text) => Buffer.byteLength(text)))
+}
+
+/** A count to show to a caller who asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
+export async function countInputTokens(request: ChatRequest): Promise<number> {
+  const texts: string[] = []
+  let tokens = usualOverhead(request)
+  visitPrompt(request, {
+    text: (text) => void texts.push(text),
+    json: (value) => void texts.push(JSON.stringify(value)),
+    opaque(text) {
+      tokens += text.length / ASCII_CHARS_PER_TOKEN
+    },
+    media(media) {
+      tokens += media.usualTokens
+    },
+  })
+  return Math.ceil(tokens) + (await countTokens(texts, estimateTextTokens))
+}
+
+/**
+ * The most output tokens of `request` at `model`, over all choices: the caller's limit or else the model's, times the
+ * choices. A limit above the model's own is lowered to it, since no model writes more than it can.
+ * Throws `invalid_request` for a limit or a number of choices that is no sensible integer.
+ */
+export function outputCap(request: ChatRequest, model: Model): number {
+  const { choices, maxOutputTokens: limit } = request
+  if (!Number.isSafeInteger(choices) || choices < 1 || choices > MAX_CHOICES) {
+    throw invalidRequest(`The number of choices must be an integer from 1 to ${MAX_CHOICES}`, 'n')
+  }
+  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 0)) {
+    throw invalidRequest('The limit of output tokens must be a non-negative integer', 'max_tokens')
+  }
+  return Math.min(limit ?? model.maxOutputTokens, model.maxOutputTokens) * choices
+}
+
+/** A guess of the input tokens, to show before the provider counts and to bill by where it never does. At least 1. */
+export function estimateInputTokens(request: ChatRequest): number {
+  let tokens = usualOverhead(request)
+  visitPrompt(request, {
+    text(text) {
+      tokens += rawEstimate(text)
+    },
+    json(value) {
+      tokens += rawEstimate(JSON.stringify(value))
+    },
+    opaque(text) {
+      tokens += text.length / ASCII_CHARS_PER_TOKEN
+    },
+    media(media) {
+      tokens += media.usualTokens
+    },
+  })
+  return Math.ceil(tokens)
+}
+
+/** A guess of the tokens of one text, rounded up: 0 only for an empty text. */
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(rawEstimate(text))
+}
+
+/** Loads the tokenizer ahead of its first use, which would otherwise hold up the event loop for a few 100 ms then. */
+export async function warmTokenizer(): Promise<void> {
+  await countTokens([' '], estimateTextTokens)
+}
+
+const countTokens = createTokenCounter()
+
+function rawEstimate(text: string): number {
+  const extraBytes = Buffer.byteLength(text) - text.length
+  return text.length / ASCII_CHARS_PER_TOKEN + extraBytes * TOKENS_PER_EXTRA_BYTE
+}
+
+/** Role marks around each turn, and the begin of the answer. */
+function usualOverhead(request: ChatRequest): number {
+  return request.turns.length * 4 + 3
+}
+
+function overhead(request: ChatRequest): number {
+  const { tools, turns, output } = request
+  const hasInstructions = tools.length > 0 || output.type !== 'text'
+  return (
+    REQUEST_OVERHEAD_TOKENS +
+    (hasInstructions ? TOOLS_OVERHEAD_TOKENS : 0) +
+    turns.length * TURN_OVERHEAD_TOKENS +
+    tools.length * TOOL_OVERHEAD_TOKENS
+  )
+}

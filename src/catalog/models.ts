@@ -1,0 +1,96 @@
+/** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
+import { checkPart, type FaultList } from './check'
+import { readPricing } from './pricing'
+import { type ModelFile, ModelSchema } from './schema'
+import type { Model, Provider, Target } from './types'
+
+export type ModelList = {
+  /** Every id of the file, also of broken entries. */
+  known: ReadonlySet<string>
+  /** Models with at least one target whose provider has a key, in the file's order. */
+  offered: Map<string, Model>
+  notOffered: string[]
+}
+
+/** The counting library knows one vendor's vocabulary; others split the same text into up to twice as many tokens. */
+export const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
+
+const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
+
+/** Reads the list of models. `providers` holds undefined for entries that are broken themselves. */
+export function readModels(
+  entries: readonly unknown[],
+  service: string,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): ModelList {
+  const known = new Set<string>()
+  const idPattern = new RegExp(`^${service}/${SLUG}$`)
+  const files: { file: ModelFile; place: string }[] = []
+  for (const [index, entry] of entries.entries()) {
+    const place = `models[${index}]`
+    const file = checkPart(ModelSchema, entry, place, faults)
+    const id = (entry as { id?: unknown } | null)?.id
+    if (typeof id !== 'string') continue
+    if (service !== '' && !idPattern.test(id)) {
+      faults.add(`${place}.id`, `expected ${service}/ and a word of letters, digits, . _ and -`)
+    }
+    if (known.has(id)) faults.add(`${place}.id`, `the model ${id} is listed twice`)
+    known.add(id)
+    if (file) files.push({ file, place })
+  }
+  const models = files.map(({ file, place }) => readModel(file, place, known, providers, faults))
+  const offered = new Map(models.filter((model) => model.targets.length > 0).map((model) => [model.id, model]))
+  for (const model of offered.values()) model.fallback = model.fallback.filter((id) => offered.has(id))
+  return { known, offered, notOffered: models.map((model) => model.id).filter((id) => !offered.has(id)) }
+}
+
+function readModel(
+  file: ModelFile,
+  place: string,
+  known: ReadonlySet<string>,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): Model {
+  if (file.maxOutputTokens > file.contextLength) {
+    faults.add(`${place}.maxOutputTokens`, 'must not exceed contextLength')
+  }
+  const fallback = file.fallback ?? []
+  for (const [index, id] of fallback.entries()) {
+    if (!known.has(id)) faults.add(`${place}.fallback[${index}]`, `there is no model ${id}`)
+    else if (id === file.id) faults.add(`${place}.fallback[${index}]`, 'a model cannot be its own fallback')
+  }
+  return {
+    id: file.id,
+    name: file.name,
+    created: file.created,
+    ownedBy: file.ownedBy,
+    targets: readTargets(file.targets, `${place}.targets`, providers, faults),
+    pricing: readPricing(file.pricing, `${place}.pricing`, faults),
+    contextLength: file.contextLength,
+    maxOutputTokens: file.maxOutputTokens,
+    capabilities: new Set(file.capabilities),
+    fallback: [...new Set(fallback)],
+    ...(file.quality !== undefined && { quality: file.quality }),
+    tokenizerSafetyFactor: file.tokenizerSafetyFactor ?? DEFAULT_TOKENIZER_SAFETY_FACTOR,
+  }
+}
+
+/** The targets whose provider has a key. Quirks of the provider apply to all of its targets. */
+function readTargets(
+  entries: ModelFile['targets'],
+  place: string,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): Target[] {
+  const targets: Target[] = []
+  for (const [index, entry] of entries.entries()) {
+    const provider = providers.get(entry.provider)
+    if (!providers.has(entry.provider)) {
+      faults.add(`${place}[${index}].provider`, `there is no provider ${entry.provider}`)
+    }
+    if (!provider || provider.keys.length === 0) continue
+    targets.push({ provider, model: entry.model, quirks: new Set([...provider.quirks, ...(entry.quirks ?? [])]) })
+  }
+  return targets
+}

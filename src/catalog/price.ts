@@ -1,0 +1,52 @@
+/** What a request costs: usage times prices, rounded up once, and the most that a request could come to. */
+import { inputTokens, type Usage } from '@/chat/usage'
+import { costNano, type Nano, nano, type Pico } from '@/lib/money'
+import type { Prices, Pricing } from './types'
+
+/**
+ * The charge for `usage` in nano-USD. The price list is the highest step that the whole input exceeds; it applies to all
+ * tokens of the request. Asserts that every count is a non-negative integer.
+ */
+export function requestCost(pricing: Pricing, usage: Usage): Nano {
+  const prices = pricesFor(pricing, inputTokens(usage))
+  return costNano([
+    [usage.uncached, prices.input],
+    [usage.cacheRead, prices.cacheRead],
+    [usage.cacheWrite5m, prices.cacheWrite5m],
+    [usage.cacheWrite1h, prices.cacheWrite1h],
+    [usage.output, prices.output],
+  ])
+}
+
+/**
+ * The most a request can cost, in nano-USD, if it reads at most `inputLimit` tokens and writes at most `outputLimit`:
+ * every input token at the dearest of its classes, under the dearest price list that such an input could reach.
+ */
+export function worstCaseCost(pricing: Pricing, inputLimit: number, outputLimit: number): Nano {
+  const lists = [pricing.base]
+  for (const step of pricing.steps) if (inputLimit > step.aboveInputTokens) lists.push(step.prices)
+  const costs = lists.map((prices) =>
+    costNano([
+      [inputLimit, dearestInput(prices)],
+      [outputLimit, prices.output],
+    ]),
+  )
+  return nano(Math.max(...costs))
+}
+
+/** The price of `tokens` plain input tokens in nano-USD: the least that a request costs once its upstream was reached. */
+export function inputCost(pricing: Pricing, tokens: number): Nano {
+  return costNano([[tokens, pricesFor(pricing, tokens).input]])
+}
+
+/** The price list that applies to a request of `tokens` input tokens. */
+export function pricesFor(pricing: Pricing, tokens: number): Prices {
+  let prices = pricing.base
+  for (const step of pricing.steps) if (tokens > step.aboveInputTokens) prices = step.prices
+  return prices
+}
+
+function dearestInput(prices: Prices): Pico {
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h } = prices
+  return Math.max(input, cacheRead, cacheWrite5m, cacheWrite1h) as Pico
+}

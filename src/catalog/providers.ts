@@ -1,0 +1,126 @@
+/** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
+import type { FormatName } from '@/chat/format-name'
+import { sha256Hex } from '@/lib/ids'
+import type { FaultList } from './check'
+import type { ProviderFile } from './schema'
+import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
+
+/** A whole answer that isn't streamed arrives with its first byte, so that limit must leave time to write it. */
+export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
+export const DEFAULT_API_VERSION = 'v1beta'
+export const DEFAULT_DRAIN_SECONDS = 30
+export const DEFAULT_DRAINS_AT_ONCE = 50
+
+const SANDBOX_KEY = 'sandbox'
+const KEY_ID_CHARS = 12
+/** The path the sandbox serves each format under, as a provider's base address would have it. */
+const SANDBOX_PATH: Record<FormatName, string> = { 'chat-completions': '/v1', messages: '', 'generate-content': '' }
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+const HEADER_VALUE = /^[\x20-\x7e]*$/
+/** Headers that the gateway itself sets on every call. */
+const RESERVED_HEADERS = new Set([
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'host',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'accept-encoding',
+  'cookie',
+])
+
+/** Turns one entry of `providers` into a Provider. Without `sandboxBaseUrl` its keys may turn out empty: not offered. */
+export function readProvider(
+  name: string,
+  file: ProviderFile,
+  faults: FaultList,
+  sandboxBaseUrl: string | undefined,
+): Provider {
+  const place = `providers.${name}`
+  const isSandboxed = sandboxBaseUrl !== undefined
+  const keys = readKeys(file, place, faults)
+  const baseUrl = isSandboxed
+    ? trimSlashes(sandboxBaseUrl) + SANDBOX_PATH[file.format]
+    : readBaseUrl(file.baseUrl, `${place}.baseUrl`, faults)
+  if (file.apiVersion !== undefined && file.format !== 'generate-content') {
+    faults.add(`${place}.apiVersion`, 'only a provider of format generate-content has a version in its paths')
+  }
+  checkHeaders(file.headers ?? {}, `${place}.headers`, faults)
+  return {
+    name,
+    format: file.format,
+    baseUrl,
+    apiVersion: file.apiVersion ?? DEFAULT_API_VERSION,
+    keys: isSandboxed ? [toKey(SANDBOX_KEY, 1)] : keys,
+    timeouts: readTimeouts(file.timeouts ?? {}, `${place}.timeouts`, faults),
+    maxConcurrency: file.maxConcurrency ?? Number.POSITIVE_INFINITY,
+    headers: isSandboxed ? {} : (file.headers ?? {}),
+    onDisconnect: readDisconnectPolicy(file.onDisconnect),
+    quirks: new Set(file.quirks),
+  }
+}
+
+function readKeys(file: ProviderFile, place: string, faults: FaultList): ProviderKey[] {
+  const keys = new Map<string, ProviderKey>()
+  for (const [index, entry] of file.keys.entries()) {
+    const { key: secret, weight } = typeof entry === 'string' ? { key: entry, weight: 1 } : entry
+    if (secret === '') continue
+    const key = toKey(secret, weight)
+    if (!HEADER_VALUE.test(secret) || secret.trim() !== secret) {
+      faults.add(`${place}.keys[${index}]`, 'holds characters that no header can carry')
+    } else if (keys.has(key.id)) faults.add(`${place}.keys[${index}]`, 'is the same key as an earlier one')
+    else keys.set(key.id, key)
+  }
+  return [...keys.values()]
+}
+
+function toKey(secret: string, weight: number): ProviderKey {
+  return { id: sha256Hex(secret).slice(0, KEY_ID_CHARS), secret, weight }
+}
+
+/** An empty address is one whose variable is missing, which has been said where it matters. */
+function readBaseUrl(text: string, place: string, faults: FaultList): string {
+  if (text === '' && faults.has(place)) return ''
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    faults.add(place, 'expected an http:// or https:// address')
+  } else if (url.username !== '' || url.password !== '') faults.add(place, 'must not contain a user or password')
+  else if (text.includes('?') || text.includes('#')) faults.add(place, 'must not contain a query or fragment')
+  return trimSlashes(text)
+}
+
+function trimSlashes(text: string): string {
+  return text.replace(/\/+$/, '')
+}
+
+function checkHeaders(headers: Record<string, string>, place: string, faults: FaultList): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(name)) faults.add(`${place}.${name}`, 'is not a header name')
+    else if (RESERVED_HEADERS.has(name.toLowerCase())) faults.add(`${place}.${name}`, 'is set by the gateway itself')
+    else if (!HEADER_VALUE.test(value)) faults.add(`${place}.${name}`, 'holds characters that no header can carry')
+  }
+}
+
+/** Defaults give way to what the file says: a total of 60 s also lowers the limits inside it. */
+function readTimeouts(file: Partial<Timeouts>, place: string, faults: FaultList): Timeouts {
+  const totalMs = file.totalMs ?? Math.max(DEFAULT_TIMEOUTS.totalMs, file.firstByteMs ?? 0, file.idleMs ?? 0)
+  const firstByteMs = file.firstByteMs ?? Math.min(DEFAULT_TIMEOUTS.firstByteMs, totalMs)
+  const connectMs = file.connectMs ?? Math.min(DEFAULT_TIMEOUTS.connectMs, firstByteMs)
+  const idleMs = file.idleMs ?? Math.min(DEFAULT_TIMEOUTS.idleMs, totalMs)
+  if (connectMs > firstByteMs) faults.add(`${place}.connectMs`, 'must not exceed firstByteMs')
+  if (firstByteMs > totalMs) faults.add(`${place}.firstByteMs`, 'must not exceed totalMs')
+  if (idleMs > totalMs) faults.add(`${place}.idleMs`, 'must not exceed totalMs')
+  return { connectMs, firstByteMs, idleMs, totalMs }
+}
+
+function readDisconnectPolicy(file: ProviderFile['onDisconnect']): DisconnectPolicy {
+  if (file?.policy !== 'drain') return { kind: 'abort' }
+  return {
+    kind: 'drain',
+    maxMs: Math.ceil((file.maxSeconds ?? DEFAULT_DRAIN_SECONDS) * 1000),
+    maxConcurrent: file.maxConcurrent ?? DEFAULT_DRAINS_AT_ONCE,
+  }
+}

@@ -1,0 +1,137 @@
+/** The shape of the catalogue file: what TypeBox can check of each part on its own. */
+import { type Static, type TProperties, Type } from '@sinclair/typebox'
+import { FORMAT_NAMES } from '@/chat/format-name'
+import { CAPABILITIES } from './types'
+
+const MAX_DURATION_MS = 24 * 3_600_000
+const MAX_TOKENS = 100_000_000
+
+/** A name that is safe in a header, a metric label and the place of a fault. */
+const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
+const quirks = Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', description: 'a word of a-z, 0-9, _ and -' }))
+const milliseconds = Type.Integer({
+  minimum: 1,
+  maximum: MAX_DURATION_MS,
+  description: `a positive whole number of milliseconds, at most ${MAX_DURATION_MS}`,
+})
+const price = Type.Number({ minimum: 0, maximum: 1_000_000, description: 'a price in USD per 1,000,000 tokens' })
+const tokens = Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: 'a positive whole number of tokens' })
+const count = Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'a positive whole number' })
+const label = Type.String({ minLength: 1, maxLength: 128, description: 'a text of 1 to 128 characters' })
+const unixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799, description: 'a time in Unix seconds' })
+
+export const ServiceSchema = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$', description: 'a lower-case word' })
+export const ProviderNameSchema = Type.String({
+  pattern: NAME,
+  description: 'as name a word of letters, digits, _ and -',
+})
+
+const KeySchema = Type.Union(
+  [Type.String(), strict({ key: Type.String(), weight: Type.Number({ exclusiveMinimum: 0, maximum: 1000 }) })],
+  { description: 'a key, or {"key": …, "weight": a number above 0 and at most 1000}' },
+)
+
+export const ProviderSchema = strict({
+  format: Type.Union(
+    FORMAT_NAMES.map((name) => Type.Literal(name)),
+    { description: `one of ${FORMAT_NAMES.join(', ')}` },
+  ),
+  baseUrl: Type.String({ description: 'an http:// or https:// address' }),
+  apiVersion: Type.Optional(Type.String({ pattern: '^v[0-9][a-z0-9]*$', description: 'a version such as v1beta' })),
+  keys: Type.Array(KeySchema, { minItems: 1, maxItems: 1000, description: 'a list of at least one key' }),
+  timeouts: Type.Optional(
+    strict({
+      connectMs: Type.Optional(milliseconds),
+      firstByteMs: Type.Optional(milliseconds),
+      idleMs: Type.Optional(milliseconds),
+      totalMs: Type.Optional(milliseconds),
+    }),
+  ),
+  maxConcurrency: Type.Optional(count),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String({ description: 'a text' }))),
+  onDisconnect: Type.Optional(
+    strict({
+      policy: Type.Union([Type.Literal('abort'), Type.Literal('drain')], { description: 'abort or drain' }),
+      maxSeconds: Type.Optional(
+        Type.Number({ exclusiveMinimum: 0, maximum: 3600, description: 'seconds, above 0 and at most 3600' }),
+      ),
+      maxConcurrent: Type.Optional(count),
+    }),
+  ),
+  quirks: Type.Optional(quirks),
+})
+
+const PRICES = {
+  inputPer1mTokens: price,
+  outputPer1mTokens: price,
+  cacheReadPer1mTokens: Type.Optional(price),
+  cacheWritePer1mTokens: Type.Optional(price),
+  cacheWrite1hPer1mTokens: Type.Optional(price),
+}
+export const PriceListSchema = strict(PRICES)
+export const PriceStepSchema = strict({ aboveInputTokens: tokens, ...PRICES })
+
+export const ModelSchema = strict({
+  id: Type.String({ description: 'a model id' }),
+  name: label,
+  created: unixSeconds,
+  ownedBy: label,
+  targets: Type.Array(
+    strict({
+      provider: Type.String({ description: 'the name of a provider' }),
+      model: Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' }),
+      quirks: Type.Optional(quirks),
+    }),
+    { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
+  ),
+  pricing: strict({
+    ...PRICES,
+    steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
+  }),
+  contextLength: tokens,
+  maxOutputTokens: tokens,
+  capabilities: Type.Optional(
+    Type.Array(
+      Type.Union(
+        CAPABILITIES.map((capability) => Type.Literal(capability)),
+        { description: `one of ${CAPABILITIES.join(', ')}` },
+      ),
+      { uniqueItems: true, description: `a list without repetition, of ${CAPABILITIES.join(', ')}` },
+    ),
+  ),
+  fallback: Type.Optional(
+    Type.Array(Type.String({ description: 'a model id' }), { description: 'a list of model ids' }),
+  ),
+  quality: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'a number from 0 to 1' })),
+  tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
+})
+
+export const TierSchema = strict({
+  id: Type.String({ description: 'a tier id' }),
+  name: label,
+  created: Type.Optional(unixSeconds),
+  contextLength: tokens,
+  strategy: Type.String({ description: 'the name of a strategy' }),
+  candidates: Type.Array(Type.String({ description: 'a model id' }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'a list of at least one model id, without repetition',
+  }),
+  weights: Type.Optional(Type.Record(Type.String(), Type.Number({ description: 'a number' }))),
+})
+
+export const LimitsSchema = strict({
+  requestsPerMinute: count,
+  tokensPerMinute: count,
+  concurrency: count,
+})
+
+export type ProviderFile = Static<typeof ProviderSchema>
+export type ModelFile = Static<typeof ModelSchema>
+export type TierFile = Static<typeof TierSchema>
+export type PriceListFile = Static<typeof PriceListSchema>
+
+/** An object without room for misspelt properties. */
+function strict<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false, description: 'an object' })
+}

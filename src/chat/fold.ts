@@ -1,0 +1,91 @@
+/** Folds a streamed answer into a complete one: for callers who asked for JSON when the provider streamed. */
+import { assertNever } from '@/lib/assert'
+import type { ChatEvent } from './event'
+import type { AnswerBlock, ChatResponse, Choice } from './response'
+
+export interface Folder {
+  push(event: ChatEvent): void
+  /** The answer so far. Choices in order of their index, blocks in order of their start. */
+  response(): ChatResponse
+}
+
+/** Creates a folder for one stream. `error` events are the caller's to handle; they fold into nothing. */
+export function createFolder(): Folder {
+  const response: ChatResponse = { id: '', created: 0, model: '', choices: [], usage: null }
+  const blocks = new Map<number, AnswerBlock>()
+
+  function choice(index: number): Choice {
+    let found = response.choices.find((candidate) => candidate.index === index)
+    if (!found) {
+      found = { index, content: [], finish: { kind: 'stop' } }
+      response.choices.push(found)
+      response.choices.sort((left, right) => left.index - right.index)
+    }
+    return found
+  }
+
+  function open(event: { choice: number; block: number }, block: AnswerBlock): void {
+    blocks.set(event.block, block)
+    choice(event.choice).content.push(block)
+  }
+
+  function push(event: ChatEvent): void {
+    switch (event.type) {
+      case 'start':
+        Object.assign(response, { id: event.id, model: event.model, created: event.created })
+        return
+      case 'text-start':
+        open(event, { type: 'text', text: '' })
+        return
+      case 'refusal-start':
+        open(event, { type: 'refusal', text: '' })
+        return
+      case 'reasoning-start':
+        open(event, { type: 'reasoning', text: '', ...(event.redacted && { redacted: event.redacted }) })
+        return
+      case 'tool-call-start':
+        open(event, { type: 'tool-call', id: event.id, name: event.name, argumentsText: '' })
+        return
+      case 'image':
+        open(event, { type: 'image', source: { type: 'base64', mediaType: event.mediaType, data: event.data } })
+        return
+      case 'finish':
+        choice(event.choice).finish = event.finish
+        return
+      case 'usage':
+        response.usage = event.usage
+        return
+      case 'error':
+      case 'end':
+        return
+      default:
+        extend(event)
+    }
+  }
+
+  function extend(event: Extract<ChatEvent, { type: `${string}-delta` | `${string}-end` }>): void {
+    const block = blocks.get(event.block)
+    if (!block) return
+    switch (event.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'reasoning-delta':
+        if ('text' in block) block.text += event.text
+        return
+      case 'tool-call-delta':
+        if (block.type === 'tool-call') block.argumentsText += event.argumentsText
+        return
+      case 'text-end':
+      case 'reasoning-end':
+      case 'tool-call-end':
+        if (event.signature && 'signature' in event) Object.assign(block, { signature: event.signature })
+        return
+      case 'refusal-end':
+        return
+      default:
+        assertNever(event)
+    }
+  }
+
+  return { push, response: () => response }
+}

@@ -1,0 +1,58 @@
+/** Unfolds a complete answer into events: for callers who asked for a stream when the provider answered in one piece. */
+import { assertNever } from '@/lib/assert'
+import type { ChatEvent } from './event'
+import type { AnswerBlock, ChatResponse } from './response'
+
+/** The events of a stream that would fold into `response`, ending in `end`. */
+export function unfold(response: ChatResponse): ChatEvent[] {
+  const { id, model, created } = response
+  const events: ChatEvent[] = [{ type: 'start', id, model, created }]
+  let block = 0
+  for (const choice of response.choices) {
+    for (const content of choice.content) events.push(...blockEvents(content, choice.index, block++))
+    events.push({ type: 'finish', choice: choice.index, finish: choice.finish })
+  }
+  if (response.usage) events.push({ type: 'usage', usage: response.usage })
+  events.push({ type: 'end' })
+  return events
+}
+
+function blockEvents(content: AnswerBlock, choice: number, block: number): ChatEvent[] {
+  const at = { choice, block }
+  switch (content.type) {
+    case 'text':
+      return [
+        { type: 'text-start', ...at },
+        { type: 'text-delta', ...at, text: content.text },
+        { type: 'text-end', ...at, ...(content.signature && { signature: content.signature }) },
+      ]
+    case 'refusal':
+      return [
+        { type: 'refusal-start', ...at },
+        { type: 'refusal-delta', ...at, text: content.text },
+        { type: 'refusal-end', ...at },
+      ]
+    case 'reasoning':
+      return [
+        { type: 'reasoning-start', ...at, ...(content.redacted && { redacted: content.redacted }) },
+        ...(content.text ? [{ type: 'reasoning-delta', ...at, text: content.text } satisfies ChatEvent] : []),
+        { type: 'reasoning-end', ...at, ...(content.signature && { signature: content.signature }) },
+      ]
+    case 'tool-call':
+      return [
+        { type: 'tool-call-start', ...at, id: content.id, name: content.name },
+        ...(content.argumentsText
+          ? [{ type: 'tool-call-delta', ...at, argumentsText: content.argumentsText } satisfies ChatEvent]
+          : []),
+        { type: 'tool-call-end', ...at, ...(content.signature && { signature: content.signature }) },
+      ]
+    case 'image':
+      return content.source.type === 'base64'
+        ? [{ type: 'image', ...at, mediaType: content.source.mediaType, data: content.source.data }]
+        : []
+    case 'audio':
+      return []
+    default:
+      return assertNever(content)
+  }
+}

@@ -1,0 +1,77 @@
+/** The connection to Postgres: one pool with limits on everything, as SQL and as drizzle. */
+import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
+import * as schema from './schema'
+
+export type DatabaseOptions = {
+  /** Connections of this pool; opened when they are needed. */
+  maxConnections?: number
+  /** The server ends a statement after this time; 0 = never. */
+  statementTimeoutMs?: number
+  connectTimeoutMs?: number
+  /** Shown in pg_stat_activity. */
+  applicationName?: string
+}
+
+const DEFAULTS = {
+  maxConnections: 10,
+  statementTimeoutMs: 10_000,
+  connectTimeoutMs: 5_000,
+  applicationName: 'gateway',
+} satisfies Required<DatabaseOptions>
+
+/** How long `close` waits for running statements before it cuts their connections, in seconds. */
+const CLOSE_TIMEOUT_SECONDS = 5
+/** A lost connection is opened again after 50 to 250 ms: the driver's own pause grows to 20 s, long after the server is back. */
+const RECONNECT_MIN_SECONDS = 0.05
+const RECONNECT_SPREAD_SECONDS = 0.2
+/** A transaction whose client hangs must not hold its locks for ever. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
+
+export type Database = ReturnType<typeof connectDatabase>
+/** What drizzle hands to the body of a transaction; it reads and writes as `db` does. */
+export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0]>[0]
+
+/**
+ * Opens a pool; no connection is made before the first statement. Amounts (`bigint`) are read as numbers and asserted to be
+ * exact, dates as text where the statement asks for text. Statements reject while Postgres is unreachable: callers that may
+ * not wait for a hung server use `withDeadline`.
+ */
+export function connectDatabase(url: string, options: DatabaseOptions = {}) {
+  const { maxConnections, statementTimeoutMs, connectTimeoutMs, applicationName } = { ...DEFAULTS, ...options }
+  const sql = postgres(url, {
+    max: maxConnections,
+    connect_timeout: connectTimeoutMs / 1000,
+    idle_timeout: 60,
+    backoff: () => RECONNECT_MIN_SECONDS + Math.random() * RECONNECT_SPREAD_SECONDS,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: {
+      application_name: applicationName,
+      TimeZone: 'UTC',
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    },
+    types: { bigint: SAFE_BIGINT },
+  } as Options<{ bigint: PostgresType<number> }>) as unknown as Sql
+  return {
+    /** postgres.js: tagged templates, parameters always bound. */
+    sql,
+    db: drizzle(sql, { schema }),
+    /** Ends the pool; running statements get {@link CLOSE_TIMEOUT_SECONDS} (or `timeoutSeconds`) and are then cut. */
+    close: (timeoutSeconds = CLOSE_TIMEOUT_SECONDS): Promise<void> => sql.end({ timeout: timeoutSeconds }),
+  }
+}
+
+const INT8_OID = 20
+
+const SAFE_BIGINT: PostgresType<number> = {
+  to: INT8_OID,
+  from: [INT8_OID],
+  serialize: (value: number) => String(value),
+  parse: (text: string) => {
+    const value = Number(text)
+    if (!Number.isSafeInteger(value)) throw new Error(`bigint beyond 2^53: ${text}`)
+    return value
+  },
+}

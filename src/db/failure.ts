@@ -1,0 +1,53 @@
+/** Sorts what a failed statement means: wait for the database, run it again, or look at the data. */
+import { AssertionError } from '@/lib/assert'
+
+/**
+ * `data`: this input can never be stored. `conflict`: lost a race with another transaction, worth an immediate retry.
+ * `unavailable`: everything else (down, hung, full, wrong schema): no input is to blame, wait and retry.
+ */
+export type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
+
+/** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) blame the values. */
+const DATA_STATE = /^2[123]/
+/** Serialization failure, deadlock, lock not available. */
+const CONFLICT_STATES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03'])
+
+/** What `error`, thrown by a statement or while its parameters were built, means for a retry. */
+export function databaseFailure(error: unknown): DatabaseFailure {
+  if (error instanceof AssertionError) return 'data'
+  const state = sqlState(error)
+  if (state === undefined) return 'unavailable'
+  if (DATA_STATE.test(state)) return 'data'
+  return CONFLICT_STATES.has(state) ? 'conflict' : 'unavailable'
+}
+
+/** Whether `error` says that a unique constraint (of that name, where given) refused a row. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const source = causeWithCode(error)
+  if (source?.code !== '23505') return false
+  return constraint === undefined || source.constraint_name === constraint
+}
+
+/** Whether `error` says that a row names another one that doesn't exist. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return sqlState(error) === '23503'
+}
+
+/** A short text for status pages and logs: never the statement's parameters. */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure'
+  const state = sqlState(error)
+  const source = causeWithCode(error) ?? error
+  return state === undefined ? source.message : `${state} ${source.message}`
+}
+
+function sqlState(error: unknown): string | undefined {
+  return causeWithCode(error)?.code
+}
+
+/** Drizzle wraps the driver's error in one whose message holds the parameters; the driver's own is its cause. */
+function causeWithCode(error: unknown): (Error & { code: string; constraint_name?: string }) | undefined {
+  if (!(error instanceof Error)) return undefined
+  if ('code' in error && typeof error.code === 'string') return error as Error & { code: string }
+  return causeWithCode(error.cause)
+}

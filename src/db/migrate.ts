@@ -1,0 +1,55 @@
+/** Brings a database to the newest schema: numbered SQL files, each in its own transaction, safe to start many at once. */
+import type { Sql } from 'postgres'
+import { sha256Hex } from '@/lib/ids'
+import { connectDatabase } from './client'
+import history from './migrations/0001_history.sql' with { type: 'text' }
+
+/** One SQL file. Never changed once it was released: the next change is the next number. */
+export type Migration = { id: number; name: string; sql: string }
+
+export const MIGRATIONS: readonly Migration[] = [{ id: 1, name: 'history', sql: history }]
+
+export type MigrateOptions = {
+  migrations?: readonly Migration[]
+  /** Told of every migration that this call has applied. */
+  onApplied?: (migration: Migration) => void
+}
+
+/** The advisory lock that makes concurrent starts take turns; any number that nothing else in this database uses. */
+const MIGRATION_LOCK = 5_811_204
+
+/**
+ * Applies every migration that the database doesn't have yet, in order. Any number of processes may call it at once.
+ * Throws where an applied migration has been changed since, or where one fails (its transaction leaves nothing behind).
+ */
+export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<void> {
+  const { migrations = MIGRATIONS, onApplied } = options
+  const database = connectDatabase(databaseUrl, {
+    maxConnections: 1,
+    statementTimeoutMs: 0,
+    applicationName: 'migrate',
+  })
+  try {
+    for (const migration of migrations) {
+      if (await applyOnce(database.sql, migration)) onApplied?.(migration)
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+/** Holds the lock for one transaction, so that it also works through a pooler that hands out connections by transaction. */
+async function applyOnce(sql: Sql, migration: Migration): Promise<boolean> {
+  const digest = sha256Hex(migration.sql)
+  return await sql.begin(async (transaction) => {
+    await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    await transaction`CREATE TABLE IF NOT EXISTS migrations (
+      id integer PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+    const [applied] = await transaction<{ digest: string }[]>`SELECT digest FROM migrations WHERE id = ${migration.id}`
+    if (applied?.digest === digest) return false
+    if (applied) throw new Error(`migration ${migration.id} (${migration.name}) was changed after it had been applied`)
+    await transaction.unsafe(migration.sql)
+    await transaction`INSERT INTO migrations (id, name, digest) VALUES (${migration.id}, ${migration.name}, ${digest})`
+    return true
+  })
+}

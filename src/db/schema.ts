@@ -1,0 +1,199 @@
+/** The tables as TypeScript sees them; migrations/*.sql is what makes them, and a test compares the two. */
+
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  boolean,
+  customType,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
+import type { BillingRule, EventFlag, UsageEvent } from '@/ledger/usage-event'
+import { type Nano, nano } from '@/lib/money'
+
+/** An amount in nano-USD; reading one beyond ±9,000,000 USD is a bug and throws. */
+const amount = customType<{ data: Nano; driverData: number }>({
+  dataType: () => 'nano_usd',
+  fromDriver: (value) => nano(Number(value)),
+})
+const tokens = customType<{ data: number; driverData: number }>({
+  dataType: () => 'token_count',
+  fromDriver: (value) => Number(value),
+})
+const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+
+export const accounts = pgTable(
+  'accounts',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    email: text('email').notNull(),
+    status: text('status').$type<AccountStatus>().notNull().default('active'),
+    balance: amount('balance_nano').notNull().default(nano(0)),
+    spent: amount('spent_nano').notNull().default(nano(0)),
+    spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
+    /** yyyymm, UTC. */
+    spentMonth: integer('spent_month').notNull().default(197001),
+    ledgerSeq: bigint('ledger_seq', { mode: 'number' }).notNull().default(0),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`)],
+)
+
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    name: text('name').notNull(),
+    keyHash: text('key_hash').notNull().unique(),
+    prefix: text('prefix').notNull(),
+    lastFour: text('last_four').notNull(),
+    status: text('status').$type<KeyStatus>().notNull().default('active'),
+    requestsPerMinute: integer('requests_per_minute'),
+    tokensPerMinute: bigint('tokens_per_minute', { mode: 'number' }),
+    concurrency: integer('concurrency'),
+    monthlyBudget: amount('monthly_budget_nano'),
+    expiresAt: moment('expires_at'),
+    /** null = every model. */
+    allowedModels: text('allowed_models').array(),
+    spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
+    spentMonth: integer('spent_month').notNull().default(197001),
+    lastUsedAt: moment('last_used_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    deletedAt: moment('deleted_at'),
+  },
+  (table) => [index('api_keys_account_index').on(table.accountId, table.createdAt.desc())],
+)
+
+export type LedgerEntryKind = 'credit' | 'correction'
+
+export const ledgerEntries = pgTable(
+  'ledger_entries',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    kind: text('kind').$type<LedgerEntryKind>().notNull(),
+    amount: amount('amount_nano').notNull(),
+    reference: text('reference').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    unique('ledger_entries_account_id_reference_key').on(table.accountId, table.reference),
+    index('ledger_entries_account_index').on(table.accountId, table.createdAt.desc()),
+  ],
+)
+
+export const creditOutbox = pgTable('credit_outbox', {
+  entryId: text('entry_id').primaryKey(),
+  accountId: text('account_id').notNull(),
+  amount: amount('amount_nano').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  appliedAt: moment('applied_at'),
+  /** When the ledger said for the second time that it has the credit. */
+  confirmedAt: moment('confirmed_at'),
+})
+
+export const usageRecords = pgTable(
+  'usage_records',
+  {
+    eventId: text('event_id').notNull(),
+    holdId: text('hold_id').notNull(),
+    accountId: text('account_id').notNull(),
+    keyId: text('key_id').notNull(),
+    kind: text('kind').$type<UsageEvent['kind']>().notNull(),
+    cost: amount('cost_nano').notNull(),
+    held: amount('held_nano').notNull(),
+    seq: bigint('seq', { mode: 'number' }).notNull(),
+    settledAt: moment('settled_at').notNull(),
+    requestId: text('request_id').notNull(),
+    model: text('model').notNull(),
+    requestedModel: text('requested_model').notNull(),
+    provider: text('provider').notNull(),
+    upstreamModel: text('upstream_model').notNull(),
+    clientFormat: text('client_format').notNull(),
+    providerFormat: text('provider_format').notNull(),
+    uncachedTokens: tokens('uncached_tokens').notNull(),
+    cacheReadTokens: tokens('cache_read_tokens').notNull(),
+    cacheWrite5mTokens: tokens('cache_write_5m_tokens').notNull(),
+    cacheWrite1hTokens: tokens('cache_write_1h_tokens').notNull(),
+    outputTokens: tokens('output_tokens').notNull(),
+    reasoningTokens: tokens('reasoning_tokens').notNull(),
+    rule: text('rule').$type<BillingRule>().notNull(),
+    flags: text('flags').array().$type<EventFlag[]>().notNull(),
+    stream: boolean('stream').notNull(),
+    status: integer('status').notNull(),
+    attempts: integer('attempts').notNull(),
+    startedAt: moment('started_at').notNull(),
+    firstTokenMs: integer('first_token_ms'),
+    durationMs: integer('duration_ms').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.eventId, table.settledAt] }),
+    index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
+  ],
+)
+
+export const usageDaily = pgTable(
+  'usage_daily',
+  {
+    accountId: text('account_id').notNull(),
+    /** UTC, yyyy-mm-dd. */
+    day: date('day').notNull(),
+    keyId: text('key_id').notNull(),
+    model: text('model').notNull(),
+    requests: bigint('requests', { mode: 'number' }).notNull(),
+    errors: bigint('errors', { mode: 'number' }).notNull(),
+    uncachedTokens: tokens('uncached_tokens').notNull(),
+    cacheReadTokens: tokens('cache_read_tokens').notNull(),
+    cacheWrite5mTokens: tokens('cache_write_5m_tokens').notNull(),
+    cacheWrite1hTokens: tokens('cache_write_1h_tokens').notNull(),
+    outputTokens: tokens('output_tokens').notNull(),
+    reasoningTokens: tokens('reasoning_tokens').notNull(),
+    cost: amount('cost_nano').notNull(),
+    /** Sums; a mean is the sum by `requests`, of the first token by `firstTokenCount`. */
+    durationMs: bigint('duration_ms', { mode: 'number' }).notNull(),
+    firstTokenMs: bigint('first_token_ms', { mode: 'number' }).notNull(),
+    firstTokenCount: bigint('first_token_count', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model] })],
+)
+
+export const deadLetters = pgTable(
+  'dead_letters',
+  {
+    stream: text('stream').notNull(),
+    entryId: text('entry_id').notNull(),
+    eventId: text('event_id'),
+    accountId: text('account_id'),
+    payload: text('payload').notNull(),
+    error: text('error').notNull(),
+    /** Whether the charge is in usage_records all the same. */
+    isBooked: boolean('is_booked').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.stream, table.entryId] })],
+)
+
+export type UserRole = 'member' | 'admin'
+
+export const users = pgTable(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    email: text('email').notNull(),
+    passwordHash: text('password_hash').notNull(),
+    role: text('role').$type<UserRole>().notNull().default('member'),
+    accountId: text('account_id'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex('users_email_key').on(sql`lower(${table.email})`)],
+)

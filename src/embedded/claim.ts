@@ -1,0 +1,48 @@
+/**
+ * Exclusive use of a data directory by one gateway process, as a database lock that the kernel takes back when the
+ * process dies: nothing goes stale, whatever kills the owner.
+ */
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { EmbeddedServerError } from './error'
+
+/** Exclusive use, until `release` or the end of this process. */
+export type Claim = { release(): void }
+
+const POLL_MS = 50
+/** Keeps the connections reachable: one that is garbage-collected would drop its lock. */
+const heldClaims = new Set<Database>()
+
+/**
+ * Claims `directory`, waiting up to `waitMs` while another process holds it; undefined where it is still held then.
+ * Throws {@link EmbeddedServerError} where the directory cannot be written to.
+ */
+export async function claimDirectory(directory: string, waitMs: number): Promise<Claim | undefined> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const claim = tryToClaim(join(directory, 'owner.lock'))
+    if (claim || performance.now() >= deadline) return claim
+    await Bun.sleep(POLL_MS)
+  }
+}
+
+function tryToClaim(path: string): Claim | undefined {
+  let opened: Database | undefined
+  try {
+    opened = new Database(path, { create: true })
+    opened.run('PRAGMA busy_timeout = 0')
+    opened.run('BEGIN EXCLUSIVE')
+  } catch (error) {
+    opened?.close()
+    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined
+    throw new EmbeddedServerError(`Cannot lock ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const database = opened
+  heldClaims.add(database)
+  return {
+    release() {
+      if (!heldClaims.delete(database)) return
+      database.close()
+    },
+  }
+}

@@ -1,0 +1,101 @@
+/** Child processes that outlive a Ctrl-C in the terminal but not their parent. */
+import { spawn, spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+
+/** A started server. `exited` resolves when it is gone; `signal` does nothing after that. */
+export type ServerProcess = {
+  pid: number
+  exited: Promise<void>
+  hasExited(): boolean
+  signal(name: NodeJS.Signals): void
+}
+
+export type SpawnOptions = {
+  command: readonly string[]
+  environment: Readonly<Record<string, string>>
+  workingDirectory: string
+  logPath: string
+}
+
+/** The environment every child starts from; nothing of the gateway's own environment (keys!) reaches a child. */
+export const CHILD_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+} as const
+
+/**
+ * Starts `command` in a session of its own, so that a terminal's Ctrl-C reaches only the gateway, which stops its
+ * servers last. Output goes to `logPath`. Throws where the program cannot be executed.
+ */
+export function spawnServer(options: SpawnOptions): ServerProcess {
+  const [program = '', ...parameters] = options.command
+  const log = openSync(options.logPath, 'a', 0o600)
+  const child = spawn(program, parameters, {
+    cwd: options.workingDirectory,
+    env: options.environment,
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  let gone = false
+  const exited = new Promise<void>((resolve) => {
+    const finish = () => {
+      gone = true
+      resolve()
+    }
+    child.once('exit', finish)
+    child.once('error', finish)
+  })
+  child.unref()
+  return {
+    pid: child.pid ?? 0,
+    exited,
+    hasExited: () => gone,
+    signal(name) {
+      if (!gone) child.kill(name)
+    },
+  }
+}
+
+/**
+ * The words to put directly before a program so that it gets `signal` when its parent dies, even by SIGKILL. They must
+ * come last of all wrappers, since a change of credentials clears the wish. Empty where the system has no such tool.
+ */
+export function deathSignalPrefix(signal: NodeJS.Signals): readonly string[] {
+  const prefix = ['setpriv', '--pdeathsig', signal]
+  supportsDeathSignal ??= spawnSync('setpriv', [...prefix.slice(1), 'true'], { env: CHILD_ENVIRONMENT }).status === 0
+  return supportsDeathSignal ? prefix : []
+}
+
+let supportsDeathSignal: boolean | undefined
+
+export type RunOptions = {
+  environment?: Readonly<Record<string, string>>
+  workingDirectory?: string
+  input?: string
+  timeoutMs?: number
+}
+
+/**
+ * Runs `command` to its end with `input` on stdin and returns its exit code (127 where it cannot be executed) and its
+ * whole output. After `timeoutMs` it is killed, which counts as a failure.
+ */
+export async function runToEnd(
+  command: readonly string[],
+  options: RunOptions = {},
+): Promise<{ exitCode: number; output: string }> {
+  try {
+    const child = Bun.spawn([...command], {
+      cwd: options.workingDirectory ?? '/',
+      env: { ...CHILD_ENVIRONMENT, ...options.environment },
+      stdin: new TextEncoder().encode(options.input ?? ''),
+      stdout: 'pipe',
+      stderr: 'pipe',
+      ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs, killSignal: 'SIGKILL' }),
+    })
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    return { exitCode: await child.exited, output: stdout + stderr }
+  } catch (cause) {
+    return { exitCode: 127, output: String(cause) }
+  }
+}

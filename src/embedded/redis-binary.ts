@@ -1,0 +1,30 @@
+/** Which Redis program to run: one on PATH, one fetched earlier, or one fetched now. */
+import { join, resolve } from 'node:path'
+import { fetchRedis, useUnpackedRedis } from './redis-fetch'
+import type { Progress } from './server'
+
+/** A server program and, for one that was unpacked into a folder, the folders of its libraries (as LD_LIBRARY_PATH). */
+export type RedisProgram = { path: string; libraryPath: string | undefined }
+
+/** Where PATH and the proxy settings are read from, as in the environment of a process. */
+export type OuterEnvironment = Readonly<Record<string, string | undefined>>
+
+const PROGRAM_NAMES = ['redis-server', 'valkey-server']
+
+/**
+ * The first of redis-server and valkey-server on PATH, else the one in `cacheDir`, else one fetched into it.
+ * Throws `EmbeddedServerError` where none can be had, saying what to install.
+ */
+export async function findRedis(
+  cacheDir: string,
+  progress: Progress,
+  environment: OuterEnvironment | undefined,
+): Promise<RedisProgram> {
+  const path = environment?.PATH
+  for (const name of PROGRAM_NAMES) {
+    const found = Bun.which(name, path === undefined ? {} : { PATH: path })
+    if (found) return { path: found, libraryPath: undefined }
+  }
+  const folder = join(resolve(cacheDir), 'redis')
+  return (await useUnpackedRedis(folder)) ?? (await fetchRedis(folder, progress, environment ?? {}))
+}

@@ -1,0 +1,100 @@
+/** The embedded Redis: a real server on loopback with an append-only file, for a start with no `REDIS_URL`. */
+import { chmod, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join, resolve } from 'node:path'
+import { CHILD_ENVIRONMENT, deathSignalPrefix } from './process'
+import { findRedis, type OuterEnvironment, type RedisProgram } from './redis-binary'
+import { readOrCreatePassword } from './secret'
+import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
+
+/**
+ * `dataDir` gets a folder `redis`; `cacheDir` keeps a fetched server program. `config` adds or replaces directives of
+ * redis.conf. `attach` uses a live gateway's server on the same data instead of refusing. `environment` is where PATH
+ * and proxy settings are read from; without it, PATH is this process's own.
+ */
+export type EmbeddedRedisOptions = {
+  dataDir: string
+  cacheDir: string
+  progress: Progress
+  attach?: boolean
+  port?: number
+  config?: Readonly<Record<string, string>>
+  environment?: OuterEnvironment
+}
+
+const REDIS: ServerKind = {
+  name: 'Redis',
+  executables: ['redis-server', 'redis-check-rdb', 'valkey-server', 'valkey-check-rdb'],
+  stopSignal: 'SIGTERM',
+}
+const PROBE_TIMEOUT_MS = 1_000
+
+/** Starts Redis on the data below `dataDir` and resolves once it answers; throws `EmbeddedServerError`. */
+export function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedServer> {
+  const directory = join(resolve(options.dataDir), 'redis')
+  const { progress, attach = false, port } = options
+  return runServer(REDIS, { directory, progress, attach, port }, async () => {
+    await chmod(directory, 0o700)
+    const [program, password] = await Promise.all([
+      findRedis(options.cacheDir, progress, options.environment),
+      readOrCreatePassword(join(directory, 'password')),
+    ])
+    return (freePort) => planLaunch(directory, program, password, freePort, options.config)
+  })
+}
+
+async function planLaunch(
+  directory: string,
+  program: RedisProgram,
+  password: string,
+  port: number,
+  config: Readonly<Record<string, string>> = {},
+): Promise<Launch> {
+  const directives = {
+    bind: '127.0.0.1',
+    port: String(port),
+    'protected-mode': 'yes',
+    requirepass: password,
+    daemonize: 'no',
+    dir: directory,
+    pidfile: join(directory, 'redis.pid'),
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    ...config,
+  }
+  const lines = Object.entries(directives).map(([name, value]) => `${name} ${JSON.stringify(value)}\n`)
+  const configPath = join(directory, 'redis.conf')
+  await writeFile(configPath, lines.join(''), { mode: 0o600 })
+  return {
+    command: [...deathSignalPrefix(REDIS.stopSignal), program.path, configPath],
+    environment: {
+      ...CHILD_ENVIRONMENT,
+      ...(program.libraryPath === undefined ? {} : { LD_LIBRARY_PATH: program.libraryPath }),
+    },
+    workingDirectory: directory,
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    isReady: () => answersPing(port, password),
+  }
+}
+
+/** Whether the server logs us in and answers PING, which it refuses while it still loads its file. */
+function answersPing(port: number, password: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    let answer = ''
+    const finish = () => {
+      resolve(answer.startsWith('+OK\r\n+PONG\r\n'))
+      socket.destroy()
+    }
+    socket.setTimeout(PROBE_TIMEOUT_MS, finish)
+    socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`))
+    socket.on('data', (bytes) => {
+      answer += bytes.toString('latin1')
+      if (answer.split('\r\n').length > 2) finish()
+    })
+    socket.on('error', finish)
+    socket.on('close', finish)
+  })
+}

@@ -1,0 +1,42 @@
+/**
+ * A provider that runs inside this process and makes its answers up, in all three formats, so that the whole product
+ * can be tried offline. Every answer says that it is simulated.
+ */
+import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock'
+import { simulateAnswer } from './sandbox-answer'
+
+/** `baseUrl` has no path: chat-completions lies at `/v1`, messages at `/v1/messages`, generate-content at `/v1beta`. */
+export type Sandbox = { baseUrl: string; stop(): Promise<void> }
+
+const CHUNK_CHARACTERS = 16
+const CHUNK_INTERVAL_MS = 8
+/** Marks requests in the generate-content format, which ends a tool call with another word than the other two. */
+const GENERATE_CONTENT = 'generate-content'
+
+/** Starts the sandbox on a free loopback port. It takes any credential and any model name. */
+export async function startSandbox(): Promise<Sandbox> {
+  // The library keeps requests for inspection; one is the least it can be told to keep.
+  const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
+  server.mount('/v1beta', {
+    async handleRequest(request) {
+      request.headers['x-aimock-context'] = GENERATE_CONTENT
+      return false
+    },
+  })
+  server.on({}, respond, { chunkSize: CHUNK_CHARACTERS, latency: CHUNK_INTERVAL_MS })
+  const baseUrl = await server.start()
+  return { baseUrl, stop: () => server.stop() }
+}
+
+function respond(request: ChatCompletionRequest): FixtureResponse {
+  const { usage, ...answer } = simulateAnswer(request)
+  const counts = { prompt_tokens: usage.inputTokens, completion_tokens: usage.outputTokens }
+  if (answer.kind === 'text') {
+    return { content: answer.text, usage: counts, finishReason: answer.isCutShort ? 'length' : 'stop' }
+  }
+  return {
+    toolCalls: [{ name: answer.name, arguments: JSON.stringify(answer.arguments) }],
+    usage: counts,
+    finishReason: request._context === GENERATE_CONTENT ? 'STOP' : 'tool_calls',
+  }
+}

@@ -1,0 +1,51 @@
+/** Finish reasons between this format and the hub. */
+import type { FinishKind, FinishReason } from '@/chat/response'
+
+/** OpenAI's five words, and those that compatible providers were seen to use instead. */
+const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'context-length'],
+  ['tool_calls', 'tool-calls'],
+  ['tool_use', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['safety', 'content-filter'],
+  ['refusal', 'content-filter'],
+  ['error', 'error'],
+])
+
+/**
+ * The provider's word as a reason. A stop after which a tool call stands is a tool call whatever the word said, and a
+ * `tool_calls` without any call is a stop: providers are wrong about both. Unknown words count as a stop.
+ */
+export function decodeFinishReason(word: string | undefined, hasToolCalls: boolean): FinishReason {
+  const said = word === undefined ? 'stop' : (KIND_OF_WORD.get(word.toLowerCase()) ?? 'stop')
+  const kind = settleToolCalls(said, hasToolCalls)
+  return word === undefined ? { kind } : { kind, raw: word }
+}
+
+/** The reason as this format's word. */
+export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean): string {
+  switch (settleToolCalls(finish.kind, hasToolCalls)) {
+    case 'length':
+    case 'context-length':
+      return 'length'
+    case 'tool-calls':
+      return 'tool_calls'
+    case 'content-filter':
+      return 'content_filter'
+    default:
+      return 'stop'
+  }
+}
+
+/** Cut-off answers stay cut off: a call that the limit or the filter broke must not look complete. */
+function settleToolCalls(kind: FinishKind, hasToolCalls: boolean): FinishKind {
+  if (hasToolCalls) return kind === 'stop' || kind === 'stop-sequence' || kind === 'pause' ? 'tool-calls' : kind
+  return kind === 'tool-calls' ? 'stop' : kind
+}

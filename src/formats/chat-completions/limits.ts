@@ -1,0 +1,19 @@
+/** The numbers a chat-completions request may not exceed; the schema, its messages and the docs all read them here. */
+
+export const LIMITS = {
+  messages: { minItems: 1, maxItems: 100 },
+  contentParts: { maxItems: 4096 },
+  toolCalls: { maxItems: 128 },
+  tools: { maxItems: 128 },
+  fallback: { maxItems: 8 },
+  stop: { maxItems: 4 },
+  modelChars: { minLength: 1, maxLength: 256 },
+  temperature: { minimum: 0, maximum: 2 },
+  topP: { minimum: 0, maximum: 1 },
+  penalty: { minimum: -2, maximum: 2 },
+  /** Tokens, of `max_tokens` and of `max_completion_tokens`. */
+  outputTokens: { minimum: 1, maximum: 128_000 },
+  choices: { minimum: 1, maximum: 16 },
+  topLogprobs: { minimum: 0, maximum: 20 },
+  seed: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+} as const

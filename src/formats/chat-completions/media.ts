@@ -1,0 +1,84 @@
+/** `data:` URLs and media types: how bytes travel inside chat-completions requests and answers. */
+import type { MediaSource } from '@/chat/request'
+
+type Base64 = { mediaType: string; data: string }
+
+const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
+
+/** What a URL in a request points at: bytes where it is a `data:` URL, else an address. */
+export function decodeUrl(url: string): MediaSource {
+  const bytes = parseDataUrl(url)
+  return bytes ? { type: 'base64', ...bytes } : { type: 'url', url }
+}
+
+/** The parts of a `data:` URL with its payload as base64, or undefined where `url` is none. Linear in its length. */
+export function parseDataUrl(url: string): Base64 | undefined {
+  if (!/^data:/i.test(url)) return undefined
+  const comma = url.indexOf(',')
+  if (comma === -1) return undefined
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const payload = url.slice(comma + 1)
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  return {
+    mediaType: mediaType.trim().toLowerCase() || DEFAULT_MEDIA_TYPE,
+    data: isBase64 ? payload : Buffer.from(percentDecode(payload)).toString('base64'),
+  }
+}
+
+/** Bytes as a `data:` URL. */
+export function formatDataUrl(mediaType: string, data: string): string {
+  return `data:${mediaType};base64,${data}`
+}
+
+const MEDIA_TYPE_OF_AUDIO_FORMAT: ReadonlyMap<string, string> = new Map([
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mpeg'],
+])
+
+const AUDIO_FORMAT_OF_MEDIA_TYPE: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/vnd.wave', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+])
+
+/** The media type of an `input_audio.format`. */
+export function audioMediaType(format: string): string {
+  return MEDIA_TYPE_OF_AUDIO_FORMAT.get(format.toLowerCase()) ?? `audio/${format.toLowerCase()}`
+}
+
+/** The `input_audio.format` of a media type, or undefined where this format has none for it. */
+export function audioFormat(mediaType: string): string | undefined {
+  return AUDIO_FORMAT_OF_MEDIA_TYPE.get(mediaType.toLowerCase())
+}
+
+const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['json', 'application/json'],
+  ['html', 'text/html'],
+])
+
+/** The media type a file name suggests; PDF where it suggests nothing, the one file kind that every provider reads. */
+export function mediaTypeOfFilename(filename: string | undefined): string {
+  const extension = filename?.split('.').pop()?.toLowerCase() ?? ''
+  return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
+}
+
+/** A name for a file that came without one. */
+export function filenameFor(mediaType: string): string {
+  for (const [extension, candidate] of MEDIA_TYPE_OF_EXTENSION) if (candidate === mediaType) return `file.${extension}`
+  return 'file'
+}
+
+function percentDecode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

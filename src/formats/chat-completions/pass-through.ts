@@ -1,0 +1,51 @@
+/** What changes when caller and provider both speak chat-completions: the model's name, and what metering needs. */
+import type { ChatRequest } from '@/chat/request'
+import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { replaceStringInJson } from '@/lib/json-splice'
+import { QUIRKS } from './quirks'
+import { isUsageOnlyChunk } from './usage'
+
+export const passThrough = { request, response, event } satisfies PassThrough
+
+function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
+  const { fallback: _ownExtension, ...rest } = body
+  const own: JsonObject = { ...rest, model: traits.model }
+  if (decoded.stream && !traits.quirks.has(QUIRKS.noStreamOptions)) {
+    const theirs = isJsonObject(own.stream_options) ? own.stream_options : {}
+    own.stream_options = { ...theirs, include_usage: true }
+  }
+  return withOutputLimit(own, decoded.maxOutputTokens, traits)
+}
+
+/** The limit that was paid for is the one that is sent, in a field that the provider obeys. */
+function withOutputLimit(own: JsonObject, limit: number | undefined, traits: TargetTraits): JsonObject {
+  const { max_tokens: old, max_completion_tokens: current, ...rest } = own
+  if (traits.quirks.has(QUIRKS.maxTokens)) {
+    const isAsSaid = current === undefined && (limit === undefined || limit === old)
+    return isAsSaid ? own : { ...rest, ...(limit !== undefined && { max_tokens: limit }) }
+  }
+  if (limit === undefined || limit === (current ?? old)) return own
+  const usesOldField = typeof old === 'number' && typeof current !== 'number'
+  return { ...rest, [usesOldField ? 'max_tokens' : 'max_completion_tokens']: limit }
+}
+
+function response(text: string, json: JsonObject, publicModel: string): string {
+  return withPublicModel(text, json, publicModel)
+}
+
+function event(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined {
+  if (!isJsonObject(json)) return data
+  if (!context.wantsUsage && isUsageOnlyChunk(json)) return undefined
+  if (typeof json.model !== 'string' && !Array.isArray(json.choices)) return data
+  return withPublicModel(data, json, context.model)
+}
+
+/** Touches nothing but the model's name; an answer that names none gets the name as its first field. */
+function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
+  if (typeof json.model === 'string') return replaceStringInJson(text, ['model'], json.model, publicModel)
+  if (json.model !== undefined) return JSON.stringify({ ...json, model: publicModel })
+  const firstField = text.indexOf('{') + 1
+  const separator = Object.keys(json).length > 0 ? ',' : ''
+  return `${text.slice(0, firstField)}"model":${JSON.stringify(publicModel)}${separator}${text.slice(firstField)}`
+}

@@ -1,0 +1,22 @@
+/** What the encoder and the pass-through of this format can do differently for a provider; the catalogue names them. */
+
+export const QUIRKS = {
+  /** Limit the output by `max_tokens`, for services that don't know `max_completion_tokens`. */
+  maxTokens: 'max_tokens',
+  /** No system messages after the conversation has begun: they become user text in `<system>` tags. */
+  noMidSystem: 'no-mid-system',
+  /** Leave `reasoning_effort` out. */
+  noReasoningEffort: 'no-reasoning-effort',
+  /** Send the reasoning of earlier turns back as `reasoning_content`. */
+  reasoningContent: 'reasoning-content',
+  /** Carry Gemini's thought signatures in `tool_calls[].extra_content`. */
+  googleExtraContent: 'google-extra-content',
+  /** Restrict the tools themselves where the choice is limited to some, instead of sending `allowed_tools`. */
+  noAllowedTools: 'no-allowed-tools',
+  /** Leave temperature, top_p and penalties out, which reasoning models refuse. */
+  noSampling: 'no-sampling',
+  /** Send text-only messages as one string, never as parts. */
+  stringContent: 'string-content',
+  /** Leave `stream_options` out; the usage of streams is then counted unless the provider sends it unasked. */
+  noStreamOptions: 'no-stream-options',
+} as const

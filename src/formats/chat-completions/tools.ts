@@ -1,0 +1,83 @@
+/** Tools and the choice between them, as this format has them, in the hub's words. */
+import type { Tool, ToolChoice } from '@/chat/request'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { WireRequest, WireTool } from './wire'
+
+/** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
+export type DecodedTools = { tools: Tool[]; others: WireTool[] }
+
+/**
+ * The tools of a request. A custom tool is decoded as a function with one text parameter, so that it is counted as
+ * input; no other format is asked to carry it. Functions in the flat shape of another OpenAI interface are understood too,
+ * because editors send them.
+ */
+export function decodeTools(request: WireRequest): DecodedTools {
+  const tools: Tool[] = []
+  const others: WireTool[] = []
+  for (const tool of request.tools ?? []) {
+    const decoded = decodeTool(tool)
+    if (decoded) tools.push(decoded)
+    else others.push(tool)
+  }
+  for (const definition of request.functions ?? []) tools.push(decodeFunction(definition))
+  return { tools, others }
+}
+
+/** The tool choice of a request, or undefined where it says nothing that the hub knows. */
+export function decodeToolChoice(choice: JsonValue | undefined): ToolChoice | undefined {
+  switch (choice) {
+    case 'none':
+    case 'auto':
+    case 'required':
+      return { type: choice }
+    case 'any':
+      return { type: 'required' }
+  }
+  if (!isJsonObject(choice)) return undefined
+  if (choice.type === 'allowed_tools') return decodeAllowedTools(choice.allowed_tools)
+  const named = [choice.function, choice.custom, choice].find(
+    (value) => isJsonObject(value) && value.name !== undefined,
+  )
+  return isJsonObject(named) && typeof named.name === 'string' ? { type: 'tool', name: named.name } : undefined
+}
+
+function decodeTool(tool: WireTool): Tool | undefined {
+  if (tool.function) return decodeFunction(tool.function)
+  if (tool.custom) {
+    const { name, description } = tool.custom
+    return { name, ...(description && { description }), parameters: CUSTOM_TOOL_PARAMETERS }
+  }
+  const flat: { type?: JsonValue; name?: JsonValue; description?: JsonValue; parameters?: JsonValue } =
+    tool as JsonObject
+  if (flat.type !== 'function' || typeof flat.name !== 'string' || flat.name === '') return undefined
+  return {
+    name: flat.name,
+    ...(typeof flat.description === 'string' && { description: flat.description }),
+    ...(isJsonObject(flat.parameters) && { parameters: flat.parameters }),
+  }
+}
+
+const CUSTOM_TOOL_PARAMETERS: JsonObject = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+}
+
+function decodeFunction(definition: NonNullable<WireTool['function']>): Tool {
+  const { name, description, parameters, strict } = definition
+  return {
+    name,
+    ...(description && { description }),
+    ...(parameters && { parameters }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+function decodeAllowedTools(allowed: JsonValue | undefined): ToolChoice | undefined {
+  if (!isJsonObject(allowed) || !Array.isArray(allowed.tools)) return undefined
+  const names = allowed.tools.flatMap((tool) => {
+    const named = isJsonObject(tool) ? (tool.function ?? tool.custom ?? tool) : undefined
+    return isJsonObject(named) && typeof named.name === 'string' ? [named.name] : []
+  })
+  return { type: allowed.mode === 'required' ? 'required' : 'auto', names }
+}

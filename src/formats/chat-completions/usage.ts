@@ -1,0 +1,85 @@
+/** Token usage between this format, whose prompt count includes the cache, and the five classes that never overlap. */
+import { inputTokens, type Usage } from '@/chat/usage'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/**
+ * The usage object in classes. Returns undefined where the two totals are not both non-negative safe integers: the answer
+ * is then metered by count. Details that contradict the totals are not believed, so no discount rests on them.
+ */
+export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const prompt = count(usage.prompt_tokens)
+  const completion = count(usage.completion_tokens)
+  if (prompt === undefined || completion === undefined) return undefined
+  const promptDetails = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
+  const completionDetails = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
+  const total = count(usage.total_tokens)
+  const cached =
+    count(promptDetails.cached_tokens) ?? count(usage.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? 0
+  const written = count(promptDetails.cache_write_tokens) ?? 0
+  return {
+    ...divideInput(prompt, cached, written),
+    ...divideOutput(prompt, completion, count(completionDetails.reasoning_tokens) ?? 0, total),
+  }
+}
+
+/** The usage object of a whole answer or chunk, which some providers keep in an extension of theirs or in the choice. */
+export function findUsage(body: JsonObject): JsonValue | undefined {
+  if (isJsonObject(body.usage)) return body.usage
+  if (isJsonObject(body.x_groq) && isJsonObject(body.x_groq.usage)) return body.x_groq.usage
+  const choices = Array.isArray(body.choices) ? body.choices : []
+  for (const choice of choices) if (isJsonObject(choice) && isJsonObject(choice.usage)) return choice.usage
+  return undefined
+}
+
+/** Whether a chunk says nothing but the usage: the one that `stream_options.include_usage` asks for. */
+export function isUsageOnlyChunk(chunk: JsonObject): boolean {
+  const hasNoChoice = chunk.choices === undefined || (Array.isArray(chunk.choices) && chunk.choices.length === 0)
+  return hasNoChoice && isJsonObject(chunk.usage)
+}
+
+/** The usage object of an answer. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const prompt = inputTokens(usage)
+  const written = usage.cacheWrite5m + usage.cacheWrite1h
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.output,
+    total_tokens: prompt + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, ...(written > 0 && { cache_write_tokens: written }) },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  }
+}
+
+function divideInput(
+  prompt: number,
+  cached: number,
+  written: number,
+): Pick<Usage, 'uncached' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h'> {
+  const isPlausible = cached + written <= prompt
+  const cacheRead = isPlausible ? cached : 0
+  const cacheWrite5m = isPlausible ? written : 0
+  return { uncached: prompt - cacheRead - cacheWrite5m, cacheRead, cacheWrite5m, cacheWrite1h: 0 }
+}
+
+/**
+ * Some providers count reasoning beside the completion (xAI: 12 + 1 + 228 = 241), which the total shows. Where there is no
+ * total, reasoning that exceeds the completion cannot be inside it.
+ */
+function divideOutput(
+  prompt: number,
+  completion: number,
+  reasoning: number,
+  total: number | undefined,
+): Pick<Usage, 'output' | 'reasoning'> {
+  const isBeside =
+    total === undefined ? reasoning > completion : reasoning > 0 && total === prompt + completion + reasoning
+  const output = isBeside ? completion + reasoning : completion
+  return Number.isSafeInteger(output)
+    ? { output, reasoning: Math.min(reasoning, output) }
+    : { output: completion, reasoning: 0 }
+}
+
+function count(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}

@@ -1,0 +1,76 @@
+/** Gives every function call of a conversation an id and finds the call that a result answers, with or without ids on the wire. */
+
+type Named = { id?: string; name?: string }
+
+/** What a result answers: the id of the call in the hub, and the function's name. */
+export type AnsweredCall = { callId: string; name?: string }
+
+export interface CallRegister {
+  /** The id of a call: the wire's own, else one made of its place, so that the same history gives the same ids. */
+  call(call: Named, turn: number, position: number): string
+  /** The call that a result answers: by id, else the oldest open one of that name; else one of its own that matches nothing. */
+  answer(response: Named, turn: number, position: number): AnsweredCall
+}
+
+type OpenCall = { id: string; name: string | undefined; isAnswered: boolean }
+
+/** Creates a register for one request. Every look-up is constant in time, however many calls the history has. */
+export function createCallRegister(): CallRegister {
+  const taken = new Set<string>()
+  const byWireId = new Map<string, Queue>()
+  const byName = new Map<string, Queue>()
+
+  function unique(id: string): string {
+    let candidate = id
+    for (let copy = 2; taken.has(candidate); copy++) candidate = `${id}_${copy}`
+    taken.add(candidate)
+    return candidate
+  }
+
+  return {
+    call({ id: wireId, name }, turn, position) {
+      // Some clients number the calls of every turn from the start; providers of other formats refuse an id used twice.
+      const id = unique(wireId && !taken.has(wireId) ? wireId : placeId(turn, position))
+      const call = { id, name, isAnswered: false }
+      if (wireId) queueOf(byWireId, wireId).push(call)
+      if (name) queueOf(byName, name).push(call)
+      return id
+    },
+    answer({ id: wireId, name }, turn, position) {
+      const call = (wireId && byWireId.get(wireId)?.take()) || (name && byName.get(name)?.take()) || undefined
+      const callId = call?.id ?? (wireId || unique(placeId(turn, position)))
+      const answeredName = name || call?.name
+      return { callId, ...(answeredName && { name: answeredName }) }
+    },
+  }
+}
+
+interface Queue {
+  push(call: OpenCall): void
+  /** The oldest call that nothing has answered yet, which thereby is answered. */
+  take(): OpenCall | undefined
+}
+
+function queueOf(queues: Map<string, Queue>, key: string): Queue {
+  const queue = queues.get(key) ?? createQueue()
+  queues.set(key, queue)
+  return queue
+}
+
+function createQueue(): Queue {
+  const calls: OpenCall[] = []
+  let head = 0
+  return {
+    push: (call) => calls.push(call),
+    take() {
+      while (calls[head]?.isAnswered) head++
+      const call = calls[head++]
+      if (call) call.isAnswered = true
+      return call
+    },
+  }
+}
+
+function placeId(turn: number, position: number): string {
+  return `call_${turn}_${position}`
+}

@@ -1,0 +1,57 @@
+/** Finish reasons between this format and the hub. */
+import type { FinishKind, FinishReason } from '@/chat/response'
+
+const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
+  ['STOP', 'stop'],
+  ['FINISH_REASON_UNSPECIFIED', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  // The provider would go on if asked again; who asked once got a part.
+  ['CONTINUATION', 'length'],
+  ['SAFETY', 'content-filter'],
+  ['RECITATION', 'content-filter'],
+  ['BLOCKLIST', 'content-filter'],
+  ['PROHIBITED_CONTENT', 'content-filter'],
+  ['SPII', 'content-filter'],
+  ['IMAGE_SAFETY', 'content-filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content-filter'],
+  ['IMAGE_RECITATION', 'content-filter'],
+  ['LANGUAGE', 'error'],
+  ['OTHER', 'error'],
+  ['MALFORMED_FUNCTION_CALL', 'error'],
+  ['UNEXPECTED_TOOL_CALL', 'error'],
+  ['TOO_MANY_TOOL_CALLS', 'error'],
+  ['IMAGE_OTHER', 'error'],
+  ['NO_IMAGE', 'error'],
+  ['MALFORMED_RESPONSE', 'error'],
+])
+
+/**
+ * The provider's word as a reason. A turn of calls ends with STOP in this format. The words of a failure count as one only
+ * where there is no content; unknown words count as a stop.
+ */
+export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
+  const said = KIND_OF_WORD.get(word) ?? 'stop'
+  const settled = said === 'error' && answer.hasContent ? 'stop' : said
+  return { kind: settled === 'stop' && answer.hasToolCalls ? 'tool-calls' : settled, raw: word }
+}
+
+/** A prompt that was refused as a whole: a 200 without candidates. */
+export function decodeBlockReason(word: string): FinishReason {
+  return { kind: 'content-filter', raw: word }
+}
+
+/** The reason as this format's word: the provider's own where it was one of these. */
+export function encodeFinishReason(finish: FinishReason): string {
+  if (finish.raw !== undefined && KIND_OF_WORD.has(finish.raw)) return finish.raw
+  switch (finish.kind) {
+    case 'length':
+    case 'context-length':
+      return 'MAX_TOKENS'
+    case 'content-filter':
+      return 'SAFETY'
+    case 'error':
+      return 'OTHER'
+    default:
+      return 'STOP'
+  }
+}

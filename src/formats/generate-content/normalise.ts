@@ -1,0 +1,143 @@
+/**
+ * One spelling for what clients spell in several ways: snake_case keys, a string or a single object where the format has a
+ * list, null for absent. Only the format's own keys are touched, never what the caller put into arguments, results or schemas.
+ */
+import { invalidRequest } from '@/chat/error'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** The body with every known key in camelCase and every known list a list. Shares what needed no change; never changes `body`. */
+export function normaliseRequest(body: JsonObject): JsonObject {
+  return withLists(normaliseKeys(body, REQUEST, '') as JsonObject)
+}
+
+/** The same for the body of `:countTokens`, which may wrap a whole request. */
+export function normaliseCountTokens(body: JsonObject): JsonObject {
+  const normal = withLists(normaliseKeys(body, COUNT_TOKENS, '') as JsonObject)
+  const inner = normal.generateContentRequest
+  return isJsonObject(inner) ? { ...normal, generateContentRequest: withLists(inner) } : normal
+}
+
+/** `contents` as the list it should be: a bare text or a single content is a list of one. */
+export function listOfContents(contents: JsonValue | undefined): JsonValue | undefined {
+  if (typeof contents === 'string') return [{ role: 'user', parts: [{ text: contents }] }]
+  if (isJsonObject(contents)) return [withPartList(contents)]
+  return Array.isArray(contents) ? mapShared(contents, withPartList) : contents
+}
+
+/** `systemInstruction` as the content it should be: a text, a part and a list of parts are wrapped. */
+export function contentOfSystem(system: JsonValue | undefined): JsonValue | undefined {
+  if (typeof system === 'string') return { parts: [{ text: system }] }
+  if (Array.isArray(system)) return { parts: system }
+  if (isJsonObject(system) && system.parts === undefined && system.text !== undefined) return { parts: [system] }
+  return system === undefined ? undefined : withPartList(system)
+}
+
+/** Which keys of an object hold further objects (or lists of them) whose keys are the format's own. */
+type Shape = ReadonlyMap<string, Shape>
+
+function shape(nested: Record<string, Shape> = {}): Shape {
+  return new Map(Object.entries(nested))
+}
+
+const LEAF = shape()
+const MEDIA = { inlineData: LEAF, fileData: LEAF }
+const PART = shape({
+  ...MEDIA,
+  functionCall: LEAF,
+  functionResponse: shape({ parts: shape(MEDIA) }),
+  executableCode: LEAF,
+  codeExecutionResult: LEAF,
+})
+const CONTENT = shape({ parts: PART })
+const REQUEST = shape({
+  contents: CONTENT,
+  systemInstruction: CONTENT,
+  generationConfig: shape({ thinkingConfig: LEAF }),
+  tools: shape({ functionDeclarations: LEAF }),
+  toolConfig: shape({ functionCallingConfig: LEAF }),
+})
+const COUNT_TOKENS = shape({ ...Object.fromEntries(REQUEST), generateContentRequest: REQUEST })
+
+const SNAKE_CASE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/
+
+/** `max_output_tokens` as `maxOutputTokens`; anything that is not snake_case as it is. */
+export function camelCase(key: string): string {
+  return SNAKE_CASE.test(key) ? key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : key
+}
+
+function normaliseKeys(value: JsonValue | undefined, wanted: Shape, path: string): JsonValue | undefined {
+  if (Array.isArray(value)) return mapShared(value, (item, index) => normaliseKeys(item, wanted, `${path}[${index}]`))
+  if (!isJsonObject(value)) return value
+  const renamed = needsRenaming(value) ? rename(value, path) : value
+  let copy: JsonObject | undefined
+  for (const [key, nested] of wanted) {
+    const item = renamed[key]
+    if (item === undefined) continue
+    const normal = normaliseKeys(item, nested, fieldPath(path, key))
+    if (normal === item) continue
+    copy ??= { ...renamed }
+    copy[key] = normal
+  }
+  return copy ?? renamed
+}
+
+function needsRenaming(value: JsonObject): boolean {
+  for (const key in value) if (value[key] === null || key.includes('_')) return true
+  return false
+}
+
+/** Null counts as absent, so that `null` under one spelling and a value under the other are one field. */
+function rename(value: JsonObject, path: string): JsonObject {
+  const renamed = new Map<string, JsonValue | undefined>()
+  for (const [key, item] of Object.entries(value)) {
+    if (item === null) continue
+    const name = camelCase(key)
+    // Two spellings of one field could be priced by the one and executed by the other.
+    if (renamed.has(name)) {
+      const field = fieldPath(path, name)
+      throw invalidRequest(`${field} is given twice, in two spellings; send it once`, field)
+    }
+    renamed.set(name, item)
+  }
+  return Object.fromEntries(renamed)
+}
+
+function fieldPath(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}
+
+function withLists(body: JsonObject): JsonObject {
+  const changes: JsonObject = {}
+  const contents = listOfContents(body.contents)
+  const system = contentOfSystem(body.systemInstruction)
+  const tools = isJsonObject(body.tools) ? [body.tools] : body.tools
+  const declared = Array.isArray(tools) ? mapShared(tools, withDeclarationList) : tools
+  if (contents !== body.contents) changes.contents = contents
+  if (system !== body.systemInstruction) changes.systemInstruction = system
+  if (declared !== body.tools) changes.tools = declared
+  return Object.keys(changes).length > 0 ? { ...body, ...changes } : body
+}
+
+function withPartList(content: JsonValue): JsonValue {
+  if (!isJsonObject(content)) return content
+  if (isJsonObject(content.parts)) return { ...content, parts: [content.parts] }
+  return typeof content.parts === 'string' ? { ...content, parts: [{ text: content.parts }] } : content
+}
+
+function withDeclarationList(tool: JsonValue): JsonValue {
+  return isJsonObject(tool) && isJsonObject(tool.functionDeclarations)
+    ? { ...tool, functionDeclarations: [tool.functionDeclarations] }
+    : tool
+}
+
+/** `map` that returns the list itself where nothing changed, so that a large body is not copied for nothing. */
+function mapShared(list: JsonValue[], change: (item: JsonValue, index: number) => JsonValue | undefined): JsonValue[] {
+  let copy: JsonValue[] | undefined
+  for (const [index, item] of list.entries()) {
+    const changed = change(item, index)
+    if (changed === item) continue
+    copy ??= list.slice()
+    copy[index] = changed as JsonValue
+  }
+  return copy ?? list
+}

@@ -1,0 +1,49 @@
+/** What changes on the way between a client and a provider that both speak this format; the rest stays as it was. */
+import type { ChatRequest } from '@/chat/request'
+import type { PassThrough, TargetTraits } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { replaceStringInJson } from '@/lib/json-splice'
+import { camelCase, contentOfSystem, listOfContents } from './normalise'
+import { restoreSignatures } from './restore-signatures'
+
+export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
+
+/**
+ * The caller's body for the provider, in the caller's own spelling: without our `fallback`, with shorthand for contents
+ * written out, with the output limit that was paid for, and with only those signatures that the provider can know.
+ */
+function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
+  const { fallback: _, ...passed } = body
+  const contentsKey = spelledKey(body, 'contents')
+  const contents = listOfContents(passed[contentsKey])
+  passed[contentsKey] = restoreSignatures(contents, request.turns, traits.quirks)
+  const systemKey = spelledKey(body, 'systemInstruction')
+  if (passed[systemKey] !== undefined && passed[systemKey] !== null)
+    passed[systemKey] = contentOfSystem(passed[systemKey])
+  return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
+}
+
+/** The provider's answer, byte for byte but for the model's name. */
+function passResponse(text: string, json: JsonObject, publicModel: string): string {
+  const name = json.modelVersion
+  return typeof name === 'string' ? replaceStringInJson(text, ['modelVersion'], name, publicModel) : text
+}
+
+/** Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words. */
+function passEvent(data: string, json: JsonValue | undefined, context: { model: string }): string | undefined {
+  if (!isJsonObject(json) || json.error !== undefined) return undefined
+  return passResponse(data, json, context.model)
+}
+
+function withOutputLimit(body: JsonObject, limit: number): JsonObject {
+  const configKey = spelledKey(body, 'generationConfig')
+  const config = isJsonObject(body[configKey]) ? body[configKey] : {}
+  const limitKey = spelledKey(config, 'maxOutputTokens')
+  if (config[limitKey] === limit) return body
+  return { ...body, [configKey]: { ...config, [limitKey]: limit } }
+}
+
+/** The key under which `object` holds a field: the caller may have written it in snake_case. */
+function spelledKey(object: JsonObject, field: string): string {
+  return Object.keys(object).find((key) => object[key] != null && camelCase(key) === field) ?? field
+}

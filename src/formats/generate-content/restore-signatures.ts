@@ -1,0 +1,43 @@
+/** Puts right the signatures of a caller's own contents before a provider of this format sees them. */
+import type { ToolCallBlock, Turn } from '@/chat/request'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isForeignSignature, ownSignature, signFirstCall, THOUGHT_SIGNATURES_QUIRK } from './signature'
+
+/**
+ * `contents` with foreign signatures removed, those that the gateway kept for a call (in `turns`, which were decoded from
+ * the same contents) put back, and, under the quirk `thought-signatures`, the check skipped for steps that have none.
+ * Shares what needs no change; never changes `contents`.
+ */
+export function restoreSignatures(
+  contents: JsonValue | undefined,
+  turns: readonly Turn[],
+  quirks: ReadonlySet<string>,
+): JsonValue | undefined {
+  if (!Array.isArray(contents)) return contents
+  const calls = turns.flatMap((turn) => turn.content.filter((block) => block.type === 'tool-call'))[Symbol.iterator]()
+  const isDemanded = quirks.has(THOUGHT_SIGNATURES_QUIRK)
+  return contents.flatMap((content) => {
+    if (!isJsonObject(content) || !Array.isArray(content.parts)) return [content]
+    const original = content.parts.filter(isJsonObject)
+    const known = original.flatMap((part) => restorePart(part, calls))
+    const parts = isDemanded && content.role === 'model' ? signFirstCall(known) : known
+    if (parts.length === original.length && parts.every((part, index) => part === original[index])) return [content]
+    return parts.length > 0 ? [{ ...content, parts }] : []
+  })
+}
+
+function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObject[] {
+  const call = (part.functionCall ?? part.function_call) ? calls.next().value : undefined
+  const key =
+    part.thoughtSignature === undefined && part.thought_signature !== undefined
+      ? 'thought_signature'
+      : 'thoughtSignature'
+  const value = part[key]
+  if (typeof value === 'string' && !isForeignSignature(value)) return [part]
+  const kept = ownSignature(call?.signature)
+  if (kept !== undefined) return [{ ...part, [key]: kept }]
+  if (value === undefined) return [part]
+  const { [key]: _, ...rest } = part
+  // A thought that was only there to carry another format's proof says nothing without it.
+  return rest.thought === true && (rest.text ?? '') === '' ? [] : [rest]
+}

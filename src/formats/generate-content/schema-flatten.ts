@@ -1,0 +1,77 @@
+/** Resolves what a JSON Schema only points at: `$ref` is inlined and `allOf` merged, so that one plain schema remains. */
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** Where a conversion stands: the document for references, those being expanded, and what is left to spend. */
+export type SchemaScope = {
+  root: JsonObject
+  expanding: ReadonlySet<string>
+  budget: { schemas: number }
+  depth: number
+}
+
+/** A schema without `$ref` and `allOf`, and the scope for what lies inside it. */
+export type Flattened = { schema: JsonObject; scope: SchemaScope }
+
+/** Returns undefined where a reference leads back into itself, or the budget is spent. Unknown references say nothing. */
+export function flattenSchema(schema: JsonObject, scope: SchemaScope): Flattened | undefined {
+  const expanding = new Set(scope.expanding)
+  const flat = merged(schema, scope, expanding)
+  return flat && { schema: flat, scope: { ...scope, expanding } }
+}
+
+/** Adds every reference it follows to `followed`, which the properties of the result must not follow again. */
+function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): JsonObject | undefined {
+  const { $ref: reference, allOf, ...rest } = schema
+  let result: JsonObject = {}
+  if (typeof reference === 'string') {
+    if (scope.expanding.has(reference) || scope.budget.schemas-- <= 0) return undefined
+    followed.add(reference)
+    const target = resolvePointer(scope.root, reference)
+    const inner = { ...scope, expanding: new Set([...scope.expanding, reference]) }
+    const flat = target && merged(target, inner, followed)
+    if (target && !flat) return undefined
+    result = overlay(result, flat ?? {}, scope)
+  }
+  for (const part of Array.isArray(allOf) ? allOf : []) {
+    if (!isJsonObject(part) || scope.budget.schemas-- <= 0) continue
+    const flat = merged(part, scope, followed)
+    if (flat) result = overlay(result, flat, scope)
+  }
+  return overlay(result, rest, scope)
+}
+
+/** The object at a pointer such as `#/$defs/Node` within `root`. */
+function resolvePointer(root: JsonObject, reference: string): JsonObject | undefined {
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
+  let target: JsonValue | undefined = root
+  for (const segment of reference.slice(2).split('/')) {
+    const key = decodePointerSegment(segment)
+    if (!isJsonObject(target) || !Object.hasOwn(target, key)) return undefined
+    target = target[key]
+  }
+  return isJsonObject(target) ? target : undefined
+}
+
+function decodePointerSegment(segment: string): string {
+  const unescaped = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(unescaped)
+  } catch {
+    return unescaped
+  }
+}
+
+/** Both schemas in one: properties and required add up, of everything else the second wins. */
+function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): JsonObject {
+  const both: JsonObject = { ...first, ...second }
+  if (isJsonObject(first.properties) && isJsonObject(second.properties)) {
+    both.properties = { ...first.properties, ...second.properties }
+    // Copying counts, or many references to one large schema would cost the square of the request's size.
+    scope.budget.schemas -= Object.keys(first.properties).length
+  }
+  if (Array.isArray(first.required) && Array.isArray(second.required)) {
+    both.required = [...first.required, ...second.required]
+  }
+  return both
+}

@@ -1,0 +1,50 @@
+/** Token usage between this format, whose prompt count includes the cache and whose candidates exclude thoughts, and the hub. */
+import { inputTokens, type Usage } from '@/chat/usage'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/**
+ * `usageMetadata` in classes. Returns undefined where it holds no prompt count, or any count that is no non-negative safe
+ * integer: the answer is then metered by count. Tokens that only the total knows are output, so that none goes unpaid; a
+ * cache larger than the prompt is not believed, so that no discount rests on it.
+ */
+export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage) || count(usage.promptTokenCount) === undefined) return undefined
+  const [prompt, cached, candidates, thoughts, toolUse, total] = COUNTS.map((name) => {
+    const value = usage[name]
+    return value === undefined || value === null ? 0 : count(value)
+  })
+  if (prompt === undefined || cached === undefined || candidates === undefined) return undefined
+  if (thoughts === undefined || toolUse === undefined || total === undefined) return undefined
+  const known = prompt + toolUse + candidates + thoughts
+  const output = candidates + thoughts + Math.max(0, total - known)
+  const cacheRead = cached <= prompt ? cached : 0
+  const decoded = { ...NO_CACHE_WRITES, uncached: prompt - cacheRead + toolUse, cacheRead, output, reasoning: thoughts }
+  return Object.values(decoded).every(Number.isSafeInteger) ? decoded : undefined
+}
+
+/** `usageMetadata` of an answer. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const prompt = inputTokens(usage)
+  const thoughts = Math.min(usage.reasoning, usage.output)
+  return {
+    promptTokenCount: prompt,
+    ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
+    candidatesTokenCount: usage.output - thoughts,
+    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
+    totalTokenCount: prompt + usage.output,
+  }
+}
+
+const NO_CACHE_WRITES = { cacheWrite5m: 0, cacheWrite1h: 0 }
+const COUNTS = [
+  'promptTokenCount',
+  'cachedContentTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'toolUsePromptTokenCount',
+  'totalTokenCount',
+]
+
+function count(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}

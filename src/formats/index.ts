@@ -1,0 +1,12 @@
+/** All formats by name: the only place that knows them all. */
+import type { FormatName } from '@/chat/format-name'
+import { chatCompletions } from '@/formats/chat-completions/index'
+import { generateContent } from '@/formats/generate-content/index'
+import { messages } from '@/formats/messages/index'
+import type { Format } from './format'
+
+export const FORMATS: ReadonlyMap<FormatName, Format> = new Map<FormatName, Format>([
+  ['chat-completions', chatCompletions],
+  ['messages', messages],
+  ['generate-content', generateContent],
+])

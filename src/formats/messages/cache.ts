@@ -1,0 +1,34 @@
+/** Prompt-cache hints: `cache_control` on the wire. */
+import type { CacheHint } from '@/chat/request'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import type { WireCacheControl } from './wire-blocks'
+
+/** The most breakpoints a request may hold; the API refuses more. */
+const MAX_BREAKPOINTS = 4
+
+/** Reads `cache_control`; the time to live is five minutes unless it says otherwise. */
+export function decodeCache(control: WireCacheControl | undefined): CacheHint | undefined {
+  return control ? { ttl: control.ttl ?? '5m' } : undefined
+}
+
+/** The field to spread into a wire object: nothing where there is no hint. */
+export function encodeCache(cache: CacheHint | undefined): JsonObject {
+  if (!cache) return {}
+  return { cache_control: cache.ttl === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' } }
+}
+
+/**
+ * Takes breakpoints away until no more than the API allows are left, the earliest ones first, since a later breakpoint
+ * covers the prompt before it. `blocks` are in the order of the prompt, and lose the field in place. Returns how many did.
+ */
+export function limitBreakpoints(blocks: readonly JsonObject[]): number {
+  const marked = blocks.flatMap(withInnerBlocks).filter((block) => block.cache_control !== undefined)
+  const excess = Math.max(0, marked.length - MAX_BREAKPOINTS)
+  for (const block of marked.slice(0, excess)) delete block.cache_control
+  return excess
+}
+
+/** A tool result's own content comes before the end of the result. */
+function withInnerBlocks(block: JsonObject): JsonObject[] {
+  return Array.isArray(block.content) ? [...block.content.filter(isJsonObject), block] : [block]
+}

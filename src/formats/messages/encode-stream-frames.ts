@@ -1,0 +1,52 @@
+/** The frames of content blocks, with indexes that are contiguous from 0. */
+import type { JsonObject } from '@/lib/json'
+import type { Frame } from '@/lib/sse'
+
+export interface FrameWriter {
+  /** Opens the next block. Only one is open at a time. */
+  start(block: JsonObject): Frame
+  delta(delta: JsonObject): Frame
+  stop(): Frame
+  /** A complete block, from its start to its end, in the deltas that clients expect. */
+  whole(block: JsonObject): Frame[]
+}
+
+/** Creates a writer that counts the blocks of one stream. */
+export function createFrameWriter(): FrameWriter {
+  let index = -1
+
+  function start(block: JsonObject): Frame {
+    index++
+    return frame('content_block_start', { content_block: block })
+  }
+
+  function delta(value: JsonObject): Frame {
+    return frame('content_block_delta', { delta: value })
+  }
+
+  function stop(): Frame {
+    return frame('content_block_stop', {})
+  }
+
+  function frame(type: string, fields: JsonObject): Frame {
+    return { event: type, data: JSON.stringify({ type, index, ...fields }) }
+  }
+
+  function whole(block: JsonObject): Frame[] {
+    switch (block.type) {
+      case 'text':
+        return [start({ type: 'text', text: '' }), delta({ type: 'text_delta', text: block.text }), stop()]
+      case 'thinking':
+        return [
+          start({ type: 'thinking', thinking: '', signature: '' }),
+          ...(block.thinking === '' ? [] : [delta({ type: 'thinking_delta', thinking: block.thinking })]),
+          delta({ type: 'signature_delta', signature: block.signature }),
+          stop(),
+        ]
+      default:
+        return [start(block), stop()]
+    }
+  }
+
+  return { start, delta, stop, whole }
+}

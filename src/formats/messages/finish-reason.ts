@@ -1,0 +1,58 @@
+/** Why the model stopped: `stop_reason` both ways. */
+import type { FinishKind, FinishReason } from '@/chat/response'
+
+const KIND_OF_STOP_REASON = new Map<string, FinishKind>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop-sequence'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context-length'],
+  ['tool_use', 'tool-calls'],
+  ['refusal', 'content-filter'],
+  ['pause_turn', 'pause'],
+])
+
+const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
+  stop: 'end_turn',
+  'stop-sequence': 'stop_sequence',
+  length: 'max_tokens',
+  'context-length': 'model_context_window_exceeded',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+  pause: 'pause_turn',
+  error: 'end_turn',
+}
+
+/** Kinds that say less than an emitted tool call does; the others say that the call may be cut short or unwanted. */
+const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error'])
+
+/** An unknown reason counts as a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
+export function decodeFinish(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
+  const raw = typeof stopReason === 'string' ? stopReason : undefined
+  const kind = KIND_OF_STOP_REASON.get(raw ?? '') ?? 'stop'
+  return {
+    kind: hasToolCalls && OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind,
+    ...(raw !== undefined && { raw }),
+    ...(typeof stopSequence === 'string' && { sequence: stopSequence }),
+  }
+}
+
+/** What the answer held beside its reason. */
+export type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
+
+export type StopFields = { stop_reason: string; stop_sequence: string | null }
+
+/** A stop sequence that the provider does not name is a plain `end_turn`; `tool_use` is said only where a call was emitted. */
+export function encodeFinish(finish: FinishReason, emitted: Emitted): StopFields {
+  const kind = effectiveKind(finish, emitted)
+  return {
+    stop_reason: STOP_REASON_OF_KIND[kind],
+    stop_sequence: kind === 'stop-sequence' ? (finish.sequence ?? null) : null,
+  }
+}
+
+function effectiveKind({ kind, sequence }: FinishReason, { hasToolCalls, hasRefusal }: Emitted): FinishKind {
+  if (hasToolCalls && OVERRULED_BY_CALLS.has(kind)) return 'tool-calls'
+  if (hasRefusal && OVERRULED_BY_CALLS.has(kind)) return 'content-filter'
+  if (kind === 'tool-calls' && !hasToolCalls) return 'stop'
+  return kind === 'stop-sequence' && sequence === undefined ? 'stop' : kind
+}

@@ -1,0 +1,108 @@
+/**
+ * What the answer must look like. A schema becomes `output_config.format`; where the model lacks that (quirk
+ * `no-output-format`) and for JSON without a schema it becomes an instruction, because a forced tool would change what the
+ * answer is made of and could not be streamed as text.
+ */
+import type { OutputShape, Warning } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+export type EncodedOutput = { format?: JsonObject; instruction?: string }
+
+const JSON_INSTRUCTION =
+  'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
+
+/** The output format, or the instruction that takes its place. */
+export function encodeOutput(output: OutputShape, traits: TargetTraits, warnings: Warning[]): EncodedOutput {
+  if (output.type === 'text') return {}
+  if (output.type === 'json') {
+    warnings.push({ feature: 'output', detail: 'JSON mode became an instruction' })
+    return { instruction: JSON_INSTRUCTION }
+  }
+  if (traits.quirks.has('no-output-format')) {
+    warnings.push({ feature: 'output', detail: 'the JSON schema became an instruction' })
+    const about = output.description === undefined ? '' : ` (${output.description})`
+    return {
+      instruction: `${JSON_INSTRUCTION} It must follow this JSON Schema${about}:\n${JSON.stringify(output.schema)}`,
+    }
+  }
+  return { format: { type: 'json_schema', schema: restrictSchema(output.schema) } }
+}
+
+/** Keywords that the API enforces; all others are told to the model in the description instead. */
+const ENFORCED: ReadonlySet<string> = new Set([
+  '$defs',
+  '$ref',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'const',
+  'default',
+  'definitions',
+  'description',
+  'enum',
+  'format',
+  'items',
+  'properties',
+  'required',
+  'title',
+  'type',
+])
+const SCHEMA_MAPS: ReadonlySet<string> = new Set(['$defs', 'definitions', 'properties'])
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf'])
+const FORMATS: ReadonlySet<unknown> = new Set([
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+])
+
+/**
+ * The schema as the API takes it: objects are closed, `oneOf` is said as `anyOf`, and what can't be enforced is described.
+ * Changes no input.
+ */
+export function restrictSchema(schema: JsonObject): JsonObject {
+  const kept: [string, JsonValue][] = []
+  const described: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (value === undefined || keyword === '$schema') continue
+    if (keyword === 'oneOf') kept.push(['anyOf', restrictList(value)])
+    else if (isEnforced(keyword, value)) kept.push([keyword, restrictValue(keyword, value)])
+    else described.push(`${keyword}: ${JSON.stringify(value)}`)
+  }
+  const result: JsonObject = Object.fromEntries(kept)
+  if (isObjectSchema(result)) result.additionalProperties = false
+  if (described.length > 0) {
+    const before = typeof result.description === 'string' ? `${result.description}\n\n` : ''
+    result.description = `${before}{${described.join(', ')}}`
+  }
+  return result
+}
+
+function isEnforced(keyword: string, value: JsonValue): boolean {
+  if (keyword === 'format') return FORMATS.has(value)
+  return keyword === 'minItems' ? value === 0 || value === 1 : ENFORCED.has(keyword)
+}
+
+function isObjectSchema(schema: JsonObject): boolean {
+  return schema.type === 'object' || (schema.type === undefined && isJsonObject(schema.properties))
+}
+
+function restrictValue(keyword: string, value: JsonValue): JsonValue {
+  if (SCHEMA_LISTS.has(keyword)) return restrictList(value)
+  if (keyword === 'items' && isJsonObject(value)) return restrictSchema(value)
+  if (!SCHEMA_MAPS.has(keyword) || !isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, isJsonObject(inner) ? restrictSchema(inner) : inner]),
+  )
+}
+
+function restrictList(value: JsonValue): JsonValue {
+  return Array.isArray(value) ? value.map((inner) => (isJsonObject(inner) ? restrictSchema(inner) : inner)) : value
+}

@@ -1,0 +1,79 @@
+/** How hard to think, from the hub's effort or budget to the thinking configuration that the target model takes. */
+import type { Effort, Reasoning, Warning } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
+
+/** The least budget (tokens) that the API accepts. */
+const MIN_BUDGET = 1024
+/** How much of the output limit an effort may take at most, so that room for the answer is left. */
+const MAX_SHARE_OF_EFFORT = 0.8
+const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 65_536,
+}
+const DEFAULT_EFFORT = 'medium'
+
+export type EncodedReasoning = { thinking?: JsonObject; effort?: string }
+
+/** Why the API would refuse thinking of any kind, or thinking with a budget, beside the rest of the request. */
+export type ThinkingObstacles = { any?: string; budget?: string }
+
+/**
+ * Quirks: `no-thinking` the model can't think; `adaptive-thinking` it takes an effort and decides by itself, and otherwise a
+ * budget. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
+ * continues the assistant's turn, in a tool loop that began without signed thinking, and under too small an output limit.
+ */
+export function encodeReasoning(
+  reasoning: Reasoning | undefined,
+  traits: TargetTraits,
+  maxTokens: number,
+  obstacles: ThinkingObstacles,
+  warnings: Warning[],
+): EncodedReasoning {
+  if (!reasoning) return {}
+  const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0
+  if (traits.quirks.has('no-thinking')) {
+    if (!isOff) warnings.push({ feature: 'reasoning', detail: 'the model has no thinking' })
+    return {}
+  }
+  if (isOff) return { thinking: { type: 'disabled' } }
+  if (traits.quirks.has('adaptive-thinking')) return encodeAdaptive(reasoning, obstacles.any, warnings)
+  const budget = budgetFor(reasoning, maxTokens)
+  const tooSmall = budget < MIN_BUDGET ? `the output limit leaves less than ${MIN_BUDGET} tokens` : undefined
+  const obstacle = obstacles.any ?? obstacles.budget ?? tooSmall
+  if (obstacle) {
+    warnings.push({ feature: 'reasoning', detail: obstacle })
+    return {}
+  }
+  return { thinking: { type: 'enabled', budget_tokens: budget } }
+}
+
+function encodeAdaptive(reasoning: Reasoning, obstacle: string | undefined, warnings: Warning[]): EncodedReasoning {
+  const effort = effortFor(reasoning)
+  if (obstacle) {
+    warnings.push({ feature: 'reasoning', detail: obstacle })
+    return { effort }
+  }
+  const display = reasoning.visible === undefined ? {} : { display: reasoning.visible ? 'summarized' : 'omitted' }
+  return { thinking: { type: 'adaptive', ...display }, effort }
+}
+
+/** Undefined where the model decides. The format's lowest effort is `low`. */
+function effortFor({ effort, budgetTokens }: Reasoning): string | undefined {
+  if (effort) return effort === 'minimal' ? 'low' : effort
+  if (budgetTokens === undefined || budgetTokens < 0) return undefined
+  if (budgetTokens <= BUDGET_OF_EFFORT.low) return 'low'
+  if (budgetTokens <= BUDGET_OF_EFFORT.medium) return 'medium'
+  return budgetTokens <= BUDGET_OF_EFFORT.high ? 'high' : 'max'
+}
+
+/** A budget the caller named is only kept below the output limit; one that stands for an effort leaves room besides. */
+function budgetFor({ effort, budgetTokens }: Reasoning, maxTokens: number): number {
+  if (budgetTokens !== undefined && budgetTokens > 0) return Math.min(Math.max(budgetTokens, MIN_BUDGET), maxTokens - 1)
+  const named = !effort || effort === 'none' ? DEFAULT_EFFORT : effort
+  return Math.min(BUDGET_OF_EFFORT[named], Math.floor(maxTokens * MAX_SHARE_OF_EFFORT))
+}

@@ -1,0 +1,95 @@
+/** Token usage both ways. On the wire `input_tokens` leaves the cached ones out and `output_tokens` holds the reasoning. */
+import { type Usage, ZERO_USAGE } from '@/chat/usage'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** A count above this is no count: no model reads or writes so much in one request. */
+const MAX_TOKENS = 1_000_000_000
+
+/**
+ * Reads a usage object. Undefined where a count is negative, not finite, implausibly large or no number, so that the answer
+ * is metered by count instead; a fraction is rounded up.
+ */
+export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const uncached = count(usage.input_tokens)
+  const output = count(usage.output_tokens)
+  const cacheRead = optionalCount(usage.cache_read_input_tokens)
+  const cacheWrite = decodeCacheWrite(usage)
+  if (uncached === undefined || output === undefined || cacheRead === undefined || !cacheWrite) return undefined
+  const details = usage.output_tokens_details
+  const thinking = isJsonObject(details) ? (count(details.thinking_tokens) ?? 0) : 0
+  return { uncached, cacheRead, ...cacheWrite, output, reasoning: Math.min(thinking, output) }
+}
+
+/**
+ * The total rules where it and the split by time to live disagree (a stream restates only the total); what the split does
+ * not explain counts as 5m, or as 1h where nothing but 1h was written.
+ */
+function decodeCacheWrite(usage: JsonObject): Pick<Usage, 'cacheWrite5m' | 'cacheWrite1h'> | undefined {
+  const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {}
+  const split5m = optionalCount(split.ephemeral_5m_input_tokens)
+  const split1h = optionalCount(split.ephemeral_1h_input_tokens)
+  if (split5m === undefined || split1h === undefined) return undefined
+  const stated = usage.cache_creation_input_tokens
+  const total = stated === undefined || stated === null ? split5m + split1h : count(stated)
+  if (total === undefined) return undefined
+  const cacheWrite1h = split5m === 0 && split1h > 0 ? total : Math.min(split1h, total)
+  return { cacheWrite5m: total - cacheWrite1h, cacheWrite1h }
+}
+
+function count(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.ceil(value) : undefined
+}
+
+/** An absent count is zero; a present one must be usable. */
+function optionalCount(value: JsonValue | undefined): number | undefined {
+  return value === undefined || value === null ? 0 : count(value)
+}
+
+/**
+ * Adds a later usage object of the same stream to what came before: every field it states replaces the earlier one, except
+ * that the output count, which is cumulative, never shrinks. Returns a new object.
+ */
+export function mergeUsage(earlier: JsonObject, later: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(later)) return earlier
+  const merged = { ...earlier }
+  for (const field of USAGE_FIELDS) {
+    const value = later[field]
+    if (value !== undefined && value !== null) merged[field] = value
+  }
+  const before = count(earlier.output_tokens)
+  const after = count(later.output_tokens)
+  if (before !== undefined && after !== undefined) merged.output_tokens = Math.max(before, after)
+  return merged
+}
+
+const USAGE_FIELDS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation',
+  'output_tokens_details',
+] as const
+
+/** Writes a usage object with every field that client libraries read. */
+export function encodeUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.uncached,
+    cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    cache_read_input_tokens: usage.cacheRead,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWrite5m,
+      ephemeral_1h_input_tokens: usage.cacheWrite1h,
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { thinking_tokens: usage.reasoning },
+    server_tool_use: null,
+    service_tier: null,
+  }
+}
+
+/** The usage to state while the provider has reported none: the estimated input and no output. */
+export function estimatedUsage(inputTokens: number): Usage {
+  return { ...ZERO_USAGE, uncached: inputTokens }
+}

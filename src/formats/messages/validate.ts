@@ -1,0 +1,93 @@
+/** Checks values against schemas, and says in one sentence which field breaks which limit. */
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import { type GatewayError, invalidRequest } from '@/chat/error'
+import { isJsonObject } from '@/lib/json'
+
+/** Throws a GatewayError `invalid_request` unless `value` fits; `path` is where the value stands, '' for a whole body. */
+export type Validator = (value: unknown, path: string) => void
+
+/** Creates a validator that compiles its schema once, at its first use. */
+export function createValidator(schema: TSchema): Validator {
+  let compiled: TypeCheck<TSchema> | undefined
+  return (value, path) => {
+    compiled ??= TypeCompiler.Compile(schema)
+    if (compiled.Check(value)) return
+    const error = compiled.Errors(value).First()
+    throw error ? explain(error, path) : invalidRequest(`${path || 'the body'} is not valid`, path || undefined)
+  }
+}
+
+function explain(error: ValueError, prefix: string): GatewayError {
+  const inner = innerError(error)
+  if (inner) return explain(inner, prefix)
+  const path = fieldPath(prefix, error.path)
+  return invalidRequest(`${path || 'the body'} ${rule(error)}`, path || undefined)
+}
+
+/** Of a union, the error of the one variant that the value was meant to be, where that is plain. */
+function innerError(error: ValueError): ValueError | undefined {
+  if (error.type !== ValueErrorType.Union) return undefined
+  const variants = error.schema.anyOf as TSchema[]
+  const index = variants.findIndex((variant) => isMeant(variant, error.value))
+  return error.errors[index]?.First()
+}
+
+function isMeant(variant: TSchema, value: unknown): boolean {
+  if (Array.isArray(value)) return variant.type === 'array'
+  if (!isJsonObject(value) || variant.type !== 'object') return false
+  const type: TSchema | undefined = variant.properties.type
+  if (value.type === undefined) return type !== undefined && !(variant.required as string[]).includes('type')
+  return type?.const === value.type
+}
+
+/** `/messages/3/content` as `messages[3].content`. */
+function fieldPath(prefix: string, pointer: string): string {
+  let path = prefix
+  for (const segment of pointer.split('/').slice(1)) {
+    if (/^\d+$/.test(segment)) path += `[${segment}]`
+    else path += path === '' ? segment : `.${segment}`
+  }
+  return path
+}
+
+function rule({ type, schema }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required'
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.NumberMinimum:
+      return `must be at least ${schema.minimum}`
+    case ValueErrorType.IntegerMaximum:
+    case ValueErrorType.NumberMaximum:
+      return `must be at most ${schema.maximum}`
+    case ValueErrorType.ArrayMinItems:
+      return `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}`
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema.maxItems} items`
+    case ValueErrorType.StringMinLength:
+      return 'must not be empty'
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${schema.maxLength} characters`
+    default:
+      return `must be ${wanted(schema)}`
+  }
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'a string',
+  boolean: 'true or false',
+  integer: 'an integer',
+  number: 'a number',
+  array: 'an array',
+  object: 'an object',
+}
+
+function wanted(schema: TSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  const variants: TSchema[] = schema.anyOf ?? []
+  if (variants.length > 0 && variants.every((variant) => variant.const !== undefined)) {
+    return `one of ${variants.map((variant) => JSON.stringify(variant.const)).join(', ')}`
+  }
+  return ARTICLES[schema.type as string] ?? schema.description ?? 'of another type'
+}

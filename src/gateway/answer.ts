@@ -1,0 +1,145 @@
+/** One answer on its way out: who gave it, how it is told to the client, and how it becomes a receipt. */
+import { ZERO_USAGE } from '@/chat/usage'
+import type { AnswerContext, Format } from '@/formats/format'
+import type { UsageRecord } from '@/ledger/usage-event'
+import { assert } from '@/lib/assert'
+import type { Nano } from '@/lib/money'
+import type { PlannedTarget } from '@/routing/plan'
+import { type Charge, decideCharge, type Ending } from './charge'
+import type { ChatCall, ChatDeps } from './chat-call'
+import type { Hold } from './hold'
+import type { Meter } from './meter'
+import type { SignatureCollector } from './signature-store'
+
+/** Everything a relay needs to know of the answer it relays. */
+export type Answer = {
+  call: ChatCall
+  deps: ChatDeps
+  hold: Hold
+  planned: PlannedTarget
+  providerFormat: Format
+  meter: Meter
+  /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
+  signatures: SignatureCollector | undefined
+  attempts: number
+  /** Milliseconds spent waiting for the upstream before the answer's headers went out. */
+  upstreamMs: number
+  /** When the first content went to the client, in milliseconds since arrival. */
+  timing: { firstTokenMs: number | null }
+  /** The output cap that the balance could pay, where the caller set none and the model's own was too dear. */
+  loweredCap: number | undefined
+  context: AnswerContext
+}
+
+/** HTTP's unofficial status of a request whose client went away; only ever recorded, never sent. */
+export const CLIENT_CLOSED_STATUS = 499
+
+/** Decides the charge for `ending` and ends the hold with it. Returns the charge once the ledger knows (or soon after). */
+export async function settleAnswer(answer: Answer, ending: Ending, status: number): Promise<Charge> {
+  const charge = chargeFor(answer, ending)
+  await answer.hold.resolve(charge, (charged) => recordOf(answer, charged, status))
+  logOutcome(answer, charge, ending, status)
+  return charge
+}
+
+/** Settles a complete answer and keeps its signatures, both before the client can ask anything that builds on it. */
+export async function completeAnswer(answer: Answer): Promise<Charge> {
+  const { call, deps, signatures } = answer
+  const settled = settleAnswer(answer, 'complete', 200)
+  if (signatures) await deps.signatures.keep(call.payer.accountId, signatures)
+  return settled
+}
+
+/** What the ledger should charge if this process died right now. */
+export function progressOf(answer: Answer): { cost: Nano; record: UsageRecord } {
+  const charge = chargeFor(answer, 'disconnected')
+  assert(charge.kind === 'charge', 'an abandoned answer is never free')
+  return { cost: charge.cost, record: recordOf(answer, { ...charge, rule: 'expired' }, CLIENT_CLOSED_STATUS) }
+}
+
+/** Headers that every answer carries. */
+export function answerHeaders(answer: Answer): Record<string, string> {
+  const { call, deps, planned, attempts, upstreamMs } = answer
+  const overheadMs = Math.max(0, deps.clock.monotonic() - call.arrivedMonotonicMs - upstreamMs)
+  const headers: Record<string, string> = {
+    'x-request-id': call.requestId,
+    'x-svc-model': planned.model.id,
+    'x-svc-provider': planned.target.provider.name,
+    'x-svc-attempts': String(attempts),
+    'x-svc-overhead-ms': overheadMs.toFixed(3),
+  }
+  if (answer.loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(answer.loweredCap)
+  return headers
+}
+
+/** What a hold says of its request before any answer: written when it expires without a single renewal. */
+export function unreachedRecord(call: ChatCall, planned: PlannedTarget): UsageRecord {
+  return {
+    ...describeRequest(call, planned),
+    usage: ZERO_USAGE,
+    rule: 'expired',
+    flags: [],
+    status: CLIENT_CLOSED_STATUS,
+    attempts: 0,
+    firstTokenMs: null,
+    durationMs: 0,
+  }
+}
+
+function describeRequest(call: ChatCall, planned: PlannedTarget) {
+  return {
+    requestId: call.requestId,
+    model: planned.model.id,
+    requestedModel: call.request.model,
+    provider: planned.target.provider.name,
+    upstreamModel: planned.target.model,
+    clientFormat: call.format.name,
+    providerFormat: planned.target.provider.format,
+    stream: call.request.stream,
+    startedAtMs: call.arrivedAtMs,
+  }
+}
+
+function chargeFor(answer: Answer, ending: Ending): Charge {
+  const { hold, meter, planned } = answer
+  return decideCharge(ending, meter.reading(), planned.model.pricing, hold.size.bounds, hold.size.estimatedInput)
+}
+
+function recordOf(answer: Answer, charge: Charge & { kind: 'charge' }, status: number): UsageRecord {
+  const { call, deps, planned, attempts, timing } = answer
+  return {
+    ...describeRequest(call, planned),
+    usage: charge.usage,
+    rule: charge.rule,
+    flags: charge.flags,
+    status,
+    attempts,
+    firstTokenMs: timing.firstTokenMs,
+    durationMs: Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs),
+  }
+}
+
+function logOutcome(answer: Answer, charge: Charge, ending: Ending, status: number): void {
+  const { call, deps, planned, attempts, timing } = answer
+  deps.logger.info('chat', {
+    requestId: call.requestId,
+    accountId: call.payer.accountId,
+    keyId: call.payer.keyId,
+    format: call.format.name,
+    requestedModel: call.request.model,
+    model: planned.model.id,
+    provider: planned.target.provider.name,
+    stream: call.request.stream,
+    ending,
+    status,
+    attempts,
+    firstTokenMs: timing.firstTokenMs,
+    durationMs: Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs),
+    ...(charge.kind === 'charge' && {
+      costNano: charge.cost,
+      rule: charge.rule,
+      flags: charge.flags,
+      usage: charge.usage,
+    }),
+  })
+}

@@ -1,0 +1,170 @@
+/**
+ * One attempt at one target, up to the commit point: the first moment at which something of the answer is worth showing.
+ * Before it every fault is a value, and another target may be tried; after it the answer belongs to the client.
+ */
+import type { ProviderKey } from '@/catalog/types'
+import type { ChatEvent } from '@/chat/event'
+import type { ChatRequest } from '@/chat/request'
+import type { ChatResponse } from '@/chat/response'
+import type { Format } from '@/formats/format'
+import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import type { PlannedTarget } from '@/routing/plan'
+import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamFailure } from '@/upstream/failure'
+import { openStreamSource, type StreamBatch, type StreamItem, type StreamSource } from './stream-source'
+
+export type Attempt =
+  | { kind: 'complete'; text: string; json: JsonObject; response: ChatResponse }
+  /** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
+  | { kind: 'stream'; source: StreamSource; held: StreamItem[]; pending: Promise<StreamBatch> | undefined }
+  | { kind: 'failed'; failure: UpstreamFailure }
+  /** The client went away while the upstream was at work. */
+  | { kind: 'abandoned' }
+
+export type AttemptInput = {
+  planned: PlannedTarget
+  key: ProviderKey
+  clientFormat: Format
+  providerFormat: Format
+  request: ChatRequest
+  /** The caller's own body, for a provider of the caller's own format. */
+  body: JsonObject
+  signal: AbortSignal
+}
+
+/** What may be held back before content, so that an error after a 200 can still fall back. */
+const MAX_HELD_ITEMS = 64
+const MAX_HELD_CHARS = 256 * 1024
+const MAX_HELD_MS = 10_000
+/** The largest complete answer. Far above any model's output, images included. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_JSON_DEPTH = 256
+
+/** Calls the target once. Throws only what encoding the request throws: a GatewayError that blames the request. */
+export async function attemptTarget(input: AttemptInput): Promise<Attempt> {
+  const { planned, key, providerFormat, request, signal } = input
+  const bodyText = JSON.stringify(encodeBody(input))
+  const answer = await callUpstream({
+    target: planned.target,
+    key,
+    format: providerFormat,
+    stream: request.stream,
+    bodyText,
+    signal,
+  })
+  if (signal.aborted) {
+    if (answer.kind === 'answer') answer.abort()
+    return { kind: 'abandoned' }
+  }
+  if (answer.kind === 'failed') return answer
+  const result = answer.isEventStream
+    ? await awaitContent(openStreamSource(answer, providerFormat))
+    : await readComplete(answer, providerFormat)
+  if (signal.aborted && result.kind === 'failed') return { kind: 'abandoned' }
+  return result
+}
+
+function encodeBody(input: AttemptInput): JsonObject {
+  const { planned, clientFormat, providerFormat, request, body } = input
+  const traits = {
+    model: planned.target.model,
+    maxOutputTokens: planned.model.maxOutputTokens,
+    quirks: planned.target.quirks,
+  }
+  if (clientFormat === providerFormat) return clientFormat.passThrough.request(body, request, traits)
+  return providerFormat.encodeRequest(request, traits).body
+}
+
+async function awaitContent(source: StreamSource): Promise<Attempt> {
+  const held: StreamItem[] = []
+  const patience = Promise.withResolvers<'impatient'>()
+  const timer = setTimeout(() => patience.resolve('impatient'), MAX_HELD_MS)
+  try {
+    for (;;) {
+      const pending = source.next()
+      const batch = await Promise.race([pending, patience.promise])
+      if (batch === 'impatient') return { kind: 'stream', source, held, pending }
+      if (batch.kind === 'failed') return batch
+      if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
+      const failure = findError(batch.items)
+      if (failure) {
+        source.abort()
+        return { kind: 'failed', failure }
+      }
+      held.push(...batch.items)
+      if (batch.items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
+        return { kind: 'stream', source, held, pending: undefined }
+      }
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** An answer may be legally empty; one that stops without its terminator was cut. */
+function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: StreamSource): Attempt {
+  const hasEnded = [...held.flatMap((item) => item.events), ...events].some((event) => event.type === 'end')
+  if (!hasEnded) return { kind: 'failed', failure: { kind: 'broken', detail: 'stream ended before any content' } }
+  return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
+}
+
+/** An error inside a 200, as long as nothing of the answer came before it. */
+function findError(items: StreamItem[]): UpstreamFailure | undefined {
+  for (const event of items.flatMap((item) => item.events)) {
+    if (isContent(event)) return undefined
+    if (event.type === 'error') {
+      const { status, kind, message } = event.error
+      return { kind: 'refused', error: { status: status ?? 502, kind, message } }
+    }
+  }
+  return undefined
+}
+
+function isContent(event: ChatEvent): boolean {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+    case 'reasoning-delta':
+      return event.text !== ''
+    case 'tool-call-start':
+    case 'image':
+    case 'finish':
+      return true
+    case 'reasoning-start':
+      return event.redacted !== undefined
+    default:
+      return false
+  }
+}
+
+function isTooMuchHeld(held: StreamItem[]): boolean {
+  return held.length >= MAX_HELD_ITEMS || held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
+}
+
+async function readComplete(answer: UpstreamAnswer, format: Format): Promise<Attempt> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const chunk = await answer.read()
+    if (chunk.kind === 'failed') return chunk
+    if (chunk.kind === 'done') break
+    chunks.push(chunk.bytes)
+    size += chunk.bytes.length
+    if (size > MAX_ANSWER_BYTES) {
+      answer.abort()
+      return malformed(`answer over ${MAX_ANSWER_BYTES} bytes`)
+    }
+  }
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return malformed('answer nested too deep')
+  const text = new TextDecoder().decode(bytes)
+  const json = parseJson(text)
+  if (json === undefined) return malformed('answer is not JSON')
+  const response = format.decodeResponse(json)
+  if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
+  return { kind: 'complete', text, json, response }
+}
+
+function malformed(detail: string): Attempt {
+  return { kind: 'failed', failure: { kind: 'malformed', detail } }
+}

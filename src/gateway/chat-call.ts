@@ -1,0 +1,43 @@
+/** What a chat request carries through the gateway from the door to its receipt. */
+import type { Catalog } from '@/catalog/types'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import type { Format, Framing } from '@/formats/format'
+import type { Payer } from '@/ledger/outcomes'
+import type { Clock } from '@/lib/clock'
+import type { JsonObject } from '@/lib/json'
+import type { Logger } from '@/lib/logger'
+import type { KeyPool } from '@/routing/key-pool'
+import type { ActiveStreams } from './active-streams'
+import type { DrainSlots } from './drain'
+import type { HoldDeps } from './hold'
+import type { SignatureStore } from './signature-store'
+
+/** What the use case needs of the rest of the house. */
+export type ChatDeps = HoldDeps & {
+  catalog: Catalog
+  formats: ReadonlyMap<FormatName, Format>
+  keyPool: KeyPool
+  streams: ActiveStreams
+  signatures: SignatureStore
+  drains: DrainSlots
+  clock: Clock
+  logger: Logger
+}
+
+/** One decoded, authenticated request. */
+export type ChatCall = {
+  requestId: string
+  payer: Payer
+  format: Format
+  /** How the client wants a stream framed: the format's own way unless the path said otherwise. */
+  framing: Framing
+  request: ChatRequest
+  body: JsonObject
+  bodyBytes: number
+  /** Fires when the client goes away. */
+  signal: AbortSignal
+  /** When the request arrived: wall clock, and monotonic for durations. */
+  arrivedAtMs: number
+  arrivedMonotonicMs: number
+}

@@ -1,0 +1,67 @@
+/** Says in the caller's terms why the ledger would not reserve credit. */
+import { GatewayError } from '@/chat/error'
+import type { ReserveOutcome } from '@/ledger/outcomes'
+import { nanoToUsd } from '@/lib/money'
+
+/** When other requests hold the money, they are likely to be done after this long. */
+const TRANSIENT_RETRY_SECONDS = 2
+
+/** The error for a reserve that did not succeed. */
+export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): GatewayError {
+  switch (outcome.kind) {
+    case 'insufficient':
+      return insufficient(outcome)
+    case 'budget_exceeded':
+      return new GatewayError('insufficient_credit', 'The monthly budget of this API key is used up.', {
+        code: 'key_budget_exceeded',
+        details: { resetsAt: new Date(outcome.resetsAtMs).toISOString(), remainingUsd: nanoToUsd(outcome.remaining) },
+      })
+    case 'rate_limited':
+      return rateLimited(outcome)
+    case 'key_inactive':
+      return new GatewayError('invalid_credentials', `This API key is ${outcome.status}.`)
+    case 'unknown_account':
+    case 'unknown_key':
+      return new GatewayError('invalid_credentials', 'This API key does not exist.')
+    case 'account_suspended':
+      return new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
+    case 'exists':
+      return new GatewayError('internal', 'The request could not be identified.', { cause: `hold ${outcome.state}` })
+  }
+}
+
+/** Permanent: this request costs more than the account has. Transient: other open requests hold the money. */
+function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>): GatewayError {
+  const { available, held, needed } = outcome
+  const isTransient = needed <= available + held
+  const details = {
+    neededUsd: nanoToUsd(needed),
+    availableUsd: nanoToUsd(available),
+    heldUsd: nanoToUsd(held),
+    transient: isTransient,
+  }
+  const message = isTransient
+    ? 'Your credit is held by other open requests. Try again when they have finished.'
+    : 'Your credit does not cover this request. Buy credit in the dashboard, or lower the output limit.'
+  return new GatewayError('insufficient_credit', message, {
+    details,
+    ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
+  })
+}
+
+function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>): GatewayError {
+  const { scope, limit, retryAfterMs } = outcome
+  const unit = scope === 'concurrency' ? 'open requests at once' : `${scope} per minute`
+  const seconds = Math.max(retryAfterMs / 1000, 0.001)
+  const headers: Record<string, string> = {
+    [`x-ratelimit-limit-${scope}`]: String(limit),
+    [`x-ratelimit-remaining-${scope}`]: '0',
+  }
+  if (scope !== 'concurrency') headers[`x-ratelimit-reset-${scope}`] = `${seconds.toFixed(3)}s`
+  return new GatewayError('rate_limited', `Rate limit reached: ${limit} ${unit} for this API key.`, {
+    code: 'rate_limit_exceeded',
+    details: { scope, limit },
+    retryAfterSeconds: seconds,
+    headers,
+  })
+}

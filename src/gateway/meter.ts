@@ -1,0 +1,101 @@
+/** Watches one answer on its way to the client: what it used, how much of it was delivered, and whether it ended well. */
+
+import { estimateTextTokens } from '@/catalog/estimate'
+import type { ChatEvent, StreamError } from '@/chat/event'
+import type { ChatResponse, FinishKind } from '@/chat/response'
+import type { Usage } from '@/chat/usage'
+
+/** What is known of an answer so far. */
+export type MeterReading = {
+  /** The provider's last word on usage; null while it has said nothing. */
+  usage: Usage | null
+  /** Output tokens counted locally from the text relayed so far. */
+  countedOutput: number
+  /** Whether any content was produced. */
+  hasOutput: boolean
+  /** Why the first choice that finished did; undefined while none has. */
+  finish: FinishKind | undefined
+  /** Whether the provider's own terminator was seen. */
+  hasEnded: boolean
+  error: StreamError | undefined
+}
+
+export interface Meter {
+  observe(event: ChatEvent): void
+  observeResponse(response: ChatResponse): void
+  reading(): MeterReading
+  /** Whether any content was seen; the reading's own, without building one. */
+  hasOutput(): boolean
+  /** Whether the terminator was seen, likewise. */
+  hasEnded(): boolean
+}
+
+/** Creates a meter for one answer. */
+export function createMeter(): Meter {
+  let usage: Usage | null = null
+  let outputTokens = 0
+  let finish: FinishKind | undefined
+  let hasOutput = false
+  let hasEnded = false
+  let error: StreamError | undefined
+
+  function count(text: string): void {
+    if (text === '') return
+    hasOutput = true
+    outputTokens += estimateTextTokens(text)
+  }
+
+  function observe(event: ChatEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'reasoning-delta':
+        count(event.text)
+        return
+      case 'tool-call-start':
+        count(event.name)
+        return
+      case 'tool-call-delta':
+        count(event.argumentsText)
+        return
+      case 'image':
+        hasOutput = true
+        return
+      case 'usage':
+        usage = event.usage
+        return
+      case 'finish':
+        finish ??= event.finish.kind
+        return
+      case 'error':
+        error = event.error
+        return
+      case 'end':
+        hasEnded = true
+        return
+      default:
+        return
+    }
+  }
+
+  function observeResponse(response: ChatResponse): void {
+    usage = response.usage
+    hasEnded = true
+    for (const choice of response.choices) {
+      finish ??= choice.finish.kind
+      for (const block of choice.content) {
+        if (block.type === 'tool-call') count(block.name + block.argumentsText)
+        else if ('text' in block) count(block.text)
+        else hasOutput = true
+      }
+    }
+  }
+
+  return {
+    observe,
+    observeResponse,
+    reading: () => ({ usage, countedOutput: Math.ceil(outputTokens), hasOutput, finish, hasEnded, error }),
+    hasOutput: () => hasOutput,
+    hasEnded: () => hasEnded,
+  }
+}

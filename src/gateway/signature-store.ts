@@ -1,0 +1,143 @@
+/**
+ * Keeps providers' signatures for clients whose format has no room for them. A provider that signs its reasoning or its tool
+ * calls refuses a history without the signatures; so what an answer signed is kept under its tool-call ids, and put back when
+ * a request brings those ids again.
+ */
+import type { ChatEvent } from '@/chat/event'
+import type { ChatRequest, ContentBlock, ReasoningBlock, Signature, Turn } from '@/chat/request'
+import type { ChatResponse } from '@/chat/response'
+import { isJsonObject, parseJson } from '@/lib/json'
+
+/** What was signed around one tool call: the call itself, and the reasoning that led to it. */
+type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
+
+/** Where the signatures are kept; losing one costs a refused follow-up, never money. */
+export interface SignatureKeeper {
+  set(key: string, value: string, ttlSeconds: number): Promise<unknown>
+  get(key: string): Promise<string | null>
+}
+
+export interface SignatureStore {
+  /** Keeps what `collector` saw. Never rejects. */
+  keep(accountId: string, collector: SignatureCollector): Promise<void>
+  /** The request with the signatures put back that its history lost. The same object where there was nothing to put back. */
+  restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
+}
+
+/** A conversation that pauses longer than this starts without its old signatures. */
+const KEEP_SECONDS = 24 * 60 * 60
+/** Tool calls of one history that are looked up; the latest matter most. */
+const MAX_LOOKUPS = 256
+const MAX_ID_CHARS = 256
+
+/** Creates the store over a keeper. */
+export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
+  return {
+    async keep(accountId, collector) {
+      const writes = [...collector.signedCalls()].map(([id, signed]) =>
+        keeper.set(keyOf(accountId, id), JSON.stringify(signed), KEEP_SECONDS),
+      )
+      await Promise.allSettled(writes)
+    },
+    async restore(accountId, request) {
+      const ids = unsignedCallIds(request).slice(-MAX_LOOKUPS)
+      if (ids.length === 0) return request
+      const values = await Promise.all(ids.map((id) => keeper.get(keyOf(accountId, id)).catch(() => null)))
+      const signed = new Map<string, SignedCall>()
+      for (const [index, id] of ids.entries()) {
+        const call = readSignedCall(values[index])
+        if (call) signed.set(id, call)
+      }
+      return signed.size === 0 ? request : { ...request, turns: request.turns.map((turn) => resign(turn, signed)) }
+    },
+  }
+}
+
+/** Notes the signatures of one answer as it passes. */
+export interface SignatureCollector {
+  observe(event: ChatEvent): void
+  observeResponse(response: ChatResponse): void
+  signedCalls(): ReadonlyMap<string, SignedCall>
+}
+
+/** Creates a collector for one answer. */
+export function createSignatureCollector(): SignatureCollector {
+  const signed = new Map<string, SignedCall>()
+  const callIds = new Map<number, string>()
+  const open = new Map<number, ReasoningBlock>()
+  let reasoning: ReasoningBlock[] = []
+
+  function note(id: string, call: Signature | undefined): void {
+    if (call || reasoning.length > 0) signed.set(id, { ...(call && { call }), reasoning })
+    // Only the first of parallel calls is preceded by the reasoning.
+    reasoning = []
+  }
+
+  function noteReasoning(block: ReasoningBlock): void {
+    if (block.signature || block.redacted) reasoning = [...reasoning, block]
+  }
+
+  return {
+    observe(event) {
+      switch (event.type) {
+        case 'reasoning-start':
+          open.set(event.block, { type: 'reasoning', text: '', ...(event.redacted && { redacted: event.redacted }) })
+          return
+        case 'reasoning-delta': {
+          const block = open.get(event.block)
+          if (block) block.text += event.text
+          return
+        }
+        case 'reasoning-end': {
+          const block = open.get(event.block)
+          if (block) noteReasoning({ ...block, ...(event.signature && { signature: event.signature }) })
+          return
+        }
+        case 'tool-call-start':
+          callIds.set(event.block, event.id)
+          return
+        case 'tool-call-end':
+          note(callIds.get(event.block) ?? '', event.signature)
+          return
+        default:
+          return
+      }
+    },
+    observeResponse(response) {
+      for (const block of response.choices.flatMap((choice) => choice.content)) {
+        if (block.type === 'reasoning') noteReasoning(block)
+        else if (block.type === 'tool-call') note(block.id, block.signature)
+      }
+    },
+    signedCalls: () => signed,
+  }
+}
+
+/** An account sees only its own; an id is whatever a client sends, so it is bounded and kept apart from the key's own parts. */
+function keyOf(accountId: string, callId: string): string {
+  return `sig:${accountId}:${encodeURIComponent(callId.slice(0, MAX_ID_CHARS))}`
+}
+
+function unsignedCallIds(request: ChatRequest): string[] {
+  return request.turns.flatMap((turn) =>
+    turn.content.flatMap((block) => (block.type === 'tool-call' && !block.signature ? [block.id] : [])),
+  )
+}
+
+function readSignedCall(text: string | null | undefined): SignedCall | undefined {
+  const value = parseJson(text ?? '')
+  return isJsonObject(value) && Array.isArray(value.reasoning) ? (value as unknown as SignedCall) : undefined
+}
+
+function resign(turn: Turn, signed: ReadonlyMap<string, SignedCall>): Turn {
+  const hasOwnReasoning = turn.content.some(
+    (block) => block.type === 'reasoning' && (block.signature || block.redacted),
+  )
+  const content = turn.content.flatMap((block): ContentBlock[] => {
+    const found = block.type === 'tool-call' ? signed.get(block.id) : undefined
+    if (block.type !== 'tool-call' || !found) return [block]
+    const call = found.call && !block.signature ? { ...block, signature: found.call } : block
+    return hasOwnReasoning ? [call] : [...found.reasoning, call]
+  })
+  return { ...turn, content }
+}

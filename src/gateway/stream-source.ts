@@ -1,0 +1,64 @@
+/** Reads one upstream event stream: bytes to wire events to hub events, at the reader's own pace. */
+import type { ChatEvent } from '@/chat/event'
+import type { Format } from '@/formats/format'
+import { type JsonValue, parseJson } from '@/lib/json'
+import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/sse'
+import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamFailure } from '@/upstream/failure'
+
+/** One wire event and what it means. */
+export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
+
+export type StreamBatch =
+  | { kind: 'items'; items: StreamItem[] }
+  /** The upstream closed; `events` close what was still open. */
+  | { kind: 'done'; events: ChatEvent[] }
+  | { kind: 'failed'; failure: UpstreamFailure }
+
+export interface StreamSource {
+  /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
+  next(): Promise<StreamBatch>
+  abort(): void
+}
+
+/** The longest single event; more is taken for an attack or a fault. */
+const MAX_EVENT_CHARS = 16 * 1024 * 1024
+
+/** Opens `answer` as a stream of `format`. */
+export function openStreamSource(answer: UpstreamAnswer, format: Format): StreamSource {
+  const parser = createSseParser(MAX_EVENT_CHARS)
+  const decoder = format.createStreamDecoder()
+  let hasClosed = false
+
+  function decode(sse: SseEvent): StreamItem {
+    if (sse.data === undefined) return { sse, json: undefined, events: [] }
+    const json = parseJson(sse.data)
+    return { sse, json, events: decoder.push(sse, json) }
+  }
+
+  async function next(): Promise<StreamBatch> {
+    while (!hasClosed) {
+      const chunk = await answer.read()
+      if (chunk.kind === 'failed') return chunk
+      if (chunk.kind === 'done') hasClosed = true
+      const items = parse(chunk.kind === 'bytes' ? chunk.bytes : undefined)
+      if (!items) {
+        answer.abort()
+        return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
+      }
+      if (items.length > 0) return { kind: 'items', items }
+    }
+    return { kind: 'done', events: decoder.end() }
+  }
+
+  function parse(bytes: Uint8Array | undefined): StreamItem[] | undefined {
+    try {
+      return (bytes ? parser.push(bytes) : parser.end()).map(decode)
+    } catch (error) {
+      if (error instanceof SseEventTooLargeError) return undefined
+      throw error
+    }
+  }
+
+  return { next, abort: () => answer.abort() }
+}

@@ -1,0 +1,51 @@
+/** Everything between a request at the door and the use case, the same for every format. */
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { Format, Framing, RequestLine } from '@/formats/format'
+import { handleChat } from '@/gateway/handle-chat'
+import { assert } from '@/lib/assert'
+import { authenticate } from './auth'
+import { readJsonBody } from './body'
+import type { HttpDeps } from './deps'
+import { errorResponse } from './errors'
+import { newRequestId } from './request-id'
+
+/** What the path says of the request, and how its answer is to be framed. */
+export type ChatEndpoint = { format: Format; line: RequestLine; framing: Framing }
+
+/** Authenticates, reads and decodes one request, and hands it to the use case. Never rejects: errors become answers. */
+export async function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
+  const { format, line, framing } = endpoint
+  const requestId = newRequestId()
+  const arrivedMonotonicMs = deps.clock.monotonic()
+  try {
+    if (deps.isDraining()) throw restarting()
+    const payer = await authenticate(deps.identify, request)
+    const { json, bytes } = await readJsonBody(request, deps)
+    return await handleChat(deps, {
+      requestId,
+      payer,
+      format,
+      framing,
+      request: format.decodeRequest(json, line),
+      body: json,
+      bodyBytes: bytes,
+      signal: request.signal,
+      arrivedAtMs: deps.clock.now(),
+      arrivedMonotonicMs,
+    })
+  } catch (error) {
+    return errorResponse(error, format, requestId, deps.logger)
+  }
+}
+
+/** The codec of a format; asserts that it is there. */
+export function formatNamed(deps: HttpDeps, name: FormatName): Format {
+  const format = deps.formats.get(name)
+  assert(format, `no codec for ${name}`)
+  return format
+}
+
+function restarting(): GatewayError {
+  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,37 @@
+/** Counts the input tokens of a request without sending it anywhere: free, local, for every model alike. */
+import { tokenizerCount } from '@/catalog/estimate'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import type { Format } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
+import { buildPlan } from '@/routing/plan'
+import { authenticate } from './auth'
+import { readJsonBody } from './body'
+import type { HttpDeps } from './deps'
+import { errorResponse } from './errors'
+import { newRequestId } from './request-id'
+import { requireActiveKey } from './require-active-key'
+
+/** How one format asks for a count and is told it. */
+export type CountEndpoint = {
+  format: Format
+  decode(body: JsonObject): ChatRequest
+  encode(inputTokens: number): JsonObject
+}
+
+/** Answers a count. Never rejects: errors become answers. */
+export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
+  const requestId = newRequestId()
+  try {
+    if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+    const payer = await authenticate(deps.identify, request)
+    await requireActiveKey(deps, payer)
+    const { json } = await readJsonBody(request, deps)
+    const decoded = endpoint.decode(json)
+    buildPlan(deps.catalog, decoded)
+    const inputTokens = await tokenizerCount(decoded)
+    return Response.json(endpoint.encode(inputTokens), { headers: { 'x-request-id': requestId } })
+  } catch (error) {
+    return errorResponse(error, endpoint.format, requestId, deps.logger)
+  }
+}

@@ -1,0 +1,56 @@
+/** Who calls: one API key, in whichever form the caller's client library sends it. */
+import type { Identify } from '@/accounts/identify'
+import { GatewayError } from '@/chat/error'
+import type { Payer } from '@/ledger/outcomes'
+import { queryOf } from './request-line'
+
+/** Longer is no key of ours, and not worth hashing. */
+const MAX_CREDENTIAL_CHARS = 256
+const KEY_HEADERS = ['x-api-key', 'x-provider3-api-key', 'x-goog-api-key'] as const
+const BEARER = /^bearer +(\S+) *$/i
+
+/**
+ * The payer behind a request's API key. Throws `invalid_credentials` (401) where the key is missing, malformed (decided
+ * without a look-up) or unknown, `invalid_request` (400) where two different keys are sent, and `overloaded` (503) where a
+ * look-up is impossible right now.
+ */
+export async function authenticate(identify: Identify, request: Request): Promise<Payer> {
+  const payer = await identify(readCredential(request))
+  if (!payer) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+  return payer
+}
+
+function readCredential(request: Request): string {
+  const { headers } = request
+  let found: string | undefined
+  function offer(candidate: string): void {
+    if (found !== undefined && found !== candidate) {
+      throw new GatewayError('invalid_request', 'The request carries two different API keys. Send one.', {
+        code: 'conflicting_credentials',
+      })
+    }
+    found = candidate
+  }
+  const authorization = headers.get('authorization')
+  if (authorization !== null) offer(bearerToken(authorization))
+  for (const name of KEY_HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) offer(value.trim())
+  }
+  const query = queryOf(request.url)
+  if (query.includes('key=')) for (const value of new URLSearchParams(query).getAll('key')) offer(value)
+  if (found === undefined || found === '') {
+    const message = "No API key provided. Send it as 'Authorization: Bearer svc-…'."
+    throw new GatewayError('invalid_credentials', message)
+  }
+  if (found.length > MAX_CREDENTIAL_CHARS) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+  return found
+}
+
+function bearerToken(authorization: string): string {
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) {
+    throw new GatewayError('invalid_credentials', "The Authorization header must be 'Bearer' followed by the API key.")
+  }
+  return token
+}

@@ -1,0 +1,64 @@
+/** Reads a JSON request body within limits, before anything is parsed from it. */
+import { GatewayError } from '@/chat/error'
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+export type JsonBody = { json: JsonObject; bytes: number }
+
+export type BodyLimits = {
+  maxBodyBytes: number
+  /** Arrays and objects inside each other. */
+  maxJsonDepth: number
+}
+
+/**
+ * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
+ * body is read, where its length is announced), and 400 for text that is no JSON, no object, or nested too deep.
+ */
+export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  checkHeaders(request.headers, limits.maxBodyBytes)
+  const bytes = await readBytes(request, limits.maxBodyBytes)
+  if (isDeeperThan(bytes, limits.maxJsonDepth)) {
+    throw new GatewayError('invalid_request', `The JSON body is nested deeper than ${limits.maxJsonDepth} levels.`)
+  }
+  const json = parseBody(bytes)
+  if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
+  return { json, bytes: bytes.length }
+}
+
+function checkHeaders(headers: Headers, maxBytes: number): void {
+  const contentType = headers.get('content-type') ?? ''
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase()
+  if (mediaType !== 'application/json') {
+    throw new GatewayError('unsupported_media_type', "The Content-Type header must be 'application/json'.")
+  }
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+    throw new GatewayError('unsupported_media_type', 'Compressed request bodies are not accepted.')
+  }
+  if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+}
+
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (request.headers.has('content-length')) return request.bytes()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseBody(bytes: Uint8Array): JsonValue {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as JsonValue
+  } catch (cause) {
+    const message = bytes.length === 0 ? 'The body is empty; a JSON object is required.' : 'The body is not valid JSON.'
+    throw new GatewayError('invalid_request', message, { cause })
+  }
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError('too_large', `The body exceeds the limit of ${maxBytes} bytes.`)
+}

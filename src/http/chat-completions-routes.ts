@@ -1,0 +1,28 @@
+/** Family 1: `POST /v1/chat/completions`. */
+import { Elysia } from 'elysia'
+import { ChatCompletionsRequest } from '@/formats/chat-completions/wire'
+import { answerChat, formatNamed } from './answer-chat'
+import type { HttpDeps } from './deps'
+import { INFERENCE_ERRORS, operation } from './openapi'
+
+/** Mounts the chat-completions endpoint. */
+export function chatCompletionsRoutes(deps: HttpDeps) {
+  const format = formatNamed(deps, 'chat-completions')
+  const endpoint = { format, line: {}, framing: format.framing }
+  return new Elysia({ name: 'chat-completions-routes' }).post(
+    '/v1/chat/completions',
+    ({ request }) => answerChat(deps, request, endpoint),
+    {
+      parse: 'none',
+      detail: operation({
+        tag: 'Inference',
+        summary: 'Create a chat completion (family 1)',
+        description:
+          'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
+          'With `stream: true` the answer is server-sent events that end in `data: [DONE]`.',
+        requestSchema: ChatCompletionsRequest,
+        errors: INFERENCE_ERRORS,
+      }),
+    },
+  )
+}

@@ -1,0 +1,25 @@
+/** What the routes need, handed in by the composition root. */
+import type { Identify } from '@/accounts/identify'
+import type { FormatName } from '@/chat/format-name'
+import type { Format } from '@/formats/format'
+import type { ChatDeps } from '@/gateway/chat-call'
+import type { Reports } from '@/usage/reports'
+
+/**
+ * A store or duty that readiness depends on. `check` returns why it fails, or undefined. Where it is not required, its
+ * failing degrades the service (the books lag) without stopping paid traffic.
+ */
+export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
+
+export type HttpDeps = ChatDeps & {
+  formats: ReadonlyMap<FormatName, Format>
+  identify: Identify
+  reports: Reports
+  maxBodyBytes: number
+  maxJsonDepth: number
+  /** Shown in the docs as the server's address; the request's own where undefined. */
+  publicUrl: string | undefined
+  readiness: readonly ReadinessCheck[]
+  /** True from the first SIGTERM on. */
+  isDraining(): boolean
+}

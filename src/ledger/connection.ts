@@ -1,0 +1,115 @@
+/** Connects to the store: one Redis by TCP, TLS or unix socket, or a Redis Cluster. */
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import type { Logger } from '@/lib/logger'
+
+/** A client of one server or of a cluster; both take the same commands. */
+export type RedisClient = Redis | Cluster
+
+export type ConnectionOptions = {
+  logger: Logger
+  /** How long a command may wait for its reply. Default 1,000 ms. */
+  commandTimeoutMs?: number
+  /** Shown in CLIENT LIST. */
+  name?: string
+  /**
+   * Whether commands of one turn of the event loop travel together. On by default; off for a connection that blocks, which
+   * would hold up all the others.
+   */
+  autoPipelining?: boolean
+}
+
+const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
+const CONNECT_TIMEOUT_MS = 2_000
+const FIRST_RETRY_MS = 50
+const MAX_RETRY_MS = 2_000
+const CLUSTER_RETRY_MS = 100
+
+/**
+ * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
+ * `rediss://`, `unix:///path` (or a path alone), or several comma-separated nodes of a cluster.
+ *
+ * While there is no connection, commands fail at once instead of queueing, and commands in flight fail when it breaks:
+ * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by whoever knows why.
+ */
+export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
+  const nodes = url.split(',').map((node) => node.trim())
+  const client = nodes.length > 1 ? connectCluster(nodes, options) : connectServer(nodes[0] ?? '', options)
+  // ioredis writes errors that nobody listens for to the console. The status events say when to worry.
+  client.on('error', (error: Error) => options.logger.debug('redis_error', { error }))
+  // Emitted only for a loss, not for a close of our own.
+  client.on('reconnecting', () => options.logger.warn('redis_disconnected'))
+  client.on('ready', () => options.logger.info('redis_connected'))
+  return client
+}
+
+/** Waits until `client` can take commands. Rejects after `timeoutMs`, or where the client was closed. */
+export async function waitForRedis(client: RedisClient, timeoutMs: number): Promise<void> {
+  if (client.status === 'ready') return
+  const ready = Promise.withResolvers<void>()
+  const timer = setTimeout(() => ready.reject(new Error('Redis did not answer in time')), timeoutMs)
+  const onReady = () => ready.resolve()
+  const onEnd = () => ready.reject(new Error('the connection to Redis was closed'))
+  client.once('ready', onReady)
+  client.once('end', onEnd)
+  try {
+    await ready.promise
+  } finally {
+    clearTimeout(timer)
+    client.off('ready', onReady)
+    client.off('end', onEnd)
+  }
+}
+
+/** How long a command of `client` may wait for its reply, in milliseconds. */
+export function commandTimeoutOf(client: RedisClient): number {
+  const options = client instanceof Cluster ? client.options.redisOptions : client.options
+  return options?.commandTimeout ?? DEFAULT_COMMAND_TIMEOUT_MS
+}
+
+function connectServer(url: string, options: ConnectionOptions): Redis {
+  const base = { ...serverOptions(options), enableOfflineQueue: false, retryStrategy: retryPause }
+  if (url.startsWith('/') || url.startsWith('unix:'))
+    return new Redis({ ...base, path: url.replace(/^unix:(\/\/)?/, '') })
+  return new Redis(url, base)
+}
+
+function connectCluster(urls: readonly string[], options: ConnectionOptions): Cluster {
+  const nodes = urls.map((url) => new URL(url.includes('://') ? url : `redis://${url}`))
+  const first = nodes[0]
+  const credentials: RedisOptions = {}
+  if (first?.username) credentials.username = decodeURIComponent(first.username)
+  if (first?.password) credentials.password = decodeURIComponent(first.password)
+  if (first?.protocol === 'rediss:') credentials.tls = {}
+  const clusterOptions: ClusterOptions = {
+    enableOfflineQueue: false,
+    enableAutoPipelining: options.autoPipelining ?? true,
+    clusterRetryStrategy: retryPause,
+    retryDelayOnFailover: CLUSTER_RETRY_MS,
+    retryDelayOnClusterDown: CLUSTER_RETRY_MS,
+    retryDelayOnTryAgain: CLUSTER_RETRY_MS,
+    redisOptions: { ...serverOptions(options), ...credentials },
+  }
+  return new Cluster(
+    nodes.map((node) => ({ host: node.hostname, port: Number(node.port || 6379) })),
+    clusterOptions,
+  )
+}
+
+function serverOptions(options: ConnectionOptions): RedisOptions {
+  return {
+    connectionName: options.name ?? 'gateway',
+    commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    enableAutoPipelining: options.autoPipelining ?? true,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    // After a failover behind one address, the old connection leads to a replica: only a new one finds the master.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  }
+}
+
+/** Doubles from 50 ms to 2 s, and spreads every gateway's attempts over half of that. */
+function retryPause(attempt: number): number {
+  const pause = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10))
+  return Math.round(pause * (0.5 + Math.random() / 2))
+}

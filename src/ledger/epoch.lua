@@ -1,0 +1,19 @@
+-- Notices that the store is not the one it was: another process, or another line of replication, has another identity.
+-- A new epoch makes every account and key of the shard unconfirmed, so that each is compared with the history before it
+-- pays for anything again.
+--
+-- KEYS  1 meta
+-- ARGV  1 identity of the store · 2 a fresh epoch · 3 shard count
+-- Returns unchanged · new · wrong_shard_count
+
+local known = redis.call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
+if known[3] and known[3] ~= ARGV[3] then
+  return 'wrong_shard_count'
+end
+if known[1] == ARGV[1] and known[2] then
+  return 'unchanged'
+end
+
+-- After this point, the transition must succeed.
+redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', ARGV[3])
+return 'new'

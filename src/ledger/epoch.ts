@@ -1,0 +1,138 @@
+/**
+ * Notices a store that is not the one it was: emptied, restarted, restored or failed over. Its accounts are then unconfirmed
+ * until each has been compared with the history, which happens on first use.
+ */
+import { Cluster, type Redis } from 'ioredis'
+import { assert } from '@/lib/assert'
+import { randomBase62 } from '@/lib/ids'
+import type { Logger } from '@/lib/logger'
+import { slotOf } from './cluster-slot'
+import type { RedisClient } from './connection'
+import { metaKey, SHARD_COUNT } from './keys'
+import { type ScriptRunner, storeUnavailable } from './script-runner'
+import { SCRIPTS } from './scripts'
+
+export interface EpochGuard {
+  /** Returns once the store behind `shard`'s present connection has been verified. Costs nothing where it has been. */
+  ensure(shard: number): Promise<void>
+}
+
+const EPOCH_CHARS = 16
+const LEAST_VERSION = 7
+const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
+
+/**
+ * Creates the guard of one client. Whatever changes its connections (a break, a new node, a shard served by another node)
+ * makes the next `ensure` verify again. In a cluster, a shard that can't be reached keeps no other from its work.
+ */
+export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
+  const verified = new Set<number>()
+  let change = 0
+  let verification: Promise<void> | undefined
+  let owners = ''
+  const invalidate = () => {
+    verified.clear()
+    change++
+  }
+  for (const event of ['ready', 'close', '+node', '-node', 'node error']) redis.on(event, invalidate)
+  redis.on('refresh', () => {
+    const now = redis instanceof Cluster ? ALL_SHARDS.map((shard) => ownerOf(redis, shard)).join() : ''
+    if (now !== owners) invalidate()
+    owners = now
+  })
+
+  async function verify(): Promise<void> {
+    const before = change
+    const unverified = ALL_SHARDS.filter((shard) => !verified.has(shard))
+    const { same, fresh } = await verifyEpoch(redis, runner, unverified)
+    if (fresh.length > 0) logger.info('ledger_epoch_changed', { shards: fresh.length })
+    if (before === change) for (const shard of [...same, ...fresh]) verified.add(shard)
+  }
+
+  return {
+    async ensure(shard) {
+      for (let attempt = 0; !verified.has(shard); attempt++) {
+        if (attempt === 3) throw storeUnavailable(new Error('the store behind this shard could not be verified'))
+        verification ??= verify().finally(() => {
+          verification = undefined
+        })
+        await verification
+      }
+    },
+  }
+}
+
+/** What a verification found: shards in the state they were left in, and shards that began a new epoch. */
+export type Verification = { same: number[]; fresh: number[] }
+
+/**
+ * Compares the store's identity with the one recorded in each of `shards`, and starts a new epoch where it changed. Shards
+ * that can't be reached are in neither list; throws where that is all of them. Throws where the store has another shard
+ * count, is too old, or would evict money when its memory runs out.
+ */
+export async function verifyEpoch(
+  redis: RedisClient,
+  runner: ScriptRunner,
+  shards: readonly number[] = ALL_SHARDS,
+): Promise<Verification> {
+  const identityOf = await readIdentities(redis, runner)
+  const epoch = randomBase62(EPOCH_CHARS)
+  const found: Verification = { same: [], fresh: [] }
+  let failure: unknown
+  const check = async (shard: number) => {
+    const identity = identityOf(shard)
+    if (identity === undefined) return
+    const reply = await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, epoch, SHARD_COUNT])
+    assert(reply !== 'wrong_shard_count', 'the store was written with another number of shards')
+    found[reply === 'new' ? 'fresh' : 'same'].push(shard)
+  }
+  await Promise.all(
+    shards.map((shard) =>
+      check(shard).catch((error) => {
+        failure = error
+      }),
+    ),
+  )
+  if (failure !== undefined && found.same.length + found.fresh.length === 0) throw failure
+  return found
+}
+
+/** Makes every account and key unconfirmed, so that each is compared with the history on its next use. */
+export async function startNewEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
+  const epoch = randomBase62(EPOCH_CHARS)
+  await runner.guard(Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaKey(shard), 'epoch', epoch))))
+}
+
+async function readIdentities(
+  redis: RedisClient,
+  runner: ScriptRunner,
+): Promise<(shard: number) => string | undefined> {
+  if (!(redis instanceof Cluster)) {
+    const identity = await readIdentity(redis, runner)
+    return () => identity
+  }
+  const byNode = new Map<string, string>()
+  const nodes = redis.nodes('master')
+  const reading = nodes.map(async (node) => {
+    byNode.set(`${node.options.host}:${node.options.port}`, await readIdentity(node, runner))
+  })
+  const results = await Promise.allSettled(reading)
+  const failed = results.find((result) => result.status === 'rejected')
+  if (byNode.size === 0) throw failed?.reason ?? storeUnavailable(new Error('the cluster has no master'))
+  return (shard) => byNode.get(ownerOf(redis, shard))
+}
+
+/** The node (host:port) that serves a shard. */
+function ownerOf(cluster: Cluster, shard: number): string {
+  return cluster.slots[slotOf(metaKey(shard))]?.[0] ?? ''
+}
+
+/** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */
+async function readIdentity(node: Redis, runner: ScriptRunner): Promise<string> {
+  const info = await runner.guard(node.info('server', 'replication', 'memory'))
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
+  assert(Number.parseInt(field('redis_version'), 10) >= LEAST_VERSION, 'the store must be Redis 7 or newer')
+  const mayEvict = field('maxmemory') !== '0' && field('maxmemory_policy') !== 'noeviction'
+  assert(!mayEvict, 'the store would evict balances: set maxmemory-policy to noeviction')
+  return `${field('run_id')}:${field('master_replid')}`
+}

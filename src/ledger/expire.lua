@@ -1,0 +1,79 @@
+-- Resolves holds whose gateway never came back. One that never reached its upstream is returned whole. Of one that did,
+-- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
+-- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
+--
+-- KEYS  1 deadlines · 2 events · then per hold: hold, account, key, recent charges
+-- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
+-- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
+
+local outcomes, expiries = {}, {}
+local accounts, keys = {}, {}
+local nowMs = currentMs()
+local month = monthOf(nowMs)
+
+-- Counts the tokens and names the model of a record, for the list of latest charges.
+local function summaryOf(record)
+  local isRead, value = pcall(cjson.decode, record)
+  if not isRead or type(value) ~= 'table' or type(value.usage) ~= 'table' then
+    return '0|0|'
+  end
+  local function count(name)
+    return tonumber(value.usage[name]) or 0
+  end
+  local input = count('uncached') + count('cacheRead') + count('cacheWrite5m') + count('cacheWrite1h')
+  return decimal(input) .. '|' .. decimal(count('output')) .. '|' .. tostring(value.model)
+end
+
+for index = 1, #ARGV / 3 do
+  local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
+  local holdKey, accountKey, keyKey, recentKey = unpack(KEYS, index * 4 - 1, index * 4 + 2)
+  local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
+  local member = memberOf(payer, holdId, amount)
+  local deadline = redis.call('ZSCORE', KEYS[1], member)
+  outcomes[index] = -1
+  if deadline and tonumber(deadline) <= nowMs then
+    accounts[accountKey] = accounts[accountKey] or readAccount(accountKey)
+    keys[keyKey] = keys[keyKey] or readKey(keyKey)
+    -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
+    local hold = readHold(holdKey, payer)
+      or { state = 'open', amount = amount, tokens = 0, cost = 0, inputCost = 0, isReached = false, record = '' }
+    local account = accounts[accountKey]
+    if not account then
+      outcomes[index] = -2
+    elseif hold.state == 'open' then
+      local cost = hold.isReached and math.min(hold.amount, math.max(hold.cost, hold.inputCost)) or 0
+      outcomes[index] = cost
+      expiries[#expiries + 1] = {
+        payer = payer, holdId = holdId, member = member, hold = hold, cost = cost, account = account,
+        key = keys[keyKey], holdKey = holdKey, accountKey = accountKey, keyKey = keyKey, recentKey = recentKey,
+      }
+    end
+  end
+end
+
+-- After this point, the transition must succeed.
+for _, expiry in ipairs(expiries) do
+  local hold = expiry.hold
+  redis.call('ZREM', KEYS[1], expiry.member)
+  chargeAccount(expiry.accountKey, expiry.account, expiry.cost, hold.amount, month)
+  freeKey(expiry.keyKey, expiry.key, hold, hold.isReached and hold.tokens or 0)
+  bury(expiry.holdKey, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
+  if hold.isReached then
+    if expiry.key then
+      countMonth(expiry.keyKey, expiry.key, expiry.cost, month)
+    end
+    appendEvent(KEYS[2], expiry.accountKey, expiry.recentKey, {
+      eventId = expiry.holdId,
+      holdId = expiry.holdId,
+      payer = expiry.payer,
+      kind = 'expire',
+      cost = expiry.cost,
+      held = hold.amount,
+      atMs = nowMs,
+      flags = { 'expired', 'estimated' },
+      record = hold.record,
+      summary = summaryOf(hold.record),
+    })
+  end
+end
+return outcomes

@@ -1,0 +1,94 @@
+/** Every name the ledger uses in the store, in one place. Ids are the only text that enters a name, and they are checked. */
+import { assert } from '@/lib/assert'
+
+/** Who pays (`accountId`) and through which API key. */
+export type Payer = { accountId: string; keyId: string }
+
+/** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
+export const SHARD_COUNT = 64
+/** The consumer group that carries usage events to the history, one per shard's stream. */
+export const CONSUMER_GROUP = 'history'
+/** A SCAN pattern that finds every name of every shard. */
+export const LEDGER_PATTERN = '{l*}:*'
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/
+const KEY_HASH = /^[0-9a-f]{64}$/
+const FNV_OFFSET = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+
+/** The shard (0 … 63) that holds everything of an account: FNV-1a of its id. Never changes for a given id. */
+export function shardOf(accountId: string): number {
+  let hash = FNV_OFFSET
+  for (let index = 0; index < accountId.length; index++) {
+    hash = Math.imul(hash ^ accountId.charCodeAt(index), FNV_PRIME)
+  }
+  return (hash >>> 0) % SHARD_COUNT
+}
+
+/** Asserts that `id` may stand in a name: base62, `_` and `-`, at most 64 characters. Returns it. */
+export function checkedId(id: string): string {
+  assert(ID.test(id), 'an id holds a character that no id of ours has')
+  return id
+}
+
+/** Number of shard, shard count and epoch: what must be the same for all gateways. */
+export const metaKey = (shard: number): string => `{l${shard}}:meta`
+/** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
+export const deadlinesKey = (shard: number): string => `{l${shard}}:deadlines`
+/** The shard's usage events that have not reached the history yet. */
+export const eventsKey = (shard: number): string => `{l${shard}}:events`
+/** An account's money and status. */
+export const accountKey = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
+/** A key's status, limits, rate-limit state and what it has open. */
+export const apiKeyKey = (payer: Payer): string => `{l${shardOf(payer.accountId)}}:key:${payerText(payer)}`
+/** A hold: open, or the tombstone of a resolved one. */
+export const holdKey = (accountId: string, holdId: string): string =>
+  `{l${shardOf(accountId)}}:hold:${checkedId(holdId)}`
+/** The account's latest charges. Carries no money. */
+export const recentKey = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
+/** Ids of the ledger entries whose credit is inside the account's balance. */
+export const creditedKey = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
+
+/** Who a key's SHA-256 belongs to. Immutable, so it needs no shard. */
+export function keyHashKey(keyHash: string): string {
+  assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')
+  return `keyhash:${keyHash}`
+}
+
+/** `accountId:keyId`. */
+export function payerText(payer: Payer): string {
+  return `${checkedId(payer.accountId)}:${checkedId(payer.keyId)}`
+}
+
+/** Reads {@link payerText} back. */
+export function parsePayer(text: string): Payer | undefined {
+  const [accountId, keyId, ...rest] = text.split(':')
+  if (accountId === undefined || keyId === undefined || rest.length > 0) return undefined
+  return ID.test(accountId) && ID.test(keyId) ? { accountId, keyId } : undefined
+}
+
+/** An open hold as its shard's deadlines name it: `accountId:keyId:holdId:amount`, so that sums need no other key. */
+export type HoldMember = Payer & { holdId: string; amount: number }
+
+/** Writes a deadlines member. */
+export function holdMember(hold: HoldMember): string {
+  return `${payerText(hold)}:${checkedId(hold.holdId)}:${hold.amount}`
+}
+
+/** Reads a deadlines member, or undefined where it is none of ours. */
+export function parseHoldMember(text: string): HoldMember | undefined {
+  const [accountId = '', keyId = '', holdId = '', amountText = '', ...rest] = text.split(':')
+  if (![accountId, keyId, holdId].every((id) => ID.test(id)) || rest.length > 0) return undefined
+  if (!/^\d{1,16}$/.test(amountText)) return undefined
+  return { accountId, keyId, holdId, amount: Number(amountText) }
+}
+
+/** The name of an account, key or hold, taken apart; undefined for any other name. `ids` are account, account and key, or hold. */
+export function parseName(
+  name: string,
+): { kind: 'account' | 'key' | 'hold'; shard: number; ids: string[] } | undefined {
+  const match = /^\{l(\d{1,2})\}:(account|key|hold):([A-Za-z0-9_:-]+)$/.exec(name)
+  if (!match) return undefined
+  const [, shard, kind, ids = ''] = match
+  return { kind: kind as 'account', shard: Number(shard), ids: ids.split(':') }
+}

@@ -1,0 +1,129 @@
+/**
+ * The ledger: the only place where a balance changes. Everything here is one atomic script on one shard of the store,
+ * idempotent by id, so that any call may be repeated.
+ */
+import type { Logger } from '@/lib/logger'
+import { credit, readBalance, recentCharges, setAccountStatus } from './balances'
+import { commandTimeoutOf, type RedisClient } from './connection'
+import type { LedgerDeps } from './deps'
+import { createEpochGuard, verifyEpoch } from './epoch'
+import { expireDue } from './expire'
+import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from './key-states'
+import { deadlinesKey, eventsKey, SHARD_COUNT } from './keys'
+import type {
+  AccountBalance,
+  AccountStatus,
+  Credit,
+  CreditOutcome,
+  DefaultLimits,
+  ExpiredHold,
+  KeyState,
+  KeyUsage,
+  LedgerHistory,
+  Payer,
+  RecentCharge,
+  ReleaseOutcome,
+  Renewal,
+  RenewOutcome,
+  ReserveOutcome,
+  ReserveRequest,
+  Settlement,
+  SettleOutcome,
+} from './outcomes'
+import { renew } from './renew'
+import { release, reserve } from './reserve'
+import { createRestorer } from './restore'
+import { createScriptRunner } from './script-runner'
+import { settle } from './settle'
+
+/**
+ * Every method throws a {@link GatewayError} of kind `overloaded` where the store (or, for what is not loaded yet, the
+ * history) cannot be reached; whether the call took effect is then unknown, and repeating it with the same id is safe.
+ */
+export interface Ledger {
+  /** Holds credit for one request, after all checks, in one atomic step. Loads what the store does not know. */
+  reserve(request: ReserveRequest): Promise<ReserveOutcome>
+  /** Pushes deadlines and records progress; outcomes in the order of `renewals`. One call per shard. */
+  renew(renewals: readonly Renewal[]): Promise<RenewOutcome[]>
+  /**
+   * Charges a hold's real cost. Never refuses. `force` charges also where the store has lost the hold: pass it whenever the
+   * reserve is known to have succeeded.
+   */
+  settle(settlement: Settlement, options?: { force?: boolean }): Promise<SettleOutcome>
+  /** Returns a whole hold. An unknown id is fenced: a reserve of that id that arrives later answers `exists`. */
+  release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
+  /** Expires every hold of every shard that is past its deadline, at most `limitPerShard` of each. */
+  expireDue(limitPerShard: number): Promise<ExpiredHold[]>
+  /** Adds (or, negative, takes back) credit once per `entryId`, for ever. */
+  credit(credit: Credit): Promise<CreditOutcome>
+  /** The account's money now, or undefined where no such account exists. One round trip. */
+  readBalance(accountId: string): Promise<AccountBalance | undefined>
+  /** The account's latest charges, newest first; at most 50 are kept. One round trip. */
+  recentCharges(accountId: string, limit: number): Promise<RecentCharge[]>
+  /** A key's state and use now, or undefined where the account has no such key. One round trip. */
+  readKey(payer: Payer): Promise<KeyUsage | undefined>
+  /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
+  setKeyState(state: KeyState): Promise<void>
+  /** Makes an account's status hold on all gateways at once. Call it after the history has it. */
+  setAccountStatus(accountId: string, status: AccountStatus): Promise<'updated' | 'unknown_account'>
+  /** The immutable map from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
+  rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
+  lookupKeyHash(keyHash: string): Promise<Payer | undefined>
+  forgetKeyHash(keyHash: string): Promise<void>
+  /**
+   * Checks that the store is one this code can work with: version, number of shards, no eviction. For the start; throws a
+   * plain error that says what is wrong.
+   */
+  verify(): Promise<void>
+  /** Holds open now, over all shards. */
+  openHoldCount(): Promise<number>
+  /** Usage events that have not reached the history yet, over all shards. */
+  unsyncedEventCount(): Promise<number>
+}
+
+export type LedgerOptions = {
+  redis: RedisClient
+  history: LedgerHistory
+  defaultLimits: DefaultLimits
+  logger: Logger
+}
+
+/** Creates the ledger over a store and the history it is loaded from. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const deps = createDeps(options)
+  const { redis, runner } = deps
+  const sum = async (work: (shard: number) => Promise<number>) => {
+    const counts = await runner.guard(Promise.all(Array.from({ length: SHARD_COUNT }, (_, shard) => work(shard))))
+    return counts.reduce((total, count) => total + count, 0)
+  }
+  return {
+    reserve: (request) => reserve(deps, request),
+    renew: (renewals) => renew(deps, renewals),
+    settle: (settlement, settleOptions) => settle(deps, settlement, settleOptions?.force ?? false),
+    release: (hold) => release(deps, hold),
+    expireDue: (limitPerShard) => expireDue(deps, limitPerShard),
+    credit: (entry) => credit(deps, entry),
+    readBalance: (accountId) => readBalance(deps, accountId),
+    recentCharges: (accountId, limit) => recentCharges(deps, accountId, limit),
+    readKey: (payer) => readKey(deps, payer),
+    setKeyState: (state) => setKeyState(deps, state),
+    setAccountStatus: (accountId, status) => setAccountStatus(deps, accountId, status),
+    rememberKeyHash: (keyHash, payer) => rememberKeyHash(deps, keyHash, payer),
+    lookupKeyHash: (keyHash) => lookupKeyHash(deps, keyHash),
+    forgetKeyHash: (keyHash) => forgetKeyHash(deps, keyHash),
+    async verify() {
+      await verifyEpoch(redis, runner)
+    },
+    openHoldCount: () => sum((shard) => redis.zcard(deadlinesKey(shard))),
+    unsyncedEventCount: () => sum((shard) => redis.xlen(eventsKey(shard))),
+  }
+}
+
+/** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
+export function createDeps(options: LedgerOptions): LedgerDeps {
+  const { redis, history, defaultLimits, logger } = options
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const view = { redis, runner, history }
+  const epoch = createEpochGuard(redis, runner, logger)
+  return { ...view, epoch, restorer: createRestorer({ ...view, logger }), defaultLimits, logger }
+}

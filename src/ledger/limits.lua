@@ -1,0 +1,28 @@
+-- Stands in front of the scripts that know rate limits: token buckets in integer arithmetic.
+--
+-- A bucket of `limit` per minute gains `limit` level units per millisecond, and one request or token is 60,000 units, so
+-- nothing is ever rounded. A level below zero is a debt: more was used than had been taken.
+
+local LEVEL_UNIT = 60000
+local MAX_LIMIT = 10000000000
+-- When a slot of the concurrency limit frees up is unknown; this is a polite guess.
+local CONCURRENCY_RETRY_MS = 1000
+
+-- Whether an optional field holds a value: null is written as the empty string.
+local function isSet(value)
+  return value and value ~= ''
+end
+
+local function limitOr(own, default)
+  return isSet(own) and integer(own, 'limit', 1, MAX_LIMIT) or default
+end
+
+-- The level now: full at first, never above full, and never so deep in debt that two minutes don't mend it.
+local function refill(level, atMs, limit, nowMs)
+  local full = limit * LEVEL_UNIT
+  if not level then
+    return full
+  end
+  local elapsed = math.max(0, math.min(nowMs - stored(atMs, 'level time'), 2 * LEVEL_UNIT))
+  return math.min(full, math.max(-full, stored(level, 'level')) + elapsed * limit)
+end

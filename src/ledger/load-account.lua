@@ -1,0 +1,56 @@
+-- Builds an account from the history, or brings one back into line with it. Never overwrites a confirmed account unless it
+-- is a rebuild, and gives up where the account moved in a way that the caller's figures don't cover (the caller repeats).
+--
+-- The caller read the account at one moment (the base) and the history at the same moment. What was charged since is the
+-- growth of `spent`; open holds are counted here and now. So the result is exact under traffic.
+--
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… stale holds
+-- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
+--       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
+--       13 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
+--       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved.
+-- Returns loaded, available · exists · changed
+
+local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun')
+local isKnown = known[1] ~= false
+local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
+if ARGV[2] == 'load' and isKnown and known[2] == epoch then
+  return { 'exists' }
+end
+local hasMoved = isKnown ~= (ARGV[3] ~= 'absent')
+  or stored(known[4], 'version') ~= integer(ARGV[5], 'version', 0, MAX_INTEGER)
+  or redis.call('SCARD', KEYS[3]) ~= integer(ARGV[4], 'credited entries', 0, MAX_INTEGER)
+if hasMoved then
+  return { 'changed' }
+end
+local newCharges = isKnown and stored(known[3], 'spent') - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
+local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
+local stale = {}
+for index = 1, staleCount do
+  local payer, holdId, amountText = unpack(ARGV, 11 + index * 3, 13 + index * 3)
+  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, key = KEYS[4 + index] }
+end
+local held = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
+local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
+local spent = integer(ARGV[8], 'spent', -MAX_INTEGER, MAX_INTEGER) + newCharges
+local month = monthOf(currentMs())
+local spentMonth = newCharges
+  + spentIn(month, integer(ARGV[9], 'month', 0, MAX_INTEGER), integer(ARGV[10], 'spent', -MAX_INTEGER, MAX_INTEGER))
+local seq = math.max(stored(known[5], 'seq'), integer(ARGV[11], 'seq', 0, MAX_INTEGER))
+local overrun = math.max(stored(known[6], 'overrun'), -available, 0)
+
+-- After this point, the transition must succeed.
+if isFresh then
+  redis.call('HSET', KEYS[1], 'epoch', epoch)
+end
+for member, hold in pairs(stale) do
+  redis.call('ZREM', KEYS[4], member)
+  bury(hold.key, 'settled', hold.payer, 0, TOMBSTONE_MS)
+end
+redis.call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
+  'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
+  'overrun', decimal(overrun), 'epoch', epoch)
+for index = 14 + staleCount * 3, #ARGV do
+  redis.call('SADD', KEYS[3], ARGV[index])
+end
+return { 'loaded', available }

@@ -1,0 +1,19 @@
+-- Stands in front of the scripts that build an account or a key from the history.
+
+-- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
+local function sumOpenHolds(deadlinesKey, prefix, excluded)
+  local sum, count = 0, 0
+  for _, member in ipairs(redis.call('ZRANGE', deadlinesKey, 0, -1)) do
+    if string.sub(member, 1, #prefix) == prefix and not excluded[member] then
+      sum = sum + integer(string.match(member, '([^:]*)$'), 'held amount', 0, MAX_AMOUNT)
+      count = count + 1
+    end
+  end
+  return sum, count
+end
+
+-- The shard's epoch; a store that was emptied under us has none, and gets the fresh one.
+local function epochOf(metaKey, fresh)
+  local epoch = redis.call('HGET', metaKey, 'epoch')
+  return epoch or fresh, not epoch
+end

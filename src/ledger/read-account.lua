@@ -1,0 +1,13 @@
+-- Reads an account's money. Reads only.
+--
+-- KEYS  1 meta · 2 account
+-- ARGV  none
+-- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
+
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+local fields = redis.call('HMGET', KEYS[2], 'available', 'held', 'spent', 'spentMonth', 'seq', 'month', 'status', 'epoch')
+if not fields[7] or not epoch or fields[8] ~= epoch then
+  return {}
+end
+local spentMonth = spentIn(monthOf(currentMs()), stored(fields[6], 'month'), stored(fields[4], 'spent this month'))
+return { fields[1], fields[2], fields[3], decimal(spentMonth), fields[5], fields[7] }

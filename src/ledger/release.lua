@@ -1,0 +1,28 @@
+-- Returns a whole hold: nothing was delivered. The request stays counted in requests per minute, its tokens are given back.
+-- An unknown hold is fenced by a tombstone: a reserve of that id that is still on its way then finds it resolved.
+--
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines
+-- ARGV  1 accountId:keyId · 2 hold id
+-- Returns released · already_settled · already_released · already_expired · unknown_hold
+
+local payer, holdId = ARGV[1], ARGV[2]
+local hold = readHold(KEYS[1], payer)
+if hold and hold.state ~= 'open' then
+  return 'already_' .. hold.state
+end
+local account = readAccount(KEYS[2])
+local key = readKey(KEYS[3])
+
+-- After this point, the transition must succeed.
+bury(KEYS[1], 'released', payer, 0, TOMBSTONE_MS)
+if not hold then
+  return 'unknown_hold'
+end
+-- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
+if account then
+  redis.call('HINCRBY', KEYS[2], 'available', decimal(hold.amount))
+  redis.call('HINCRBY', KEYS[2], 'held', decimal(-hold.amount))
+end
+freeKey(KEYS[3], key, hold, 0)
+redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
+return 'released'

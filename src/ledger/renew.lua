@@ -1,0 +1,44 @@
+-- Keeps open holds alive and records how far each request has come, which is what expire charges if its gateway dies.
+-- A deadline never moves back. Once the upstream was reached, that stays known. The last cost recorded counts.
+--
+-- KEYS  1 deadlines · 2… holds
+-- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), record
+-- Returns per hold: renewed · settled · released · expired · unknown_hold
+
+local outcomes, renewals = {}, {}
+for index = 2, #KEYS do
+  local at = (index - 2) * 5
+  local accountId = ARGV[at + 1]
+  local ttlMs = integer(ARGV[at + 2], 'time to live', 1, MS_PER_DAY)
+  local cost = integer(ARGV[at + 3], 'cost', 0, MAX_AMOUNT)
+  local fields = redis.call('HMGET', KEYS[index], 'state', 'payer', 'amount')
+  if not fields[1] then
+    outcomes[index - 1] = 'unknown_hold'
+  elseif string.sub(fields[2], 1, #accountId + 1) ~= accountId .. ':' then
+    refuse('the hold belongs to another payer')
+  elseif fields[1] ~= 'open' then
+    outcomes[index - 1] = fields[1]
+  else
+    outcomes[index - 1] = 'renewed'
+    local holdId = string.match(KEYS[index], '([^:]+)$')
+    renewals[#renewals + 1] = {
+      key = KEYS[index],
+      member = memberOf(fields[2], holdId, stored(fields[3], 'amount')),
+      ttlMs = ttlMs,
+      cost = cost,
+      isReached = ARGV[at + 4] == '1',
+      record = ARGV[at + 5],
+    }
+  end
+end
+local nowMs = currentMs()
+
+-- After this point, the transition must succeed.
+for _, renewal in ipairs(renewals) do
+  redis.call('HSET', renewal.key, 'cost', decimal(renewal.cost), 'record', renewal.record)
+  if renewal.isReached then
+    redis.call('HSET', renewal.key, 'reached', '1')
+  end
+  redis.call('ZADD', KEYS[1], 'XX', 'GT', decimal(nowMs + renewal.ttlMs), renewal.member)
+end
+return outcomes

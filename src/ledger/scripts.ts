@@ -1,0 +1,62 @@
+/** The ledger's scripts as the store runs them: each Lua file behind the preludes it needs, with the flags it declares. */
+import { createHash } from 'node:crypto'
+import creditText from './credit.lua' with { type: 'text' }
+import dueText from './due.lua' with { type: 'text' }
+import epochText from './epoch.lua' with { type: 'text' }
+import expireText from './expire.lua' with { type: 'text' }
+import holdsText from './holds.lua' with { type: 'text' }
+import keyStateText from './key-state.lua' with { type: 'text' }
+import limitsText from './limits.lua' with { type: 'text' }
+import loadText from './load.lua' with { type: 'text' }
+import loadAccountText from './load-account.lua' with { type: 'text' }
+import loadKeyText from './load-key.lua' with { type: 'text' }
+import preludeText from './prelude.lua' with { type: 'text' }
+import readAccountText from './read-account.lua' with { type: 'text' }
+import readKeyText from './read-key.lua' with { type: 'text' }
+import releaseText from './release.lua' with { type: 'text' }
+import renewText from './renew.lua' with { type: 'text' }
+import reserveText from './reserve.lua' with { type: 'text' }
+import setAccountText from './set-account.lua' with { type: 'text' }
+import setKeyText from './set-key.lua' with { type: 'text' }
+import settleText from './settle.lua' with { type: 'text' }
+import viewAccountText from './view-account.lua' with { type: 'text' }
+import viewHoldText from './view-hold.lua' with { type: 'text' }
+
+/** One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA. */
+export type Script = { name: string; text: string; sha: string }
+
+/**
+ * What a script may do when the store is in trouble. A store that is out of memory takes no new requests (`write`), but
+ * money that is already held must still be resolved, and bought credit must still arrive (`write-always`). `read` also
+ * runs where writing is impossible, because the disk is full or the server is a replica.
+ */
+type Access = 'read' | 'write' | 'write-always'
+const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }
+
+const holds = [limitsText, holdsText]
+const loads = [limitsText, holdsText, keyStateText, loadText]
+
+export const SCRIPTS = {
+  reserve: script('reserve', 'write', holds, reserveText),
+  renew: script('renew', 'write-always', holds, renewText),
+  settle: script('settle', 'write-always', holds, settleText),
+  release: script('release', 'write-always', holds, releaseText),
+  expire: script('expire', 'write-always', holds, expireText),
+  credit: script('credit', 'write-always', holds, creditText),
+  due: script('due', 'read', [], dueText),
+  epoch: script('epoch', 'write-always', [], epochText),
+  loadAccount: script('load-account', 'write-always', loads, loadAccountText),
+  loadKey: script('load-key', 'write-always', loads, loadKeyText),
+  setKey: script('set-key', 'write-always', [limitsText, keyStateText], setKeyText),
+  setAccount: script('set-account', 'write-always', [], setAccountText),
+  readAccount: script('read-account', 'read', [], readAccountText),
+  readKey: script('read-key', 'read', [], readKeyText),
+  viewAccount: script('view-account', 'read', [], viewAccountText),
+  viewHold: script('view-hold', 'read', [], viewHoldText),
+} as const satisfies Record<string, Script>
+
+/** Puts the shebang, the preludes and `body` together. The prelude with integers, clock and calendar is always first. */
+export function script(name: string, access: Access, preludes: readonly string[], body: string): Script {
+  const text = [`#!lua ${FLAGS[access]}`.trimEnd(), preludeText, ...preludes, body].join('\n')
+  return { name, text, sha: createHash('sha1').update(text).digest('hex') }
+}

@@ -1,0 +1,68 @@
+-- Charges what a request really cost. Never refuses: what is charged has been delivered. May charge more than was held;
+-- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where `force` says so.
+--
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 events · 6 recent charges
+-- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 record · 6 summary (input tokens|output tokens|model)
+--       7 force (1 or 0)
+-- Returns one of
+--       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
+--       already_settled · already_released · unknown_hold · unknown_account (nothing done: load it and repeat)
+
+local payer, holdId = ARGV[1], ARGV[2]
+local cost = integer(ARGV[3], 'cost', 0, MAX_AMOUNT)
+local tokensUsed = integer(ARGV[4], 'tokens', 0, MAX_INTEGER)
+local hold = readHold(KEYS[1], payer)
+local isForced = not hold
+
+if isForced and ARGV[7] ~= '1' then
+  return { 'unknown_hold' }
+end
+if hold and hold.state == 'settled' then
+  return { 'already_settled' }
+end
+if hold and hold.state == 'released' then
+  return { 'already_released' }
+end
+local account = readAccount(KEYS[2])
+if not account then
+  return { 'unknown_account' }
+end
+local key = readKey(KEYS[3])
+local nowMs = currentMs()
+local month = monthOf(nowMs)
+local isLate = hold and hold.state == 'expired'
+local returned = (isForced or isLate) and 0 or hold.amount
+local charge = isLate and cost - hold.cost or cost
+local flags = {}
+if isForced then
+  flags[#flags + 1] = 'forced'
+end
+if isLate then
+  flags[#flags + 1] = 'late'
+elseif cost > returned then
+  flags[#flags + 1] = 'overrun'
+end
+
+-- After this point, the transition must succeed.
+chargeAccount(KEYS[2], account, charge, returned, month)
+if key then
+  countMonth(KEYS[3], key, charge, month)
+end
+if not isForced and not isLate then
+  freeKey(KEYS[3], key, hold, tokensUsed)
+  redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
+end
+bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
+local seq = appendEvent(KEYS[5], KEYS[2], KEYS[6], {
+  eventId = isLate and holdId .. ':late' or holdId,
+  holdId = holdId,
+  payer = payer,
+  kind = isLate and 'late' or 'settle',
+  cost = charge,
+  held = returned,
+  atMs = nowMs,
+  flags = flags,
+  record = ARGV[5],
+  summary = ARGV[6],
+})
+return { isLate and 'late' or 'settled', seq, nowMs, isLate and hold.cost or returned, table.concat(flags, ',') }

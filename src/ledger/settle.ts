@@ -1,0 +1,76 @@
+/** Charges what requests really cost, also where their holds had expired or were lost by the store. */
+import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
+import { streamEvents } from './account-view'
+import { type LedgerDeps, MAX_LOADS } from './deps'
+import { accountKey, apiKeyKey, deadlinesKey, eventsKey, holdKey, payerText, recentKey, shardOf } from './keys'
+import type { Settlement, SettleOutcome } from './outcomes'
+import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from './reply'
+import { storeUnavailable } from './script-runner'
+import { SCRIPTS } from './scripts'
+import { EVENT_FLAGS, parseRecord, summaryOf, type UsageRecord } from './usage-event'
+
+/** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
+export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
+  const record = parseRecord(settlement.record)
+  assert(record, 'a settlement carries a whole record')
+  let isLost = false
+  for (let load = 0; load < MAX_LOADS; load++) {
+    const reply = listOf(await runSettle(deps, settlement, record, isLost))
+    const kind = wordOf(reply[0])
+    if (kind === 'unknown_account') {
+      if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
+    } else if (kind === 'unknown_hold' && force) {
+      if (await isCharged(deps, settlement)) return { kind: 'already_settled' }
+      isLost = true
+    } else return readOutcome(reply, settlement, record)
+  }
+  throw storeUnavailable(new Error('the account does not stay loaded'))
+}
+
+function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord, isLost: boolean): Promise<unknown> {
+  const { accountId, holdId } = settlement
+  const shard = shardOf(accountId)
+  const keys = [
+    ...[holdKey(accountId, holdId), accountKey(accountId), apiKeyKey(settlement)],
+    ...[deadlinesKey(shard), eventsKey(shard), recentKey(accountId)],
+  ]
+  return deps.runner.run(SCRIPTS.settle, keys, [
+    payerText(settlement),
+    holdId,
+    amountText(settlement.cost, 'cost'),
+    integerText(settlement.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
+    settlement.record,
+    summaryOf(record),
+    isLost ? '1' : '0',
+  ])
+}
+
+/**
+ * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its event is still
+ * in the stream, or in the history. An event leaves the stream only for the history, so they are asked in this order.
+ */
+async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): Promise<boolean> {
+  for await (const event of streamEvents(deps, shardOf(accountId))) if (event.holdId === holdId) return true
+  const known = await deps.runner.guard(deps.history.knownEventIds([holdId, `${holdId}:late`]))
+  return known.length > 0
+}
+
+function readOutcome(reply: ReplyItem[], settlement: Settlement, record: UsageRecord): SettleOutcome {
+  const kind = wordOf(reply[0]) as SettleOutcome['kind']
+  if (kind !== 'settled' && kind !== 'late') return { kind }
+  const words = wordOf(reply[4]).split(',')
+  const { accountId, keyId, holdId } = settlement
+  const event = {
+    ...{ holdId, accountId, keyId, record },
+    ...{ seq: integerOf(reply[1]), atMs: integerOf(reply[2]) },
+    flags: EVENT_FLAGS.filter((flag) => words.includes(flag)),
+  }
+  const amount = nano(integerOf(reply[3]))
+  if (kind === 'late') {
+    const cost = nano(settlement.cost - amount)
+    return { kind, expiredCost: amount, event: { ...event, eventId: `${holdId}:late`, kind, cost, held: nano(0) } }
+  }
+  const settled = { ...event, eventId: holdId, kind: 'settle' as const, cost: settlement.cost, held: amount }
+  return { kind, overrun: settlement.cost > amount, event: settled }
+}

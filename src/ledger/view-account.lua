@@ -1,0 +1,36 @@
+-- Shows everything that must agree with an account at one moment: for loading, rebuilding and checking. Reads only.
+--
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account
+-- ARGV  1 account id
+-- Returns 1 where the account is loaded and confirmed, else 0
+--         · account: available, held, spent, seq, overrun, version, month, spent that month; nothing where it is not loaded
+--         · ids of the credited entries · deadlines members of the account
+--         · per key: open, held, version, month, spent that month; nothing where it is not loaded
+
+-- Reads counters of a hash, each as text, or nothing where its first field is missing.
+local function counters(key, ...)
+  local fields = redis.call('HMGET', key, 'status', ...)
+  if not fields[1] then
+    return {}
+  end
+  local values = {}
+  for index = 2, #fields do
+    values[index - 1] = fields[index] or '0'
+  end
+  return values
+end
+
+local members, keys = {}, {}
+local prefix = ARGV[1] .. ':'
+for _, member in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
+  if string.sub(member, 1, #prefix) == prefix then
+    members[#members + 1] = member
+  end
+end
+for index = 5, #KEYS do
+  keys[index - 4] = counters(KEYS[index], 'open', 'held', 'version', 'month', 'spentMonth')
+end
+local account = counters(KEYS[2], 'available', 'held', 'spent', 'seq', 'overrun', 'version', 'month', 'spentMonth')
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+local isConfirmed = epoch and redis.call('HGET', KEYS[2], 'epoch') == epoch
+return { isConfirmed and 1 or 0, account, redis.call('SMEMBERS', KEYS[3]), members, keys }

@@ -1,0 +1,8 @@
+-- Shows a hold and its deadline at one moment. Reads only.
+--
+-- KEYS  1 hold · 2 deadlines
+-- ARGV  1 its deadlines member
+-- Returns now in ms · state · amount · deadline (each empty where there is none)
+
+local hold = redis.call('HMGET', KEYS[1], 'state', 'amount')
+return { currentMs(), hold[1] or '', hold[2] or '', redis.call('ZSCORE', KEYS[2], ARGV[1]) or '' }

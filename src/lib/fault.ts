@@ -1,0 +1,9 @@
+/** What is wrong with something an operator wrote, so that all of it can be said at once. */
+
+/** `place` names the variable or the path inside the file; `message` says what is wrong and what is expected, without secrets. */
+export type Fault = { place: string; message: string }
+
+/** One message that lists every fault on its own line under `title`. */
+export function formatFaults(title: string, faults: readonly Fault[]): string {
+  return [title, ...faults.map((fault) => `  ${fault.place}: ${fault.message}`)].join('\n')
+}

@@ -1,0 +1,120 @@
+/** Logging: one JSON line per event, with every secret taken out before it is written. */
+import { createRedactor, REDACTED, type Redact } from './redact'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export type LogFields = Record<string, unknown>
+
+/** `event` is a stable snake_case name such as `request_finished`; everything that varies goes into `fields`. */
+export interface Logger {
+  debug(event: string, fields?: LogFields): void
+  info(event: string, fields?: LogFields): void
+  warn(event: string, fields?: LogFields): void
+  error(event: string, fields?: LogFields): void
+  /** A logger that adds `fields` to every event. */
+  child(fields: LogFields): Logger
+}
+
+export type LoggerOptions = {
+  level: LogLevel
+  /** Takes one line including its line feed. Must neither throw nor block. */
+  write(line: string): void
+  /** Named in every line. */
+  service: string
+  /** Defaults to the known shapes of keys; pass one that also knows this process's secrets. */
+  redact?: Redact
+  /** Milliseconds since 1970. */
+  now?(): number
+}
+
+const MAX_STRING_CHARS = 8192
+const MAX_DEPTH = 6
+/** Values in one line, at all depths together. */
+const MAX_VALUES = 500
+/** Fields whose value is a secret whatever it looks like. */
+const SECRET_FIELD = /^(authorization|cookie|set-cookie|password|secret|api[-_]?key|x-.*api-key|access[-_]?token)$/i
+
+/** Creates the root logger. A call below `level` costs one comparison. Stacks of errors are written at level debug only. */
+export function createLogger(options: LoggerOptions): Logger {
+  const redact = options.redact ?? createRedactor()
+  const now = options.now ?? Date.now
+  const threshold = LOG_LEVELS.indexOf(options.level)
+  const withStack = options.level === 'debug'
+
+  function loggerWith(context: LogFields): Logger {
+    function logAt(level: LogLevel) {
+      if (LOG_LEVELS.indexOf(level) < threshold) return () => {}
+      return (event: string, fields?: LogFields): void => {
+        const frame = { time: new Date(now()).toISOString(), level, service: options.service, event }
+        const rest = cleanFields(() => ({ ...context, ...fields }), redact, withStack)
+        options.write(`${JSON.stringify({ ...frame, ...rest, ...frame })}\n`)
+      }
+    }
+    return {
+      debug: logAt('debug'),
+      info: logAt('info'),
+      warn: logAt('warn'),
+      error: logAt('error'),
+      child: (fields) => loggerWith({ ...context, ...fields }),
+    }
+  }
+
+  return loggerWith({})
+}
+
+/** Fields as plain JSON data. Logging never fails a request: fields that throw when they are read are said to do so. */
+function cleanFields(read: () => LogFields, redact: Redact, withStack: boolean): LogFields {
+  try {
+    return createCleaner(redact, withStack)(read(), 0) as LogFields
+  } catch (error) {
+    return { unreadableFields: error instanceof Error ? error.name : true }
+  }
+}
+
+/** Makes plain JSON data of bounded size. JSON escapes line feeds and terminal codes, so one event stays one line. */
+function createCleaner(redact: Redact, withStack: boolean): (value: unknown, depth: number) => unknown {
+  let values = 0
+
+  function clean(value: unknown, depth: number): unknown {
+    if (++values > MAX_VALUES) return '[too many values]'
+    if (typeof value === 'string') return cleanText(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+    if (typeof value === 'bigint') return String(value)
+    if (typeof value === 'boolean' || value === null || value === undefined) return value
+    if (typeof value !== 'object') return `[${typeof value}]`
+    if (depth >= MAX_DEPTH) return '[too deep]'
+    if (value instanceof Error) return cleanError(value, depth)
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString()
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+    const items = value instanceof Set ? [...value] : value
+    if (Array.isArray(items)) return items.slice(0, MAX_VALUES).map((item) => clean(item, depth + 1))
+    return cleanObject(value instanceof Map ? [...value] : Object.entries(items), depth)
+  }
+
+  function cleanObject(entries: [unknown, unknown][], depth: number): LogFields {
+    const cleaned = entries.slice(0, MAX_VALUES).map(([key, field]) => {
+      const name = String(key)
+      const isSecret = SECRET_FIELD.test(name) && field !== undefined
+      return [cleanText(name), isSecret ? REDACTED : clean(field, depth + 1)]
+    })
+    return Object.fromEntries(cleaned)
+  }
+
+  function cleanError(error: Error, depth: number): LogFields {
+    const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+    return {
+      name: cleanText(String(error.name)),
+      message: cleanText(String(error.message)),
+      ...code,
+      ...(withStack && error.stack ? { stack: cleanText(error.stack) } : {}),
+      ...(error.cause === undefined ? {} : { cause: clean(error.cause, depth + 1) }),
+    }
+  }
+
+  function cleanText(text: string): string {
+    const safe = redact(text)
+    return safe.length > MAX_STRING_CHARS ? `${safe.slice(0, MAX_STRING_CHARS)}… [${safe.length} characters]` : safe
+  }
+
+  return clean
+}

@@ -1,0 +1,247 @@
+/**
+ * Circuit breakers, one per target: what keeps failing is left alone for a while, so that requests don't queue up to fail.
+ *
+ * **Closed**: every call is admitted and counted. When, of at least ten outcomes in half a minute, half are failures or most
+ * are slow, it opens. A call that has been silent for too long counts as slow while it still hangs (`tick`).
+ * **Open**: nothing is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
+ * calls that began earlier no longer count. A call that was forced in, because nothing else was left, closes it by succeeding.
+ * **Half-open**, when that time is over: one call, the probe, is admitted. If it succeeds the circuit closes; if it fails or
+ * stays silent it opens again; if its client leaves, the next call is the probe.
+ * **Adopted**: another gateway opened its circuit and said so. Ours is open for as long as that holds, and it is the other
+ * gateway that probes; unless our own calls go well, for then the fault is between the other gateway and the provider.
+ */
+import type { Clock } from '@/lib/clock'
+import { createSampleWindow, type SampleWindow, type WindowTotals } from './sample-window'
+
+export type CircuitState = 'closed' | 'open' | 'half-open'
+
+/** One admitted call; exactly one of its methods is called, once. */
+export interface CircuitCall {
+  readonly isProbe: boolean
+  /** The answer has begun. */
+  succeeded(): void
+  failed(): void
+  /** The target answered, but not what was asked (a refusal of the request or of the key): it is alive. */
+  answered(): void
+  /** The client left before anything was known. */
+  abandoned(): void
+}
+
+export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolean; totals: WindowTotals }
+
+export interface CircuitBreaker {
+  state(id: string): CircuitState
+  /** Whether {@link enter} would admit a call now. */
+  admits(id: string): boolean
+  /** Admits a call, or returns undefined. A forced call is always admitted. `slowAfterMs` of silence count as slow. */
+  enter(id: string, slowAfterMs: number, isForced?: boolean): CircuitCall | undefined
+  /** Counts a failure after the answer had begun. */
+  noteBroken(id: string): void
+  /** Share of failed or slow outcomes lately, 0 to 1. */
+  failureRate(id: string): number
+  /** Another gateway's circuit is open, for `remainingMs` at most. */
+  adopt(id: string, remainingMs: number): void
+  /** Closes every adopted circuit that is not among `ids`. */
+  closeAdoptedExcept(ids: ReadonlySet<string>): void
+  /** Counts silent calls as slow. Call it about once a second. */
+  tick(): void
+  list(): CircuitStatus[]
+}
+
+export type BreakerOptions = {
+  clock: Clock
+  /** [0, 1); spreads the times at which gateways probe. */
+  random?: () => number
+  /** A circuit of ours changed; `forMs` is how long it stays open. Never called for what was adopted. */
+  onChange?: (id: string, state: 'open' | 'closed', forMs: number) => void
+}
+
+export const MIN_SAMPLES = 10
+export const FAILURE_SHARE = 0.5
+export const SLOW_SHARE = 0.8
+export const FIRST_OPEN_MS = 5_000
+export const MAX_OPEN_MS = 60_000
+/** A circuit that stays closed this long starts from {@link FIRST_OPEN_MS} again. */
+const FORGIVEN_AFTER_MS = 60_000
+/** Our own evidence outweighs another gateway's below this share of failures. */
+const HEALTHY_SHARE = 0.25
+
+type Circuit = {
+  id: string
+  state: CircuitState
+  isAdopted: boolean
+  openUntilMs: number
+  closedSinceMs: number
+  /** Times opened in a row. */
+  openings: number
+  /** Grows with every change of state: outcomes of calls from before don't count. */
+  epoch: number
+  probe: Call | undefined
+  window: SampleWindow
+  inFlight: Set<Call>
+}
+
+type Call = { epoch: number; slowAtMs: number; isCountedSlow: boolean; isForced: boolean }
+
+/** Creates the breakers of one process, all closed. */
+export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
+  const { clock } = options
+  const circuits = new Map<string, Circuit>()
+
+  function circuitOf(id: string): Circuit {
+    let circuit = circuits.get(id)
+    if (!circuit) {
+      circuit = createCircuit(id, clock.monotonic())
+      circuits.set(id, circuit)
+    }
+    lapse(circuit, clock.monotonic())
+    return circuit
+  }
+
+  return {
+    state: (id) => circuitOf(id).state,
+    admits: (id) => isAdmitting(circuitOf(id)),
+    enter: (id, slowAfterMs, isForced = false) => enter(circuitOf(id), slowAfterMs, isForced, options),
+    noteBroken: (id) => count(circuitOf(id), 'failures', options),
+    failureRate: (id) => failureShare(circuitOf(id), clock.monotonic()),
+    adopt: (id, remainingMs) => adopt(circuitOf(id), remainingMs, clock.monotonic()),
+    closeAdoptedExcept(ids) {
+      for (const circuit of circuits.values()) {
+        if (circuit.isAdopted && !ids.has(circuit.id)) close(circuit, clock.monotonic())
+      }
+    },
+    tick() {
+      for (const circuit of circuits.values()) countSilent(circuit, options)
+    },
+    list: () =>
+      [...circuits.keys()].map((id) => {
+        const { state, isAdopted, window } = circuitOf(id)
+        return { id, state, isAdopted, totals: window.totals(clock.monotonic()) }
+      }),
+  }
+}
+
+function createCircuit(id: string, nowMs: number): Circuit {
+  return {
+    id,
+    state: 'closed',
+    isAdopted: false,
+    openUntilMs: 0,
+    closedSinceMs: nowMs,
+    openings: 0,
+    epoch: 0,
+    probe: undefined,
+    window: createSampleWindow(),
+    inFlight: new Set(),
+  }
+}
+
+/** An open circuit whose time is over is half-open, whoever looks at it first. */
+function lapse(circuit: Circuit, nowMs: number): void {
+  if (circuit.state !== 'open' || nowMs < circuit.openUntilMs) return
+  circuit.state = 'half-open'
+  circuit.isAdopted = false
+  circuit.epoch++
+}
+
+function isAdmitting(circuit: Circuit): boolean {
+  return circuit.state === 'closed' || (circuit.state === 'half-open' && !circuit.probe)
+}
+
+function enter(circuit: Circuit, slowAfterMs: number, isForced: boolean, options: BreakerOptions) {
+  const isAdmitted = isAdmitting(circuit)
+  if (!isAdmitted && !isForced) return undefined
+  const slowAtMs = options.clock.monotonic() + slowAfterMs
+  const call: Call = { epoch: circuit.epoch, slowAtMs, isCountedSlow: false, isForced: !isAdmitted }
+  if (isAdmitted && circuit.state === 'half-open') circuit.probe = call
+  circuit.inFlight.add(call)
+  return describeCall(circuit, call, options)
+}
+
+function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): CircuitCall {
+  const isProbe = circuit.probe === call
+  function finish(outcome: 'success' | 'failure' | 'alive' | 'unknown'): void {
+    if (!circuit.inFlight.delete(call)) return
+    if (circuit.probe === call) circuit.probe = undefined
+    if (call.epoch !== circuit.epoch || outcome === 'unknown') return
+    if (circuit.state === 'closed') {
+      if (outcome === 'failure') count(circuit, 'failures', options)
+      else if (outcome === 'success' && !call.isCountedSlow) {
+        count(circuit, options.clock.monotonic() >= call.slowAtMs ? 'slow' : 'successes', options)
+      }
+    } else if (outcome !== 'failure') settle(circuit, options)
+    else if (isProbe) open(circuit, options)
+  }
+  return {
+    isProbe,
+    succeeded: () => finish('success'),
+    failed: () => finish('failure'),
+    answered: () => finish('alive'),
+    abandoned: () => finish('unknown'),
+  }
+}
+
+function count(circuit: Circuit, outcome: 'successes' | 'failures' | 'slow', options: BreakerOptions): void {
+  if (circuit.state !== 'closed') return
+  const nowMs = options.clock.monotonic()
+  circuit.window.add(outcome, nowMs)
+  if (outcome === 'successes') return
+  const { all, failures, slow } = circuit.window.totals(nowMs)
+  if (all >= MIN_SAMPLES && (failures >= all * FAILURE_SHARE || slow >= all * SLOW_SHARE)) open(circuit, options)
+}
+
+function open(circuit: Circuit, options: BreakerOptions): void {
+  const nowMs = options.clock.monotonic()
+  if (circuit.state === 'closed' && nowMs - circuit.closedSinceMs >= FORGIVEN_AFTER_MS) circuit.openings = 0
+  circuit.openings++
+  const longMs = Math.min(MAX_OPEN_MS, FIRST_OPEN_MS * 2 ** Math.min(circuit.openings - 1, 10))
+  const forMs = longMs * (0.9 + 0.2 * (options.random ?? Math.random)())
+  change(circuit, 'open')
+  circuit.openUntilMs = nowMs + forMs
+  options.onChange?.(circuit.id, 'open', forMs)
+}
+
+function settle(circuit: Circuit, options: BreakerOptions): void {
+  close(circuit, options.clock.monotonic())
+  options.onChange?.(circuit.id, 'closed', 0)
+}
+
+function close(circuit: Circuit, nowMs: number): void {
+  change(circuit, 'closed')
+  circuit.closedSinceMs = nowMs
+}
+
+function change(circuit: Circuit, state: CircuitState): void {
+  circuit.state = state
+  circuit.isAdopted = false
+  circuit.epoch++
+  circuit.probe = undefined
+  circuit.window.clear()
+}
+
+function adopt(circuit: Circuit, remainingMs: number, nowMs: number): void {
+  if (circuit.state === 'closed') {
+    const isProvenHealthy =
+      circuit.window.totals(nowMs).all >= MIN_SAMPLES && failureShare(circuit, nowMs) < HEALTHY_SHARE
+    if (isProvenHealthy) return
+    change(circuit, 'open')
+  } else if (circuit.state === 'half-open') change(circuit, 'open')
+  circuit.isAdopted = true
+  circuit.openUntilMs = nowMs + remainingMs
+}
+
+function failureShare(circuit: Circuit, nowMs: number): number {
+  if (circuit.state !== 'closed') return 1
+  const { all, failures, slow } = circuit.window.totals(nowMs)
+  return all === 0 ? 0 : (failures + slow) / Math.max(all, MIN_SAMPLES)
+}
+
+function countSilent(circuit: Circuit, options: BreakerOptions): void {
+  const nowMs = options.clock.monotonic()
+  for (const call of circuit.inFlight) {
+    if (call.isCountedSlow || call.epoch !== circuit.epoch || nowMs < call.slowAtMs) continue
+    call.isCountedSlow = true
+    if (circuit.probe === call) return open(circuit, options)
+    count(circuit, 'slow', options)
+  }
+}

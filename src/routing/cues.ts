@@ -1,0 +1,67 @@
+/** Counts the words and signs in a text that tell what kind of work it asks for. Linear, with one pass per kind of sign. */
+import { CUE_PARTS, CUE_WORDS, type Cue } from './cue-words'
+
+/** How often each kind of cue occurs. */
+export type CueCounts = Record<Cue, number> & {
+  /** Characters of scripts where one of them is about a word. */
+  ideographs: number
+  /** Whether the text has letters that English does not write. */
+  hasOtherLetters: boolean
+}
+
+const PREFIX_CHARS = 6
+const WORD = /[a-z\u00df-\u024f\u0400-\u04ff][a-z'\u00df-\u024f\u0400-\u04ff-]+/g
+const OTHER_LETTER = /[\u00df-\u024f\u0370-\uffff]/
+const BEYOND_LATIN = /[\u0590-\uffff]/
+const IDEOGRAPH = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g
+/** What programs are full of and prose is not: fences, calls, braces at line ends, operators of code. */
+const CODE_SIGN = /```|[\w)]\(\)|[;{}]\s*\n|=>|==|::|<\/?\w+>|\w\.\w+\(|\bdef |\bfn |\bfunc /g
+/** Formulas: an operator between numbers or single letters, powers, TeX, functions of one letter. */
+const MATHEMATICS_SIGN =
+  /\d\s?[-+*/×÷^=]\s?\d|\b[a-z]\s?[=^<>+]\s?[-a-z0-9]|\\(?:int|frac|sum)|\b[a-z]\([a-z0-9]\)|\d\s?%|\d\/\d/g
+
+const CUE_NAMES = ['hard', 'easy', 'constraints', 'code', 'mathematics'] as const satisfies readonly Cue[]
+/** Which cues a word is, as bits in the order of {@link CUE_NAMES}. */
+const BITS_OF_WORD = new Map<string, number>()
+for (const [index, cue] of CUE_NAMES.entries()) {
+  for (const word of CUE_WORDS[cue].trim().split(/\s+/)) {
+    BITS_OF_WORD.set(word, (BITS_OF_WORD.get(word) ?? 0) | (1 << index))
+  }
+}
+
+/** Counts the cues of `text`, which the caller has bounded. */
+export function countCues(text: string): CueCounts {
+  const counts = [0, 0, 0, 0, 0]
+  const lower = text.toLowerCase()
+  for (const word of lower.match(WORD) ?? []) {
+    const bits = BITS_OF_WORD.get(word) ?? (word.length > PREFIX_CHARS ? prefixBits(word) : 0)
+    if (bits !== 0)
+      for (let index = 0; index < counts.length; index++) counts[index] = at(counts, index) + ((bits >> index) & 1)
+  }
+  const hasOtherLetters = OTHER_LETTER.test(text)
+  const isBeyondLatin = hasOtherLetters && BEYOND_LATIN.test(text)
+  if (isBeyondLatin)
+    for (const [cue, part] of CUE_PARTS)
+      counts[CUE_NAMES.indexOf(cue)] = at(counts, CUE_NAMES.indexOf(cue)) + occurrences(text, part)
+  return {
+    hard: at(counts, 0),
+    easy: at(counts, 1),
+    constraints: at(counts, 2),
+    code: at(counts, 3) + 2 * occurrences(text, CODE_SIGN),
+    mathematics: at(counts, 4) + 2 * occurrences(lower, MATHEMATICS_SIGN),
+    ideographs: isBeyondLatin ? occurrences(text, IDEOGRAPH) : 0,
+    hasOtherLetters,
+  }
+}
+
+function prefixBits(word: string): number {
+  return BITS_OF_WORD.get(word.slice(0, PREFIX_CHARS)) ?? 0
+}
+
+function at(counts: readonly number[], index: number): number {
+  return counts[index] ?? 0
+}
+
+function occurrences(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
+}

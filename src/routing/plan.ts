@@ -1,0 +1,143 @@
+/**
+ * Turns what the caller named (a model or tier, and models to fall back to) into the targets to try, in order: the same model
+ * across its targets first, then the next model. A pure function of catalogue, request and a view of the present health.
+ */
+import type { Catalog, Model, Target, Tier } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import { chooseModels, type TierChoice } from './choose'
+import { noneCanServe } from './refusal'
+import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
+import { BLIND_VIEW, type RouteView } from './route-view'
+
+/** One upstream model that may answer, and the catalogue model it would be sold as. */
+export type PlannedTarget = { model: Model; target: Target }
+
+export type Plan = {
+  /** Never empty. Targets that no call would get through to at the moment come last, in their own order. */
+  targets: PlannedTarget[]
+  /** Each model of `targets` once, in order of preference: the hold must cover the dearest. */
+  models: Model[]
+  /** The model or tier as the caller named it. */
+  requested: string
+  passedOver: PassedOver[]
+  /** How the tier chose, where the caller named one. */
+  choice: TierChoice | undefined
+  requirements: Requirements
+}
+
+export type PlanOptions = {
+  /** The caller's format: a request with parts that only a pass-through can carry goes to no other. */
+  clientFormat?: FormatName
+  view?: RouteView
+  /** The model that this conversation has been talking to, for tiers. */
+  stickyModelId?: string
+}
+
+/**
+ * Builds the plan: the named model or the tier's choice, then the request's fallback list, or else the catalogue's for the
+ * named model. Throws `model_not_found` for an unknown name in `model` or `fallback`, and `invalid_request` (or
+ * `context_length_exceeded`, where that is all there is to it) where no model can serve the request, saying why each cannot.
+ */
+export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
+  const named = findNamed(catalog, request)
+  const draft: Draft = {
+    request,
+    requirements: readRequirements(request),
+    options,
+    view: options.view ?? BLIND_VIEW,
+    passedOver: [],
+    isLenient: false,
+    choice: undefined,
+  }
+  let models = resolve(draft, named)
+  if (models.length === 0) {
+    // Nothing meets every wish: whatever is not surely impossible is worth an attempt.
+    Object.assign(draft, { isLenient: true, passedOver: [], choice: undefined })
+    models = resolve(draft, named)
+  }
+  if (models.length === 0) throw noneCanServe(draft.passedOver)
+  const { requirements, passedOver, choice, view } = draft
+  return { targets: order(draft, models, view), models, requested: request.model, passedOver, choice, requirements }
+}
+
+/** The model or tier of that name. Throws `model_not_found`, blaming the field `param`. */
+export function findModelOrTier(catalog: Catalog, id: string, param: string): Model | Tier {
+  const found = catalog.models.get(id) ?? catalog.tiers.get(id)
+  if (found) return found
+  const message = `The model '${id.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
+  throw new GatewayError('model_not_found', message, { param, code: 'model_not_found' })
+}
+
+type Draft = {
+  request: ChatRequest
+  requirements: Requirements
+  options: PlanOptions
+  view: RouteView
+  passedOver: PassedOver[]
+  /** Whether a model is passed over only for what surely makes it fail. */
+  isLenient: boolean
+  choice: TierChoice | undefined
+}
+
+function findNamed(catalog: Catalog, request: ChatRequest): (Model | Tier)[] {
+  const primary = findModelOrTier(catalog, request.model, 'model')
+  if (request.fallback.length > 0) {
+    return [primary, ...request.fallback.map((id, index) => findModelOrTier(catalog, id, `fallback[${index}]`))]
+  }
+  const own = 'candidates' in primary ? [] : primary.fallback.flatMap((id) => catalog.models.get(id) ?? [])
+  return [primary, ...own]
+}
+
+/** The models that can serve, in order, each once; those that cannot are noted as passed over. */
+function resolve(draft: Draft, named: readonly (Model | Tier)[]): Model[] {
+  const models = new Set<Model>()
+  for (const [index, entry] of named.entries()) {
+    for (const model of 'candidates' in entry ? fromTier(draft, entry, index === 0) : fromModel(draft, entry)) {
+      models.add(model)
+    }
+  }
+  return [...models]
+}
+
+/** A model that the caller chose by name is not exchanged for one that thinks, only because thinking was asked for. */
+function fromModel(draft: Draft, model: Model): Model[] {
+  return canServe(draft, model, (unmet) => unmet.requirement !== 'reasoning') ? [model] : []
+}
+
+function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
+  const eligible = tier.candidates.filter((model) => canServe(draft, model, () => true))
+  if (eligible.length === 0) return []
+  const { request, requirements, view, options } = draft
+  const stickyModelId = isPrimary ? options.stickyModelId : undefined
+  const choice = chooseModels({ tier, eligible, request, requirements, view, stickyModelId })
+  if (isPrimary) draft.choice = choice
+  return choice.models
+}
+
+function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
+  const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
+  if (usableTargets(draft, model).length === 0) unmet.push(WRONG_FORMAT)
+  if (unmet.length === 0) return true
+  if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })
+  return false
+}
+
+const WRONG_FORMAT: Unmet = {
+  requirement: 'format',
+  isFirm: true,
+  detail: 'is served in another format, which cannot carry a part of the request',
+}
+
+function usableTargets({ request, options }: Draft, model: Model): Target[] {
+  const { clientFormat } = options
+  if (!clientFormat || !request.nativeOnly?.length) return model.targets
+  return model.targets.filter((target) => target.provider.format === clientFormat)
+}
+
+function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {
+  const all = models.flatMap((model) => usableTargets(draft, model).map((target) => ({ model, target })))
+  const usable = all.filter(({ target }) => view.isUsable(target))
+  return usable.length === all.length ? all : [...usable, ...all.filter((planned) => !usable.includes(planned))]
+}

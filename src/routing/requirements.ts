@@ -1,0 +1,113 @@
+/** What a request needs of a model, and why a given model cannot serve it: the filter in front of every plan. */
+import { estimateInputTokens } from '@/catalog/estimate'
+import type { Capability, Model } from '@/catalog/types'
+import type { ChatRequest, ContentBlock, FileBlock, Reasoning } from '@/chat/request'
+
+/** Token counts are estimates of the input and the caller's own limit on the output (per choice), where there is one. */
+export type Requirements = {
+  capabilities: ReadonlySet<Capability>
+  inputTokens: number
+  outputTokens: number | undefined
+}
+
+export type Requirement = Capability | 'context-length' | 'max-output' | 'format'
+
+/**
+ * One requirement that a model does not meet, in words for the caller. A `firm` one means that the model cannot answer. One
+ * that is not firm is likely to fail or a wish: another model goes first, but the request is not refused for it.
+ */
+export type Unmet = { requirement: Requirement; isFirm: boolean; detail: string }
+
+/** A model that the caller named or a tier could have chosen, and why it is not tried. */
+export type PassedOver = { model: Model; unmet: Unmet[] }
+
+/**
+ * The estimate may be this much too high. A request is called too long only where it surely is: one that just about fits
+ * is better refused by the provider, which counts exactly, than by a guess.
+ */
+const ESTIMATE_TOLERANCE = 0.8
+
+const NAME_OF: Record<Capability, string> = {
+  tools: 'tools',
+  images: 'images',
+  files: 'files',
+  audio: 'audio',
+  reasoning: 'reasoning',
+  'json-schema': 'answers that follow a JSON schema',
+}
+
+/** Capabilities without which a model would refuse the request or ignore what was asked. */
+const FIRM: ReadonlySet<Capability> = new Set(['tools', 'images', 'json-schema'])
+
+/** Reads the needs of `request`. Linear in its size. Throws `invalid_request` for content of no known size. */
+export function readRequirements(request: ChatRequest): Requirements {
+  const capabilities = new Set<Capability>()
+  if (request.tools.length > 0) capabilities.add('tools')
+  if (request.output.type === 'json-schema') capabilities.add('json-schema')
+  if (wantsReasoning(request.reasoning)) capabilities.add('reasoning')
+  for (const turn of request.turns) for (const block of turn.content) addNeed(block, capabilities)
+  return { capabilities, inputTokens: estimateInputTokens(request), outputTokens: request.maxOutputTokens }
+}
+
+/** Every requirement that `model` does not meet; empty where it can serve the request. */
+export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
+  const unmet: Unmet[] = []
+  for (const capability of requirements.capabilities) {
+    if (model.capabilities.has(capability)) continue
+    const detail = `does not support ${NAME_OF[capability]}`
+    unmet.push({ requirement: capability, isFirm: FIRM.has(capability), detail })
+  }
+  const { inputTokens, outputTokens } = requirements
+  if (outputTokens !== undefined && outputTokens > model.maxOutputTokens) {
+    const detail = `writes at most ${model.maxOutputTokens} output tokens, not ${outputTokens}`
+    unmet.push({ requirement: 'max-output', isFirm: true, detail })
+  }
+  // A limit above the model's own is that requirement's fault, not the context's.
+  const output = Math.min(outputTokens ?? 0, model.maxOutputTokens)
+  if (Math.floor(inputTokens * ESTIMATE_TOLERANCE) + output > model.contextLength) {
+    const detail = `has a context of ${model.contextLength} tokens; the request needs about ${inputTokens + output}`
+    unmet.push({ requirement: 'context-length', isFirm: true, detail })
+  }
+  return unmet
+}
+
+/** Whether the caller asked for thinking rather than left it alone or switched it off. */
+export function wantsReasoning(reasoning: Reasoning | undefined): boolean {
+  if (!reasoning) return false
+  const { effort, budgetTokens } = reasoning
+  if (effort !== undefined) return effort !== 'none' && effort !== 'minimal'
+  return budgetTokens !== undefined && budgetTokens !== 0
+}
+
+function addNeed(block: ContentBlock, capabilities: Set<Capability>): void {
+  switch (block.type) {
+    case 'image':
+      capabilities.add('images')
+      return
+    case 'audio':
+      capabilities.add('audio')
+      return
+    case 'file': {
+      const need = fileNeed(block)
+      if (need) capabilities.add(need)
+      return
+    }
+    case 'tool-call':
+      capabilities.add('tools')
+      return
+    case 'tool-result':
+      capabilities.add('tools')
+      for (const part of block.content) addNeed(part, capabilities)
+      return
+    default:
+      return
+  }
+}
+
+/** A file that is text is read as text by every model. */
+function fileNeed({ source }: FileBlock): Capability | undefined {
+  if (source.type === 'text') return undefined
+  const kind = 'mediaType' in source ? source.mediaType?.split('/')[0] : undefined
+  if (kind === 'image') return 'images'
+  return kind === 'audio' ? 'audio' : 'files'
+}

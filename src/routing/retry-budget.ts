@@ -1,0 +1,47 @@
+/**
+ * Keeps retries from becoming the load that keeps a provider down: within any minute they are at most a tenth of the requests,
+ * or a handful where there is hardly any traffic.
+ */
+import type { Clock } from '@/lib/clock'
+
+export interface RetryBudget {
+  /** Counts one request. */
+  noteRequest(): void
+  /** Takes one retry, or returns false where the minute's share is used up. */
+  takeRetry(): boolean
+}
+
+export const RETRY_SHARE = 0.1
+/** Retries per minute that are allowed however little traffic there is. */
+export const MIN_RETRIES_PER_MINUTE = 10
+const SLICE_MS = 5_000
+const SLICES = 12
+
+type Slice = { number: number; requests: number; retries: number }
+
+/** Creates the budget of one process. */
+export function createRetryBudget(clock: Clock): RetryBudget {
+  const slices: Slice[] = Array.from({ length: SLICES }, () => ({ number: -1, requests: 0, retries: 0 }))
+
+  function current(): Slice {
+    const number = Math.floor(clock.monotonic() / SLICE_MS)
+    const slice = slices[number % SLICES] as Slice
+    if (slice.number !== number) Object.assign(slice, { number, requests: 0, retries: 0 })
+    return slice
+  }
+
+  return {
+    noteRequest() {
+      current().requests++
+    },
+    takeRetry() {
+      const now = current()
+      const recent = slices.filter((slice) => slice.number > now.number - SLICES)
+      const requests = recent.reduce((sum, slice) => sum + slice.requests, 0)
+      const retries = recent.reduce((sum, slice) => sum + slice.retries, 0)
+      if (retries + 1 > Math.max(MIN_RETRIES_PER_MINUTE, requests * RETRY_SHARE)) return false
+      now.retries++
+      return true
+    },
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Ranks the candidates of a tier for one request: what quality it needs against price, observed latency and health. A
+ * strategy is a set of default weights and a notion of how much quality a difficult request is worth; the catalogue may
+ * change every weight.
+ */
+import { pricesFor } from '@/catalog/price'
+import type { Model } from '@/catalog/types'
+import { costNano, type Nano } from '@/lib/money'
+
+/** One candidate and what is known of it right now. */
+export type Candidate = {
+  model: Model
+  /** Whether any of its targets would be let through now. */
+  isUsable: boolean
+  /** Share of failures lately at its best target, 0 to 1. */
+  failureRate: number
+  /** Usual milliseconds until its answer begins; undefined while unknown. */
+  latencyMs: number | undefined
+}
+
+/** What the request takes: its difficulty (0 to 1) and the tokens it is likely to read and write. */
+export type Need = { difficulty: number; inputTokens: number; outputTokens: number; wantsReasoning: boolean }
+
+/** A candidate's place. The parts are the penalties that make up its score; the best score is the one nearest to 0. */
+export type Ranked = {
+  model: Model
+  score: number
+  estimatedCost: Nano
+  parts: { quality: number; price: number; latency: number; health: number }
+}
+
+type Strategy = {
+  weights: Record<keyof Ranked['parts'], number> /** Quality asked for per difficulty. */
+  demand: number
+}
+
+const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1 }
+/** The strategies by their names in the catalogue. */
+const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
+  ['smart', SMART],
+  ['fast', { weights: { quality: 1.5, price: 0.4, latency: 3, health: 2 }, demand: 0.6 }],
+  ['cheap', { weights: { quality: 2, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
+])
+
+/** Candidates that differ less in quality than this are not told apart as if they were best and worst. */
+const MIN_QUALITY_RANGE = 0.25
+/** The ratio (4) that values must span before the greatest counts fully against a model. */
+const MIN_LOG_RANGE = Math.log(4)
+/** The health penalty of a model that no call would get through to: it is only ever tried last. */
+const UNUSABLE_HEALTH = 10
+const QUALITY_WITHOUT_REASONING = 0.5
+
+/** The candidates from best to worst; equals keep their order. `weights` by name override the strategy's own. */
+export function rankCandidates(
+  strategyName: string,
+  weights: ReadonlyMap<string, number>,
+  candidates: readonly Candidate[],
+  need: Need,
+): Ranked[] {
+  const strategy = STRATEGIES.get(strategyName) ?? SMART
+  const weightOf = (name: keyof Ranked['parts']) => weights.get(name) ?? strategy.weights[name]
+  const costs = candidates.map(({ model }) => estimatedCost(model, need.inputTokens, need.outputTokens))
+  const prices = onLogScale(costs)
+  const qualities = candidates.map((candidate, index) => qualityOf(candidate.model, prices[index] ?? 0))
+  const latencies = latencyScale(candidates, prices)
+  const best = Math.max(...qualities)
+  const range = Math.max(best - Math.min(...qualities), MIN_QUALITY_RANGE)
+  const demanded = Math.min(1, need.difficulty * strategy.demand)
+
+  const ranked = candidates.map((candidate, index): Ranked => {
+    const { model, isUsable, failureRate } = candidate
+    const relative = 1 - (best - (qualities[index] ?? 0)) / range
+    const lacksReasoning = need.wantsReasoning && !model.capabilities.has('reasoning')
+    const shortfall = Math.max(0, demanded - relative) + (lacksReasoning ? QUALITY_WITHOUT_REASONING : 0)
+    const parts = {
+      quality: weightOf('quality') * shortfall,
+      price: weightOf('price') * (prices[index] ?? 0),
+      latency: weightOf('latency') * (latencies[index] ?? 0),
+      health: isUsable ? weightOf('health') * failureRate : UNUSABLE_HEALTH,
+    }
+    const score = -(parts.quality + parts.price + parts.latency + parts.health)
+    return { model, score, estimatedCost: costs[index] as Nano, parts }
+  })
+  return ranked.sort((left, right) => right.score - left.score)
+}
+
+/** What the request would cost at `model` if nothing is cached, in nano-USD. */
+export function estimatedCost(model: Model, inputTokens: number, outputTokens: number): Nano {
+  const prices = pricesFor(model.pricing, inputTokens)
+  return costNano([
+    [inputTokens, prices.input],
+    [Math.min(Math.ceil(outputTokens), model.maxOutputTokens), prices.output],
+  ])
+}
+
+/** Without a figure in the catalogue, a dearer model is taken for a better one. */
+function qualityOf(model: Model, price: number): number {
+  return model.quality ?? 0.4 + 0.5 * price
+}
+
+/** Unknown latency counts as middling; where nothing is known at all, dearer models are taken for slower ones. */
+function latencyScale(candidates: readonly Candidate[], prices: readonly number[]): readonly number[] {
+  const known = candidates.flatMap(({ latencyMs }) => latencyMs ?? [])
+  if (known.length === 0) return prices
+  const scale = onLogScale(known)
+  let next = 0
+  return candidates.map(({ latencyMs }) => (latencyMs === undefined ? 0.5 : (scale[next++] ?? 0.5)))
+}
+
+/** The values between 0 (the least) and 1 (the greatest) by their ratios. Small differences stay small. */
+function onLogScale(values: readonly number[]): number[] {
+  const logs = values.map((value) => Math.log(Math.max(value, 1)))
+  const least = Math.min(...logs)
+  const range = Math.max(Math.max(...logs) - least, MIN_LOG_RANGE)
+  return logs.map((log) => (log - least) / range)
+}

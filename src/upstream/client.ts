@@ -1,0 +1,196 @@
+/** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
+import type { ProviderKey, Target, Timeouts } from '@/catalog/types'
+import type { Format } from '@/formats/format'
+import { isDeeperThan, type JsonValue, parseJson } from '@/lib/json'
+import { endpointUrl, requestHeaders } from './endpoints'
+import type { UpstreamFailure } from './failure'
+
+/** An answer that has begun with a success status. */
+export type UpstreamAnswer = {
+  kind: 'answer'
+  isEventStream: boolean
+  /** Reads the next bytes; `done` at the end. Never rejects: what goes wrong is a failure value. */
+  read(): Promise<UpstreamChunk>
+  /** Ends the call at once and frees its socket. Safe to call twice, and after the end. */
+  abort(): void
+}
+
+export type UpstreamChunk =
+  | { kind: 'bytes'; bytes: Uint8Array }
+  | { kind: 'done' }
+  | { kind: 'failed'; failure: UpstreamFailure }
+
+export type UpstreamCall = {
+  target: Target
+  key: ProviderKey
+  format: Format
+  stream: boolean
+  bodyText: string
+  /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
+  signal: AbortSignal
+}
+
+const MAX_ERROR_BODY_BYTES = 64 * 1024
+const MAX_JSON_DEPTH = 128
+
+/** Sends one request. Returns once the provider's status is known; errors of the provider come back as failures. */
+export async function callUpstream(
+  call: UpstreamCall,
+): Promise<UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
+  const { target, key, format } = call
+  const limits = target.provider.timeouts
+  const deadline = createDeadline(limits, call.signal)
+  let response: Response
+  try {
+    response = await fetch(endpointUrl(target, call.stream), {
+      method: 'POST',
+      headers: requestHeaders(target.provider, key, call.stream),
+      body: call.bodyText,
+      // A redirect would carry our key to whatever address the answer names.
+      redirect: 'error',
+      signal: deadline.signal,
+      // Bun's own five-minute limit would cut long answers; the deadline above is the limit.
+      timeout: false,
+    } as RequestInit)
+  } catch (error) {
+    deadline.clear()
+    return { kind: 'failed', failure: deadline.failure() ?? { kind: 'unreachable', detail: errorName(error) } }
+  }
+  if (!response.ok) {
+    const body = await readBounded(response, MAX_ERROR_BODY_BYTES)
+    deadline.clear()
+    deadline.abort()
+    return { kind: 'failed', failure: refusal(response, body, format) }
+  }
+  return createAnswer(response, deadline)
+}
+
+type Deadline = {
+  signal: AbortSignal
+  /** Somebody waits for the next bytes: from now on silence counts against the provider. */
+  waits(): void
+  /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
+  received(): void
+  failure(): UpstreamFailure | undefined
+  abort(): void
+  clear(): void
+}
+
+/** Three limits over one call: until the first byte, between bytes, and over everything. Each fires at its own value. */
+function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
+  const controller = new AbortController()
+  let phase: 'first-byte' | 'idle' | 'total' | undefined
+  let isWaiting = true
+  let idle: Timer | undefined
+  function fire(cause: 'first-byte' | 'idle' | 'total'): void {
+    phase ??= cause
+    controller.abort()
+  }
+  const abort = () => controller.abort()
+  if (client.aborted) abort()
+  client.addEventListener('abort', abort)
+  const total = setTimeout(() => fire('total'), limits.totalMs)
+  const firstByte = setTimeout(() => fire('first-byte'), limits.firstByteMs)
+  return {
+    signal: controller.signal,
+    waits() {
+      isWaiting = true
+      idle?.refresh()
+    },
+    received() {
+      isWaiting = false
+      if (idle) return
+      clearTimeout(firstByte)
+      idle = setTimeout(() => {
+        if (isWaiting) fire('idle')
+      }, limits.idleMs)
+    },
+    failure: () => (phase ? { kind: 'timeout', phase } : undefined),
+    abort,
+    clear() {
+      client.removeEventListener('abort', abort)
+      clearTimeout(total)
+      clearTimeout(firstByte)
+      clearTimeout(idle)
+    },
+  }
+}
+
+function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
+  const reader = response.body?.getReader()
+  let ended = false
+  function finish(): void {
+    ended = true
+    deadline.clear()
+  }
+  return {
+    kind: 'answer',
+    isEventStream: (response.headers.get('content-type') ?? '').includes('text/event-stream'),
+    async read() {
+      if (ended || !reader) {
+        finish()
+        return { kind: 'done' }
+      }
+      deadline.waits()
+      try {
+        const { done, value } = await reader.read()
+        if (done) {
+          finish()
+          return { kind: 'done' }
+        }
+        deadline.received()
+        return { kind: 'bytes', bytes: value }
+      } catch (error) {
+        finish()
+        return { kind: 'failed', failure: deadline.failure() ?? { kind: 'broken', detail: errorName(error) } }
+      }
+    },
+    abort() {
+      if (ended) return
+      finish()
+      deadline.abort()
+    },
+  }
+}
+
+/** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */
+async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk.subarray(0, limit - size))
+      size += chunk.length
+      if (size >= limit) break
+    }
+  } catch {
+    // What arrived before the break is all there is to say about the error.
+  }
+  return Buffer.concat(chunks)
+}
+
+function refusal(response: Response, body: Uint8Array, format: Format): UpstreamFailure {
+  const json: JsonValue | undefined = isDeeperThan(body, MAX_JSON_DEPTH)
+    ? undefined
+    : parseJson(new TextDecoder().decode(body))
+  const error = format.decodeError(response.status, json)
+  const retryAfterSeconds = error.retryAfterSeconds ?? retryAfter(response.headers)
+  return { kind: 'refused', error: retryAfterSeconds === undefined ? error : { ...error, retryAfterSeconds } }
+}
+
+const MAX_RETRY_AFTER_SECONDS = 3600
+
+function retryAfter(headers: Headers): number | undefined {
+  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (milliseconds >= 0) return Math.min(milliseconds / 1000, MAX_RETRY_AFTER_SECONDS)
+  const text = headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS) : undefined
+}
+
+/** The name or code of an error, which never holds an address or a key, unlike its message. */
+function errorName(error: unknown): string {
+  if (error instanceof Error) return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  return 'unknown error'
+}

@@ -1,0 +1,55 @@
+/** Where stream entries end that can't become records: kept with the reason, so that a person can mend the books. */
+import type { Sql } from 'postgres'
+import { ZERO_USAGE } from '@/chat/usage'
+import { databaseFailure } from '@/db/failure'
+import { eventsKey } from '@/ledger/keys'
+import { parseEventEnvelope, type UsageEvent, type UsageRecord } from '@/ledger/usage-event'
+import type { Suspect } from './store-entries'
+import { writeUsageBatch } from './write-batch'
+
+/**
+ * Puts one entry aside for ever. Where only its record is unreadable, the charge is booked all the same, since the account
+ * has paid it. Returns whether it was. Doing it again changes nothing.
+ */
+export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
+  const { entry, reason } = suspect
+  const envelope = suspect.event ?? parseEventEnvelope(entry.fields)
+  const isBooked = envelope !== undefined && (await book(sql, { ...envelope, record: PLACEHOLDER }))
+  // JSON escapes what Postgres can't store in text.
+  const payload = JSON.stringify(entry.fields)
+  await sql`INSERT INTO dead_letters (stream, entry_id, event_id, account_id, payload, error, is_booked)
+    VALUES (${eventsKey(entry.shard)}, ${entry.id}, ${envelope?.eventId ?? null}, ${envelope?.accountId ?? null},
+      ${payload}, ${reason}, ${isBooked})
+    ON CONFLICT DO NOTHING`
+  return isBooked
+}
+
+async function book(sql: Sql, event: UsageEvent): Promise<boolean> {
+  try {
+    await writeUsageBatch(sql, [event])
+    return true
+  } catch (error) {
+    if (databaseFailure(error) !== 'data') throw error
+    return false
+  }
+}
+
+/** Stands where a record can't be read; what there was of it is in the dead letter. */
+const PLACEHOLDER: UsageRecord = {
+  requestId: 'unknown',
+  model: 'unknown',
+  requestedModel: 'unknown',
+  provider: 'unknown',
+  upstreamModel: 'unknown',
+  clientFormat: 'chat-completions',
+  providerFormat: 'chat-completions',
+  usage: ZERO_USAGE,
+  rule: 'counted',
+  flags: ['estimated'],
+  stream: false,
+  status: 200,
+  attempts: 1,
+  startedAtMs: 0,
+  firstTokenMs: null,
+  durationMs: 0,
+}

@@ -1,0 +1,215 @@
+/** Carries usage events from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
+import type { Database } from '@/db/client'
+import { DatabaseTimeoutError, withDeadline } from '@/db/deadline'
+import { describeFailure } from '@/db/failure'
+import type { RedisClient } from '@/ledger/connection'
+import type { UsageEvent } from '@/ledger/usage-event'
+import type { Logger } from '@/lib/logger'
+import { createPause } from '@/lib/pause'
+import { buryEntry } from './dead-letters'
+import { ensurePartitions } from './partitions'
+import { createShardStreams, type StreamEntry } from './shard-streams'
+import { type Suspect, storeEntries } from './store-entries'
+
+export type FlusherOptions = {
+  redis: RedisClient
+  /** Opens a pool that is the flusher's own: it closes it when the server hangs, and opens another. */
+  connect: () => Database
+  logger: Logger
+  /** Events per transaction, about. */
+  batchSize?: number
+  /** Entries that a worker took this long ago and never acknowledged are taken over. */
+  claimIdleMs?: number
+  /** Deliveries after which an entry that can't be stored becomes a dead letter. */
+  maxDeliveries?: number
+  /** The longest pause between two looks at empty streams. */
+  maxIdleMs?: number
+  /** A transaction without an answer for this long counts as failed, and its connection as hung. */
+  transactionTimeoutMs?: number
+  stopTimeoutMs?: number
+  /** For fault tests: runs after the commit and before the acknowledgement. What it throws counts as a failed batch. */
+  afterCommit?: (events: readonly UsageEvent[]) => Promise<void>
+}
+
+export type FlusherStatus = {
+  /** Entries that had not been acknowledged at the last count, at most about a second ago. */
+  lagEvents: number
+  /** What went wrong last, or undefined where all is well again. Holds no data. */
+  lastError: string | undefined
+  healthy: boolean
+  /** Since the start of this flusher. */
+  insertedRecords: number
+  deadLetters: number
+}
+
+export interface Flusher {
+  start(): void
+  /** Lets the batch in hand finish for up to `stopTimeoutMs`, then drops it: its entries are delivered again. */
+  stop(): Promise<void>
+  status(): FlusherStatus
+}
+
+const DEFAULTS = {
+  batchSize: 2_000,
+  claimIdleMs: 30_000,
+  maxDeliveries: 3,
+  maxIdleMs: 250,
+  transactionTimeoutMs: 20_000,
+  stopTimeoutMs: 5_000,
+  afterCommit: async () => {},
+} satisfies Partial<FlusherOptions>
+
+const MIN_IDLE_MS = 5
+const MIN_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 5_000
+const COUNT_INTERVAL_MS = 1_000
+/** A failure is shown for at least this long: a shard that is down is asked only now and then. */
+const TROUBLE_MS = 2_500
+const CLAIM_PER_SHARD = 200
+
+/**
+ * One worker. A round: read a batch, write it in one transaction, acknowledge it. A batch that fails because of the
+ * database is kept and tried again, and nothing is read meanwhile: memory holds one batch at most, the streams hold the rest.
+ */
+export function createFlusher(options: FlusherOptions): Flusher {
+  const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
+  const streams = createShardStreams(redis)
+  const status: Omit<FlusherStatus, 'healthy'> = {
+    lagEvents: 0,
+    lastError: undefined,
+    insertedRecords: 0,
+    deadLetters: 0,
+  }
+  const pause = createPause()
+  let database: Database | undefined
+  let loop: Promise<void> | undefined
+  let isStopping = false
+  let inHand: StreamEntry[] = []
+  let nextClaimAt = 0
+  let nextCountAt = 0
+  let nextPartitionsAt = 0
+  let troubleUntil = 0
+
+  async function run(): Promise<void> {
+    let failures = 0
+    let idleMs = MIN_IDLE_MS
+    while (!isStopping) {
+      try {
+        const handled = await runRound()
+        if (failures > 0) logger.info('flusher_recovered', { failures })
+        failures = 0
+        if (performance.now() > troubleUntil) status.lastError = undefined
+        idleMs = handled > 0 ? MIN_IDLE_MS : Math.min(settings.maxIdleMs, idleMs * 2)
+        if (handled === 0) await pause.wait(idleMs)
+      } catch (error) {
+        failures += 1
+        await recover(error, failures)
+      }
+    }
+  }
+
+  async function runRound(): Promise<number> {
+    await upkeep()
+    if (inHand.length === 0) inHand = await readBatch()
+    const entries = inHand
+    if (entries.length > 0) await flush(entries)
+    inHand = []
+    return entries.length
+  }
+
+  /** What fails here fails before anything was read, so that a dead database keeps the entries in their streams. */
+  async function upkeep(): Promise<void> {
+    const now = performance.now()
+    if (now >= nextCountAt) {
+      nextCountAt = now + COUNT_INTERVAL_MS
+      status.lagEvents = await streams.length()
+    }
+    if (now >= nextPartitionsAt || status.lastError !== undefined) {
+      nextPartitionsAt = (await bounded(ensurePartitions(usable().sql, logger))) + performance.now()
+    }
+  }
+
+  async function readBatch(): Promise<StreamEntry[]> {
+    const isClaimDue = performance.now() >= nextClaimAt
+    if (isClaimDue) nextClaimAt = performance.now() + settings.claimIdleMs * (0.25 + Math.random() * 0.25)
+    const results = [
+      await streams.readNew(settings.batchSize),
+      ...(isClaimDue ? [await streams.claimAbandoned(settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
+    ]
+    for (const { failure, lost } of results) {
+      if (failure !== undefined) noteFailure(failure)
+      if (lost > 0) logger.error('usage_events_lost', { count: lost })
+    }
+    return results.flatMap((result) => result.entries)
+  }
+
+  async function flush(entries: readonly StreamEntry[]): Promise<void> {
+    const { stored, suspects, inserted, events } = await bounded(storeEntries(usable().sql, entries))
+    status.insertedRecords += inserted
+    await settings.afterCommit(events)
+    await acknowledge(stored)
+    for (const suspect of suspects) await handleSuspect(suspect)
+  }
+
+  /** What can't be acknowledged now is delivered again and found to be stored: no reason to hold up the other shards. */
+  async function acknowledge(entries: readonly StreamEntry[]): Promise<void> {
+    const failure = await streams.acknowledge(entries)
+    if (failure !== undefined) noteFailure(failure)
+  }
+
+  /** An entry that no worker can store is put aside after some deliveries: a newer worker may understand what this one doesn't. */
+  async function handleSuspect(suspect: Suspect): Promise<void> {
+    const { entry, event, reason } = suspect
+    const deliveries = await streams.deliveryCount(entry)
+    const details = { shard: entry.shard, entryId: entry.id, eventId: event?.eventId, reason, deliveries }
+    if (deliveries < settings.maxDeliveries) {
+      logger.warn('usage_event_not_stored', details)
+      return
+    }
+    const isBooked = await bounded(buryEntry(usable().sql, suspect))
+    await acknowledge([entry])
+    status.deadLetters += 1
+    logger.error('usage_event_dead_lettered', { ...details, isBooked })
+  }
+
+  async function recover(error: unknown, failures: number): Promise<void> {
+    noteFailure(error)
+    logger.warn('flusher_failed', { reason: status.lastError, failures })
+    if (error instanceof DatabaseTimeoutError) await dropConnections()
+    const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1))
+    await pause.wait(backoffMs * (0.5 + Math.random() / 2))
+  }
+
+  function noteFailure(error: unknown): void {
+    status.lastError = describeFailure(error)
+    troubleUntil = performance.now() + TROUBLE_MS
+  }
+
+  function usable(): Database {
+    database ??= connect()
+    return database
+  }
+
+  async function dropConnections(): Promise<void> {
+    const hung = database
+    database = undefined
+    await hung?.close(0)
+  }
+
+  function bounded<T>(work: Promise<T>): Promise<T> {
+    return withDeadline(work, settings.transactionTimeoutMs)
+  }
+
+  return {
+    start() {
+      loop ??= run()
+    },
+    async stop() {
+      isStopping = true
+      pause.end()
+      if (loop) await withDeadline(loop, settings.stopTimeoutMs).catch(() => undefined)
+      await dropConnections()
+    },
+    status: () => ({ ...status, healthy: status.lastError === undefined }),
+  }
+}

@@ -1,0 +1,137 @@
+/** The 64 streams of usage events, read as one consumer group by any number of workers, on one Redis or on a cluster. */
+import type { RedisClient } from '@/ledger/connection'
+import { CONSUMER_GROUP, eventsKey, SHARD_COUNT } from '@/ledger/keys'
+
+/** One entry of one shard's stream; `fields` alternates names and values. */
+export type StreamEntry = { shard: number; id: string; fields: string[] }
+
+export type ReadResult = {
+  entries: StreamEntry[]
+  /** Entries that were in the group's hands but are no longer in the stream: somebody has trimmed it, and events are lost. */
+  lost: number
+  /** What some shards failed with, while the others went on. Such a shard is left alone for a moment. */
+  failure: unknown
+}
+
+export interface ShardStreams {
+  /** Takes about `limit` entries that no worker has taken yet. Throws where no shard at all can be read. */
+  readNew(limit: number): Promise<ReadResult>
+  /** Takes over entries that a worker took at least `minIdleMs` ago and never acknowledged. */
+  claimAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
+  /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
+  acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
+  /** How often the entry was handed to a worker; 0 where its shard doesn't answer. */
+  deliveryCount(entry: StreamEntry): Promise<number>
+  /** Entries in all streams that answer: not yet acknowledged by anybody. */
+  length(): Promise<number>
+}
+
+/**
+ * All workers share one consumer name. Each new entry still goes to one worker only, abandoned ones are found by how long
+ * they have been idle, and no names of dead processes pile up.
+ */
+const CONSUMER = 'flusher'
+/** What an idle shard is asked for: more would only matter if all shards woke up at once. */
+const IDLE_SHARD_COUNT = 16
+const SHARD_RETRY_MS = 1_000
+
+type Shard = { shard: number; key: string; wasActive: boolean; retryAtMs: number }
+type RawEntry = [id: string, fields: string[] | null]
+
+/** The streams in `redis`. No command blocks, so the connection may be shared. */
+export function createShardStreams(redis: RedisClient): ShardStreams {
+  const shards: Shard[] = Array.from({ length: SHARD_COUNT }, (_, shard) => ({
+    shard,
+    key: eventsKey(shard),
+    wasActive: false,
+    retryAtMs: 0,
+  }))
+
+  /** Runs `command` on every shard at once; the client puts commands of one tick for one node on the wire together. */
+  async function onShards(command: (shard: Shard) => Promise<RawEntry[]>): Promise<ReadResult> {
+    const now = performance.now()
+    const asked = shards.filter((shard) => shard.retryAtMs <= now)
+    const answers = await Promise.allSettled(asked.map((shard) => withGroup(redis, shard.key, () => command(shard))))
+    const result: ReadResult = { entries: [], lost: 0, failure: undefined }
+    let failures = 0
+    for (const [index, answer] of answers.entries()) {
+      const shard = asked[index] as Shard
+      if (answer.status === 'rejected') {
+        failures += 1
+        result.failure = answer.reason
+        shard.retryAtMs = performance.now() + SHARD_RETRY_MS
+        continue
+      }
+      for (const [id, fields] of answer.value) {
+        if (fields === null) result.lost += 1
+        else result.entries.push({ shard: shard.shard, id, fields })
+      }
+    }
+    if (failures > 0 && failures === asked.length) throw result.failure
+    return result
+  }
+
+  return {
+    readNew(limit) {
+      const active = shards.filter((shard) => shard.wasActive).length
+      const share = Math.max(IDLE_SHARD_COUNT, Math.ceil(limit / Math.max(1, active)))
+      return onShards(async (shard) => {
+        const { key } = shard
+        const count = shard.wasActive ? share : IDLE_SHARD_COUNT
+        const answer = await redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', key, '>')
+        const entries = (answer as [string, RawEntry[]][] | null)?.[0]?.[1] ?? []
+        shard.wasActive = entries.length > 0
+        return entries
+      })
+    },
+    claimAbandoned(minIdleMs, limitPerShard) {
+      return onShards(async ({ key }) => {
+        const claim = redis.xautoclaim(key, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
+        const [, entries, deleted = []] = (await claim) as [string, RawEntry[], string[]?]
+        return [...entries, ...deleted.map((id): RawEntry => [id, null])]
+      })
+    },
+    async acknowledge(entries) {
+      const byShard = Map.groupBy(entries, (entry) => entry.shard)
+      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, eventsKey(shard), own))
+      const answers = await Promise.allSettled(work)
+      return answers.find((answer) => answer.status === 'rejected')?.reason
+    },
+    async deliveryCount({ shard, id }) {
+      const pending = await redis.xpending(eventsKey(shard), CONSUMER_GROUP, id, id, 1).catch(() => [])
+      const [entry] = pending as [string, string, number, number][]
+      return entry?.[3] ?? 0
+    },
+    async length() {
+      const lengths = await Promise.all(shards.map((shard) => redis.xlen(shard.key).catch(() => 0)))
+      return lengths.reduce((sum, length) => sum + length, 0)
+    },
+  }
+}
+
+/** Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. */
+async function acknowledgeShard(redis: RedisClient, key: string, entries: readonly StreamEntry[]): Promise<void> {
+  const ids = entries.map((entry) => entry.id)
+  const answers = await redis
+    .multi()
+    .xack(key, CONSUMER_GROUP, ...ids)
+    .xdel(key, ...ids)
+    .exec()
+  const failure = answers?.find(([error]) => error !== null)
+  if (!answers || failure) throw failure?.[0] ?? new Error('the acknowledgement was not executed')
+}
+
+/** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
+async function withGroup<T>(redis: RedisClient, key: string, command: () => Promise<T>): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOGROUP')) throw error
+  }
+  try {
+    await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0', 'MKSTREAM')
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('BUSYGROUP')) throw error
+  }
+  return await command()
+}

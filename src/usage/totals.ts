@@ -1,0 +1,132 @@
+/** What a batch of usage events adds to accounts, keys and days: computed once in memory, then written as one statement each. */
+import type { UsageEvent } from '@/ledger/usage-event'
+import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+
+export type AccountTotal = {
+  accountId: string
+  cost: Nano
+  /** The latest calendar month among the events, yyyymm UTC, and what they cost in that month alone. */
+  month: number
+  monthCost: Nano
+  /** The highest sequence number among the events. */
+  seq: number
+}
+
+export type KeyTotal = { keyId: string; month: number; monthCost: Nano; lastUsedMs: number }
+
+export type DayTotal = {
+  accountId: string
+  /** yyyy-mm-dd, UTC. */
+  day: string
+  keyId: string
+  model: string
+  requests: number
+  errors: number
+  uncached: number
+  cacheRead: number
+  cacheWrite5m: number
+  cacheWrite1h: number
+  output: number
+  reasoning: number
+  cost: Nano
+  durationMs: number
+  firstTokenMs: number
+  firstTokenCount: number
+}
+
+export type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
+
+/** Sums `events`. Asserts that no sum leaves the range of an amount. */
+export function totalsOf(events: readonly UsageEvent[]): UsageTotals {
+  const accounts = new Map<string, AccountTotal>()
+  const keys = new Map<string, KeyTotal>()
+  const days = new Map<string, DayTotal>()
+  for (const event of events) {
+    const moment = utcDay(event.atMs)
+    addToAccount(accounts, event, moment.month)
+    addToKey(keys, event, moment.month)
+    addToDay(days, event, moment.day)
+  }
+  return { accounts: [...accounts.values()], keys: [...keys.values()], days: [...days.values()] }
+}
+
+/** The calendar month of a moment in UTC as yyyymm. */
+export function utcMonth(atMs: number): number {
+  return utcDay(atMs).month
+}
+
+function addToAccount(accounts: Map<string, AccountTotal>, event: UsageEvent, month: number): void {
+  const total = entry(accounts, event.accountId, () => ({
+    accountId: event.accountId,
+    cost: ZERO_NANO,
+    month,
+    monthCost: ZERO_NANO,
+    seq: 0,
+  }))
+  total.cost = nano(total.cost + event.cost)
+  total.seq = Math.max(total.seq, event.seq)
+  addMonthly(total, month, event.cost)
+}
+
+function addToKey(keys: Map<string, KeyTotal>, event: UsageEvent, month: number): void {
+  const total = entry(keys, event.keyId, () => ({ keyId: event.keyId, month, monthCost: ZERO_NANO, lastUsedMs: 0 }))
+  total.lastUsedMs = Math.max(total.lastUsedMs, event.atMs)
+  addMonthly(total, month, event.cost)
+}
+
+/** Only the latest month counts: what arrives late for a past month no longer matters to "this month". */
+function addMonthly(total: { month: number; monthCost: Nano }, month: number, cost: Nano): void {
+  if (month > total.month) {
+    total.month = month
+    total.monthCost = cost
+  } else if (month === total.month) total.monthCost = nano(total.monthCost + cost)
+}
+
+function addToDay(days: Map<string, DayTotal>, event: UsageEvent, day: string): void {
+  const { accountId, keyId, record, cost } = event
+  const total = entry(days, JSON.stringify([accountId, day, keyId, record.model]), () => ({
+    ...{ accountId, day, keyId, model: record.model, requests: 0, errors: 0, cost: ZERO_NANO },
+    ...{ uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
+    ...{ durationMs: 0, firstTokenMs: 0, firstTokenCount: 0 },
+  }))
+  total.cost = nano(total.cost + cost)
+  // A late correction moves money only: its request was counted when the hold expired.
+  if (event.kind === 'late') return
+  total.requests += 1
+  if (record.status >= 400) total.errors += 1
+  total.uncached += record.usage.uncached
+  total.cacheRead += record.usage.cacheRead
+  total.cacheWrite5m += record.usage.cacheWrite5m
+  total.cacheWrite1h += record.usage.cacheWrite1h
+  total.output += record.usage.output
+  total.reasoning += record.usage.reasoning
+  total.durationMs += record.durationMs
+  if (record.firstTokenMs !== null) {
+    total.firstTokenMs += record.firstTokenMs
+    total.firstTokenCount += 1
+  }
+}
+
+function entry<T>(map: Map<string, T>, key: string, create: () => T): T {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const created = create()
+  map.set(key, created)
+  return created
+}
+
+const MS_PER_DAY = 86_400_000
+const dayCache = new Map<number, { day: string; month: number }>()
+const DAY_CACHE_SIZE = 64
+
+/** Formatting a date costs more than the rest of the summing, and a batch spans one or two days. */
+function utcDay(atMs: number): { day: string; month: number } {
+  const index = Math.floor(atMs / MS_PER_DAY)
+  const known = dayCache.get(index)
+  if (known !== undefined) return known
+  const day = new Date(index * MS_PER_DAY).toISOString().slice(0, 10)
+  const moment = { day, month: Number(day.slice(0, 4) + day.slice(5, 7)) }
+  if (dayCache.size >= DAY_CACHE_SIZE) dayCache.clear()
+  dayCache.set(index, moment)
+  return moment
+}

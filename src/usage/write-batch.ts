@@ -1,0 +1,100 @@
+/** Writes usage events into the history: one transaction, in which totals move only for records that were really new. */
+import type { Sql, TransactionSql } from 'postgres'
+import { plainArray, textArray } from '@/db/array-literal'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { insertRecords } from './insert-records'
+import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
+
+/**
+ * Inserts `events` and moves the balances, monthly sums and daily sums by those that were not there yet.
+ * Returns how many were. All or nothing; running it again with the same events changes nothing.
+ * Rows are taken in the order of their ids in every table, so that two writers never wait for each other in a circle.
+ */
+export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): Promise<number> {
+  const batch = withoutRepeats(events)
+  if (batch.length === 0) return 0
+  return await sql.begin(async (transaction) => {
+    const inserted = await insertRecords(transaction, batch)
+    if (inserted.size === 0) return 0
+    const fresh = inserted.size === batch.length ? batch : batch.filter((event) => inserted.has(event.eventId))
+    const totals = totalsOf(fresh)
+    await Promise.all([
+      ...moveAccounts(transaction, totals.accounts),
+      ...moveKeys(transaction, totals.keys),
+      moveDays(transaction, totals.days),
+    ])
+    return fresh.length
+  })
+}
+
+function withoutRepeats(events: readonly UsageEvent[]): UsageEvent[] {
+  return [...new Map(events.map((event) => [event.eventId, event])).values()]
+}
+
+function moveAccounts(transaction: TransactionSql, totals: readonly AccountTotal[]): Promise<unknown>[] {
+  const ids = textArray(totals.map((total) => total.accountId))
+  return [
+    transaction`SELECT 1 FROM accounts WHERE id = ANY(${ids}::text::text[]) ORDER BY id FOR NO KEY UPDATE`,
+    transaction`
+      UPDATE accounts a SET
+        balance_nano = a.balance_nano - t.cost,
+        spent_nano = a.spent_nano + t.cost,
+        spent_month_nano = CASE WHEN t.month > a.spent_month THEN t.month_cost
+          WHEN t.month = a.spent_month THEN a.spent_month_nano + t.month_cost ELSE a.spent_month_nano END,
+        spent_month = greatest(a.spent_month, t.month),
+        ledger_seq = greatest(a.ledger_seq, t.seq)
+      FROM unnest(${ids}::text::text[], ${plainArray(totals.map((total) => total.cost))}::text::bigint[],
+        ${plainArray(totals.map((total) => total.month))}::text::integer[],
+        ${plainArray(totals.map((total) => total.monthCost))}::text::bigint[],
+        ${plainArray(totals.map((total) => total.seq))}::text::bigint[]) AS t (id, cost, month, month_cost, seq)
+      WHERE a.id = t.id`,
+  ]
+}
+
+function moveKeys(transaction: TransactionSql, totals: readonly KeyTotal[]): Promise<unknown>[] {
+  const ids = textArray(totals.map((total) => total.keyId))
+  return [
+    transaction`SELECT 1 FROM api_keys WHERE id = ANY(${ids}::text::text[]) ORDER BY id FOR NO KEY UPDATE`,
+    transaction`
+      UPDATE api_keys k SET
+        spent_month_nano = CASE WHEN t.month > k.spent_month THEN t.month_cost
+          WHEN t.month = k.spent_month THEN k.spent_month_nano + t.month_cost ELSE k.spent_month_nano END,
+        spent_month = greatest(k.spent_month, t.month),
+        last_used_at = greatest(k.last_used_at, to_timestamp(t.last_used_ms / 1000.0))
+      FROM unnest(${ids}::text::text[], ${plainArray(totals.map((total) => total.month))}::text::integer[],
+        ${plainArray(totals.map((total) => total.monthCost))}::text::bigint[],
+        ${plainArray(totals.map((total) => total.lastUsedMs))}::text::bigint[]) AS t (id, month, month_cost, last_used_ms)
+      WHERE k.id = t.id`,
+  ]
+}
+
+function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Promise<unknown> {
+  const numbers = (value: (total: DayTotal) => number) => plainArray(totals.map(value))
+  const texts = (value: (total: DayTotal) => string) => textArray(totals.map(value))
+  return transaction`
+    INSERT INTO usage_daily AS d (account_id, day, key_id, model, requests, errors,
+      uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
+      cost_nano, duration_ms, first_token_ms, first_token_count)
+    SELECT * FROM unnest(
+      ${texts((total) => total.accountId)}::text::text[], ${texts((total) => total.day)}::text::date[],
+      ${texts((total) => total.keyId)}::text::text[], ${texts((total) => total.model)}::text::text[],
+      ${numbers((total) => total.requests)}::text::bigint[], ${numbers((total) => total.errors)}::text::bigint[],
+      ${numbers((total) => total.uncached)}::text::bigint[], ${numbers((total) => total.cacheRead)}::text::bigint[],
+      ${numbers((total) => total.cacheWrite5m)}::text::bigint[], ${numbers((total) => total.cacheWrite1h)}::text::bigint[],
+      ${numbers((total) => total.output)}::text::bigint[], ${numbers((total) => total.reasoning)}::text::bigint[],
+      ${numbers((total) => total.cost)}::text::bigint[], ${numbers((total) => total.durationMs)}::text::bigint[],
+      ${numbers((total) => total.firstTokenMs)}::text::bigint[], ${numbers((total) => total.firstTokenCount)}::text::bigint[]
+    ) AS t (account_id, day, key_id, model)
+    ORDER BY account_id, day, key_id, model
+    ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET
+      requests = d.requests + excluded.requests, errors = d.errors + excluded.errors,
+      uncached_tokens = d.uncached_tokens + excluded.uncached_tokens,
+      cache_read_tokens = d.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_5m_tokens = d.cache_write_5m_tokens + excluded.cache_write_5m_tokens,
+      cache_write_1h_tokens = d.cache_write_1h_tokens + excluded.cache_write_1h_tokens,
+      output_tokens = d.output_tokens + excluded.output_tokens,
+      reasoning_tokens = d.reasoning_tokens + excluded.reasoning_tokens,
+      cost_nano = d.cost_nano + excluded.cost_nano, duration_ms = d.duration_ms + excluded.duration_ms,
+      first_token_ms = d.first_token_ms + excluded.first_token_ms,
+      first_token_count = d.first_token_count + excluded.first_token_count`
+}

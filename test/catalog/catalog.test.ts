@@ -1,0 +1,229 @@
+/** Loading the catalogue: what is offered under which environment, defaults, and look-ups by hostile names. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { catalogSecrets, DEFAULT_LIMITS, loadCatalog } from '@/catalog/catalog'
+import { DEFAULT_TIMEOUTS } from '@/catalog/providers'
+import type { Provider } from '@/catalog/types'
+import { ALL_KEYS, type Json, load, SAMPLE, spoil, variable } from './sample'
+
+const TEXT = JSON.stringify(SAMPLE)
+
+function provider(place: string, value: Json, name = 'provider1'): Provider {
+  const found = load(spoil(`providers.${name}.${place}`, value)).providers.get(name)
+  if (!found) throw new Error(`no ${name}`)
+  return found
+}
+
+describe('what is offered', () => {
+  test('is everything where every provider has a key', () => {
+    const result = loadCatalog(TEXT, ALL_KEYS)
+    expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: [], notOffered: [] })
+    const catalog = load(TEXT)
+    expect([...catalog.providers.keys()]).toEqual(['provider1', 'provider2', 'provider3'])
+    expect([...catalog.models.keys()]).toEqual(['svc/alpha', 'svc/beta'])
+    expect(catalog.tiers.get('auto-smart')?.candidates.map((model) => model.id)).toEqual(['svc/beta', 'svc/alpha'])
+    expect(catalog.limits).toEqual(SAMPLE.limits)
+    expect(catalog.providers.get('provider3')?.baseUrl).toBe('https://three.example')
+  })
+
+  test('leaves out providers without a key, their targets, and models, fallbacks and candidates that lose all targets', () => {
+    const result = loadCatalog(TEXT, { PROVIDER2_API_KEY: '' })
+    if (result.kind !== 'loaded') throw new Error(result.kind)
+    const { catalog } = result
+    expect([...catalog.providers.keys()]).toEqual(['provider1'])
+    expect(catalog.models.get('svc/alpha')?.targets.map((target) => target.model)).toEqual(['alpha-2026-01'])
+    expect(catalog.models.get('svc/alpha')?.fallback).toEqual([])
+    expect(catalog.models.has('svc/beta')).toBe(false)
+    expect(catalog.tiers.get('auto-smart')?.candidates.map((model) => model.id)).toEqual(['svc/alpha'])
+    expect(result.withoutKey).toEqual(['provider2', 'provider3'])
+    expect(result.notOffered).toEqual(['svc/beta'])
+  })
+
+  test('leaves out a tier without a candidate', () => {
+    const text = spoil('tiers.0.candidates', ['svc/beta'])
+    expect(loadCatalog(text, {})).toMatchObject({ kind: 'loaded', notOffered: ['svc/beta', 'auto-smart'] })
+    expect(load(text, {}).tiers.size).toBe(0)
+  })
+
+  test('is nothing where no provider has a key, which names the variables', () => {
+    const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
+    expect(loadCatalog(text, {})).toEqual({
+      kind: 'no_keys',
+      variables: ['PROVIDER1_API_KEY', 'PROVIDER2_API_KEY', 'PROVIDER3_API_KEY'],
+    })
+  })
+
+  test('is the sandbox for all providers where none has a key', () => {
+    const text = spoil('providers.provider1.keys', [variable('PROVIDER1_API_KEY')])
+    const result = loadCatalog(text, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010/' })
+    if (result.kind !== 'loaded') throw new Error(result.kind)
+    expect(result.isSandboxed).toBe(true)
+    const providers = [...result.catalog.providers.values()]
+    expect(providers.map((item) => item.baseUrl)).toEqual([
+      'http://127.0.0.1:4010/v1',
+      'http://127.0.0.1:4010',
+      'http://127.0.0.1:4010',
+    ])
+    expect(providers.every((item) => item.keys.length === 1)).toBe(true)
+    expect(result.notOffered).toEqual([])
+  })
+
+  test('is never the sandbox as soon as one provider has a key', () => {
+    const result = loadCatalog(TEXT, {}, { sandboxBaseUrl: 'http://127.0.0.1:4010' })
+    expect(result).toMatchObject({ kind: 'loaded', isSandboxed: false, withoutKey: ['provider2', 'provider3'] })
+  })
+})
+
+describe('defaults', () => {
+  test('of a provider', () => {
+    expect(load(TEXT).providers.get('provider1')).toEqual({
+      name: 'provider1',
+      format: 'chat-completions',
+      baseUrl: 'https://one.example/v1',
+      apiVersion: 'v1beta',
+      keys: [{ id: expect.stringMatching(/^[0-9a-f]{12}$/), secret: 'key-one', weight: 1 }],
+      timeouts: DEFAULT_TIMEOUTS,
+      maxConcurrency: Number.POSITIVE_INFINITY,
+      headers: {},
+      onDisconnect: { kind: 'abort' },
+      quirks: new Set(),
+    })
+  })
+
+  test('of a model: no cache prices means that caches save nothing', () => {
+    const beta = load(TEXT).models.get('svc/beta')
+    expect(beta).toMatchObject({ capabilities: new Set(), tokenizerSafetyFactor: 2 })
+    expect(beta?.pricing).toEqual({
+      base: { input: 1e6, cacheRead: 1e6, cacheWrite5m: 1.25e6, cacheWrite1h: 2e6, output: 5e6 },
+      steps: [],
+    } as never)
+  })
+
+  test('of the hour-long cache are never below the short one', () => {
+    const text = spoil('models.1.pricing.cacheWritePer1mTokens', 3)
+    expect(load(text).models.get('svc/beta')?.pricing.base).toMatchObject({ cacheWrite5m: 3e6, cacheWrite1h: 3e6 })
+  })
+
+  test('of tiers and limits', () => {
+    expect(load(spoil('limits', undefined)).limits).toEqual(DEFAULT_LIMITS)
+    expect(load(spoil('tiers', undefined)).tiers.size).toBe(0)
+    expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({ created: 1_760_000_000, weights: new Map() })
+  })
+
+  test('of timeouts give way to a shorter total', () => {
+    expect(provider('timeouts', { totalMs: 3000 }).timeouts).toEqual({
+      connectMs: 3000,
+      firstByteMs: 3000,
+      idleMs: 3000,
+      totalMs: 3000,
+    })
+    expect(provider('timeouts', { idleMs: 2_000_000 }).timeouts).toMatchObject({
+      idleMs: 2_000_000,
+      totalMs: 2_000_000,
+    })
+  })
+})
+
+describe('options', () => {
+  test('of a provider', () => {
+    expect(provider('onDisconnect', { policy: 'drain', maxSeconds: 1.5, maxConcurrent: 3 }).onDisconnect).toEqual({
+      kind: 'drain',
+      maxMs: 1500,
+      maxConcurrent: 3,
+    })
+    expect(provider('onDisconnect', { policy: 'drain' }).onDisconnect).toMatchObject({ kind: 'drain' })
+    expect(provider('maxConcurrency', 7).maxConcurrency).toBe(7)
+    expect(provider('headers', { 'x-team': 'gateway' }).headers).toEqual({ 'x-team': 'gateway' })
+    const keys = provider('keys', ['first', variable('UNSET_KEY'), { key: 'second', weight: 3 }]).keys
+    expect(keys.map(({ secret, weight }) => [secret, weight])).toEqual([
+      ['first', 1],
+      ['second', 3],
+    ])
+  })
+
+  test('of a target include the quirks of its provider', () => {
+    const text = spoil('providers.provider1.quirks', ['max_tokens'])
+    const withBoth = JSON.parse(text)
+    withBoth.models[0].targets[0].quirks = ['no-sampling']
+    const [first, second] = load(JSON.stringify(withBoth)).models.get('svc/alpha')?.targets ?? []
+    expect(first?.quirks).toEqual(new Set(['max_tokens', 'no-sampling']))
+    expect(second?.quirks).toEqual(new Set())
+  })
+
+  test('of a price list are steps over the input', () => {
+    const steps = [{ aboveInputTokens: 200_000, inputPer1mTokens: 5, outputPer1mTokens: 20 }]
+    expect(load(spoil('models.0.pricing.steps', steps)).models.get('svc/alpha')?.pricing.steps).toMatchObject([
+      { aboveInputTokens: 200_000, prices: { input: 5e6, output: 20e6, cacheRead: 5e6 } },
+    ])
+  })
+
+  test('of a tier keep their weights', () => {
+    expect(load(spoil('tiers.0.weights', { quality: 2, price: 0.5 })).tiers.get('auto-smart')?.weights).toEqual(
+      new Map([
+        ['quality', 2],
+        ['price', 0.5],
+      ]),
+    )
+  })
+})
+
+describe('variables', () => {
+  test('are replaced inside any string, with a default', () => {
+    const text = spoil('providers.provider1.baseUrl', `https://${variable('REGION:-eu')}.${variable('DOMAIN')}/v1`)
+    const address = (environment: object) =>
+      load(text, { ...ALL_KEYS, ...environment }).providers.get('provider1')?.baseUrl
+    expect(address({ DOMAIN: 'example' })).toBe('https://eu.example/v1')
+    expect(address({ DOMAIN: 'example', REGION: 'us' })).toBe('https://us.example/v1')
+    expect(address({ DOMAIN: 'example', REGION: '' })).toBe('https://eu.example/v1')
+  })
+
+  test('are not looked up in what the environment inherits, nor replaced twice', () => {
+    expect(
+      load(spoil('models.0.name', variable('ODD')), { ...ALL_KEYS, ODD: variable('PROVIDER2_API_KEY') }).models.get(
+        'svc/alpha',
+      )?.name,
+    ).toBe(variable('PROVIDER2_API_KEY'))
+    expect(loadCatalog(spoil('models.0.name', variable('constructor')), ALL_KEYS).kind).toBe('faulty')
+  })
+})
+
+test('names that every object has are unknown models, tiers and providers', () => {
+  const catalog = load(TEXT)
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', '']) {
+    expect(catalog.models.get(name)).toBeUndefined()
+    expect(catalog.tiers.get(name)).toBeUndefined()
+    expect(catalog.providers.get(name)).toBeUndefined()
+  }
+})
+
+test('the secrets of a catalogue are its keys and headers', () => {
+  const catalog = load(spoil('providers.provider1.headers', { 'x-team': 'header-secret' }))
+  expect(catalogSecrets(catalog).sort()).toEqual(['header-secret', 'key-one', 'key-three', 'key-two'])
+})
+
+describe('the catalogue that comes with the gateway', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
+  const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
+
+  test('is sound, and offers what one key can serve', () => {
+    expect(load(text, keys).models.size).toBe(9)
+    for (const [name, key] of Object.entries(keys)) {
+      const catalog = load(text, { [name]: key })
+      expect(catalog.models.size).toBe(3)
+      expect([...catalog.tiers.keys()]).toContain('auto-smart')
+    }
+  })
+
+  test('has the tiers and context lengths of the specification', () => {
+    const catalog = load(text, keys)
+    expect([...catalog.tiers.keys()]).toEqual(['auto-smart', 'auto-fast', 'auto-cheap'])
+    expect(catalog.tiers.get('auto-smart')?.contextLength).toBe(128_000)
+    expect(catalog.models.get('svc/alpha')?.contextLength).toBe(256_000)
+  })
+
+  test('takes other addresses from the environment', () => {
+    const catalog = load(text, { ...keys, PROVIDER1_BASE_URL: 'http://127.0.0.1:1/v1/' })
+    expect(catalog.providers.get('provider1')?.baseUrl).toBe('http://127.0.0.1:1/v1')
+    expect(catalog.providers.get('provider2')?.baseUrl).toMatch(/^https:/)
+  })
+})

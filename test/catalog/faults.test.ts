@@ -1,0 +1,250 @@
+/** A spoilt catalogue: every mistake is found, all at once, at its place, in words that help. */
+import { describe, expect, test } from 'bun:test'
+import { ALL_KEYS, faultsOf, type Json, SAMPLE, spoil, variable } from './sample'
+
+const MODEL: Json = { ...SAMPLE.models[1], id: 'svc/gamma' } as unknown as Json
+const list = (...items: unknown[]) => items as Json
+
+/** [place of the change, new value, the one fault it makes] */
+const CASES: [string, Json | undefined, string][] = [
+  ['service', undefined, 'service: is missing; expected a lower-case word'],
+  ['service', 'S V C', 'service: expected a lower-case word'],
+  ['surprise', 1, 'surprise: is not a known property'],
+  ['providers', {}, 'providers: expected an object with at least one provider'],
+  ['models', [], 'models: expected a list of at least one model'],
+  ['limits.concurrency', 0, 'limits.concurrency: expected a positive whole number'],
+  ['limits.requestPerMinute', 5, 'limits.requestPerMinute: is not a known property'],
+
+  [
+    'providers.provider2.baseUrl',
+    'two.example',
+    'providers.provider2.baseUrl: expected an http:// or https:// address',
+  ],
+  [
+    'providers.provider2.baseUrl',
+    'file:///etc',
+    'providers.provider2.baseUrl: expected an http:// or https:// address',
+  ],
+  ['providers.provider2.baseUrl', 'http://', 'providers.provider2.baseUrl: expected an http:// or https:// address'],
+  [
+    'providers.provider2.baseUrl',
+    'https://me:pw@two',
+    'providers.provider2.baseUrl: must not contain a user or password',
+  ],
+  [
+    'providers.provider2.baseUrl',
+    'https://two/?a=1',
+    'providers.provider2.baseUrl: must not contain a query or fragment',
+  ],
+  ['providers.provider2.baseUrl', 'https://two/#', 'providers.provider2.baseUrl: must not contain a query or fragment'],
+  [
+    'providers.provider2.baseUrl',
+    undefined,
+    'providers.provider2.baseUrl: is missing; expected an http:// or https:// address',
+  ],
+  [
+    'providers.provider2.format',
+    'soap',
+    'providers.provider2.format: expected one of chat-completions, messages, generate-content',
+  ],
+  ['providers.provider2.keys', [], 'providers.provider2.keys: expected a list of at least one key'],
+  ['providers.provider2.keys', 'key', 'providers.provider2.keys: expected a list of at least one key'],
+  [
+    'providers.provider2.keys',
+    ['a', { key: 'b' }],
+    'providers.provider2.keys[1]: expected a key, or {"key": …, "weight": a number above 0 and at most 1000}',
+  ],
+  ['providers.provider2.keys', ['a', 'b', 'a'], 'providers.provider2.keys[2]: is the same key as an earlier one'],
+  ['providers.provider2.keys', ['a\nb'], 'providers.provider2.keys[0]: holds characters that no header can carry'],
+  ['providers.provider2.keys', [' a'], 'providers.provider2.keys[0]: holds characters that no header can carry'],
+  [
+    'providers.provider2.apiVersion',
+    'v1',
+    'providers.provider2.apiVersion: only a provider of format generate-content has a version in its paths',
+  ],
+  ['providers.provider3.apiVersion', '../v1', 'providers.provider3.apiVersion: expected a version such as v1beta'],
+  [
+    'providers.provider2.timeouts',
+    { idleMs: 0 },
+    'providers.provider2.timeouts.idleMs: expected a positive whole number of milliseconds, at most 86400000',
+  ],
+  [
+    'providers.provider2.timeouts',
+    { firstByteMs: 9, totalMs: 5 },
+    'providers.provider2.timeouts.firstByteMs: must not exceed totalMs',
+  ],
+  [
+    'providers.provider2.timeouts',
+    { connectMs: 9, firstByteMs: 5 },
+    'providers.provider2.timeouts.connectMs: must not exceed firstByteMs',
+  ],
+  [
+    'providers.provider2.timeouts',
+    { idleMs: 9, totalMs: 5 },
+    'providers.provider2.timeouts.idleMs: must not exceed totalMs',
+  ],
+  ['providers.provider2.timeouts', { readMs: 5 }, 'providers.provider2.timeouts.readMs: is not a known property'],
+  ['providers.provider2.maxConcurrency', 0.5, 'providers.provider2.maxConcurrency: expected a positive whole number'],
+  [
+    'providers.provider2.headers',
+    { 'X-Api-Key': 'a' },
+    'providers.provider2.headers.X-Api-Key: is set by the gateway itself',
+  ],
+  ['providers.provider2.headers', { 'x y': 'a' }, 'providers.provider2.headers.x y: is not a header name'],
+  [
+    'providers.provider2.headers',
+    { 'x-y': 'a\r\nb' },
+    'providers.provider2.headers.x-y: holds characters that no header can carry',
+  ],
+  [
+    'providers.provider2.onDisconnect',
+    { policy: 'keep' },
+    'providers.provider2.onDisconnect.policy: expected abort or drain',
+  ],
+  [
+    'providers.two words',
+    SAMPLE.providers.provider1,
+    'providers.two words: expected as name a word of letters, digits, _ and -',
+  ],
+
+  ['models.1.targets', [], 'models[1].targets: expected a list of at least one target'],
+  [
+    'models.1.targets',
+    [{ provider: 'provider9', model: 'x' }],
+    'models[1].targets[0].provider: there is no provider provider9',
+  ],
+  [
+    'models.1.targets',
+    [{ provider: 'constructor', model: 'x' }],
+    'models[1].targets[0].provider: there is no provider constructor',
+  ],
+  ['models.1.maxOutputTokens', 200_001, 'models[1].maxOutputTokens: must not exceed contextLength'],
+  ['models.1.contextLength', '200000', 'models[1].contextLength: expected a positive whole number of tokens'],
+  [
+    'models.1.capabilities',
+    ['tools', 'magic'],
+    'models[1].capabilities[1]: expected one of tools, images, files, audio, reasoning, json-schema',
+  ],
+  [
+    'models.1.capabilities',
+    ['tools', 'tools'],
+    'models[1].capabilities: expected a list without repetition, of tools, images, files, audio, reasoning, json-schema',
+  ],
+  ['models.1.fallback', ['svc/none'], 'models[1].fallback[0]: there is no model svc/none'],
+  ['models.1.fallback', ['auto-smart'], 'models[1].fallback[0]: there is no model auto-smart'],
+  ['models.1.fallback', ['svc/beta'], 'models[1].fallback[0]: a model cannot be its own fallback'],
+  [
+    'models.1.pricing.inputPer1mTokens',
+    undefined,
+    'models[1].pricing.inputPer1mTokens: is missing; expected a price in USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.pricing.inputPer1mTokens',
+    -1,
+    'models[1].pricing.inputPer1mTokens: expected a price in USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.pricing.inputPer1mTokens',
+    1e7,
+    'models[1].pricing.inputPer1mTokens: expected a price in USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.pricing.inputPer1mTokens',
+    '1',
+    'models[1].pricing.inputPer1mTokens: expected a price in USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.pricing.outputPer1mTokens',
+    0.0000001,
+    'models[1].pricing.outputPer1mTokens: is finer than 0.000001 USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.pricing.steps',
+    list(
+      { aboveInputTokens: 9, inputPer1mTokens: 1, outputPer1mTokens: 1 },
+      { aboveInputTokens: 9, inputPer1mTokens: 1, outputPer1mTokens: 1 },
+    ),
+    "models[1].pricing.steps[1].aboveInputTokens: must be above the previous step's 9",
+  ],
+  ['models.1.tokenizerSafetyFactor', 0.9, 'models[1].tokenizerSafetyFactor: expected a factor from 1 to 10'],
+  ['models.2', MODEL && { ...(MODEL as object), id: 'svc/beta' }, 'models[2].id: the model svc/beta is listed twice'],
+
+  ['tiers.0.id', 'smart', 'tiers[0].id: expected auto- and a word of letters, digits, . _ and -'],
+  ['tiers.0.strategy', 'clever', 'tiers[0].strategy: expected one of smart, fast, cheap'],
+  ['tiers.0.candidates', ['svc/none'], 'tiers[0].candidates[0]: there is no model svc/none'],
+  ['tiers.0.candidates', [], 'tiers[0].candidates: expected a list of at least one model id, without repetition'],
+  ['tiers.0.weights', { price: 'high' }, 'tiers[0].weights.price: expected a number'],
+  ['tiers.1', SAMPLE.tiers[0], 'tiers[1].id: the tier auto-smart is listed twice'],
+]
+
+describe('one mistake makes one fault', () => {
+  test.each(CASES)('%s = %j', (place, value, fault) => {
+    expect(faultsOf(spoil(place, value))).toEqual([fault])
+  })
+})
+
+describe('a model id', () => {
+  test.each(['beta', 'svc/', 'svc/be ta', 'svc/beta:latest', 'svc/a/b', 'SVC/beta'])('%p is refused', (id) => {
+    expect(faultsOf(spoil('models.1.id', id))).toEqual([
+      'models[1].id: expected svc/ and a word of letters, digits, . _ and -',
+      'models[0].fallback[0]: there is no model svc/beta',
+      'tiers[0].candidates[0]: there is no model svc/beta',
+    ])
+  })
+})
+
+describe('faults', () => {
+  test('are told all at once, over all parts of the file', () => {
+    const file = JSON.parse(spoil('providers.provider2.baseUrl', 'nowhere'))
+    file.providers.provider1.frmat = 'x'
+    file.models[0].pricing.outputPer1mTokens = -1
+    file.models[1].fallback = ['svc/none', 'svc/alpha']
+    file.tiers[0].strategy = 'clever'
+    expect(faultsOf(JSON.stringify(file)).map((fault) => fault.split(':')[0])).toEqual([
+      'providers.provider1.frmat',
+      'providers.provider2.baseUrl',
+      'models[0].pricing.outputPer1mTokens',
+      'models[1].fallback[0]',
+      'tiers[0].strategy',
+    ])
+  })
+
+  test('of a broken entry do not spread to those that name it', () => {
+    const file = JSON.parse(spoil('providers.provider2.format', 1))
+    file.models[1].name = ''
+    expect(faultsOf(JSON.stringify(file)).map((fault) => fault.split(':')[0])).toEqual([
+      'providers.provider2.format',
+      'models[1].name',
+    ])
+  })
+
+  test('of the text are told by line and column', () => {
+    expect(faultsOf('{\n  "service": "svc",\n}')).toEqual([
+      'line 3, column 1: expected a property name in double quotes',
+    ])
+    expect(faultsOf('[]')).toEqual(['the file: expected an object'])
+  })
+
+  test('include variables that are missing where they are needed', () => {
+    expect(faultsOf(JSON.stringify(SAMPLE), { ...ALL_KEYS, PROVIDER3_BASE_URL: '' })).toEqual([
+      'providers.provider3.baseUrl: the variable PROVIDER3_BASE_URL is not set and has no default',
+    ])
+    expect(faultsOf(JSON.stringify(SAMPLE), {})).toEqual([])
+    expect(faultsOf(spoil('models.0.targets.0.model', variable('ALPHA_NAME')))).toEqual([
+      'models[0].targets[0].model: the variable ALPHA_NAME is not set and has no default',
+    ])
+  })
+
+  test('include a variable that is written wrongly', () => {
+    expect(faultsOf(spoil('providers.provider1.keys', [variable('PROVIDER1-API-KEY')]))).toEqual([
+      `providers.provider1.keys[0]: holds a broken variable; expected ${variable('NAME')} or ${variable('NAME:-default')}`,
+    ])
+  })
+
+  test('never quote a key', () => {
+    const environment = { ...ALL_KEYS, PROVIDER2_API_KEY: 'canary\u0000secret' }
+    const file = spoil('providers.provider1.keys', ['canary-secret', 'canary-secret'])
+    expect(faultsOf(file, environment)).toHaveLength(2)
+    expect(faultsOf(file, environment).join()).not.toContain('canary')
+  })
+})

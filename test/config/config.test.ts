@@ -1,0 +1,151 @@
+/** Settings: defaults, every fault at once by name, and no secret in a message. */
+import { describe, expect, test } from 'bun:test'
+import { type Config, type Environment, loadConfig } from '@/config'
+import { formatFaults } from '@/lib/fault'
+
+function load(environment: Environment): Config {
+  const result = loadConfig(environment)
+  if (result.kind === 'faulty') throw new Error(formatFaults('faulty', result.faults))
+  return result.config
+}
+
+function faultsOf(environment: Environment): string[] {
+  const result = loadConfig(environment)
+  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
+}
+
+describe('the settings', () => {
+  const DEFAULTS: Config = {
+    isProduction: false,
+    host: '0.0.0.0',
+    port: 3000,
+    redisUrls: undefined,
+    databaseUrl: undefined,
+    catalogPath: 'config/catalog.json',
+    dataDir: '.data',
+    processes: 1,
+    administrator: undefined,
+    publicUrl: undefined,
+    logLevel: 'info',
+    shutdownTimeoutMs: 30_000,
+    maxBodyBytes: 20 * 1024 * 1024,
+    maxJsonDepth: 64,
+    redisCommandTimeoutMs: 500,
+    holdTtlMs: 60_000,
+    databasePoolSize: 10,
+    supervised: undefined,
+    sandboxUrl: undefined,
+  }
+
+  test('have the documented defaults', () => {
+    expect(load({})).toEqual(DEFAULTS)
+  })
+
+  test('take an empty variable as unset', () => {
+    const empty = ['PORT', 'HOST', 'REDIS_URL', 'DATABASE_URL', 'LOG_LEVEL', 'ADMIN_EMAIL', 'NODE_ENV', 'PUBLIC_URL']
+    expect(load(Object.fromEntries(empty.map((name) => [name, ''])))).toEqual(DEFAULTS)
+  })
+
+  test('are read from the environment', () => {
+    const config = load({
+      NODE_ENV: 'production',
+      HOST: '::1',
+      PORT: '0',
+      REDIS_URL: 'redis://a:6379,rediss://user:pass@b:6380',
+      DATABASE_URL: 'postgres://user:pass@host:5432/name',
+      CATALOG: '/etc/catalog.json',
+      DATA_DIR: '/var/lib/gateway',
+      PROCESSES: '4',
+      ADMIN_EMAIL: 'admin@example.com',
+      ADMIN_PASSWORD: 'correct horse',
+      PUBLIC_URL: 'https://gateway.example.com/base/',
+      LOG_LEVEL: 'debug',
+      SHUTDOWN_TIMEOUT_MS: '0',
+      UNRELATED: 'ignored',
+    })
+    expect(config).toEqual({
+      ...DEFAULTS,
+      isProduction: true,
+      host: '::1',
+      port: 0,
+      redisUrls: ['redis://a:6379', 'rediss://user:pass@b:6380'],
+      databaseUrl: 'postgres://user:pass@host:5432/name',
+      catalogPath: '/etc/catalog.json',
+      dataDir: '/var/lib/gateway',
+      processes: 4,
+      administrator: { email: 'admin@example.com', password: 'correct horse' },
+      publicUrl: 'https://gateway.example.com/base',
+      logLevel: 'debug',
+      shutdownTimeoutMs: 0,
+    })
+  })
+
+  test('are not changed by names that every object has', () => {
+    expect(load({ constructor: 'x', __proto__: 'y', toString: 'z' } as unknown as Environment)).toEqual(DEFAULTS)
+  })
+})
+
+describe('faults', () => {
+  test('are told all at once, each by its name', () => {
+    expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
+      'HOST: expected a host name or address to listen on; found "a b"',
+      'PORT: expected a port: an integer from 0 to 65535; found "http"',
+      'REDIS_URL: expected redis:// or rediss:// addresses, separated by commas without spaces; its value (not shown) is something else',
+      'PROCESSES: expected a number of processes: an integer from 1 to 256; found "0"',
+      'LOG_LEVEL: expected one of debug, info, warn, error; found "loud"',
+    ])
+  })
+
+  test.each([
+    ['PORT', '65536'],
+    ['PORT', '3000.5'],
+    ['PORT', '3e3'],
+    ['PORT', ' 3000'],
+    ['PORT', '0x10'],
+    ['PORT', '-1'],
+    ['MAX_BODY_BYTES', '0'],
+    ['MAX_BODY_BYTES', '99999999999999999999'],
+    ['DATABASE_URL', 'mysql://host/name'],
+    ['REDIS_URL', 'redis://a:1,'],
+    ['REDIS_URL', 'redis://a:1, redis://b:1'],
+    ['PUBLIC_URL', 'gateway.example.com'],
+    ['PUBLIC_URL', 'https://user@host/'],
+    ['PUBLIC_URL', 'https://host/?a=1'],
+    ['HOLD_TTL_MS', '1'],
+  ])('include %s=%p', (name, value) => {
+    expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
+  })
+
+  test('include an administrator with half a credential', () => {
+    expect(faultsOf({ ADMIN_EMAIL: 'admin@example.com' })).toEqual([
+      expect.stringContaining('ADMIN_PASSWORD: is unset'),
+    ])
+    expect(faultsOf({ ADMIN_PASSWORD: 'long enough' })).toEqual([expect.stringContaining('ADMIN_EMAIL: is unset')])
+    expect(faultsOf({ ADMIN_EMAIL: 'admin@example.com', ADMIN_PASSWORD: 'short' })).toEqual([
+      expect.stringContaining('8 to 256 characters'),
+    ])
+  })
+
+  test('include a sandbox in production', () => {
+    const sandbox = { SANDBOX_URL: 'http://127.0.0.1:9' }
+    expect(faultsOf(sandbox)).toEqual([])
+    expect(faultsOf({ ...sandbox, NODE_ENV: 'production' })).toEqual([expect.stringContaining('refuses the sandbox')])
+  })
+
+  test('never quote a secret', () => {
+    const environment = { REDIS_URL: 'canary-1', DATABASE_URL: 'canary-2', ADMIN_EMAIL: 'a@b', ADMIN_PASSWORD: 'can-3' }
+    const text = faultsOf(environment).join('\n')
+    expect(text).not.toMatch(/can(ary)?-\d/)
+    expect(faultsOf(environment)).toHaveLength(3)
+  })
+
+  test('become one message with a line for each', () => {
+    const faults = [
+      { place: 'PORT', message: 'expected a port' },
+      { place: 'HOST', message: 'expected a host' },
+    ]
+    expect(formatFaults('Cannot start:', faults)).toBe(
+      'Cannot start:\n  PORT: expected a port\n  HOST: expected a host',
+    )
+  })
+})

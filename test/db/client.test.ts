@@ -1,0 +1,117 @@
+/** The connection: exact numbers, limits on time, and failures that are told apart. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import fc from 'fast-check'
+import { plainArray, textArray } from '@/db/array-literal'
+import { connectDatabase, type Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import { databaseFailure, describeFailure, isUniqueViolation } from '@/db/failure'
+
+let database: Database
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 4, statementTimeoutMs: 200 })
+})
+afterAll(() => database.close())
+
+describe('connectDatabase', () => {
+  test('reads bigints as exact numbers and refuses those that are not', async () => {
+    const [row] = await database.sql`SELECT 9007199254740991::bigint AS largest, (-9000000000000000)::bigint AS lowest`
+    expect(row).toEqual({ largest: 9_007_199_254_740_991, lowest: -9_000_000_000_000_000 })
+    expect(failure(database.sql`SELECT 9007199254740993::bigint AS beyond`)).resolves.toContain('beyond 2^53')
+    const [after] = await database.sql`SELECT 1 AS one`
+    expect(after).toEqual({ one: 1 })
+  })
+
+  test('ends a statement that takes too long, and the connection lives on', async () => {
+    expect(failure(database.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
+    const [after] = await database.sql`SELECT 1 AS one`
+    expect(after).toEqual({ one: 1 })
+  })
+
+  test('works in UTC', async () => {
+    const [row] = await database.sql`SELECT current_setting('TimeZone') AS zone`
+    expect(row).toEqual({ zone: 'UTC' })
+  })
+
+  test('rejects at once where nothing listens', async () => {
+    const nowhere = connectDatabase('postgres://nobody@127.0.0.1:1/none', { maxConnections: 1 })
+    try {
+      await nowhere.sql`SELECT 1`
+      expect.unreachable()
+    } catch (error) {
+      expect(databaseFailure(error)).toBe('unavailable')
+    } finally {
+      await nowhere.close(0)
+    }
+  })
+})
+
+describe('array literals', () => {
+  test('carry any text there and back', async () => {
+    const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''))
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 20 }), async (values) => {
+        const [row] = await database.sql`SELECT to_json(${textArray(values)}::text::text[]) AS values`
+        expect(row?.values).toEqual(values)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('leave out what Postgres cannot store, and keep the rest', async () => {
+    const [row] = await database.sql`SELECT to_json(${textArray(['a\0b'])}::text::text[]) AS values`
+    expect(row?.values).toEqual(['ab'])
+  })
+
+  test('carry numbers, booleans and nothing', async () => {
+    const [row] = await database.sql`SELECT to_json(${plainArray([1, null, -9e15])}::text::bigint[]) AS numbers,
+      to_json(${plainArray([true, false])}::text::boolean[]) AS flags, to_json(${plainArray([])}::text::bigint[]) AS none`
+    expect(row).toEqual({ numbers: [1, null, -9e15], flags: [true, false], none: [] })
+  })
+})
+
+describe('failures', () => {
+  test('blame the data, the race or the database', async () => {
+    const { sql } = database
+    expect(databaseFailure(await errorOf(sql`SELECT 1 / 0`))).toBe('data')
+    expect(databaseFailure(await errorOf(sql`SELECT 'x'::nano_usd`))).toBe('data')
+    expect(databaseFailure(await errorOf(sql`SELECT * FROM no_such_table`))).toBe('unavailable')
+    expect(databaseFailure(await errorOf(sql`SELECT pg_sleep(30)`))).toBe('unavailable')
+    expect(databaseFailure(new TypeError('bug'))).toBe('unavailable')
+  })
+
+  test('name the constraint, and never the parameters', async () => {
+    const { sql, db } = database
+    await sql`INSERT INTO users (id, email, password_hash) VALUES ('user_1', 'a@example.test', 'hash')`
+    const again = db.query.users.findFirst({ where: (user, { eq }) => eq(user.id, 'secret\0parameter') })
+    const unique = await errorOf(
+      sql`INSERT INTO users (id, email, password_hash) VALUES ('user_2', 'A@example.test', 'x')`,
+    )
+    expect(isUniqueViolation(unique)).toBe(true)
+    expect(isUniqueViolation(unique, 'users_email_key')).toBe(true)
+    expect(isUniqueViolation(unique, 'users_pkey')).toBe(false)
+    expect(describeFailure(await errorOf(again))).not.toContain('secret')
+  })
+})
+
+describe('withDeadline', () => {
+  test('gives the result, the error, or up', async () => {
+    expect(withDeadline(Promise.resolve(1), 1000)).resolves.toBe(1)
+    expect(withDeadline(Promise.reject(new Error('no')), 1000)).rejects.toThrow('no')
+    expect(withDeadline(new Promise(() => {}), 10)).rejects.toThrow('no answer in 10 ms')
+  })
+})
+
+async function errorOf(work: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await work
+  } catch (error) {
+    return error
+  }
+  throw new Error('was expected to fail')
+}
+
+async function failure(work: PromiseLike<unknown>): Promise<string> {
+  return String(await errorOf(work))
+}

@@ -1,0 +1,123 @@
+/** The same format on both sides: only the model's name and what metering needs may change. */
+import { describe, expect, test } from 'bun:test'
+import { decodeRequest } from '@/formats/chat-completions/decode-request'
+import { passThrough } from '@/formats/chat-completions/pass-through'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { CONTEXT, fixtureBytes, traitsWith } from './support'
+
+const MESSAGES = [{ role: 'user', content: 'hi' }]
+
+function send(fields: JsonObject, quirks: string[] = [], maxOutputTokens?: number): JsonObject {
+  const body = { model: 'svc/alpha', messages: MESSAGES, ...fields }
+  const before = structuredClone(body)
+  const request = decodeRequest(body)
+  const sent = passThrough.request(
+    body,
+    maxOutputTokens === undefined ? request : { ...request, maxOutputTokens },
+    traitsWith(...quirks),
+  )
+  expect(body).toEqual(before)
+  return sent
+}
+
+const BASE = { model: 'alpha-2026-01', messages: MESSAGES }
+
+describe('a request', () => {
+  test('keeps every field, in order, but the model and our own extension', () => {
+    const fields = { fallback: ['svc/beta'], web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 }
+    const sent = send(fields)
+    expect(sent).toEqual({ ...BASE, web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 })
+    expect(Object.keys(sent)).toEqual(['model', 'messages', 'web_search_options', 'metadata', 'temperature'])
+  })
+
+  test('asks for usage where it streams, and keeps the other stream options', () => {
+    expect(send({ stream: true })).toEqual({ ...BASE, stream: true, stream_options: { include_usage: true } })
+    expect(send({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
+      ...BASE,
+      stream: true,
+      stream_options: { include_usage: true, include_obfuscation: false },
+    })
+    expect(send({ stream: false })).toEqual({ ...BASE, stream: false })
+    expect(send({ stream: true }, ['no-stream-options'])).toEqual({ ...BASE, stream: true })
+  })
+
+  const limits: [name: string, fields: JsonObject, quirks: string[], limit: number | undefined, sent: JsonObject][] = [
+    ['stays as it was said', { max_tokens: 50 }, [], undefined, { max_tokens: 50 }],
+    ['stays absent', {}, [], undefined, {}],
+    ['stays null', { max_tokens: null }, [], undefined, { max_tokens: null }],
+    ['is lowered in the field that was used', { max_tokens: 50 }, [], 20, { max_tokens: 20 }],
+    ['is lowered in the current field', { max_completion_tokens: 50 }, [], 20, { max_completion_tokens: 20 }],
+    ['is lowered in one of two', { max_tokens: 50, max_completion_tokens: 50 }, [], 20, { max_completion_tokens: 20 }],
+    ['is added', {}, [], 20, { max_completion_tokens: 20 }],
+    ['is added for an older service', {}, ['max_tokens'], 20, { max_tokens: 20 }],
+    ['is moved for an older service', { max_completion_tokens: 50 }, ['max_tokens'], undefined, { max_tokens: 50 }],
+    ['is lowered for an older service', { max_completion_tokens: 50 }, ['max_tokens'], 20, { max_tokens: 20 }],
+    ['stays for an older service', { max_tokens: 50 }, ['max_tokens'], undefined, { max_tokens: 50 }],
+  ]
+  for (const [name, fields, quirks, limit, sent] of limits) {
+    test(`has an output limit that ${name}`, () => {
+      expect(send(fields, quirks, limit)).toEqual({ ...BASE, ...sent })
+    })
+  }
+
+  test('keeps names that look like parts of objects harmless', () => {
+    const body = parseJson('{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"}}')
+    const sent = passThrough.request(
+      isJsonObject(body) ? body : {},
+      decodeRequest(isJsonObject(body) ? body : {}),
+      traitsWith(),
+    )
+    expect(JSON.stringify(sent)).toBe(
+      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"}}',
+    )
+  })
+})
+
+describe('an answer', () => {
+  test('is the same bytes but for the model', async () => {
+    const text = new TextDecoder().decode(await fixtureBytes('text.json'))
+    const json = parseJson(text)
+    const relayed = passThrough.response(text, isJsonObject(json) ? json : {}, 'svc/alpha')
+    expect(relayed).toBe(text.replace('"alpha-2026-01"', '"svc/alpha"'))
+  })
+
+  test('that names no model gets one', () => {
+    expect(passThrough.response('{ "id":"1" }', { id: '1' }, 'svc/alpha')).toBe('{"model":"svc/alpha", "id":"1" }')
+    expect(passThrough.response('{}', {}, 'svc/alpha')).toBe('{"model":"svc/alpha"}')
+    expect(passThrough.response('{"model":null}', { model: null }, 'svc/alpha')).toBe('{"model":"svc/alpha"}')
+  })
+})
+
+describe('an event', () => {
+  const quiet = { ...CONTEXT, wantsUsage: false }
+  const event = (data: string, context = CONTEXT) => passThrough.event(data, parseJson(data), context)
+  const usage = '{"id":"1","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+
+  test('is the same bytes but for the model', () => {
+    const data =
+      '{"id":"1", "model" : "alpha","choices":[{"delta":{"content":"\\"model\\":\\"alpha\\" \\u00e9"}}],"x":1.0}'
+    expect(event(data)).toBe(data.replace('"model" : "alpha"', '"model" : "svc/alpha"'))
+  })
+
+  test('with an empty or missing model gets one', () => {
+    expect(event('{"model":"","choices":[],"prompt_filter_results":[]}', quiet)).toBe(
+      '{"model":"svc/alpha","choices":[],"prompt_filter_results":[]}',
+    )
+    expect(event('{"choices":[{"delta":{}}]}')).toBe('{"model":"svc/alpha","choices":[{"delta":{}}]}')
+  })
+
+  test('with only usage is hidden unless the caller asked for it', () => {
+    expect(event(usage, quiet)).toBeUndefined()
+    expect(event(usage)).toBe(usage.replace('"m"', '"svc/alpha"'))
+  })
+
+  test('with usage beside content is not hidden', () => {
+    const data = '{"model":"svc/alpha","choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}'
+    expect(event(data, quiet)).toBe(data)
+  })
+
+  test('that is no chunk passes as it is', () => {
+    for (const data of ['[DONE]', '{"error":{"message":"x"}}', 'not json', '5', '{}'])
+      expect(event(data, quiet)).toBe(data)
+  })
+})

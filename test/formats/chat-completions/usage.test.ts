@@ -1,0 +1,139 @@
+/** Token usage: every provider's way of counting in, five classes out, and nothing impossible believed. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { inputTokens } from '@/chat/usage'
+import { decodeUsage, encodeUsage } from '@/formats/chat-completions/usage'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { usageOf } from './support'
+
+describe('counts', () => {
+  const cases: [name: string, usage: JsonObject, expected: ReturnType<typeof usageOf>][] = [
+    ['plain', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, usageOf({ uncached: 10, output: 5 })],
+    [
+      'with a cache read and write',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      },
+      usageOf({ uncached: 3, cacheRead: 4, cacheWrite5m: 3, output: 5, reasoning: 2 }),
+    ],
+    [
+      'cached at the top',
+      { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 4 },
+      usageOf({ uncached: 6, cacheRead: 4, output: 5 }),
+    ],
+    [
+      'cache hits',
+      { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 4 },
+      usageOf({ uncached: 6, cacheRead: 4, output: 5 }),
+    ],
+    [
+      'reasoning beside the completion',
+      {
+        prompt_tokens: 12,
+        completion_tokens: 1,
+        total_tokens: 241,
+        completion_tokens_details: { reasoning_tokens: 228 },
+      },
+      usageOf({ uncached: 12, output: 229, reasoning: 228 }),
+    ],
+    [
+      'reasoning that cannot be inside the completion',
+      { prompt_tokens: 12, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 228 } },
+      usageOf({ uncached: 12, output: 229, reasoning: 228 }),
+    ],
+    [
+      'reasoning that the total contradicts',
+      {
+        prompt_tokens: 12,
+        completion_tokens: 1,
+        total_tokens: 13,
+        completion_tokens_details: { reasoning_tokens: 228 },
+      },
+      usageOf({ uncached: 12, output: 1, reasoning: 1 }),
+    ],
+    [
+      'more cached than prompted: no discount',
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 11 } },
+      usageOf({ uncached: 10, output: 5 }),
+    ],
+    [
+      'details of impossible values',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: -1, cache_write_tokens: 1.5 },
+        completion_tokens_details: { reasoning_tokens: '3' },
+      },
+      usageOf({ uncached: 10, output: 5 }),
+    ],
+    ['null details', { prompt_tokens: 1, completion_tokens: 0, prompt_tokens_details: null }, usageOf({ uncached: 1 })],
+  ]
+  for (const [name, usage, expected] of cases) test(name, () => expect(decodeUsage(usage)).toEqual(expected))
+})
+
+describe('unusable', () => {
+  const broken: JsonValue[] = [-1, 1.5, '10', null, true, 2 ** 53, 1e308, [], {}]
+  for (const value of broken) {
+    test(`totals of ${JSON.stringify(value)}`, () => {
+      expect(decodeUsage({ prompt_tokens: value, completion_tokens: 1 })).toBeUndefined()
+      expect(decodeUsage({ prompt_tokens: 1, completion_tokens: value })).toBeUndefined()
+    })
+  }
+
+  test('shapes', () => {
+    for (const value of [undefined, null, 5, 'x', [], {}, { prompt_tokens: 1 }])
+      expect(decodeUsage(value)).toBeUndefined()
+  })
+})
+
+test('what is written is read back, with the cache inside the prompt', () => {
+  const counts = fc.nat({ max: 1_000_000 })
+  const usages = fc.record({
+    uncached: counts,
+    cacheRead: counts,
+    cacheWrite5m: counts,
+    output: counts,
+    share: fc.nat(100),
+  })
+  fc.assert(
+    fc.property(usages, ({ share, ...rest }) => {
+      const usage = { ...rest, cacheWrite1h: 0, reasoning: Math.floor((rest.output * share) / 100) }
+      const wire = encodeUsage(usage)
+      expect(wire.prompt_tokens).toBe(inputTokens(usage))
+      expect(wire.total_tokens).toBe(inputTokens(usage) + usage.output)
+      expect(decodeUsage(wire)).toEqual(usage)
+    }),
+  )
+})
+
+test('whatever a provider sends, the classes are non-negative integers', () => {
+  const number = fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger(), fc.constantFrom('1', null))
+  const details = fc.record(
+    { cached_tokens: number, cache_write_tokens: number, reasoning_tokens: number },
+    { requiredKeys: [] },
+  )
+  const usages = fc.record(
+    {
+      prompt_tokens: fc.oneof(fc.nat(), number),
+      completion_tokens: fc.oneof(fc.nat(), number),
+      total_tokens: number,
+      cached_tokens: number,
+      prompt_tokens_details: details,
+      completion_tokens_details: details,
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(usages, (wire) => {
+      const usage = decodeUsage(wire as JsonObject)
+      if (!usage) return
+      for (const count of Object.values(usage)) expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
+      expect(inputTokens(usage)).toBe(Number(wire.prompt_tokens))
+      expect(usage.output).toBeGreaterThanOrEqual(Number(wire.completion_tokens))
+      expect(usage.reasoning).toBeLessThanOrEqual(usage.output)
+    }),
+  )
+})

@@ -1,0 +1,341 @@
+/** Writing streams: blocks strictly one after another whatever order the events come in, one start, one honest end. */
+import { describe, expect, test } from 'bun:test'
+import { context, dataOf, decodeText, encodeEvents, readFixture, toSse } from '@test/formats/messages/support'
+import fc from 'fast-check'
+import { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import { createFolder } from '@/chat/fold'
+import type { Signature } from '@/chat/request'
+import type { ChatResponse } from '@/chat/response'
+import { messages } from '@/formats/messages/index'
+import type { JsonObject } from '@/lib/json'
+
+const at = (block: number, choice = 0) => ({ choice, block })
+const start: ChatEvent = { type: 'start', id: 'x', model: 'u', created: 0 }
+const usage = { uncached: 10, cacheRead: 4, cacheWrite5m: 2, cacheWrite1h: 1, output: 8, reasoning: 3 }
+const foreign: Signature = { format: 'generate-content', value: 'AbC=' }
+const own: Signature = { format: 'messages', value: 'Eq=' }
+
+const text = (block: number, ...parts: string[]): ChatEvent[] => [
+  { type: 'text-start', ...at(block) },
+  ...parts.map((part): ChatEvent => ({ type: 'text-delta', ...at(block), text: part })),
+  { type: 'text-end', ...at(block) },
+]
+const tool = (block: number, id: string, parts: string[], signature?: Signature): ChatEvent[] => [
+  { type: 'tool-call-start', ...at(block), id, name: 'f' },
+  ...parts.map((part): ChatEvent => ({ type: 'tool-call-delta', ...at(block), argumentsText: part })),
+  { type: 'tool-call-end', ...at(block), signature },
+]
+const thinking = (block: number, part: string, signature?: Signature): ChatEvent[] => [
+  { type: 'reasoning-start', ...at(block) },
+  { type: 'reasoning-delta', ...at(block), text: part },
+  { type: 'reasoning-end', ...at(block), signature },
+]
+const finish = (kind: 'stop' | 'tool-calls' | 'length' = 'stop'): ChatEvent => ({
+  type: 'finish',
+  choice: 0,
+  finish: { kind },
+})
+
+/** The blocks a client would gather, each with its deltas joined; throws where the order is not the format's. */
+function blocksOf(frames: ReturnType<typeof encodeEvents>): JsonObject[] {
+  const blocks: JsonObject[] = []
+  let open = false
+  for (const { type, index, content_block, delta } of dataOf(frames)) {
+    if (type === 'content_block_start') {
+      expect(open).toBe(false)
+      expect(index).toBe(blocks.length)
+      open = true
+      blocks.push({
+        ...(content_block as JsonObject),
+        ...((content_block as JsonObject).type === 'tool_use' && { input: '' }),
+      })
+    } else if (type === 'content_block_delta') {
+      expect(open).toBe(true)
+      expect(index).toBe(blocks.length - 1)
+      const block = blocks.at(-1) as Record<string, string>
+      const { type: kind = '', ...fields } = delta as Record<string, string>
+      const field = kind === 'input_json_delta' ? 'input' : kind.replace('_delta', '')
+      block[field] += Object.values(fields)[0] as string
+    } else if (type === 'content_block_stop') {
+      expect(open).toBe(true)
+      open = false
+    }
+  }
+  expect(open).toBe(false)
+  return blocks
+}
+
+describe('the frame of a stream', () => {
+  test('text, byte for byte', () => {
+    const sse = toSse(
+      encodeEvents([start, ...text(0, 'He', 'llo'), finish(), { type: 'usage', usage }, { type: 'end' }]),
+    )
+    expect(sse).toBe(readFixture('encoded-text.sse'))
+  })
+
+  test('no content at all is legal', () => {
+    for (const events of [[], [start, finish()]]) {
+      expect(dataOf(encodeEvents(events)).map((data) => data.type)).toEqual([
+        'message_start',
+        'message_delta',
+        'message_stop',
+      ])
+    }
+  })
+
+  test('starts with the estimate, and ends with the provider’s word', () => {
+    const [first, ...rest] = dataOf(encodeEvents([start, finish('length'), { type: 'usage', usage }]))
+    expect(first).toMatchObject({
+      message: {
+        id: 'msg_public',
+        model: 'svc/alpha',
+        content: [],
+        stop_reason: null,
+        usage: { input_tokens: 21, output_tokens: 0 },
+      },
+    })
+    expect(rest[0]).toMatchObject({
+      delta: { stop_reason: 'max_tokens', stop_sequence: null },
+      usage: { input_tokens: 10, cache_read_input_tokens: 4, cache_creation_input_tokens: 3, output_tokens: 8 },
+    })
+  })
+
+  test('every event has its name', () => {
+    for (const frame of encodeEvents([start, ...text(0, 'x')])) {
+      expect(frame.event).toBe((JSON.parse(frame.data) as JsonObject).type as string)
+    }
+  })
+
+  test('another choice is left out', () => {
+    expect(
+      blocksOf(
+        encodeEvents([start, { type: 'text-start', ...at(0, 1) }, { type: 'text-delta', ...at(0, 1), text: 'x' }]),
+      ),
+    ).toEqual([])
+  })
+
+  test('an id of another style becomes one of ours', () => {
+    expect(dataOf(encodeEvents([start], { id: 'abc' }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
+  })
+
+  test('keep-alive is a whole ping', () => {
+    expect(messages.framing.keepAlive).toBe('event: ping\ndata: {"type": "ping"}\n\n')
+  })
+})
+
+describe('failure', () => {
+  test('is an error event, and nothing after it', () => {
+    const encoder = messages.createStreamEncoder(context)
+    encoder.push(start)
+    const frames = encoder.fail(new GatewayError('overloaded', 'Try later', { code: 'busy' }), 'req_1')
+    expect(frames).toEqual([
+      {
+        event: 'error',
+        data: '{"type":"error","error":{"type":"overloaded_error","message":"Try later","details":{"error_code":"busy"}},"request_id":"req_1"}',
+      },
+    ])
+    expect([
+      ...text(0, 'x').flatMap((event) => encoder.push(event)),
+      ...encoder.end(),
+      ...encoder.fail(new GatewayError('internal', 'x'), 'r'),
+    ]).toEqual([])
+  })
+
+  test('after the end there is none', () => {
+    const encoder = messages.createStreamEncoder(context)
+    encoder.end()
+    expect(encoder.fail(new GatewayError('internal', 'x'), 'r')).toEqual([])
+    expect(encoder.end()).toEqual([])
+  })
+})
+
+describe('blocks', () => {
+  test('interleaved calls are told one after the other', () => {
+    const events: ChatEvent[] = [
+      start,
+      ...tool(0, 'a', ['{"x"']).slice(0, -1),
+      ...tool(1, 'b', ['{"y"']).slice(0, -1),
+      { type: 'tool-call-delta', ...at(0), argumentsText: ':1}' },
+      { type: 'tool-call-delta', ...at(1), argumentsText: ':2}' },
+      { type: 'tool-call-end', ...at(1) },
+      { type: 'tool-call-end', ...at(0) },
+      finish('tool-calls'),
+    ]
+    expect(blocksOf(encodeEvents(events))).toEqual([
+      { type: 'tool_use', id: 'a', name: 'f', input: '{"x":1}' },
+      { type: 'tool_use', id: 'b', name: 'f', input: '{"y":2}' },
+    ])
+  })
+
+  test('text gives way to a call, and goes on after it', () => {
+    const events: ChatEvent[] = [
+      start,
+      { type: 'text-start', ...at(0) },
+      { type: 'text-delta', ...at(0), text: 'a' },
+      ...tool(1, 't', ['{', '}']),
+      { type: 'text-delta', ...at(0), text: 'b' },
+      { type: 'text-end', ...at(0) },
+    ]
+    expect(blocksOf(encodeEvents(events))).toMatchObject([{ text: 'a' }, { id: 't', input: '{}' }, { text: 'b' }])
+  })
+
+  test('what is open at the end is closed', () => {
+    expect(
+      blocksOf(encodeEvents([start, ...text(0, 'a').slice(0, -1), ...tool(1, 't', ['{}']).slice(0, -1)])),
+    ).toMatchObject([{ text: 'a' }, { input: '{}' }])
+  })
+
+  test('empty text is no block', () => {
+    expect(blocksOf(encodeEvents([start, ...text(0, ''), ...text(1)]))).toEqual([])
+  })
+
+  test('a refusal is text with its own reason', () => {
+    const frames = encodeEvents([
+      start,
+      { type: 'refusal-start', ...at(0) },
+      { type: 'refusal-delta', ...at(0), text: 'No.' },
+      { type: 'refusal-end', ...at(0) },
+      finish(),
+    ])
+    expect(blocksOf(frames)).toEqual([{ type: 'text', text: 'No.' }])
+    expect(dataOf(frames).at(-2)).toMatchObject({ delta: { stop_reason: 'refusal' } })
+  })
+
+  test('an image is named', () => {
+    const frames = encodeEvents([start, { type: 'image', ...at(0), mediaType: 'image/png', data: 'AAAA' }])
+    expect(blocksOf(frames)).toEqual([{ type: 'text', text: '[image omitted: this API carries only text]' }])
+  })
+})
+
+describe('tool calls', () => {
+  test('have legal ids, each its own', () => {
+    const blocks = blocksOf(
+      encodeEvents([start, ...tool(0, 'a|b', []), ...tool(1, '', []), ...tool(2, 'c', []), ...tool(3, 'c', [])]),
+    )
+    const ids = blocks.map((block) => block.id as string)
+    expect(new Set(ids).size).toBe(4)
+    expect(ids.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true)
+    expect(ids[2]).toBe('c')
+  })
+
+  test('outrank the reason', () => {
+    const frames = encodeEvents([start, ...tool(0, 't', ['{}']), finish('stop')])
+    expect(dataOf(frames).at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } })
+    expect(dataOf(encodeEvents([start, finish('tool-calls')])).at(-2)).toMatchObject({
+      delta: { stop_reason: 'end_turn' },
+    })
+  })
+
+  test('whose arguments come whole and broken are wrapped', () => {
+    expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{"a":1}{"b":2}'])]))).toMatchObject([
+      { input: '{"invalid_arguments":"{\\"a\\":1}{\\"b\\":2}"}' },
+    ])
+  })
+
+  test('flow from their second fragment on', () => {
+    const encoder = messages.createStreamEncoder(context)
+    const [open, ...rest] = [start, ...tool(0, 't', ['{"a"', ':', '1}'])].map((event) => encoder.push(event).length)
+    expect([open, ...rest]).toEqual([1, 0, 0, 2, 1, 1])
+  })
+})
+
+describe('signatures', () => {
+  test('of another format ride before the call they sign', () => {
+    expect(blocksOf(encodeEvents([start, ...tool(0, 't', ['{}'], foreign), ...tool(1, 'u', ['{}'])]))).toEqual([
+      { type: 'thinking', thinking: '', signature: 'svc.generate-content.call.AbC=' },
+      { type: 'tool_use', id: 't', name: 'f', input: '{}' },
+      { type: 'tool_use', id: 'u', name: 'f', input: '{}' },
+    ])
+  })
+
+  test('of another format ride after the text they sign, for who reads reasoning', () => {
+    const events: ChatEvent[] = [
+      start,
+      ...text(0, 'a').slice(0, -1),
+      { type: 'text-end', ...at(0), signature: foreign },
+    ]
+    expect(blocksOf(encodeEvents(events))).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'thinking', thinking: '', signature: 'svc.generate-content.text.AbC=' },
+    ])
+    expect(blocksOf(encodeEvents(events, { wantsReasoning: false }))).toEqual([{ type: 'text', text: 'a' }])
+  })
+
+  test.each<[boolean, Signature | undefined, JsonObject[]]>([
+    [true, own, [{ type: 'thinking', thinking: 'hm', signature: 'Eq=' }]],
+    [true, foreign, [{ type: 'thinking', thinking: 'hm', signature: 'svc.generate-content.reasoning.AbC=' }]],
+    [true, undefined, [{ type: 'thinking', thinking: 'hm', signature: 'svc.unsigned' }]],
+    [false, own, [{ type: 'thinking', thinking: 'hm', signature: 'Eq=' }]],
+    [false, foreign, [{ type: 'thinking', thinking: '', signature: 'svc.generate-content.reasoning.AbC=' }]],
+    [false, undefined, []],
+  ])('reasoning, wanted %p, signed %j', (wantsReasoning, signature, expected) => {
+    expect(blocksOf(encodeEvents([start, ...thinking(0, 'hm', signature)], { wantsReasoning }))).toEqual(expected)
+  })
+
+  test('encrypted thinking is kept', () => {
+    const redacted: ChatEvent[] = [
+      { type: 'reasoning-start', ...at(0), redacted: own },
+      { type: 'reasoning-end', ...at(0) },
+      { type: 'reasoning-start', ...at(1), redacted: foreign },
+      { type: 'reasoning-end', ...at(1) },
+    ]
+    expect(blocksOf(encodeEvents([start, ...redacted], { wantsReasoning: false }))).toEqual([
+      { type: 'redacted_thinking', data: 'Eq=' },
+      { type: 'redacted_thinking', data: 'svc.generate-content.reasoning.AbC=' },
+    ])
+  })
+})
+
+describe('properties', () => {
+  const lanes = fc.array(
+    fc.oneof(
+      fc.array(fc.string(), { maxLength: 4 }).map((parts) => (block: number) => text(block, ...parts)),
+      fc.tuple(fc.string(), fc.array(fc.string(), { maxLength: 4 })).map(
+        ([id, parts]) =>
+          (block: number) =>
+            tool(block, id, parts),
+      ),
+      fc.string().map((part) => (block: number) => thinking(block, part)),
+    ),
+    { maxLength: 5 },
+  )
+
+  test('whatever the interleaving, blocks are sequential and no text is lost', () => {
+    fc.assert(
+      fc.property(lanes, fc.infiniteStream(fc.nat()), (made, choices) => {
+        const queues = made.map((make, block) => make(block))
+        const events: ChatEvent[] = [start]
+        while (queues.some((queue) => queue.length > 0)) {
+          const open = queues.filter((queue) => queue.length > 0)
+          const next = open[(choices.next().value as number) % open.length]?.shift()
+          if (next) events.push(next)
+        }
+        const blocks = blocksOf(encodeEvents(events))
+        const count = (value: string) => [...value].sort().join('')
+        const sent = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+        expect(count(blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''))).toBe(count(sent))
+        expect(blocks.filter((block) => block.type === 'tool_use')).toHaveLength(
+          events.filter((event) => event.type === 'tool-call-start').length,
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('a stream read and written again reads the same', () => {
+    for (const name of ['text.sse', 'thinking-tools.sse']) {
+      const events = decodeText(readFixture(name))
+      const again = decodeText(toSse(encodeEvents(events)))
+      expect(again.at(-1)).toEqual({ type: 'end' })
+      const { choices, usage } = fold(again)
+      expect({ choices, usage }).toEqual({ choices: fold(events).choices, usage: fold(events).usage })
+    }
+  })
+})
+
+function fold(events: ChatEvent[]): ChatResponse {
+  const folder = createFolder()
+  for (const event of events) folder.push(event)
+  return folder.response()
+}

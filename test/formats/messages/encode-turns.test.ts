@@ -1,0 +1,355 @@
+/** Writing the conversation: the shapes that this format's API refuses never leave the gateway. */
+import { describe, expect, test } from 'bun:test'
+import { chatRequest, complaint, traits } from '@test/formats/messages/support'
+import type { ContentBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { messages } from '@/formats/messages/index'
+import type { JsonObject } from '@/lib/json'
+
+const text = (value: string): ContentBlock => ({ type: 'text', text: value })
+const call = (id: string, argumentsText = '{}'): ContentBlock => ({ type: 'tool-call', id, name: 'f', argumentsText })
+const result = (callId: string, value = 'ok'): ToolResultBlock => ({
+  type: 'tool-result',
+  callId,
+  content: [{ type: 'text', text: value }],
+  isError: false,
+})
+const user = (...content: ContentBlock[]): Turn => ({ role: 'user', content })
+const assistant = (...content: ContentBlock[]): Turn => ({ role: 'assistant', content })
+const system = (...content: ContentBlock[]): Turn => ({ role: 'system', content })
+
+function encode(turns: Turn[], ...quirks: string[]) {
+  const { body, warnings } = messages.encodeRequest(chatRequest({ turns }), traits(...quirks))
+  return { messages: body.messages as JsonObject[], features: warnings.map((warning) => warning.feature) }
+}
+
+const userBlock = (block: ContentBlock, ...quirks: string[]) => encode([user(block)], ...quirks).messages[0]?.content
+
+describe('roles', () => {
+  test('neighbours of one role are one message', () => {
+    expect(encode([user(text('a')), user(text('b')), assistant(text('c')), user(text('d'))]).messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      { role: 'assistant', content: 'c' },
+      { role: 'user', content: 'd' },
+    ])
+  })
+
+  test('the first message is the user’s', () => {
+    const { messages: encoded, features } = encode([assistant(text('Hello')), user(text('Hi'))])
+    expect(encoded.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
+    expect(features).toEqual(['messages'])
+    expect(encode([]).messages).toHaveLength(1)
+  })
+
+  test('empty texts and turns are left out', () => {
+    expect(encode([user(text('a'), text('')), assistant(text('')), user(text('b'))]).messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+    ])
+  })
+
+  test('a prefill ends without white space', () => {
+    expect(encode([user(text('a')), assistant(text('So \n'))]).messages.at(-1)).toEqual({
+      role: 'assistant',
+      content: 'So',
+    })
+    expect(encode([user(text('a')), assistant(text(' \n'))]).messages).toHaveLength(1)
+  })
+
+  test('a model without prefill is asked to continue', () => {
+    const { messages: encoded } = encode([user(text('a')), assistant(text('So'))], 'no-prefill')
+    expect(encoded.at(-1)).toEqual({ role: 'user', content: 'Continue.' })
+  })
+
+  test('names of participants are named as lost', () => {
+    expect(encode([{ ...user(text('a')), name: 'Ann' }]).features).toEqual(['name'])
+  })
+})
+
+describe('system turns', () => {
+  const turns = [user(text('a')), system(text('Be brief.'), text('Be kind.')), assistant(text('b')), user(text('c'))]
+
+  test('become user text', () => {
+    expect(encode(turns).messages[0]).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: '<system>Be brief.</system>' },
+        { type: 'text', text: '<system>Be kind.</system>' },
+      ],
+    })
+  })
+
+  test('stay in place where the model takes them', () => {
+    expect(encode(turns, 'mid-system').messages.map((message) => message.role)).toEqual([
+      'user',
+      'system',
+      'assistant',
+      'user',
+    ])
+    expect(encode([user(text('a')), system(text('b')), system(text('c'))], 'mid-system').messages).toEqual([
+      { role: 'user', content: 'a' },
+      {
+        role: 'system',
+        content: [
+          { type: 'text', text: 'b' },
+          { type: 'text', text: 'c' },
+        ],
+      },
+    ])
+  })
+
+  test('are folded where the API would refuse them', () => {
+    const { messages: encoded } = encode(
+      [user(text('a')), assistant(text('b')), system(text('c')), user(text('d'))],
+      'mid-system',
+    )
+    expect(encoded.map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
+  })
+
+  test('between a call and its result do not part them', () => {
+    const { messages: encoded } = encode([user(text('a')), assistant(call('t')), system(text('b')), user(result('t'))])
+    expect(encoded[2]?.content).toMatchObject([{ type: 'tool_result' }, { type: 'text' }])
+  })
+})
+
+describe('tool calls', () => {
+  test('are answered in one message, results first', () => {
+    const turns = [
+      user(text('a')),
+      assistant(text('b'), call('1', '{"x":1}'), call('2', '')),
+      user(result('1')),
+      user(text('and')),
+      user(result('2')),
+    ]
+    const { messages: encoded, features } = encode(turns)
+    expect(encoded.slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'b' },
+          { type: 'tool_use', id: '1', name: 'f', input: { x: 1 } },
+          { type: 'tool_use', id: '2', name: 'f', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: '1', content: 'ok' },
+          { type: 'tool_result', tool_use_id: '2', content: 'ok' },
+          { type: 'text', text: 'and' },
+        ],
+      },
+    ])
+    expect(features).toEqual([])
+  })
+
+  test('without a result get an error', () => {
+    const orphan = {
+      type: 'tool_result',
+      tool_use_id: '2',
+      content: 'No result was given for this tool call.',
+      is_error: true,
+    }
+    const middle = encode([user(text('a')), assistant(call('1'), call('2')), user(text('go on'), result('1'))])
+    expect(middle.messages[2]?.content).toEqual([
+      orphan,
+      { type: 'tool_result', tool_use_id: '1', content: 'ok' },
+      { type: 'text', text: 'go on' },
+    ])
+    expect(middle.features).toEqual(['tool_result'])
+    expect(encode([user(text('a')), assistant(call('2'))]).messages.at(-1)).toEqual({ role: 'user', content: [orphan] })
+    expect(
+      encode([user(text('a')), assistant(call('2')), system(text('s')), assistant(text('b'))]).messages[2]?.content,
+    ).toContainEqual(orphan)
+  })
+
+  test('results without a call are left out', () => {
+    const { messages: encoded, features } = encode([
+      user(result('x'), text('a')),
+      assistant(call('1')),
+      user(result('1'), result('1')),
+    ])
+    expect(encoded[0]).toEqual({ role: 'user', content: 'a' })
+    expect(encoded[2]?.content).toHaveLength(1)
+    expect(features).toEqual(['tool_result', 'tool_result'])
+  })
+
+  test.each([
+    ['nonsense', { invalid_arguments: 'nonsense' }],
+    ['{"a":1}{"b":2}', { invalid_arguments: '{"a":1}{"b":2}' }],
+    ['[1]', { invalid_arguments: '[1]' }],
+    ['  ', {}],
+  ])('arguments %s', (argumentsText, input) => {
+    const { messages: encoded } = encode([user(text('a')), assistant(call('1', argumentsText)), user(result('1'))])
+    expect(encoded[1]?.content).toMatchObject([{ input }])
+  })
+
+  test('ids are legal, unique and the same every time', () => {
+    const turns = [
+      user(text('a')),
+      assistant(call('call_xyz|weird id'), call('')),
+      user(result('call_xyz|weird id'), result('')),
+      assistant(call('call_1'), call('call_1')),
+      user(result('call_1', 'first'), result('call_1', 'second')),
+      assistant(call('call_1')),
+      user(result('call_1', 'third')),
+    ]
+    const { messages: encoded, features } = encode(turns)
+    expect(features).toEqual([])
+    expect(encode(turns).messages).toEqual(encoded)
+    const blocks = encoded.flatMap((message) => (Array.isArray(message.content) ? message.content : [])) as JsonObject[]
+    const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id as string] : []))
+    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id as string] : []))
+    expect(results).toEqual(calls)
+    expect(new Set(calls).size).toBe(5)
+    expect(calls.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true)
+    expect(
+      blocks
+        .filter((block) => block.type === 'tool_result')
+        .map((block) => block.content)
+        .slice(2),
+    ).toEqual(['first', 'second', 'third'])
+  })
+
+  test('results hold images, files and errors', () => {
+    const turns = [
+      user(text('a')),
+      assistant(call('1')),
+      user({
+        type: 'tool-result',
+        callId: '1',
+        isError: true,
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } },
+        ],
+        cache: { ttl: '5m' },
+      }),
+    ]
+    expect(encode(turns).messages[2]?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: '1',
+        content: [
+          { type: 'text', text: 'see' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
+        ],
+        is_error: true,
+        cache_control: { type: 'ephemeral' },
+      },
+    ])
+  })
+})
+
+describe('reasoning', () => {
+  test('only what this format’s providers signed goes back', () => {
+    const own = { format: 'messages', value: 'Eq=' } as const
+    const foreign = { format: 'generate-content', value: 'Ab=' } as const
+    const turn = assistant(
+      { type: 'reasoning', text: 'mine', signature: own },
+      { type: 'reasoning', text: '', signature: own },
+      { type: 'reasoning', text: '', redacted: own },
+      { type: 'reasoning', text: 'foreign', signature: foreign },
+      { type: 'reasoning', text: '', redacted: foreign },
+      { type: 'reasoning', text: 'unsigned' },
+      text('b'),
+    )
+    expect(encode([user(text('a')), turn, user(text('c'))]).messages[1]?.content).toEqual([
+      { type: 'thinking', thinking: 'mine', signature: 'Eq=' },
+      { type: 'thinking', thinking: '', signature: 'Eq=' },
+      { type: 'redacted_thinking', data: 'Eq=' },
+      { type: 'text', text: 'b' },
+    ])
+  })
+
+  test('alone is no message', () => {
+    const thought: ContentBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
+    expect(encode([user(text('a')), assistant(thought), user(text('b'))]).messages).toHaveLength(1)
+  })
+})
+
+describe('media', () => {
+  test.each<[ContentBlock, JsonObject]>([
+    [
+      { type: 'image', source: { type: 'url', url: 'data:image/jpg;base64,AAAA' } },
+      { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } },
+    ],
+    [
+      { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' }, cache: { ttl: '5m' } },
+      {
+        type: 'image',
+        source: { type: 'url', url: 'https://example.org/a.png' },
+        cache_control: { type: 'ephemeral' },
+      },
+    ],
+    [
+      {
+        type: 'file',
+        source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' },
+        filename: 'a.pdf',
+        context: 'c',
+      },
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' },
+        title: 'a.pdf',
+        context: 'c',
+      },
+    ],
+    [
+      { type: 'file', source: { type: 'base64', mediaType: 'text/csv', data: Buffer.from('a,é').toString('base64') } },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a,é' } },
+    ],
+    [
+      { type: 'file', source: { type: 'url', url: 'data:text/plain,a%20b' } },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a b' } },
+    ],
+    [
+      { type: 'file', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
+    ],
+    [
+      { type: 'file', source: { type: 'url', url: 'https://example.org/a', mediaType: 'image/png' } },
+      { type: 'image', source: { type: 'url', url: 'https://example.org/a' } },
+    ],
+    [
+      { type: 'file', source: { type: 'text', text: 'words', mediaType: 'text/plain' } },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } },
+    ],
+    [
+      { type: 'file', source: { type: 'file-id', id: 'file_1', format: 'messages' } },
+      { type: 'document', source: { type: 'file', file_id: 'file_1' } },
+    ],
+  ])('%j', (block, expected) => {
+    expect(userBlock(block)).toEqual([expected])
+  })
+
+  test.each<[ContentBlock, string[]]>([
+    [{ type: 'image', source: { type: 'base64', mediaType: 'image/tiff', data: 'AA' } }, []],
+    [{ type: 'image', source: { type: 'url', url: 'gs://bucket/a.png' } }, []],
+    [{ type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } }, ['no-url-sources']],
+    [{ type: 'file', source: { type: 'file-id', id: 'f', format: 'chat-completions' } }, []],
+    [{ type: 'file', source: { type: 'base64', mediaType: 'application/zip', data: 'AA' } }, []],
+    [{ type: 'file', source: { type: 'url', url: 'data:text/plain,%' } }, []],
+  ])('refused: %j', (block, quirks) => {
+    expect(complaint(() => userBlock(block, ...quirks)).param).toBe('messages')
+  })
+
+  test('in an assistant turn is named in words', () => {
+    const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
+    const { messages: encoded, features } = encode([user(text('draw')), assistant(image), user(text('more'))])
+    expect(encoded[1]).toEqual({ role: 'assistant', content: '[image]' })
+    expect(features).toEqual(['image'])
+  })
+})

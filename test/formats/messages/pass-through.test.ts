@@ -1,0 +1,157 @@
+/** The same format on its way through: what is replaced, what is taken out, and that all else is the caller's own. */
+import { describe, expect, test } from 'bun:test'
+import { complaint, context, readFixture, traits, wireBody } from '@test/formats/messages/support'
+import fc from 'fast-check'
+import { messages } from '@/formats/messages/index'
+import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+const { passThrough } = messages
+
+function pass(changes: JsonObject = {}, maxOutputTokens?: number, ...quirks: string[]): JsonObject {
+  const body = wireBody(changes)
+  const before = JSON.stringify(body)
+  const request = messages.decodeRequest(body)
+  const passed = passThrough.request(
+    body,
+    maxOutputTokens ? { ...request, maxOutputTokens } : request,
+    traits(...quirks),
+  )
+  expect(JSON.stringify(body)).toBe(before)
+  return passed
+}
+
+describe('a request', () => {
+  test('names the upstream model and keeps everything else', () => {
+    const body = parseJson(readFixture('claude-code-request.json')) as JsonObject
+    const passed = passThrough.request({ ...body, fallback: ['svc/beta'] }, messages.decodeRequest(body), traits())
+    expect(passed).toEqual({ ...body, model: 'upstream-model' })
+    expect(passed.messages).toBe(body.messages)
+  })
+
+  test('has a lowered limit written, and the thinking budget under it', () => {
+    const thinking = { type: 'enabled', budget_tokens: 4000, display: 'omitted' }
+    expect(pass({ max_tokens: 8000 }, 500).max_tokens).toBe(500)
+    expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)
+    expect(pass({ max_tokens: 8000, thinking }, 3000).thinking).toEqual({ ...thinking, budget_tokens: 2999 })
+    expect(pass({ max_tokens: 8000, thinking }, 1024).thinking).toEqual({ type: 'disabled' })
+  })
+
+  test('loses sampling where the model takes none', () => {
+    const sampling = { temperature: 0.5, top_p: 0.5, top_k: 3 }
+    expect(pass(sampling)).toMatchObject(sampling)
+    expect(Object.keys(pass(sampling, undefined, 'no-sampling'))).toEqual(['model', 'max_tokens', 'messages'])
+  })
+
+  test.each<[JsonObject, string]>([
+    [{ speed: 'fast' }, 'speed'],
+    [{ inference_geo: 'us' }, 'inference_geo'],
+    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }, 'tools[0].type'],
+  ])('is refused what no price covers: %j', (changes, param) => {
+    expect(complaint(() => pass(changes)).param).toBe(param)
+    expect(pass(changes, undefined, 'unpriced-extras')).toMatchObject(changes)
+  })
+
+  test.each<[JsonObject]>([
+    [{ speed: 'standard', inference_geo: 'global' }],
+    [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+    [{ tools: [{ type: 'text_editor_20250728', name: 'edit' }] }],
+    [{ tools: [{ type: 'custom', name: 'f', input_schema: {} }] }],
+    [{ mcp_servers: [{ type: 'url', url: 'https://example.org' }] }],
+  ])('keeps what costs nothing more: %j', (changes) => {
+    expect(pass(changes)).toMatchObject(changes)
+  })
+})
+
+describe('thinking', () => {
+  const own = { type: 'thinking', thinking: '', signature: 'EqQB+/8=' }
+  const marked = { type: 'thinking', thinking: 'x', signature: 'svc.generate-content.call.AbC=' }
+  const call = { type: 'tool_use', id: 't', name: 'f', input: {} }
+  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] }
+  const history = (...content: JsonValue[]) => [{ role: 'user', content: 'a' }, { role: 'assistant', content }, result]
+
+  test.each<[JsonValue]>([
+    [marked],
+    [{ type: 'thinking', thinking: 'x', signature: '' }],
+    [{ type: 'thinking', thinking: 'x' }],
+    [{ type: 'thinking', thinking: 'x', signature: 'svc.unsigned' }],
+    [{ type: 'redacted_thinking', data: 'svc.generate-content.reasoning.Ab' }],
+  ])('that another provider made is taken out: %j', (block) => {
+    expect(pass({ messages: history(own, block, call) }).messages).toEqual(history(own, call))
+  })
+
+  test('of the provider’s own stays', () => {
+    const kept = history(own, { type: 'redacted_thinking', data: 'Emw=' }, call)
+    expect(pass({ messages: kept }).messages).toEqual(kept)
+  })
+
+  test('a message of nothing else goes with it', () => {
+    const turns = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: [marked] },
+      { role: 'user', content: 'b' },
+    ]
+    expect(pass({ messages: turns }).messages).toEqual([turns[0], turns[2]] as never)
+  })
+
+  test('is switched off in a loop that lost it', () => {
+    const thinking = { type: 'enabled', budget_tokens: 1024 }
+    const on = { thinking, max_tokens: 4000 }
+    expect(pass({ ...on, messages: history(marked, call) }).thinking).toEqual({ type: 'disabled' })
+    expect(pass({ ...on, messages: history(own, marked, call) }).thinking).toEqual(thinking)
+    expect(pass({ ...on, messages: history(call) }).thinking).toEqual(thinking)
+    expect(pass({ thinking: { type: 'adaptive' }, messages: history(marked, call) }).thinking).toEqual({
+      type: 'adaptive',
+    })
+  })
+})
+
+describe('an answer', () => {
+  test('names the public model, byte for byte the same otherwise', () => {
+    const text = readFixture('thinking-tools-response.json')
+    const passed = passThrough.response(text, parseJson(text) as JsonObject, 'svc/alpha')
+    expect(passed).toBe(text.replace('"upstream-model"', '"svc/alpha"'))
+  })
+
+  test('without a model stays', () => {
+    expect(passThrough.response('{"a": 1}', { a: 1 }, 'svc/alpha')).toBe('{"a": 1}')
+  })
+
+  test('that quotes its own model is not confused', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (said, model) => {
+        const answer = {
+          content: [{ type: 'text', text: said }, { model: 'inner' }],
+          model,
+          text: `"model":"${model}"`,
+        }
+        const passed = passThrough.response(JSON.stringify(answer), answer, 'svc/alpha')
+        expect(JSON.parse(passed)).toEqual({ ...answer, model: 'svc/alpha' })
+      }),
+    )
+  })
+})
+
+describe('an event', () => {
+  const event = (data: string) => passThrough.event(data, parseJson(data), context)
+
+  test('only the start of the message changes', () => {
+    for (const block of readFixture('thinking-tools.sse').split('\n\n').filter(Boolean)) {
+      const data = block.split('data: ')[1] ?? ''
+      expect(event(data)).toBe(data.replace('"upstream-model"', '"svc/alpha"'))
+    }
+  })
+
+  test('a model named in the text stays', () => {
+    const data = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"upstream-model"}}'
+    expect(event(data)).toBe(data)
+  })
+
+  test.each([
+    '{"type":"error","error":{"type":"api_error","message":"secret"}}',
+    '{"error":{"message":"secret"}}',
+    'broken',
+  ])('hidden: %s', (data) => {
+    expect(event(data)).toBeUndefined()
+  })
+})

@@ -1,0 +1,113 @@
+/** The endpoints beside inference: models, usage, health, docs. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import OpenAI from 'openai'
+
+let gateway: TestGateway
+let customer: Customer
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
+  customer = await gateway.customer('2.5')
+})
+afterAll(() => gateway.stop())
+
+test('GET /v1/models lists every model and tier without a credential', async () => {
+  const response = await fetch(`${gateway.url}/v1/models`)
+  expect(response.status).toBe(200)
+  const list = (await response.json()) as { object: string; data: Record<string, unknown>[] }
+  expect(list.object).toBe('list')
+  expect(list.data).toEqual([
+    expect.objectContaining({
+      id: 'svc/alpha',
+      object: 'model',
+      created: 1_760_000_000,
+      owned_by: 'provider1',
+      name: 'Alpha',
+      provider: 'provider1',
+      pricing: { input_per_1m_tokens: 1, output_per_1m_tokens: 2, currency: 'USD' },
+      context_length: 256_000,
+    }),
+    expect.objectContaining({
+      id: 'auto-smart',
+      object: 'model',
+      provider: 'svc',
+      pricing: null,
+      context_length: 128_000,
+    }),
+  ])
+})
+
+test.each(['/v1/models/svc/alpha', '/v1/models/svc%2Falpha', '/v1/models/svc/alpha/', '/v1/models/auto-smart'])(
+  'GET %s',
+  async (path) => {
+    const response = await fetch(gateway.url + path)
+    expect(response.status).toBe(200)
+    expect(((await response.json()) as { id: string }).id).toBe(path.includes('alpha') ? 'svc/alpha' : 'auto-smart')
+  },
+)
+
+test('an unknown model is 404', async () => {
+  const response = await fetch(`${gateway.url}/v1/models/svc/none`)
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
+})
+
+test('the openai client lists and retrieves', async () => {
+  const client = new OpenAI({ apiKey: customer.key, baseURL: `${gateway.url}/v1` })
+  const ids: string[] = []
+  for await (const model of client.models.list()) ids.push(model.id)
+  expect(ids).toEqual(['svc/alpha', 'auto-smart'])
+  expect((await client.models.retrieve('svc/alpha')).id).toBe('svc/alpha')
+})
+
+test('GET /v1/usage is correct to the last settled request', async () => {
+  const usage = async () =>
+    (await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${customer.key}` } })).json()
+  expect(await usage()).toEqual({
+    credits_remaining: 2.5,
+    credits_used: 0,
+    usage_this_month: 0,
+    customer: { name: 'Test Customer', credits: 2.5 },
+    recentUsage: [],
+  })
+  for (let count = 1; count <= 3; count++) {
+    await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'auto-smart', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    const summary = (await usage()) as { credits_used: number; recentUsage: Record<string, unknown>[] }
+    expect(summary).toMatchObject({ credits_remaining: 2.5 - count * 0.00002, usage_this_month: summary.credits_used })
+    expect(summary.recentUsage).toHaveLength(count)
+    expect(summary.recentUsage[0]).toEqual({
+      model: 'svc/alpha',
+      inputTokens: 10,
+      outputTokens: 5,
+      credits: 0.00002,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+  }
+})
+
+test('health and readiness', async () => {
+  expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' })
+  const ready = await fetch(`${gateway.url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
+})
+
+test('the documentation is rendered from local files and describes every public route', async () => {
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  const addresses = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string)
+  expect(addresses.length).toBeGreaterThan(2)
+  for (const address of addresses) {
+    expect(address).toStartWith('/docs/')
+    expect((await fetch(gateway.url + address)).status).toBe(200)
+  }
+  const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
+  for (const path of ['/v1/chat/completions', '/v1/models', '/v1/usage', '/healthz', '/readyz']) {
+    expect(Object.keys(document.paths)).toContain(path)
+  }
+  expect(JSON.stringify(document.paths['/v1/chat/completions'])).toContain('max_tokens')
+})

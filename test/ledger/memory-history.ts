@@ -1,0 +1,130 @@
+/** A history in memory, with a flusher that can be stopped between any two steps: what Postgres is to the ledger. */
+import type { RedisClient } from '@/ledger/connection'
+import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
+import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
+import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
+import { nano } from '@/lib/money'
+
+export interface MemoryHistory extends LedgerHistory {
+  addAccount(accountId: string): void
+  setStatus(accountId: string, status: AccountStatus): void
+  setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
+  /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
+  addCredit(accountId: string, entryId: string, amount: number): void
+  /** Writes events into the books, each once. */
+  write(events: readonly UsageEvent[]): void
+  /** Carries all events of the given accounts' shards into the books; `crash` stops before they leave the stream. */
+  flush(redis: RedisClient, accountIds: readonly string[], options?: { crash: boolean }): Promise<void>
+  events(accountId: string): UsageEvent[]
+  /** How often an account was read. */
+  reads(): number
+  /** From now on every read rejects, or works again. */
+  setDown(isDown: boolean): void
+}
+
+/** Creates an empty history. */
+export function createMemoryHistory(): MemoryHistory {
+  const accounts = new Map<string, AccountSnapshot>()
+  const keys = new Map<string, KeySnapshot>()
+  const events = new Map<string, UsageEvent>()
+  let readCount = 0
+  let isDown = false
+  const answer = async <T>(value: () => T): Promise<T> => {
+    if (isDown) throw new Error('the history is down')
+    readCount++
+    return structuredClone(value())
+  }
+  const account = (id: string): AccountSnapshot => {
+    const found = accounts.get(id)
+    if (!found) throw new Error(`no account ${id}`)
+    return found
+  }
+
+  function write(batch: readonly UsageEvent[]): void {
+    for (const event of batch) {
+      if (events.has(event.eventId)) continue
+      events.set(event.eventId, event)
+      const owner = account(event.accountId)
+      owner.balance = nano(owner.balance - event.cost)
+      owner.spent = nano(owner.spent + event.cost)
+      owner.seq = Math.max(owner.seq, event.seq)
+      count(owner, event)
+      const key = keys.get(`${event.accountId}:${event.keyId}`)
+      if (key) count(key, event)
+    }
+  }
+
+  return {
+    account: (id) => answer(() => accounts.get(id)),
+    accounts: (ids) => answer(() => ids.flatMap((id) => accounts.get(id) ?? [])),
+    key: (accountId, keyId) => answer(() => keys.get(`${accountId}:${keyId}`)),
+    knownEventIds: (ids) => answer(() => ids.filter((id) => events.has(id))),
+    accountIds: (after, limit) =>
+      answer(() =>
+        [...accounts.keys()]
+          .sort()
+          .filter((id) => id > after)
+          .slice(0, limit),
+      ),
+    addAccount(accountId) {
+      const money = { balance: nano(0), spent: nano(0), spentThisMonth: nano(0) }
+      accounts.set(accountId, { accountId, status: 'active', ...money, month: 0, seq: 0, creditedEntryIds: [] })
+    },
+    setStatus(accountId, status) {
+      account(accountId).status = status
+    },
+    setKey(key) {
+      const name = `${key.accountId}:${key.keyId}`
+      keys.set(name, { ...NEW_KEY, ...keys.get(name), ...key })
+    },
+    addCredit(accountId, entryId, amount) {
+      const owner = account(accountId)
+      owner.balance = nano(owner.balance + amount)
+      owner.creditedEntryIds.push(entryId)
+    },
+    write,
+    async flush(redis, accountIds, options) {
+      for (const shard of new Set(accountIds.map(shardOf))) {
+        const entries = await redis.xrange(eventsKey(shard), '-', '+')
+        const own = entries.flatMap(([id, fields]) => {
+          const event = parseUsageEvent(fields)
+          return event && accounts.has(event.accountId) ? [{ id, event }] : []
+        })
+        write(own.map(({ event }) => event))
+        if (options?.crash || own.length === 0) continue
+        await redis.xdel(eventsKey(shard), ...own.map(({ id }) => id))
+      }
+    },
+    events: (accountId) => [...events.values()].filter((event) => event.accountId === accountId),
+    reads: () => readCount,
+    setDown(down) {
+      isDown = down
+    },
+  }
+}
+
+const NEW_KEY = {
+  status: 'active',
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrency: null,
+  monthlyBudget: null,
+  expiresAtMs: null,
+  spentThisMonth: nano(0),
+  month: 0,
+} satisfies Omit<KeySnapshot, 'accountId' | 'keyId'>
+
+/** The state of a key that has no limits of its own. */
+export function keyState(payer: { accountId: string; keyId: string }, changes: Partial<KeyState> = {}): KeyState {
+  const { spentThisMonth: _spent, month: _month, ...limits } = NEW_KEY
+  return { ...limits, ...payer, ...changes }
+}
+
+function count(counter: { month: number; spentThisMonth: number }, event: UsageEvent): void {
+  const date = new Date(event.atMs)
+  const month = date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
+  if (month > counter.month) Object.assign(counter, { month, spentThisMonth: event.cost })
+  else if (month === counter.month) counter.spentThisMonth += event.cost
+}
+
+export const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)

@@ -1,0 +1,94 @@
+/** Reading JSON without trusting it: depth before parsing, and faults by line and column. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { isDeeperThan, isJsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { readJsonText } from '@/lib/json-text'
+
+const encoder = new TextEncoder()
+
+function depthOf(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
+
+describe('the depth of JSON', () => {
+  test('is that of the parsed value', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.nat(8), (text, limit) => {
+        expect(isDeeperThan(encoder.encode(text), limit)).toBe(depthOf(parseJson(text)) > limit)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('does not count brackets inside strings', () => {
+    expect(isDeeperThan(encoder.encode(JSON.stringify({ text: '[[[{{{"[[\\"[[' })), 1)).toBe(false)
+  })
+
+  test('is found in 200,000 brackets without a parse', () => {
+    expect(isDeeperThan(encoder.encode('['.repeat(200_000)), 64)).toBe(true)
+    expect(isDeeperThan(encoder.encode('{"a":'.repeat(200_000)), 64)).toBe(true)
+  })
+})
+
+test('an object is neither null nor an array', () => {
+  expect([{}, { a: 1 }].every(isJsonObject)).toBe(true)
+  expect([null, [], 'a', 1, undefined, true].some(isJsonObject)).toBe(false)
+})
+
+test('what is no JSON parses to undefined', () => {
+  expect(parseJson('{"a":1}')).toEqual({ a: 1 })
+  expect(parseJson('{a:1}')).toBeUndefined()
+})
+
+describe('a JSON file', () => {
+  test('is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent)
+        expect(readJsonText(text)).toEqual({ kind: 'parsed', value: JSON.parse(text) })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('is broken exactly where JSON.parse says so', () => {
+    const damaged = fc.tuple(fc.json(), fc.nat(60), fc.constantFrom('', ',', '"', '}', ']', '1', 'x', '\\', '\n', ':'))
+    fc.assert(
+      fc.property(damaged, ([text, at, piece]) => {
+        const broken = text.slice(0, at) + piece + text.slice(at + 1)
+        const value = parseJson(broken)
+        fc.pre(!hasRepeatedNames(broken, value))
+        expect(readJsonText(broken)).toEqual(
+          value === undefined ? expect.objectContaining({ kind: 'broken' }) : { kind: 'parsed', value },
+        )
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test.each([
+    ['{\n  "a": 1,\n  "b" 2\n}', 3, 7, 'expected :'],
+    ['{\n  "a": 1,\n}', 3, 1, 'property name'],
+    ['[1, 2', 1, 6, 'expected ]'],
+    ['{"a": tru}', 1, 7, 'expected a JSON value'],
+    ['', 1, 1, 'too early'],
+    ['{} {}', 1, 4, 'nothing more'],
+    ['{"a": "b\n"}', 1, 7, 'closing quote'],
+    ['{"a": "\\x"}', 1, 7, 'escape'],
+    ['{"a": 1,\n "a": 2}', 2, 2, 'given twice'],
+    ['{"a": 01}', 1, 7, 'expected a JSON value'],
+    ['['.repeat(500), 1, 102, 'nested deeper'],
+  ])('%p is broken at line %p, column %p: %s', (text, line, column, message) => {
+    expect(readJsonText(text)).toEqual({ kind: 'broken', line, column, message: expect.stringContaining(message) })
+  })
+
+  test('may begin with a byte order mark and name anything', () => {
+    expect(readJsonText('\uFEFF{"__proto__": 1}')).toEqual({ kind: 'parsed', value: JSON.parse('{"__proto__": 1}') })
+  })
+})
+
+/** JSON.parse lets a name be given twice, which a file written by a person must not. */
+function hasRepeatedNames(text: string, value: JsonValue | undefined): boolean {
+  return value !== undefined && (text.match(/"\s*:/g)?.length ?? 0) > (JSON.stringify(value).match(/":/g)?.length ?? 0)
+}

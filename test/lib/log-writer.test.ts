@@ -1,0 +1,111 @@
+/** The writer behind the log: order, memory and survival, on real files and pipes. */
+import { describe, expect, test } from 'bun:test'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { until } from '@test/support/until'
+import { createLogWriter } from '@/lib/log-writer'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+async function withFile(use: (descriptor: number, read: () => string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'log-writer-'))
+  const path = join(folder, 'log')
+  const descriptor = openSync(path, 'w')
+  try {
+    await use(descriptor, () => readFileSync(path, 'utf8'))
+  } finally {
+    closeSync(descriptor)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function run(script: string) {
+  return Bun.spawn([process.execPath, '-e', script], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
+}
+
+describe('the log writer', () => {
+  test('writes every line in order', () =>
+    withFile(async (descriptor, read) => {
+      const writer = createLogWriter(descriptor)
+      const lines = Array.from({ length: 5000 }, (_, index) => `line ${index} ä\n`)
+      for (const [index, line] of lines.entries()) {
+        writer.write(line)
+        if (index % 500 === 0) await writer.flush()
+      }
+      await writer.flush()
+      expect(read()).toBe(lines.join(''))
+    }))
+
+  test('writes what is left when the process exits', () =>
+    withFile(async (descriptor, read) => {
+      const writer = createLogWriter(descriptor)
+      writer.write('last words\n')
+      writer.flushSync()
+      expect(read()).toBe('last words\n')
+      await writer.flush()
+      expect(read()).toBe('last words\n')
+    }))
+
+  test('gives up quietly on a descriptor that is closed', async () => {
+    const writer = createLogWriter(987_654)
+    writer.write('nobody reads this\n')
+    await writer.flush()
+    writer.write('nor this\n')
+    writer.flushSync()
+    await writer.flush()
+  })
+
+  test('outlives a pipe whose reader is gone', async () => {
+    const child = run(`
+      import { createLogWriter } from '@/lib/log-writer'
+      const writer = createLogWriter()
+      writer.write('ready\\n')
+      process.stdin.resume()
+      for (let round = 0; round < 50; round++) {
+        writer.write('x'.repeat(100_000) + '\\n')
+        await writer.flush()
+      }
+      writer.flushSync()
+      process.stderr.write('still alive')
+      process.exit(0)
+    `)
+    const reader = child.stdout.getReader()
+    await reader.read()
+    await reader.cancel()
+    expect(await new Response(child.stderr).text()).toBe('still alive')
+    expect(await child.exited).toBe(0)
+  })
+
+  test('neither blocks nor grows without bound while nobody reads, and says how much it dropped', async () => {
+    const child = run(`
+      import { createLogWriter } from '@/lib/log-writer'
+      const writer = createLogWriter()
+      const line = 'x'.repeat(99_999) + '\\n'
+      for (let round = 0; round < 1000; round++) {
+        writer.write(line)
+        await new Promise(setImmediate)
+      }
+      process.stderr.write('not blocked\\n')
+      await writer.flush()
+      process.exit(0)
+    `)
+    let complaints = ''
+    const decoder = new TextDecoder()
+    const watching = child.stderr.pipeTo(
+      new WritableStream({
+        write(bytes) {
+          complaints += decoder.decode(bytes)
+        },
+      }),
+    )
+    await until(() => complaints.includes('not blocked'), 'the child to get past a full pipe')
+    const text = await new Response(child.stdout).text()
+    await watching
+    const notes = text.matchAll(/\{"level":"warn","event":"log_lines_dropped","lines":(\d+)\}\n/g)
+    const dropped = [...notes].reduce((sum, [, lines]) => sum + Number(lines), 0)
+    expect(dropped).toBeGreaterThan(0)
+    expect(text.length).toBeLessThan(20_000_000)
+    expect(dropped + text.split('\n').filter((line) => line.startsWith('x')).length).toBe(1000)
+  })
+})

@@ -1,0 +1,153 @@
+/** Log lines: one JSON object each, nothing secret in them, and nothing that a value could do to break out of its line. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createLogger, type LogFields, type LoggerOptions, type LogLevel } from '@/lib/logger'
+import { createRedactor } from '@/lib/redact'
+
+type Line = LogFields & { time: string; level: string; event: string }
+
+function capture(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', service: 'gateway', write: (line) => void lines.push(line), ...options })
+  return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') as Line }
+}
+
+describe('a log line', () => {
+  test('holds time, level, service, event and fields', () => {
+    const { logger, lines, last } = capture({ now: () => 1_760_000_000_123 })
+    logger.warn('upstream_failed', { status: 502, attempts: [1, 2], nothing: undefined })
+    expect(lines).toEqual([expect.stringMatching(/^\{.*\}\n$/)])
+    expect(last()).toEqual({
+      time: '2025-10-09T08:53:20.123Z',
+      level: 'warn',
+      service: 'gateway',
+      event: 'upstream_failed',
+      status: 502,
+      attempts: [1, 2],
+    })
+  })
+
+  test.each([
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+  ] as const)('is written at level %s and above', (level: LogLevel, count) => {
+    const { logger, lines } = capture({ level })
+    for (const name of ['debug', 'info', 'warn', 'error'] as const) logger[name]('something')
+    expect(lines).toHaveLength(count)
+  })
+
+  test('carries the fields of its child logger, which it may overwrite, but never its own frame', () => {
+    const { logger, last } = capture()
+    const child = logger.child({ requestId: 'r1', model: 'a' }).child({ model: 'b' })
+    child.info('attempt', { model: 'c', event: 'forged', level: 'forged', time: 'forged' })
+    expect(last()).toMatchObject({ requestId: 'r1', model: 'c', event: 'attempt', level: 'info' })
+  })
+
+  test('stays one line of plain JSON whatever the values are', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ unit: 'binary' }), fc.anything({ withBigInt: true, withDate: true })),
+        (fields) => {
+          const { logger, lines } = capture()
+          logger.info('anything', fields)
+          const [line = ''] = lines
+          expect(lines).toHaveLength(1)
+          expect(line.indexOf('\n')).toBe(line.length - 1)
+          expect([...line.slice(0, -1)].every((character) => character >= ' ')).toBe(true)
+          expect(JSON.parse(line).event).toBe('anything')
+        },
+      ),
+    )
+  })
+
+  test('escapes line feeds and terminal codes', () => {
+    const { logger, lines, last } = capture()
+    logger.info('login', { email: 'a\r\n{"event":"forged"}\u001b[31mred' })
+    expect(lines[0]).not.toContain('\u001b')
+    expect(lines[0]?.trimEnd()).not.toContain('\n')
+    expect(last().email).toBe('a\r\n{"event":"forged"}\u001b[31mred')
+  })
+
+  test('survives values that refer to themselves, throw, or are huge', () => {
+    const { logger, lines, last } = capture()
+    const loop: LogFields = {}
+    for (let index = 0; index < 100; index++) loop[`self${index}`] = loop
+    logger.info('odd', { bytes: new Uint8Array(5), text: 'x'.repeat(1_000_000), list: Array(10_000).fill(0), loop })
+    expect(lines[0]?.length).toBeLessThan(30_000)
+    expect(last().bytes).toBe('[5 bytes]')
+    logger.info('thrower', {
+      get bad() {
+        throw new Error('not today')
+      },
+    })
+    expect(last().event).toBe('thrower')
+  })
+})
+
+describe('errors in a log line', () => {
+  test('show name, message, code and cause, and their stack at level debug only', () => {
+    const cause = Object.assign(new TypeError('socket closed'), { code: 'ECONNRESET' })
+    const error = new Error('upstream failed', { cause })
+    for (const level of ['info', 'debug'] as const) {
+      const { logger, last } = capture({ level })
+      logger.error('failed', { error })
+      const expected = { name: 'Error', message: 'upstream failed', cause: { name: 'TypeError', code: 'ECONNRESET' } }
+      expect(last().error).toMatchObject(expected)
+      expect(Object.hasOwn(last().error as object, 'stack')).toBe(level === 'debug')
+    }
+  })
+
+  test('hide secrets in their messages', () => {
+    const { logger, lines } = capture({ level: 'debug' })
+    logger.error('failed', { error: new Error('refused: Authorization: Bearer abc.def-123') })
+    expect(lines[0]).not.toContain('abc.def-123')
+  })
+})
+
+describe('redaction', () => {
+  const secrets = ['correct-horse-battery', 'sëcret"with\nodd\\chars', 'a+b(c)[d]{8}$^.*?|']
+
+  test.each([
+    ['a key of ours', 'svc-0123456789abcdefghijABCDEFGHIJ012345'],
+    ['a provider key', 'sk-proj-abcdefghijklmnop'],
+    ['another provider key', 'AIzaSyA-1234567890abcdefgh_ijklmnop'],
+    ['a bearer token', 'xyz.123~abc', 'Authorization: Bearer xyz.123~abc'],
+    ['a basic credential', 'dXNlcjpwYXNzd29yZA==', 'Basic dXNlcjpwYXNzd29yZA=='],
+    ['a signed token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl'],
+    ['a key in a query', 'whatever-it-is', '/v1beta/models?key=whatever-it-is&alt=sse'],
+    ['a password in an address', 'user:hunter2', 'redis://user:hunter2@host:6379'],
+    ...secrets.map((secret) => ['a configured secret', secret]),
+  ])('takes out %s', (_, secret = '', text = `before ${secret} after`) => {
+    const { logger, lines, last } = capture({ redact: createRedactor(secrets) })
+    logger.info('request', { url: text, nested: [{ deep: text }], [text]: 1 })
+    expect(lines[0]).not.toContain(JSON.stringify(secret).slice(1, -1))
+    expect(last().url).toContain('[redacted]')
+  })
+
+  test.each(['authorization', 'Cookie', 'password', 'api_key', 'apiKey', 'x-provider3-api-key', 'secret'])(
+    'takes out whatever the field %s holds',
+    (field) => {
+      const { logger, last } = capture()
+      logger.info('request', { headers: { [field]: 'plain words', accept: 'text/plain' } })
+      expect(last().headers).toEqual({ [field]: '[redacted]', accept: 'text/plain' })
+    },
+  )
+
+  test('finds a secret anywhere in any text', () => {
+    const redact = createRedactor(secrets)
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom(...secrets), fc.string(), (before, secret, after) => {
+        expect(redact(before + secret + after)).not.toContain(secret)
+      }),
+    )
+  })
+
+  test('leaves ordinary text alone', () => {
+    const redact = createRedactor(['short'])
+    for (const text of ['svc-gateway', 'svc/alpha', 'the short task-force', 'https://host:80/a?keys=1', 'Bearer']) {
+      expect(redact(text)).toBe(text)
+    }
+  })
+})

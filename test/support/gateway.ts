@@ -1,0 +1,164 @@
+/** A whole gateway for a test: real stores, a scripted provider, one funded account, a port of its own. */
+import { createAccounts } from '@/accounts/accounts'
+import { type ApiKeys, createApiKeys, type NewKey } from '@/accounts/api-keys'
+import { createCredits } from '@/accounts/credits'
+import { compose, type Gateway } from '@/boot/compose'
+import { serve } from '@/boot/serve'
+import { loadCatalog } from '@/catalog/catalog'
+import type { Catalog } from '@/catalog/types'
+import { type Config, loadConfig } from '@/config'
+import type { AccountBalance } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import { createLogger } from '@/lib/logger'
+import { nano, parseUsd } from '@/lib/money'
+import { freshDatabase, redisUrl } from './stores'
+import { type Respond, type ScriptedUpstream, startUpstream } from './upstream'
+
+export type Customer = { accountId: string; keyId: string; key: string }
+
+export interface TestGateway {
+  /** Base address without a trailing slash. */
+  readonly url: string
+  readonly gateway: Gateway
+  readonly upstream: ScriptedUpstream
+  readonly apiKeys: ApiKeys
+  /** Every log line written so far. */
+  readonly logLines: string[]
+  /** A new account with `usd` of credit and one key. */
+  customer(usd: string, key?: Partial<NewKey>): Promise<Customer>
+  balance(accountId: string): Promise<AccountBalance>
+  /** A second gateway on the same stores, upstream and catalogue. */
+  twin(): Promise<TestGateway>
+  stop(): Promise<void>
+}
+
+export type GatewayOptions = {
+  respond: Respond
+  /** Changes the catalogue file before it is loaded. */
+  catalog?: (file: CatalogFile) => void
+  /** Environment variables beyond the defaults. */
+  environment?: Record<string, string>
+  redisUrl?: string
+  databaseUrl?: string
+}
+
+/** The catalogue of tests: cheap to reckon with (1 USD and 2 USD per 1,000,000 tokens = 1,000 and 2,000 nano-USD a token). */
+export type CatalogFile = {
+  service: string
+  providers: Record<string, Record<string, unknown>>
+  models: Record<string, unknown>[]
+  tiers: Record<string, unknown>[]
+  limits: { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
+}
+
+/** Starts a gateway. Stop it in `afterAll`. */
+export async function startGateway(options: GatewayOptions): Promise<TestGateway> {
+  const upstream = startUpstream(options.respond)
+  const file = catalogFile(upstream.url)
+  options.catalog?.(file)
+  const environment = {
+    LOG_LEVEL: 'debug',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    REDIS_COMMAND_TIMEOUT_MS: '5000',
+    ...options.environment,
+  }
+  const loadedConfig = loadConfig(environment)
+  assert(loadedConfig.kind === 'loaded', 'the test configuration is sound')
+  const loaded = loadCatalog(JSON.stringify(file), environment)
+  assert(loaded.kind === 'loaded', `the test catalogue is sound: ${JSON.stringify(loaded)}`)
+  const stores = {
+    redisUrl: options.redisUrl ?? (await redisUrl()),
+    databaseUrl: options.databaseUrl ?? (await freshDatabase()),
+  }
+  return launch(loadedConfig.config, loaded.catalog, stores, upstream)
+}
+
+type StoreAddresses = { redisUrl: string; databaseUrl: string }
+
+async function launch(
+  config: Config,
+  catalog: Catalog,
+  stores: StoreAddresses,
+  upstream: ScriptedUpstream,
+): Promise<TestGateway> {
+  const logLines: string[] = []
+  const logger = createLogger({ level: config.logLevel, write: (line) => logLines.push(line), service: 'svc' })
+  const gateway = await compose({ config, catalog, ...stores, logger })
+  const server = serve(config, gateway.app)
+  const { ledger } = gateway.deps
+  const accounts = createAccounts(gateway.database, ledger)
+  const apiKeys = createApiKeys(gateway.database, ledger, catalog.service)
+  const credits = createCredits(gateway.database, ledger)
+  const twins: TestGateway[] = []
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    gateway,
+    upstream,
+    apiKeys,
+    logLines,
+    async customer(usd, key = {}) {
+      const account = await accounts.create({ email: `${crypto.randomUUID()}@example.test`, name: 'Test Customer' })
+      assert(account.kind === 'created', 'a new address is free')
+      const { accountId } = account
+      const amount = nano(parseUsd(usd) ?? 0)
+      if (amount !== 0) await credits.addCredit({ accountId, amount, reference: 'test' })
+      const created = await apiKeys.create({ name: 'test', ...key, accountId })
+      assert(created.kind === 'created', 'the account exists')
+      return { accountId, keyId: created.keyId, key: created.key }
+    },
+    async balance(accountId) {
+      const balance = await ledger.readBalance(accountId)
+      assert(balance, 'the account exists')
+      return balance
+    },
+    async twin() {
+      const twin = await launch(config, catalog, stores, upstream)
+      twins.push(twin)
+      return twin
+    },
+    async stop() {
+      for (const twin of twins) await twin.stop()
+      await gateway.stop(0)
+      await server.stop(true)
+      upstream.stop()
+    },
+  }
+}
+
+function catalogFile(upstreamUrl: string): CatalogFile {
+  return {
+    service: 'svc',
+    providers: {
+      provider1: {
+        format: 'chat-completions',
+        baseUrl: `${upstreamUrl}/v1`,
+        keys: ['sk-provider1-secret-canary'],
+        timeouts: { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 },
+      },
+    },
+    models: [
+      {
+        id: 'svc/alpha',
+        name: 'Alpha',
+        created: 1_760_000_000,
+        ownedBy: 'provider1',
+        targets: [{ provider: 'provider1', model: 'alpha-upstream' }],
+        pricing: {
+          inputPer1mTokens: 1,
+          outputPer1mTokens: 2,
+          cacheReadPer1mTokens: 0.1,
+          cacheWritePer1mTokens: 1.25,
+          cacheWrite1hPer1mTokens: 2,
+        },
+        contextLength: 256_000,
+        maxOutputTokens: 32_768,
+        capabilities: ['tools', 'images', 'reasoning', 'json-schema'],
+      },
+    ],
+    tiers: [
+      { id: 'auto-smart', name: 'Auto Smart', contextLength: 128_000, strategy: 'smart', candidates: ['svc/alpha'] },
+    ],
+    limits: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 },
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Real Redis and Postgres servers for tests, started on demand as children of the test process. They listen on
+ * loopback, keep their data in a temporary folder, and die with the process however it ends.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { migrate } from '@/db/migrate'
+import { startEmbeddedPostgres } from '@/embedded/postgres'
+import { startEmbeddedRedis } from '@/embedded/redis'
+import type { EmbeddedServer } from '@/embedded/server'
+
+/**
+ * A server of one test's own. `kill` ends it at once (SIGKILL), as a crash would; `restart` stops it if it runs and
+ * starts it again on the same address and data; `pid` is that of the latest start. Left running, it stops after all tests.
+ */
+export type TestServer = {
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<void>
+  kill(): Promise<void>
+  restart(): Promise<void>
+}
+
+const FOLDER_PREFIX = 'svc-gateway-test-'
+const TEMPLATE = 'svc_template'
+/** Tests may lose data in a power cut; they may not wait for disks. */
+const FAST_POSTGRES = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '32MB',
+  max_connections: '400',
+}
+const cacheDir = join(import.meta.dir, '..', '..', '.cache')
+
+const runningServers = new Set<{ stop(): Promise<void> }>()
+let folder: Promise<string> | undefined
+let sharedRedis: Promise<TestServer> | undefined
+let sharedPostgres: Promise<TestServer> | undefined
+let databaseCount = 0
+
+/** Address of the one Redis that all tests of this process share: use keys of your own, never FLUSHALL. */
+export async function redisUrl(): Promise<string> {
+  sharedRedis ??= startRedis()
+  return (await sharedRedis).url
+}
+
+/** Address of a new, migrated, empty database on the one Postgres that all tests of this process share. */
+export async function freshDatabase(): Promise<string> {
+  sharedPostgres ??= startMigratedPostgres()
+  const { url } = await sharedPostgres
+  const name = `svc_test_${++databaseCount}`
+  await runStatement(url, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
+  return withDatabase(url, name)
+}
+
+/** Starts a Redis of the test's own; `config` holds directives of redis.conf, such as `{ maxmemory: '10mb' }`. */
+export async function startRedis(options: { config?: Record<string, string> } = {}): Promise<TestServer> {
+  const dataDir = await newDataDir()
+  const config = { appendfsync: 'no', ...options.config }
+  return manage((port) => startEmbeddedRedis({ dataDir, cacheDir, progress, config, ...port }))
+}
+
+/** Starts a Postgres of the test's own, with one empty, unmigrated database; `settings` are server settings. */
+export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestServer> {
+  const dataDir = await newDataDir()
+  const settings = { ...FAST_POSTGRES, ...options.settings }
+  return manage((port) => startEmbeddedPostgres({ dataDir, progress, settings, ...port }))
+}
+
+/** Stops every server and removes their data; preload.ts calls it after the last test. */
+export async function stopStores(): Promise<void> {
+  await Promise.all([...runningServers].map((server) => server.stop()))
+  if (folder) await rm(await folder, { recursive: true, force: true })
+}
+
+async function startMigratedPostgres(): Promise<TestServer> {
+  const server = await startPostgres()
+  await runStatement(server.url, `CREATE DATABASE ${TEMPLATE}`)
+  await migrate(withDatabase(server.url, TEMPLATE))
+  return server
+}
+
+async function manage(start: (port: { port?: number }) => Promise<EmbeddedServer>): Promise<TestServer> {
+  let current = await start({})
+  const port = Number(new URL(current.url).port)
+  const { url } = current
+  const server: TestServer = {
+    url,
+    get pid() {
+      return current.pid
+    },
+    async stop() {
+      runningServers.delete(server)
+      await current.stop()
+    },
+    async kill() {
+      process.kill(current.pid, 'SIGKILL')
+      await current.stop()
+    },
+    async restart() {
+      await current.stop()
+      current = await start({ port })
+      runningServers.add(server)
+    },
+  }
+  runningServers.add(server)
+  return server
+}
+
+async function newDataDir(): Promise<string> {
+  folder ??= createFolder()
+  return mkdtemp(join(await folder, 'store-'))
+}
+
+/** Makes this process's folder and clears away those of processes that were killed before they could. */
+async function createFolder(): Promise<string> {
+  for (const entry of await readdir(tmpdir())) {
+    if (!entry.startsWith(FOLDER_PREFIX)) continue
+    if (isRunning(Number(entry.slice(FOLDER_PREFIX.length)))) continue
+    await rm(join(tmpdir(), entry), { recursive: true, force: true })
+  }
+  const path = join(tmpdir(), `${FOLDER_PREFIX}${process.pid}`)
+  await mkdir(path, { recursive: true })
+  return path
+}
+
+function isRunning(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+async function runStatement(url: string, statement: string): Promise<void> {
+  const client = postgres(url, { max: 1, onnotice: () => undefined })
+  try {
+    await client.unsafe(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function progress(): void {
+  // Tests are quiet; a start that fails says why in its error.
+}

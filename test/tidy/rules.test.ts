@@ -1,0 +1,177 @@
+/** The structure rules against small samples: each must be able to fail, and to let good code pass. */
+import { describe, expect, test } from 'bun:test'
+import { checkCycles, checkImports, MAY_IMPORT } from './import-rules'
+import { checkLua, checkMigrations } from './script-rules'
+import { readSource, type Violation } from './source'
+import { checkStyle, median } from './style-rules'
+
+const HEADER = '/** A sample for the rules. */\n'
+
+function imports(path: string, ...specifiers: string[]): string[] {
+  const text = specifiers.map((specifier) => `import '${specifier}'\n`).join('')
+  return details(checkImports(readSource(path, HEADER + text)))
+}
+
+function style(code: string, path = 'src/lib/sample.ts'): string[] {
+  return details(checkStyle(readSource(path, HEADER + code)))
+}
+
+function details(violations: Violation[]): string[] {
+  return violations.map((violation) => violation.detail)
+}
+
+describe('the import table', () => {
+  test('lets a folder import what stands to its right, itself and packages', () => {
+    expect(imports('src/gateway/relay.ts', '@/ledger/ledger', '@/lib/sse', './meter', 'elysia', 'node:fs')).toEqual([])
+    expect(imports('src/main.ts', '@/boot/compose', './config', './app')).toEqual([])
+    expect(imports('src/formats/messages/decode.ts', '@/formats/format', '@/chat/request', './wire')).toEqual([])
+    expect(imports('src/formats/index.ts', './messages/index')).toEqual([])
+  })
+
+  test.each([
+    ['src/lib/sse.ts', '@/chat/event'],
+    ['src/chat/fold.ts', '@/formats/format'],
+    ['src/ledger/ledger.ts', '@/catalog/types'],
+    ['src/catalog/price.ts', '@/ledger/outcomes'],
+    ['src/accounts/keys.ts', '@/usage/reports'],
+    ['src/usage/flusher.ts', '@/gateway/settle'],
+    ['src/gateway/relay.ts', '@/http/errors'],
+    ['src/http/auth.ts', '@/app'],
+    ['src/http/auth.ts', '@/config'],
+    ['src/embedded/redis.ts', '@/db/client'],
+    ['src/db/schema.ts', '@/ledger/outcomes'],
+    ['src/dashboard/page.tsx', '@/http/errors'],
+    ['src/unheard-of/file.ts', '@/lib/sse'],
+  ])('forbids %s to import %s', (path, specifier) => {
+    expect(imports(path, specifier)).toHaveLength(1)
+  })
+
+  test('forbids one format to import another', () => {
+    expect(imports('src/formats/messages/decode.ts', '@/formats/chat-completions/wire')).toHaveLength(1)
+  })
+
+  test('sees exports from, dynamic imports and imported types', () => {
+    const code = `export * from '@/db/a'\nexport { b } from '@/db/b'\nconst c = await import('@/db/c')\ntype D = import('@/db/d').D\n`
+    expect(checkImports(readSource('src/lib/sample.ts', HEADER + code))).toHaveLength(4)
+  })
+
+  test('knows the types that may cross', () => {
+    const text = `${HEADER}import type { Outcome } from '@/ledger/outcomes'\n`
+    expect(checkImports(readSource('src/db/schema.ts', text))).toEqual([])
+    expect(checkImports(readSource('src/lib/sample.ts', text))).toHaveLength(1)
+  })
+
+  test('asks for one way to write an import', () => {
+    expect(imports('src/lib/sse.ts', '../lib/money')).toHaveLength(1)
+    expect(imports('src/lib/sse.ts', '@/lib/money')).toHaveLength(1)
+    expect(imports('src/gateway/relay.ts', './../lib/money')).toHaveLength(1)
+    expect(imports('src/lib/sse.ts', '@test/support/until')).toHaveLength(1)
+  })
+
+  test('has no row that allows two folders to import each other', () => {
+    const mutual = Object.entries(MAY_IMPORT).flatMap(([from, targets]) =>
+      targets.filter((to) => MAY_IMPORT[to]?.includes(from)).map((to) => `${from} ↔ ${to}`),
+    )
+    expect(mutual).toEqual([])
+  })
+})
+
+describe('cycles', () => {
+  const file = (name: string, target: string) =>
+    readSource(`src/lib/${name}.ts`, `${HEADER}import type { A } from '${target}'\n`)
+
+  test('are found over any number of files', () => {
+    const found = checkCycles([file('a', './b'), file('b', './c'), file('c', './a'), file('d', './a')])
+    expect(details(found)).toEqual(['src/lib/a.ts → src/lib/b.ts → src/lib/c.ts → src/lib/a.ts'])
+  })
+
+  test('are not seen where there are none', () => {
+    expect(checkCycles([file('a', './b'), file('b', './c'), file('c', 'elysia'), file('d', './b')])).toEqual([])
+  })
+})
+
+describe('style', () => {
+  test('accepts good code', () => {
+    const code = `/** Adds. */\nexport function add(left: number, right: number): number {\n  return left + right\n}\nclass BadError extends Error {}\n`
+    expect(style(code)).toEqual([])
+  })
+
+  test.each([
+    ['a default export', 'export default 1\n'],
+    ['an enum', 'enum Colour { Red }\n'],
+    ['any', 'const value: any = 1\n'],
+    ['a class', 'class Counter {}\n'],
+    ['console', 'console.log(1)\n'],
+    ['the environment', 'const port = process.env.PORT\n'],
+    ['the environment by another name', 'const port = Bun.env.PORT\n'],
+    ['the environment of the module', 'const port = import.meta.env.PORT\n'],
+    ['unfinished work', '// TODO later\n'],
+    ['a silenced type error', '// @ts-expect-error wrong\n'],
+    ['a silenced lint', '// biome-ignore lint: no\n'],
+    ['an abbreviated variable', 'const req = 1\n'],
+    ['an abbreviated parameter', 'const double = (num: number) => num * 2\n'],
+    ['an undocumented export', 'const a = 1\nexport function add() {}\n'],
+    ['a long file', '\n'.repeat(300)],
+    ['a long function', `function long() {\n${'  work()\n'.repeat(69)}}\n`],
+  ])('refuses %s', (_, code) => {
+    expect(style(code)).toHaveLength(1)
+  })
+
+  test('lets only src/config.ts read the environment', () => {
+    const code = 'export const port = process.env.PORT\n'
+    expect(style(code, 'src/config.ts')).toEqual([])
+    expect(style(code, 'src/embedded/redis.ts')).toHaveLength(1)
+    expect(style('export const env = options.env\n', 'src/embedded/redis.ts')).toEqual([])
+  })
+
+  test('counts a closure without the functions inside it', () => {
+    const inner = `  function inner() {\n${'    work()\n'.repeat(60)}  }\n`
+    expect(style(`function outer() {\n${inner}${inner}}\n`)).toEqual([])
+    expect(style(`function outer() {\n${inner}${'  work()\n'.repeat(70)}}\n`)).toEqual([
+      'outer has 72 lines; at most 70',
+    ])
+  })
+
+  test('asks for a header that says something', () => {
+    for (const text of ['const a = 1\n', '/** Money. */\n', '// Says what it is and why.\n', '']) {
+      expect(details(checkStyle(readSource('src/lib/a.ts', text)))).toHaveLength(1)
+    }
+  })
+
+  test('takes the middle of the lengths', () => {
+    expect(median([])).toBe(0)
+    expect(median([90, 10, 20])).toBe(20)
+    expect(median([1, 2, 3, 400])).toBe(2)
+  })
+
+  test('refuses a file that is not TypeScript', () => {
+    expect(() => readSource('src/lib/a.ts', 'const = 1')).toThrow('src/lib/a.ts')
+  })
+})
+
+describe('Lua scripts', () => {
+  const header = '-- Adds money to an account.\n-- KEYS[1] account\n-- ARGV[1] amount\n-- Returns the new balance.\n'
+  const body = "return redis.call('HINCRBY', KEYS[1], 'available', ARGV[1])\n"
+
+  test('pass with purpose, keys, arguments and result', () => {
+    expect(checkLua('a.lua', header + body)).toEqual([])
+    expect(checkLua('part.lua', '-- Checks an amount that came as text.\nlocal function check() end\n')).toEqual([])
+  })
+
+  test.each([
+    ['a header', body, 4],
+    ['the keys', header.replace('KEYS', 'keys') + body, 1],
+    ['the arguments', header.replace('ARGV', 'arguments') + body, 1],
+    ['the result', header.replace('Returns', 'Gives') + body, 1],
+  ])('fail without %s', (_, text, count) => {
+    expect(checkLua('a.lua', text)).toHaveLength(count)
+  })
+})
+
+test('migrations are numbered from 1 without gaps', () => {
+  expect(checkMigrations(['0002_more.sql', '0001_first.sql'])).toEqual([])
+  expect(checkMigrations([])).toEqual([])
+  expect(checkMigrations(['0001_first.sql', '0003_third.sql'])).toHaveLength(1)
+  expect(checkMigrations(['0001_first.sql', '0001_again.sql'])).toHaveLength(1)
+  expect(checkMigrations(['1_first.sql'])).toHaveLength(1)
+})

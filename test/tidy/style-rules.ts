@@ -1,0 +1,129 @@
+/** Sizes, headers, documentation and forbidden syntax of one TypeScript file. */
+import type { Source, SyntaxNode, Violation } from './source'
+
+export const MAX_FILE_LINES = 300
+export const MAX_FUNCTION_LINES = 70
+export const MAX_MEDIAN_LINES = 90
+
+/** The only files that may look at the process's environment. */
+const ENVIRONMENT_READERS = new Set(['src/config.ts'])
+const ABBREVIATIONS = new Set(
+  'req res resp opts cfg conf ctx msg err cb fn tmp num str idx len buf evt btn val obj arr el prev cur acc'.split(' '),
+)
+const FORBIDDEN_TEXT: readonly [pattern: RegExp, detail: string][] = [
+  [/\b(TODO|FIXME|XXX|HACK)\b/, 'finish it or leave it out'],
+  [/@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, 'no checker is switched off'],
+]
+
+/** Checks everything about `source` that needs no other file. */
+export function checkStyle(source: Source): Violation[] {
+  return [
+    ...checkSizes(source),
+    ...checkHeader(source),
+    ...checkText(source),
+    ...source.nodes.flatMap((node) => checkNode(node, source)),
+  ]
+}
+
+/** The middle of `lengths`, rounded down; 0 of none. */
+export function median(lengths: readonly number[]): number {
+  const sorted = [...lengths].sort((left, right) => left - right)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
+function checkSizes(source: Source): Violation[] {
+  const violations: Violation[] = []
+  if (source.lines > MAX_FILE_LINES) {
+    violations.push(violation(source, 0, 'size', `${source.lines} lines; at most ${MAX_FILE_LINES}`))
+  }
+  for (const { name, line, ownLines } of source.functions) {
+    if (ownLines <= MAX_FUNCTION_LINES) continue
+    violations.push(violation(source, line, 'size', `${name} has ${ownLines} lines; at most ${MAX_FUNCTION_LINES}`))
+  }
+  return violations
+}
+
+function checkHeader(source: Source): Violation[] {
+  const header = /^(?:#![^\n]*\n)?\/\*\*([\s\S]*?)\*\//.exec(source.text)?.[1]
+  const words = header?.replaceAll('*', ' ').trim().split(/\s+/) ?? []
+  if (words.length >= 4) return []
+  return [violation(source, 1, 'header', 'the file starts with a doc comment: what it is and why')]
+}
+
+function checkText(source: Source): Violation[] {
+  return source.text.split('\n').flatMap((text, index) =>
+    FORBIDDEN_TEXT.flatMap(([pattern, detail]) => {
+      const match = pattern.exec(text)
+      return match ? [violation(source, index + 1, 'text', `${match[0]}: ${detail}`)] : []
+    }),
+  )
+}
+
+function checkNode(node: SyntaxNode, source: Source): Violation[] {
+  const detail = syntaxComplaint(node, source.path) ?? abbreviationComplaint(node) ?? documentationComplaint(node)
+  return detail === undefined ? [] : [violation(source, node.line, 'syntax', detail)]
+}
+
+function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
+  switch (node.type) {
+    case 'ExportDefaultDeclaration':
+      return 'export by name, not by default'
+    case 'TSEnumDeclaration':
+      return 'a union of literals takes the place of an enum'
+    case 'TSModuleDeclaration':
+      return path.endsWith('.d.ts') ? undefined : 'no namespaces'
+    case 'TSAnyKeyword':
+      return 'unknown takes the place of any'
+    case 'ClassDeclaration':
+    case 'ClassExpression':
+      return isErrorClass(node) ? undefined : 'only errors are classes; a closure keeps state'
+    case 'MemberExpression':
+      return memberComplaint(node, path)
+    default:
+      return undefined
+  }
+}
+
+function isErrorClass(node: SyntaxNode): boolean {
+  return identifier(node.fields.superClass)?.endsWith('Error') ?? false
+}
+
+function memberComplaint(node: SyntaxNode, path: string): string | undefined {
+  const [object, property] = [identifier(node.fields.object), identifier(node.fields.property)]
+  if (object === 'console') return 'log through the injected logger'
+  const isEnvironment = property === 'env' && (object === 'process' || object === 'Bun' || object === undefined)
+  const isMeta = (node.fields.object as { type?: string }).type === 'MetaProperty'
+  if (isEnvironment && (object !== undefined || isMeta) && !ENVIRONMENT_READERS.has(path)) {
+    return 'only src/config.ts reads the environment'
+  }
+  return undefined
+}
+
+/** Looks at the names that code gives: parameters, variables and functions. */
+function abbreviationComplaint(node: SyntaxNode): string | undefined {
+  const named =
+    node.type === 'VariableDeclarator' || node.type === 'FunctionDeclaration' ? [node.fields.id] : node.fields.params
+  for (const candidate of Array.isArray(named) ? named : []) {
+    const name = identifier(candidate)
+    if (name !== undefined && ABBREVIATIONS.has(name)) return `${name}: write the word out`
+  }
+  return undefined
+}
+
+function documentationComplaint(node: SyntaxNode): string | undefined {
+  if (node.type !== 'ExportNamedDeclaration') return undefined
+  const declaration = node.fields.declaration as { type?: string; id?: unknown } | null
+  if (declaration?.type !== 'FunctionDeclaration') return undefined
+  const comments = (node.fields.leadingComments ?? []) as { type: string; value: string }[]
+  if (comments.some((comment) => comment.type === 'CommentBlock' && comment.value.startsWith('*'))) return undefined
+  return `${identifier(declaration.id)}: an exported function has a doc comment`
+}
+
+function identifier(node: unknown): string | undefined {
+  const { type, name } = (node ?? {}) as { type?: string; name?: unknown }
+  return type === 'Identifier' && typeof name === 'string' ? name : undefined
+}
+
+function violation(source: Source, line: number, rule: string, detail: string): Violation {
+  return { path: source.path, line, rule, detail }
+}

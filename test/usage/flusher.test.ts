@@ -1,0 +1,303 @@
+/** The flusher against real stores: every event reaches the books exactly once, whatever breaks on the way. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import type { Redis } from 'ioredis'
+import { connectDatabase, type Database } from '@/db/client'
+import { migrate } from '@/db/migrate'
+import { connectRedis, waitForRedis } from '@/ledger/connection'
+import { CONSUMER_GROUP, eventsKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { createFlusher, type Flusher, type FlusherOptions } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+import { streamFields, usageEvent } from './sample-events'
+
+setDefaultTimeout(30_000)
+
+let redisServer: TestServer
+let redis: Redis
+let databaseUrl: string
+let database: Database
+let flushers: Flusher[] = []
+const log = logRecorder()
+
+beforeEach(async () => {
+  redisServer ??= await startRedis()
+  redis ??= connectRedis(redisServer.url, { logger: log.logger }) as Redis
+  await waitForRedis(redis, 5_000)
+  await redis.flushall()
+  log.clear()
+  databaseUrl = await freshDatabase()
+  database = connectDatabase(databaseUrl, { maxConnections: 2 })
+  await database.sql`INSERT INTO accounts (id, name, email) VALUES ('acct_1', 'One', 'one@example.test')`
+})
+afterEach(async () => {
+  await Promise.all(flushers.map((flusher) => flusher.stop()))
+  flushers = []
+  await database.close()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await redisServer.stop()
+})
+
+describe('a flusher', () => {
+  test('carries events of many accounts over all shards into the books and empties the streams', async () => {
+    const events = Array.from({ length: 3_000 }, (_, index) =>
+      usageEvent({ accountId: `acct_${index % 150}`, cost: 10 + (index % 7), seq: index + 1 }),
+    )
+    await append(events)
+    const flusher = start()
+    await drained()
+    expect(await booked()).toEqual({ records: 3_000, cost: sum(events) })
+    expect(await streamLengths()).toBe(0)
+    expect(await pendingCount()).toBe(0)
+    expect(flusher.status()).toMatchObject({
+      insertedRecords: 3_000,
+      deadLetters: 0,
+      lastError: undefined,
+      healthy: true,
+    })
+  })
+
+  test('makes the partitions of the months around today', async () => {
+    start()
+    await until(
+      async () =>
+        (await database.sql`SELECT 1 FROM pg_inherits WHERE inhparent = 'usage_records'::regclass`).length >= 5,
+    )
+  })
+
+  test('sees events that come later, and says how many wait', async () => {
+    const flusher = start()
+    for (const cost of [5, 6, 7]) {
+      await append([usageEvent({ cost })])
+      await drained()
+    }
+    expect(await booked()).toEqual({ records: 3, cost: 18 })
+    await until(() => flusher.status().lagEvents === 0, 'the count of waiting events')
+  })
+
+  test('carries on after the store came back empty', async () => {
+    start()
+    await append([usageEvent({ cost: 1 })])
+    await drained()
+    await redis.flushall()
+    await append([usageEvent({ cost: 2 })])
+    await drained()
+    expect(await booked()).toEqual({ records: 2, cost: 3 })
+  })
+})
+
+describe('exactly once', () => {
+  test('a worker that fails between commit and acknowledgement books nothing twice', async () => {
+    const events = Array.from({ length: 200 }, (_, index) => usageEvent({ cost: index }))
+    await append(events)
+    let failures = 3
+    start({
+      afterCommit: async () => {
+        if (failures-- > 0) throw new Error('lost the connection after the commit')
+      },
+    })
+    await drained()
+    expect(failures).toBeLessThan(0)
+    expect(await booked()).toEqual({ records: 200, cost: sum(events) })
+  })
+
+  test('a process killed between commit and acknowledgement books nothing twice', async () => {
+    const events = Array.from({ length: 50 }, (_, index) => usageEvent({ cost: index }))
+    await append(events)
+    const child = Bun.spawn(['bun', 'test/usage/killed-flusher.ts', redisServer.url, databaseUrl], { stderr: 'pipe' })
+    expect(await child.exited).not.toBe(0)
+    expect(child.signalCode).toBe('SIGKILL')
+    const { records } = await booked()
+    expect(records).toBeGreaterThan(0)
+    expect(await pendingCount()).toBe(records)
+    const flusher = start({ claimIdleMs: 50 })
+    await drained()
+    expect(await booked()).toEqual({ records: 50, cost: sum(events) })
+    expect(flusher.status().insertedRecords).toBe(50 - records)
+    expect(await pendingCount()).toBe(0)
+  })
+
+  test('three workers that take over from each other all the time book every event once', async () => {
+    const events = Array.from({ length: 2_000 }, (_, index) =>
+      usageEvent({ accountId: `acct_${index % 20}`, keyId: `key_${index % 20}`, cost: index % 13 }),
+    )
+    const workers = [1, 2, 3].map(() => start({ claimIdleMs: 1, batchSize: 50, afterCommit: () => Bun.sleep(2) }))
+    for (let index = 0; index < events.length; index += 250) await append(events.slice(index, index + 250))
+    await drained()
+    expect(await booked()).toEqual({ records: 2_000, cost: sum(events) })
+    const inserted = workers.reduce((total, worker) => total + worker.status().insertedRecords, 0)
+    expect(inserted).toBe(2_000)
+    const [days] =
+      await database.sql`SELECT sum(requests)::integer AS requests, sum(cost_nano)::bigint AS cost FROM usage_daily`
+    expect(days).toEqual({ requests: 2_000, cost: sum(events) })
+  })
+})
+
+describe('poison', () => {
+  test('entries that can never be stored end in the dead letters, and everything around them in the books', async () => {
+    await database.sql`UPDATE accounts SET balance_nano = -8999999999999999`
+    const good = Array.from({ length: 40 }, (_, index) => usageEvent({ accountId: 'acct_2', cost: index + 1 }))
+    await append(good.slice(0, 20))
+    await redis.xadd(eventsKey(3), '*', 'no', 'event')
+    await append([usageEvent({ holdId: 'hold_overflow', cost: 5_000 })])
+    await append(good.slice(20))
+    const flusher = start({ claimIdleMs: 20, maxDeliveries: 3 })
+    await drained()
+    expect(await booked()).toEqual({ records: 40, cost: sum(good) })
+    const letters = await database.db.query.deadLetters.findMany({
+      orderBy: (letter, { desc }) => desc(letter.eventId),
+    })
+    expect(letters).toMatchObject([
+      { stream: eventsKey(3), eventId: null, payload: '["no","event"]', error: 'not a usage event', isBooked: false },
+      { eventId: 'hold_overflow', accountId: 'acct_1', isBooked: false },
+    ])
+    expect(letters[1]?.error).toStartWith('23514')
+    expect(flusher.status().deadLetters).toBe(2)
+    expect(log.events('usage_event_not_stored').length).toBeGreaterThanOrEqual(4)
+    expect(log.events('usage_event_dead_lettered')).toHaveLength(2)
+  })
+
+  test('a charge whose record is unreadable is booked all the same', async () => {
+    const fields = streamFields(usageEvent({ holdId: 'hold_torn', cost: 77 }))
+    await redis.xadd(eventsKey(shardOf('acct_1')), '*', ...fields.slice(0, -1), '{"torn":')
+    start({ claimIdleMs: 10 })
+    await drained()
+    expect(await booked()).toEqual({ records: 1, cost: 77 })
+    expect(await database.db.query.deadLetters.findMany()).toMatchObject([{ eventId: 'hold_torn', isBooked: true }])
+  })
+
+  test('what somebody trimmed from a stream is reported, not passed over', async () => {
+    await append([usageEvent()])
+    const key = eventsKey(shardOf('acct_1'))
+    await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0')
+    await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'somebody', 'STREAMS', key, '>')
+    await redis.xtrim(key, 'MAXLEN', 0)
+    start({ claimIdleMs: 10 })
+    await until(() => log.events('usage_events_lost').length > 0, 'the report')
+    expect(log.events('usage_events_lost')[0]).toMatchObject({ level: 'error', count: 1 })
+  })
+})
+
+describe('a database in trouble', () => {
+  let own: TestServer
+  let count = 0
+
+  beforeAll(async () => {
+    // What was committed must survive the kill, as it does in production.
+    own = await startPostgres({ settings: { synchronous_commit: 'on' } })
+  })
+  beforeEach(async () => {
+    await database.close()
+    database = connectDatabase(own.url, { maxConnections: 1 })
+    const name = `flusher_${++count}`
+    await database.sql.unsafe(`CREATE DATABASE ${name}`)
+    await database.close()
+    databaseUrl = own.url.replace(/[^/]+$/, name)
+    await migrate(databaseUrl)
+    database = connectDatabase(databaseUrl, { maxConnections: 2 })
+  })
+  afterAll(() => own.stop())
+
+  test('that is stopped and comes back: the events wait in their streams and are booked once', async () => {
+    const flusher = start()
+    await append([usageEvent({ cost: 1 })])
+    await drained()
+    await own.kill()
+    const events = Array.from({ length: 500 }, (_, index) => usageEvent({ cost: index }))
+    await append(events)
+    await until(() => !flusher.status().healthy && flusher.status().lagEvents === 500, 'the lag to be seen')
+    expect(flusher.status().lastError).toBeDefined()
+    expect(await streamLengths()).toBe(500)
+    await own.restart()
+    await drained()
+    expect(await booked()).toEqual({ records: 501, cost: sum(events) + 1 })
+    await until(() => flusher.status().healthy, 'health')
+  })
+
+  test('that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
+    const flusher = start({ transactionTimeoutMs: 100, stopTimeoutMs: 200 })
+    const stuck = start({ transactionTimeoutMs: 60_000, stopTimeoutMs: 200 })
+    await append([usageEvent({ cost: 1 })])
+    await drained()
+    await signalServer(own, 'SIGSTOP')
+    try {
+      await append(Array.from({ length: 400 }, () => usageEvent({ cost: 2 })))
+      await until(() => flusher.status().lastError?.includes('no answer'), 'the hang to be noticed')
+      const started = performance.now()
+      await stuck.stop()
+      expect(performance.now() - started).toBeLessThan(5_000)
+    } finally {
+      await signalServer(own, 'SIGCONT')
+    }
+    start({ claimIdleMs: 50 })
+    await drained()
+    expect(await booked()).toEqual({ records: 401, cost: 801 })
+  })
+
+  test('that loses its connections in the middle of batches books every event once', async () => {
+    const events = Array.from({ length: 1_500 }, (_, index) =>
+      usageEvent({ cost: index % 11, accountId: `acct_${index % 9}` }),
+    )
+    await append(events)
+    start({ batchSize: 60, afterCommit: () => killConnections(own.url) })
+    await drained()
+    expect(await booked()).toEqual({ records: 1_500, cost: sum(events) })
+  })
+})
+
+function start(options: Partial<FlusherOptions> = {}): Flusher {
+  const url = databaseUrl
+  const connect = () => connectDatabase(url, { maxConnections: 1, applicationName: 'flusher' })
+  const flusher = createFlusher({ redis, connect, logger: log.logger, ...options })
+  flushers.push(flusher)
+  flusher.start()
+  return flusher
+}
+
+async function append(events: readonly UsageEvent[]): Promise<void> {
+  await Promise.all(events.map((event) => redis.xadd(eventsKey(shardOf(event.accountId)), '*', ...streamFields(event))))
+}
+
+async function drained(): Promise<void> {
+  await until(async () => (await streamLengths()) === 0, 'the streams to be empty', 20_000)
+}
+
+async function streamLengths(): Promise<number> {
+  const lengths = await Promise.all(allStreams().map((key) => redis.xlen(key)))
+  return lengths.reduce((total, length) => total + length, 0)
+}
+
+async function pendingCount(): Promise<number> {
+  const summaries = await Promise.all(allStreams().map((key) => redis.xpending(key, CONSUMER_GROUP)))
+  return summaries.reduce<number>((total, summary) => total + Number((summary as [number])[0]), 0)
+}
+
+function allStreams(): string[] {
+  return Array.from({ length: SHARD_COUNT }, (_, shard) => eventsKey(shard))
+}
+
+async function booked(): Promise<{ records: number; cost: number }> {
+  const [row] = await database.sql<{ records: number; cost: number }[]>`
+    SELECT count(*) AS records, coalesce(sum(cost_nano), 0)::bigint AS cost FROM usage_records`
+  return { records: row?.records ?? -1, cost: row?.cost ?? -1 }
+}
+
+function sum(events: readonly UsageEvent[]): number {
+  return events.reduce((total, event) => total + event.cost, 0)
+}
+
+/** Ends every session but our own, as an administrator or a failing network would. */
+async function killConnections(url: string): Promise<void> {
+  const killer = connectDatabase(url, { maxConnections: 1 })
+  await killer.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flusher'`
+  await killer.close()
+}
+
+/** The server and all its sessions. */
+async function signalServer(server: TestServer, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  const children = await Bun.file(`/proc/${server.pid}/task/${server.pid}/children`).text()
+  for (const pid of [server.pid, ...children.trim().split(/\s+/).map(Number)]) process.kill(pid, signal)
+}

@@ -1,0 +1,18 @@
+/** A process with one flusher that is killed right after its first commit; addresses of Redis and Postgres as arguments. */
+import { connectDatabase } from '@/db/client'
+import { connectRedis, waitForRedis } from '@/ledger/connection'
+import { createFlusher } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+
+const [redisUrl = '', databaseUrl = ''] = process.argv.slice(2)
+const { logger } = logRecorder()
+const redis = connectRedis(redisUrl, { logger })
+await waitForRedis(redis, 5_000)
+createFlusher({
+  redis,
+  connect: () => connectDatabase(databaseUrl, { maxConnections: 1 }),
+  logger,
+  afterCommit: async (events) => {
+    if (events.length > 0) process.kill(process.pid, 'SIGKILL')
+  },
+}).start()

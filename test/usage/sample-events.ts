@@ -1,0 +1,59 @@
+/** Usage events for tests, and the fields with which the ledger's scripts append them to a stream. */
+import type { UsageEvent, UsageRecord } from '@/ledger/usage-event'
+import { randomBase62 } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+export type EventChanges = Partial<Omit<UsageEvent, 'record' | 'cost' | 'held'>> & {
+  cost?: number
+  held?: number
+  record?: Partial<UsageRecord>
+}
+
+/** 2026-03-10T12:00:00Z: a quiet moment in the middle of a month. */
+export const NOON_MS = Date.UTC(2026, 2, 10, 12)
+
+/** A settled request of `acct_1` through `key_1` that cost 1,000 nano-USD, with what `changes` says instead. */
+export function usageEvent(changes: EventChanges = {}): UsageEvent {
+  const holdId = changes.holdId ?? `hold_${randomBase62(22)}`
+  return {
+    eventId: holdId,
+    holdId,
+    accountId: 'acct_1',
+    keyId: 'key_1',
+    kind: 'settle',
+    seq: 1,
+    atMs: NOON_MS,
+    flags: [],
+    ...changes,
+    cost: nano(changes.cost ?? 1_000),
+    held: nano(changes.held ?? 5_000),
+    record: { ...SAMPLE_RECORD, ...changes.record },
+  }
+}
+
+/** The stream fields of `event`, in the order in which the scripts write them. */
+export function streamFields(event: UsageEvent): string[] {
+  const { eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, record } = event
+  return Object.entries({ eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs })
+    .flatMap(([name, value]) => [name, String(value)])
+    .concat('flags', flags.join(','), 'record', JSON.stringify(record))
+}
+
+const SAMPLE_RECORD: UsageRecord = {
+  requestId: 'req_sample',
+  model: 'svc/alpha',
+  requestedModel: 'auto-smart',
+  provider: 'provider1',
+  upstreamModel: 'alpha-2026-01',
+  clientFormat: 'chat-completions',
+  providerFormat: 'messages',
+  usage: { uncached: 100, cacheRead: 20, cacheWrite5m: 3, cacheWrite1h: 4, output: 50, reasoning: 10 },
+  rule: 'usage',
+  flags: [],
+  stream: true,
+  status: 200,
+  attempts: 1,
+  startedAtMs: NOON_MS - 900,
+  firstTokenMs: 200,
+  durationMs: 900,
+}

@@ -1,0 +1,177 @@
+/** Writing usage events: every event counts once, whoever writes it, however often and beside whom. */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import fc from 'fast-check'
+import { connectDatabase, type Database } from '@/db/client'
+import { databaseFailure } from '@/db/failure'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type EventChanges, NOON_MS, usageEvent } from './sample-events'
+
+const DAY_MS = 86_400_000
+let database: Database
+const open: Database[] = []
+
+beforeEach(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 4 })
+  open.push(database)
+  const { sql } = database
+  for (const id of ['acct_1', 'acct_2']) {
+    await sql`INSERT INTO accounts (id, name, email, balance_nano) VALUES (${id}, ${id}, ${`${id}@example.test`}, 1000000)`
+  }
+  for (const [id, account] of [
+    ['key_1', 'acct_1'],
+    ['key_2', 'acct_2'],
+  ] as const) {
+    await sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
+      VALUES (${id}, ${account}, ${id}, ${id.padEnd(64, '0').replace(/[^0-9a-f]/g, 'a')}, 'svc-AbCd', 'wxyz')`
+  }
+})
+afterAll(() => Promise.all(open.map((one) => one.close())))
+
+describe('writeUsageBatch', () => {
+  test('keeps every field of an event', async () => {
+    const event = usageEvent({
+      holdId: 'hold_all',
+      cost: 1234,
+      seq: 7,
+      flags: ['overrun'],
+      record: { flags: ['estimated', 'overrun'], firstTokenMs: null, requestId: 'a "quoted\\ \n{id}' },
+    })
+    expect(await writeUsageBatch(database.sql, [event])).toBe(1)
+    const stored = await database.db.query.usageRecords.findFirst()
+    expect(stored).toEqual({
+      ...{ eventId: 'hold_all', holdId: 'hold_all', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', seq: 7 },
+      ...{ cost: event.cost, held: event.held, settledAt: new Date(NOON_MS), requestId: 'a "quoted\\ \n{id}' },
+      ...{ model: 'svc/alpha', requestedModel: 'auto-smart', provider: 'provider1', upstreamModel: 'alpha-2026-01' },
+      ...{ clientFormat: 'chat-completions', providerFormat: 'messages' },
+      ...{ uncachedTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4 },
+      ...{ outputTokens: 50, reasoningTokens: 10, rule: 'usage', flags: ['estimated', 'overrun'], stream: true },
+      ...{ status: 200, attempts: 1, startedAt: new Date(NOON_MS - 900), firstTokenMs: null, durationMs: 900 },
+    })
+  })
+
+  test('moves the account, the key and the day by what was new, and by nothing the second time', async () => {
+    const events = [
+      usageEvent({ cost: 1_000, seq: 3 }),
+      usageEvent({ cost: 500, seq: 2, atMs: NOON_MS + 5_000, record: { status: 499, firstTokenMs: null } }),
+      usageEvent({ cost: 7, accountId: 'acct_2', keyId: 'key_2', record: { model: 'svc/beta' } }),
+    ]
+    expect(await writeUsageBatch(database.sql, events.slice(0, 1))).toBe(1)
+    expect(await writeUsageBatch(database.sql, events)).toBe(2)
+    expect(await writeUsageBatch(database.sql, events)).toBe(0)
+    expect(await accountsNow()).toEqual([
+      { id: 'acct_1', balance: 998_500, spent: 1_500, month: 202603, month_spent: 1_500, seq: 3 },
+      { id: 'acct_2', balance: 999_993, spent: 7, month: 202603, month_spent: 7, seq: 1 },
+    ])
+    const keys = await database.db.query.apiKeys.findMany({ orderBy: (key, { asc }) => asc(key.id) })
+    expect(keys.map((key) => [key.id, Number(key.spentThisMonth), key.spentMonth, key.lastUsedAt?.getTime()])).toEqual([
+      ['key_1', 1_500, 202603, NOON_MS + 5_000],
+      ['key_2', 7, 202603, NOON_MS],
+    ])
+    const days = await database.db.query.usageDaily.findMany({ orderBy: (day, { asc }) => asc(day.accountId) })
+    expect(days).toMatchObject([
+      {
+        ...{ accountId: 'acct_1', day: '2026-03-10', keyId: 'key_1', model: 'svc/alpha', requests: 2, errors: 1 },
+        ...{ uncachedTokens: 200, cacheReadTokens: 40, cacheWrite5mTokens: 6, cacheWrite1hTokens: 8 },
+        ...{ outputTokens: 100, reasoningTokens: 20, cost: 1_500, durationMs: 1_800, firstTokenMs: 200 },
+        firstTokenCount: 1,
+      },
+      { accountId: 'acct_2', day: '2026-03-10', keyId: 'key_2', model: 'svc/beta', requests: 1, cost: 7 },
+    ])
+  })
+
+  test('an event that was settled a second time at another moment still counts once', async () => {
+    const first = usageEvent({ holdId: 'hold_twice', cost: 100 })
+    const again = { ...first, atMs: NOON_MS + 3 * DAY_MS }
+    await writeUsageBatch(database.sql, [first])
+    expect(await writeUsageBatch(database.sql, [again])).toBe(0)
+    expect(await writeUsageBatch(database.sql, [first, again])).toBe(0)
+    const fresh = usageEvent({ holdId: 'hold_fresh', cost: 100 })
+    expect(await writeUsageBatch(database.sql, [fresh, { ...fresh, atMs: NOON_MS + 1 }])).toBe(1)
+    expect((await accountsNow())[0]).toMatchObject({ balance: 999_800, spent: 200 })
+  })
+
+  test('counts a month from zero, whatever arrives late from the one before', async () => {
+    const march = usageEvent({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
+    const april = usageEvent({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
+    const lateMarch = usageEvent({ cost: 5, atMs: Date.UTC(2026, 2, 31) })
+    await writeUsageBatch(database.sql, [march])
+    await writeUsageBatch(database.sql, [april, lateMarch])
+    await writeUsageBatch(database.sql, [usageEvent({ cost: 4, atMs: Date.UTC(2026, 2, 30) })])
+    expect((await accountsNow())[0]).toMatchObject({ spent: 22, month: 202604, month_spent: 3 })
+  })
+
+  test('a late correction takes money back but is no request of its own', async () => {
+    const expired = usageEvent({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired', 'estimated'] })
+    const late = usageEvent({ eventId: 'hold_x:late', holdId: 'hold_x', kind: 'late', cost: -300, flags: ['late'] })
+    await writeUsageBatch(database.sql, [late])
+    await writeUsageBatch(database.sql, [expired])
+    expect((await accountsNow())[0]).toMatchObject({ balance: 999_400, spent: 600 })
+    const [day] = await database.db.query.usageDaily.findMany()
+    expect(day).toMatchObject({ requests: 1, outputTokens: 50, cost: 600 })
+  })
+
+  test('blames the data where a charge can never be booked, and then books nothing of the batch', async () => {
+    await database.sql`UPDATE accounts SET balance_nano = -8999999999999999 WHERE id = 'acct_2'`
+    const batch = [usageEvent(), usageEvent({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]
+    const error = await writeUsageBatch(database.sql, batch).catch((failure: unknown) => failure)
+    expect(databaseFailure(error)).toBe('data')
+    expect((await accountsNow())[0]).toMatchObject({ balance: 1_000_000, spent: 0 })
+    expect(await database.sql`SELECT 1 FROM usage_records`).toHaveLength(0)
+  })
+
+  test('an absurd latency does not keep a charge out of the books', async () => {
+    const record = { durationMs: 9e15, firstTokenMs: -4, status: 1e12, attempts: 2.5 }
+    expect(await writeUsageBatch(database.sql, [usageEvent({ record })])).toBe(1)
+  })
+
+  test('writers that share events in any order end with every event once, without a deadlock', async () => {
+    const changes: fc.Arbitrary<EventChanges> = fc.record({
+      holdId: fc.integer({ min: 0, max: 400 }).map((number) => `hold_${number}`),
+      cost: fc.integer({ min: 0, max: 100 }),
+      accountId: fc.constantFrom('acct_1', 'acct_2'),
+      keyId: fc.constantFrom('key_1', 'key_2'),
+      atMs: fc.integer({ min: -2, max: 2 }).map((days) => NOON_MS + days * DAY_MS),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(changes, { minLength: 1, maxLength: 60 }),
+        fc.array(fc.nat(), { minLength: 60 }),
+        async (all, order) => {
+          await resetBooks()
+          const events = [...new Map(all.map((one) => [one.holdId, usageEvent(one)])).values()]
+          const shuffled = events.toSorted((one, other) => rank(order, events, one) - rank(order, events, other))
+          const half = Math.ceil(events.length / 2)
+          const batches = [events, shuffled, events.slice(0, half), shuffled.slice(half), events.toReversed()]
+          const counts = await Promise.all(batches.map((batch) => writeUsageBatch(database.sql, batch)))
+          expect(counts.reduce((sum, count) => sum + count, 0)).toBe(events.length)
+          const total = events.reduce((sum, event) => sum + event.cost, 0)
+          const accounts = await accountsNow()
+          expect(accounts.reduce((sum, account) => sum + account.spent, 0)).toBe(total)
+          const [sums] = await database.sql`SELECT (SELECT sum(cost_nano)::bigint FROM usage_records) AS records,
+          (SELECT sum(cost_nano)::bigint FROM usage_daily) AS days`
+          expect(sums).toEqual({ records: total, days: total })
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})
+
+function rank(order: readonly number[], events: readonly UsageEvent[], event: UsageEvent): number {
+  return order[events.indexOf(event) % order.length] ?? 0
+}
+
+async function resetBooks(): Promise<void> {
+  await database.sql`TRUNCATE usage_records, usage_daily`
+  await database.sql`UPDATE accounts SET balance_nano = 1000000, spent_nano = 0, spent_month_nano = 0`
+}
+
+type AccountNow = { id: string; balance: number; spent: number; month: number; month_spent: number; seq: number }
+
+async function accountsNow(): Promise<AccountNow[]> {
+  const rows = await database.sql<AccountNow[]>`SELECT id, balance_nano AS balance, spent_nano AS spent,
+    spent_month AS month, spent_month_nano AS month_spent, ledger_seq AS seq FROM accounts ORDER BY id`
+  return [...rows]
+}
