@@ -48,6 +48,8 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
         .where(eq(accounts.id, accountId))
         .returning({ id: accounts.id })
       if (changed.length === 0) return 'unknown_account'
+      // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+      await ledger.readBalance(accountId)
       await inOrder(database, `account ${accountId}`, async (transaction) => {
         const account = await find(transaction, accountId)
         if (account) await ledger.setAccountStatus(accountId, account.status)

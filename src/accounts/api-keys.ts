@@ -5,12 +5,13 @@ import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
 import { randomId } from '@/lib/ids'
 import type { Nano } from '@/lib/money'
 import { inOrder } from './in-order'
 import { generateKey, hashKey, keyHint } from './key-text'
 
-/** Limits that are left out are the catalogue's defaults (requests, tokens, concurrency) or none. */
+/** Limits are integers from 1 to {@link MAX_KEY_LIMIT}, which is asserted. Those left out are the catalogue's defaults (requests, tokens, concurrency) or none. */
 export type NewKey = Partial<KeyLimits> & {
   accountId: string
   /** 1 to 200 characters. */
@@ -53,6 +54,9 @@ export interface ApiKeys {
   list(accountId: string): Promise<KeyListing[]>
 }
 
+/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
+export const MAX_KEY_LIMIT = 2_000_000_000
+
 /** Keys of `service` (the catalogue's `service`) in `database`, with `ledger` as what gateways obey. */
 export function createApiKeys(database: Database, ledger: Ledger, service: string): ApiKeys {
   const changeTo = (status: KeyStatus) => (keyId: string, accountId?: string) =>
@@ -68,6 +72,12 @@ export function createApiKeys(database: Database, ledger: Ledger, service: strin
 
 async function create(database: Database, ledger: Ledger, service: string, key: NewKey): Promise<CreateKeyOutcome> {
   const { expiresAtMs, ...columns } = key
+  for (const limit of [key.requestsPerMinute, key.tokensPerMinute, key.concurrency]) {
+    assert(
+      limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
+      'a limit is out of range',
+    )
+  }
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)

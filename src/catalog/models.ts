@@ -1,4 +1,5 @@
 /** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
+import { isJsonObject } from '@/lib/json'
 import { checkPart, type FaultList } from './check'
 import { readPricing } from './pricing'
 import { type ModelFile, ModelSchema } from './schema'
@@ -39,56 +40,65 @@ export function readModels(
     known.add(id)
     if (file) files.push({ file, place })
   }
-  const models = files.map(({ file, place }) => readModel(file, place, known, providers, faults))
+  for (const [index, entry] of entries.entries()) checkReferences(entry, `models[${index}]`, known, providers, faults)
+  const models = files.map(({ file, place }) => readModel(file, place, providers, faults))
   const offered = new Map(models.filter((model) => model.targets.length > 0).map((model) => [model.id, model]))
   for (const model of offered.values()) model.fallback = model.fallback.filter((id) => offered.has(id))
   return { known, offered, notOffered: models.map((model) => model.id).filter((id) => !offered.has(id)) }
 }
 
+/** Names that lead nowhere, also in an entry that has other faults: all of them are told at once. */
+function checkReferences(
+  entry: unknown,
+  place: string,
+  known: ReadonlySet<string>,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): void {
+  if (!isJsonObject(entry)) return
+  const { id: own, fallback, targets } = entry
+  for (const [index, id] of (Array.isArray(fallback) ? fallback : []).entries()) {
+    if (typeof id !== 'string') continue
+    if (!known.has(id)) faults.add(`${place}.fallback[${index}]`, `there is no model ${id}`)
+    else if (id === own) faults.add(`${place}.fallback[${index}]`, 'a model cannot be its own fallback')
+  }
+  for (const [index, target] of (Array.isArray(targets) ? targets : []).entries()) {
+    const name = isJsonObject(target) ? target.provider : undefined
+    if (typeof name !== 'string' || providers.has(name)) continue
+    faults.add(`${place}.targets[${index}].provider`, `there is no provider ${name}`)
+  }
+}
+
 function readModel(
   file: ModelFile,
   place: string,
-  known: ReadonlySet<string>,
   providers: ReadonlyMap<string, Provider | undefined>,
   faults: FaultList,
 ): Model {
   if (file.maxOutputTokens > file.contextLength) {
     faults.add(`${place}.maxOutputTokens`, 'must not exceed contextLength')
   }
-  const fallback = file.fallback ?? []
-  for (const [index, id] of fallback.entries()) {
-    if (!known.has(id)) faults.add(`${place}.fallback[${index}]`, `there is no model ${id}`)
-    else if (id === file.id) faults.add(`${place}.fallback[${index}]`, 'a model cannot be its own fallback')
-  }
   return {
     id: file.id,
     name: file.name,
     created: file.created,
     ownedBy: file.ownedBy,
-    targets: readTargets(file.targets, `${place}.targets`, providers, faults),
+    targets: readTargets(file.targets, providers),
     pricing: readPricing(file.pricing, `${place}.pricing`, faults),
     contextLength: file.contextLength,
     maxOutputTokens: file.maxOutputTokens,
     capabilities: new Set(file.capabilities),
-    fallback: [...new Set(fallback)],
+    fallback: [...new Set(file.fallback)],
     ...(file.quality !== undefined && { quality: file.quality }),
     tokenizerSafetyFactor: file.tokenizerSafetyFactor ?? DEFAULT_TOKENIZER_SAFETY_FACTOR,
   }
 }
 
 /** The targets whose provider has a key. Quirks of the provider apply to all of its targets. */
-function readTargets(
-  entries: ModelFile['targets'],
-  place: string,
-  providers: ReadonlyMap<string, Provider | undefined>,
-  faults: FaultList,
-): Target[] {
+function readTargets(entries: ModelFile['targets'], providers: ReadonlyMap<string, Provider | undefined>): Target[] {
   const targets: Target[] = []
-  for (const [index, entry] of entries.entries()) {
+  for (const entry of entries) {
     const provider = providers.get(entry.provider)
-    if (!providers.has(entry.provider)) {
-      faults.add(`${place}[${index}].provider`, `there is no provider ${entry.provider}`)
-    }
     if (!provider || provider.keys.length === 0) continue
     targets.push({ provider, model: entry.model, quirks: new Set([...provider.quirks, ...(entry.quirks ?? [])]) })
   }

@@ -17,6 +17,9 @@ export type SpawnOptions = {
   logPath: string
 }
 
+/** Where PATH, proxy settings and the name of the command are read from, as in the environment of a process. */
+export type OuterEnvironment = Readonly<Record<string, string | undefined>>
+
 /** The environment every child starts from; nothing of the gateway's own environment (keys!) reaches a child. */
 export const CHILD_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

@@ -1,13 +1,8 @@
 /** Which Redis program to run: one on PATH, one fetched earlier, or one fetched now. */
 import { join, resolve } from 'node:path'
-import { fetchRedis, useUnpackedRedis } from './redis-fetch'
+import type { OuterEnvironment } from './process'
+import { fetchRedis, type RedisProgram, useUnpackedRedis } from './redis-fetch'
 import type { Progress } from './server'
-
-/** A server program and, for one that was unpacked into a folder, the folders of its libraries (as LD_LIBRARY_PATH). */
-export type RedisProgram = { path: string; libraryPath: string | undefined }
-
-/** Where PATH and the proxy settings are read from, as in the environment of a process. */
-export type OuterEnvironment = Readonly<Record<string, string | undefined>>
 
 const PROGRAM_NAMES = ['redis-server', 'valkey-server']
 

@@ -4,9 +4,11 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { EmbeddedServerError } from './error'
-import { CHILD_ENVIRONMENT, deathSignalPrefix, runToEnd } from './process'
-import type { OuterEnvironment, RedisProgram } from './redis-binary'
+import { CHILD_ENVIRONMENT, deathSignalPrefix, type OuterEnvironment, runToEnd } from './process'
 import type { Progress } from './server'
+
+/** A server program and, for one that was unpacked into a folder, the folders of its libraries (as LD_LIBRARY_PATH). */
+export type RedisProgram = { path: string; libraryPath: string | undefined }
 
 const PACKAGE = 'redis-tools'
 /** The package's own name for the server program, which looks at the name it is called by to decide what it is. */

@@ -2,8 +2,9 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import { CHILD_ENVIRONMENT, deathSignalPrefix } from './process'
-import { findRedis, type OuterEnvironment, type RedisProgram } from './redis-binary'
+import { CHILD_ENVIRONMENT, deathSignalPrefix, type OuterEnvironment } from './process'
+import { findRedis } from './redis-binary'
+import type { RedisProgram } from './redis-fetch'
 import { readOrCreatePassword } from './secret'
 import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
 

@@ -35,7 +35,8 @@ export function decideCharge(
   if (ending === 'refused') return FREE
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
-  const isExact = reading.usage !== null && (ending === 'complete' || reading.finish !== undefined)
+  const hasEnded = ending === 'complete' || reading.finish !== undefined
+  const isExact = reading.usage !== null && hasEnded && !reading.isUsageStale
   const claimed = isExact ? (reading.usage as Usage) : partialUsage(reading, estimatedInput)
   const usage = clampUsage(claimed, bounds)
   const flags: EventFlag[] = []

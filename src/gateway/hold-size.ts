@@ -24,11 +24,15 @@ export const MIN_LOWERED_CAP = 256
 
 /** The first, cheap size: one token per byte bounds the input from above without a tokenizer. */
 export function quickSize(request: ChatRequest, bodyBytes: number, models: readonly Model[]): HoldSize {
-  return sizeFor(request, models, () => inputBound(request, bodyBytes), estimateInputTokens(request))
+  return sizeFor(request, models, () => inputBound(request, bodyBytes, models), estimateInputTokens(request))
 }
 
-/** A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. */
+/**
+ * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
+ * again where the hub does not hold the whole prompt, and so cannot count it.
+ */
 export async function exactSize(request: ChatRequest, quick: HoldSize, models: readonly Model[]): Promise<HoldSize> {
+  if (request.nativeOnly?.length) return quick
   const counted = await tokenizerCount(request)
   const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
   return sizeFor(request, models, bound, quick.estimatedInput)

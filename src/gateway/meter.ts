@@ -9,6 +9,8 @@ import type { Usage } from '@/chat/usage'
 export type MeterReading = {
   /** The provider's last word on usage; null while it has said nothing. */
   usage: Usage | null
+  /** Whether content came after that word: then it was an early figure, not the final one. */
+  isUsageStale: boolean
   /** Output tokens counted locally from the text relayed so far. */
   countedOutput: number
   /** Whether any content was produced. */
@@ -33,6 +35,7 @@ export interface Meter {
 /** Creates a meter for one answer. */
 export function createMeter(): Meter {
   let usage: Usage | null = null
+  let isUsageStale = false
   let outputTokens = 0
   let finish: FinishKind | undefined
   let hasOutput = false
@@ -42,6 +45,7 @@ export function createMeter(): Meter {
   function count(text: string): void {
     if (text === '') return
     hasOutput = true
+    isUsageStale = true
     outputTokens += estimateTextTokens(text)
   }
 
@@ -63,6 +67,7 @@ export function createMeter(): Meter {
         return
       case 'usage':
         usage = event.usage
+        isUsageStale = false
         return
       case 'finish':
         finish ??= event.finish.kind
@@ -89,12 +94,21 @@ export function createMeter(): Meter {
         else hasOutput = true
       }
     }
+    isUsageStale = false
   }
 
   return {
     observe,
     observeResponse,
-    reading: () => ({ usage, countedOutput: Math.ceil(outputTokens), hasOutput, finish, hasEnded, error }),
+    reading: () => ({
+      usage,
+      isUsageStale,
+      countedOutput: Math.ceil(outputTokens),
+      hasOutput,
+      finish,
+      hasEnded,
+      error,
+    }),
     hasOutput: () => hasOutput,
     hasEnded: () => hasEnded,
   }

@@ -1,5 +1,5 @@
 /** Counts the input tokens of a request without sending it anywhere: free, local, for every model alike. */
-import { tokenizerCount } from '@/catalog/estimate'
+import { countInputTokens } from '@/catalog/estimate'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
@@ -29,7 +29,7 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     const { json } = await readJsonBody(request, deps)
     const decoded = endpoint.decode(json)
     buildPlan(deps.catalog, decoded)
-    const inputTokens = await tokenizerCount(decoded)
+    const inputTokens = await countInputTokens(decoded)
     return Response.json(endpoint.encode(inputTokens), { headers: { 'x-request-id': requestId } })
   } catch (error) {
     return errorResponse(error, endpoint.format, requestId, deps.logger)

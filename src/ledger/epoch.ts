@@ -79,12 +79,13 @@ export async function verifyEpoch(
   const epoch = randomBase62(EPOCH_CHARS)
   const found: Verification = { same: [], fresh: [] }
   let failure: unknown
+  let isMiscounted = false
   const check = async (shard: number) => {
     const identity = identityOf(shard)
     if (identity === undefined) return
     const reply = await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, epoch, SHARD_COUNT])
-    assert(reply !== 'wrong_shard_count', 'the store was written with another number of shards')
-    found[reply === 'new' ? 'fresh' : 'same'].push(shard)
+    if (reply === 'wrong_shard_count') isMiscounted = true
+    else found[reply === 'new' ? 'fresh' : 'same'].push(shard)
   }
   await Promise.all(
     shards.map((shard) =>
@@ -93,6 +94,7 @@ export async function verifyEpoch(
       }),
     ),
   )
+  assert(!isMiscounted, 'the store was written with another number of shards')
   if (failure !== undefined && found.same.length + found.fresh.length === 0) throw failure
   return found
 }

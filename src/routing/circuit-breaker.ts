@@ -81,7 +81,7 @@ type Circuit = {
   inFlight: Set<Call>
 }
 
-type Call = { epoch: number; slowAtMs: number; isCountedSlow: boolean; isForced: boolean }
+type Call = { epoch: number; slowAtMs: number; isCountedSlow: boolean }
 
 /** Creates the breakers of one process, all closed. */
 export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
@@ -141,7 +141,6 @@ function lapse(circuit: Circuit, nowMs: number): void {
   if (circuit.state !== 'open' || nowMs < circuit.openUntilMs) return
   circuit.state = 'half-open'
   circuit.isAdopted = false
-  circuit.epoch++
 }
 
 function isAdmitting(circuit: Circuit): boolean {
@@ -152,7 +151,7 @@ function enter(circuit: Circuit, slowAfterMs: number, isForced: boolean, options
   const isAdmitted = isAdmitting(circuit)
   if (!isAdmitted && !isForced) return undefined
   const slowAtMs = options.clock.monotonic() + slowAfterMs
-  const call: Call = { epoch: circuit.epoch, slowAtMs, isCountedSlow: false, isForced: !isAdmitted }
+  const call: Call = { epoch: circuit.epoch, slowAtMs, isCountedSlow: false }
   if (isAdmitted && circuit.state === 'half-open') circuit.probe = call
   circuit.inFlight.add(call)
   return describeCall(circuit, call, options)
@@ -241,7 +240,7 @@ function countSilent(circuit: Circuit, options: BreakerOptions): void {
   for (const call of circuit.inFlight) {
     if (call.isCountedSlow || call.epoch !== circuit.epoch || nowMs < call.slowAtMs) continue
     call.isCountedSlow = true
-    if (circuit.probe === call) return open(circuit, options)
-    count(circuit, 'slow', options)
+    if (circuit.probe === call) open(circuit, options)
+    else count(circuit, 'slow', options)
   }
 }

@@ -1,25 +1,171 @@
-/** Chooses among the keys of a provider, each in proportion to its weight. */
-import type { Provider, ProviderKey } from '@/catalog/types'
+/**
+ * Chooses among the keys of a provider, each in proportion to its weight, and leaves out the ones that have to rest: a key
+ * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert.
+ */
+import type { Provider, ProviderKey, Target } from '@/catalog/types'
 import { assert } from '@/lib/assert'
+import { type Clock, systemClock } from '@/lib/clock'
+import { providerKeyId } from './target-id'
+
+export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
 export interface KeyPool {
+  /** A key that may be used now, or else the one that rests least long. */
   pick(provider: Provider): ProviderKey
+  /** A key that may be used now and is none of `avoided` (key ids); undefined where there is none. */
+  pickUsable(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
+  /**
+   * The last resort: the key that rests least long, out of those that are none of `avoided` and were not limited at this very
+   * target, whose wish for a pause is respected in any case. Providers limit by model as well as by key.
+   */
+  pickResting(target: Target, avoided: ReadonlySet<string>): ProviderKey | undefined
+  /** Whether any key may be used now. */
+  hasUsable(provider: Provider): boolean
+  /** Milliseconds until the first key may be used. */
+  restMs(provider: Provider): number
+  /** The target limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
+  cool(target: Target, key: ProviderKey, retryAfterMs: number | undefined): void
+  /** The provider refused the key itself (401, 402 or 403). */
+  takeOut(provider: Provider, key: ProviderKey, status: number): void
+  /** A call that began at `startedMs` (monotonic) worked. */
+  noteSuccess(provider: Provider, key: ProviderKey, startedMs: number): void
+  /** Another gateway says that the key of this id rests. Never shortens a rest. */
+  adopt(id: string, rest: KeyRest): void
+  /** Keys that rest now, by id. */
+  resting(): Map<string, KeyRest>
 }
 
-/** Creates a pool. `random` returns [0, 1). */
-export function createKeyPool(random: () => number = Math.random): KeyPool {
+export type KeyPoolOptions = {
+  /** [0, 1). */
+  random?: () => number
+  clock?: Clock
+  /** A key has to rest: told to the other gateways. */
+  onRest?: (id: string, rest: KeyRest) => void
+  /** A key that was out works again. */
+  onRevival?: (id: string) => void
+  /** A key was refused: an operator has to look. */
+  onOut?: (provider: Provider, key: ProviderKey, status: number) => void
+}
+
+/** How long a key rests where the provider does not say, at first and at most. */
+export const FIRST_COOLING_MS = 2_000
+export const MAX_COOLING_MS = 60_000
+/** How long a refused key stays out before one request tries it again. */
+export const OUT_MS = 300_000
+
+type Rest = {
+  state: 'cooling' | 'out'
+  sinceMs: number
+  untilMs: number
+  /** Times in a row. */
+  coolings: number
+  /** Upstream models at which this gateway itself was told to pause. */
+  limitedAt: Set<string>
+}
+
+type Pool = { rests: Map<string, Rest>; clock: Clock; random: () => number; options: KeyPoolOptions }
+
+/** Creates a pool in which every key may be used. */
+export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
+  const { random = Math.random, clock = systemClock } = options
+  const pool: Pool = { rests: new Map(), clock, random, options }
   return {
     pick(provider) {
-      const { keys } = provider
-      const total = keys.reduce((sum, key) => sum + key.weight, 0)
-      let ticket = keys.length > 1 ? random() * total : 0
-      const chosen = keys.find((key) => {
-        ticket -= key.weight
-        return ticket < 0
-      })
-      const key = chosen ?? keys[keys.length - 1]
+      const key = draw(usableKeys(pool, provider), random) ?? leastResting(pool, provider, provider.keys)
       assert(key, `provider ${provider.name} has no key`)
       return key
     },
+    pickUsable(provider, avoided) {
+      const keys = usableKeys(pool, provider)
+      return draw(avoided.size === 0 ? keys : keys.filter((key) => !avoided.has(key.id)), random)
+    },
+    pickResting(target, avoided) {
+      const { provider } = target
+      const keys = provider.keys.filter((key) => !avoided.has(key.id) && !isLimitedAt(pool, target, key))
+      return leastResting(pool, provider, keys)
+    },
+    hasUsable: (provider) =>
+      pool.rests.size === 0 || provider.keys.some((key) => remainingMs(pool, provider, key) === 0),
+    restMs: (provider) => Math.min(...provider.keys.map((key) => remainingMs(pool, provider, key))),
+    cool: (target, key, retryAfterMs) => cool(pool, target, key, retryAfterMs),
+    takeOut(provider, key, status) {
+      lay(pool, providerKeyId(provider, key), { state: 'out', forMs: OUT_MS }, 0)
+      options.onOut?.(provider, key, status)
+    },
+    noteSuccess: (provider, key, startedMs) => noteSuccess(pool, providerKeyId(provider, key), startedMs),
+    adopt(id, { state, forMs }) {
+      const nowMs = clock.monotonic()
+      const own = pool.rests.get(id)
+      if (own && own.untilMs >= nowMs + forMs) return
+      const { coolings = 0, limitedAt = new Set<string>() } = own ?? {}
+      pool.rests.set(id, { state, sinceMs: nowMs, untilMs: nowMs + forMs, coolings, limitedAt })
+    },
+    resting() {
+      const nowMs = clock.monotonic()
+      const live = [...pool.rests].filter(([, rest]) => rest.untilMs > nowMs)
+      return new Map(live.map(([id, { state, untilMs }]) => [id, { state, forMs: untilMs - nowMs }]))
+    },
   }
+}
+
+function usableKeys(pool: Pool, provider: Provider): readonly ProviderKey[] {
+  if (pool.rests.size === 0) return provider.keys
+  return provider.keys.filter((key) => remainingMs(pool, provider, key) === 0)
+}
+
+function remainingMs(pool: Pool, provider: Provider, key: ProviderKey): number {
+  const rest = pool.rests.get(providerKeyId(provider, key))
+  return rest ? Math.max(0, rest.untilMs - pool.clock.monotonic()) : 0
+}
+
+function isLimitedAt(pool: Pool, { provider, model }: Target, key: ProviderKey): boolean {
+  const isLimited = pool.rests.get(providerKeyId(provider, key))?.limitedAt.has(model) ?? false
+  return isLimited && remainingMs(pool, provider, key) > 0
+}
+
+function cool(pool: Pool, { provider, model }: Target, key: ProviderKey, retryAfterMs: number | undefined): void {
+  const id = providerKeyId(provider, key)
+  const rest = pool.rests.get(id)
+  const restingMs = remainingMs(pool, provider, key)
+  // Calls that were in flight together are limited together: that is one limit, not several in a row.
+  if (rest && restingMs > 0 && restingMs >= (retryAfterMs ?? 0)) {
+    rest.limitedAt.add(model)
+    return
+  }
+  const coolings = rest?.coolings ?? 0
+  const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
+  const limitedAt = rest && restingMs > 0 ? rest.limitedAt : new Set<string>()
+  lay(pool, id, { state: 'cooling', forMs: retryAfterMs ?? usualMs }, coolings + 1, limitedAt.add(model))
+}
+
+function lay(pool: Pool, id: string, rest: KeyRest, coolings: number, limitedAt = new Set<string>()): void {
+  const sinceMs = pool.clock.monotonic()
+  pool.rests.set(id, { state: rest.state, sinceMs, untilMs: sinceMs + rest.forMs, coolings, limitedAt })
+  pool.options.onRest?.(id, rest)
+}
+
+/** A success ends what came before its call began: calls in flight when the key was limited prove nothing. */
+function noteSuccess(pool: Pool, id: string, startedMs: number): void {
+  const rest = pool.rests.get(id)
+  if (!rest || startedMs < rest.sinceMs) return
+  const isOver = rest.untilMs <= pool.clock.monotonic()
+  if (!isOver && rest.state === 'cooling') return
+  pool.rests.delete(id)
+  if (!isOver) pool.options.onRevival?.(id)
+}
+
+/** One of `keys`, each as likely as its weight says. */
+function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
+  if (keys.length < 2) return keys[0]
+  let ticket = random() * keys.reduce((sum, key) => sum + key.weight, 0)
+  for (const key of keys) {
+    ticket -= key.weight
+    if (ticket < 0) return key
+  }
+  return keys[keys.length - 1]
+}
+
+function leastResting(pool: Pool, provider: Provider, keys: readonly ProviderKey[]): ProviderKey | undefined {
+  const byRest = keys.map((key) => ({ key, restMs: remainingMs(pool, provider, key) }))
+  return byRest.sort((left, right) => left.restMs - right.restMs)[0]?.key
 }

@@ -1,10 +1,12 @@
 /** Migrations: many processes may start at once, each file runs once, and the tables are what schema.ts says. */
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startPostgres, type TestServer } from '@test/support/stores'
 import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
 import * as schema from '@/db/schema'
+
+setDefaultTimeout(60_000)
 
 let server: Promise<TestServer> | undefined
 let databaseCount = 0

@@ -15,6 +15,7 @@ const PRICING: Pricing = {
 const BOUNDS: Bounds = { inputTokens: 1_000, outputTokens: 500 }
 const NOTHING: MeterReading = {
   usage: null,
+  isUsageStale: false,
   countedOutput: 0,
   hasOutput: false,
   finish: undefined,
@@ -38,6 +39,12 @@ describe('billing matrix', () => {
   test('complete answer without usage: counted, flagged estimated', () => {
     const charge = decide('complete', { hasOutput: true, finish: 'stop', countedOutput: 40 })
     expect(charge).toMatchObject({ rule: 'counted', flags: ['estimated'], cost: 160_000 })
+  })
+
+  test('complete, but the only usage was an early one: never less output than was relayed', () => {
+    const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
+    const charge = decide('complete', { usage, isUsageStale: true, hasOutput: true, finish: 'stop', countedOutput: 30 })
+    expect(charge).toMatchObject({ rule: 'usage', usage: { output: 30 }, flags: ['estimated'] })
   })
 
   test('broken after output: the last usage, but never less output than was relayed', () => {
@@ -99,6 +106,7 @@ describe('billing matrix', () => {
     })
     const reading = fc.record({
       usage: fc.option(usage, { nil: null }),
+      isUsageStale: fc.boolean(),
       countedOutput: tokens,
       hasOutput: fc.boolean(),
       finish: fc.constantFrom('stop', 'length', 'error', undefined),

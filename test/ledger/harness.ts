@@ -128,7 +128,7 @@ export async function storeMs(redis: RedisClient): Promise<number> {
   return seconds * 1000 + Math.floor(micros / 1000)
 }
 
-/** Everything in an account's shard but the rate of change of nothing: names and serialised values, to compare. */
+/** Everything in an account's shard, serialised, to compare with later. */
 export async function snapshot(redis: RedisClient, accountId: string): Promise<Record<string, string>> {
   const tag = metaKey(shardOf(accountId)).split(':')[0] ?? ''
   const names = (await redis.keys(`${tag.replace(/[{}]/g, '?')}:*`)).filter((name) => name.startsWith(`${tag}:`)).sort()

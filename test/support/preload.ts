@@ -2,4 +2,5 @@
 import { afterAll } from 'bun:test'
 import { stopStores } from './stores'
 
-afterAll(stopStores)
+// Under load, a server writes its data for longer than the five seconds a hook gets by default.
+afterAll(stopStores, 60_000)

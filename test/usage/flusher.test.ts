@@ -11,8 +11,9 @@ import type { UsageEvent } from '@/ledger/usage-event'
 import { createFlusher, type Flusher, type FlusherOptions } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { streamFields, usageEvent } from './sample-events'
+import { signalServer } from './signal-server'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let redisServer: TestServer
 let redis: Redis
@@ -294,10 +295,4 @@ async function killConnections(url: string): Promise<void> {
   const killer = connectDatabase(url, { maxConnections: 1 })
   await killer.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flusher'`
   await killer.close()
-}
-
-/** The server and all its sessions. */
-async function signalServer(server: TestServer, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-  const children = await Bun.file(`/proc/${server.pid}/task/${server.pid}/children`).text()
-  for (const pid of [server.pid, ...children.trim().split(/\s+/).map(Number)]) process.kill(pid, signal)
 }

@@ -1,5 +1,5 @@
 /** Writing usage events: every event counts once, whoever writes it, however often and beside whom. */
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
@@ -9,6 +9,8 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { type EventChanges, NOON_MS, usageEvent } from './sample-events'
 
 const DAY_MS = 86_400_000
+setDefaultTimeout(60_000)
+
 let database: Database
 const open: Database[] = []
 

@@ -83,6 +83,7 @@ function read(container: Container, segment: string | number): JsonValue | undef
 function write(container: Container, segment: string | number, value: JsonValue): boolean {
   const before = read(container, segment)
   const whole = typeof before === 'string' && typeof value === 'string' ? before + value : value
+  if (Array.isArray(container) !== (typeof segment === 'number')) return false
   if (!Array.isArray(container)) container[segment] = whole
   else if (typeof segment === 'number' && segment <= container.length) container[segment] = whole
   else return false

@@ -16,7 +16,7 @@ export function restoreSignatures(
   if (!Array.isArray(contents)) return contents
   const calls = turns.flatMap((turn) => turn.content.filter((block) => block.type === 'tool-call'))[Symbol.iterator]()
   const isDemanded = quirks.has(THOUGHT_SIGNATURES_QUIRK)
-  return contents.flatMap((content) => {
+  const restored = contents.flatMap((content) => {
     if (!isJsonObject(content) || !Array.isArray(content.parts)) return [content]
     const original = content.parts.filter(isJsonObject)
     const known = original.flatMap((part) => restorePart(part, calls))
@@ -24,6 +24,9 @@ export function restoreSignatures(
     if (parts.length === original.length && parts.every((part, index) => part === original[index])) return [content]
     return parts.length > 0 ? [{ ...content, parts }] : []
   })
+  return restored.length === contents.length && restored.every((content, index) => content === contents[index])
+    ? contents
+    : restored
 }
 
 function restorePart(part: JsonObject, calls: Iterator<ToolCallBlock>): JsonObject[] {

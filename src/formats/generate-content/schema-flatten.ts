@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 export type SchemaScope = {
   root: JsonObject
   expanding: ReadonlySet<string>
-  budget: { schemas: number }
+  budget: { chars: number }
   depth: number
 }
 
@@ -24,7 +24,8 @@ function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): 
   const { $ref: reference, allOf, ...rest } = schema
   let result: JsonObject = {}
   if (typeof reference === 'string') {
-    if (scope.expanding.has(reference) || scope.budget.schemas-- <= 0) return undefined
+    if (scope.expanding.has(reference) || scope.expanding.size >= MAX_REFERENCES) return undefined
+    if (!afford(scope, MERGE_CHARS)) return undefined
     followed.add(reference)
     const target = resolvePointer(scope.root, reference)
     const inner = { ...scope, expanding: new Set([...scope.expanding, reference]) }
@@ -33,7 +34,7 @@ function merged(schema: JsonObject, scope: SchemaScope, followed: Set<string>): 
     result = overlay(result, flat ?? {}, scope)
   }
   for (const part of Array.isArray(allOf) ? allOf : []) {
-    if (!isJsonObject(part) || scope.budget.schemas-- <= 0) continue
+    if (!isJsonObject(part) || !afford(scope, MERGE_CHARS)) continue
     const flat = merged(part, scope, followed)
     if (flat) result = overlay(result, flat, scope)
   }
@@ -68,10 +69,21 @@ function overlay(first: JsonObject, second: JsonObject, scope: SchemaScope): Jso
   if (isJsonObject(first.properties) && isJsonObject(second.properties)) {
     both.properties = { ...first.properties, ...second.properties }
     // Copying counts, or many references to one large schema would cost the square of the request's size.
-    scope.budget.schemas -= Object.keys(first.properties).length
+    afford(scope, MERGE_CHARS * Object.keys(first.properties).length)
   }
   if (Array.isArray(first.required) && Array.isArray(second.required)) {
     both.required = [...first.required, ...second.required]
+    afford(scope, MERGE_CHARS * first.required.length)
   }
   return both
+}
+
+/** How many references may lead into one another. */
+const MAX_REFERENCES = 64
+/** What following a reference, or copying a property, takes of the budget. */
+const MERGE_CHARS = 16
+
+function afford({ budget }: SchemaScope, chars: number): boolean {
+  budget.chars -= chars
+  return budget.chars > 0
 }

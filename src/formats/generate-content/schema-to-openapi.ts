@@ -31,19 +31,26 @@ export const OPENAPI_KEYS = [
   'default',
 ] as const
 
-/** How many schemas one conversion may visit: references that refer to each other twice would double at every step. */
-const MAX_SCHEMAS = 5000
+/**
+ * How many characters one conversion may write, roughly. References that refer to each other twice double at every step, and
+ * what stands beside a choice is repeated in each alternative: a small schema can be a huge one written out.
+ */
+const MAX_OUTPUT_CHARS = 200_000
+/** What the smallest schema takes. */
+const MIN_SCHEMA_CHARS = 16
 const MAX_DEPTH = 48
 
 /** The OpenAPI-subset schema of a JSON Schema. Ends for every input: recursion becomes a bare object. */
 export function toOpenApiSchema(schema: JsonObject): JsonObject {
-  return convert(schema, { root: schema, expanding: new Set(), budget: { schemas: MAX_SCHEMAS }, depth: 0 })
+  return convert(schema, { root: schema, expanding: new Set(), budget: { chars: MAX_OUTPUT_CHARS }, depth: 0 })
 }
 
 function convert(schema: JsonValue | undefined, scope: SchemaScope): JsonObject {
-  if (!isJsonObject(schema) || scope.depth > MAX_DEPTH || scope.budget.schemas-- <= 0) return anything({})
+  if (!isJsonObject(schema) || scope.depth > MAX_DEPTH || scope.budget.chars <= 0) return anything({})
   const flattened = flattenSchema(schema, scope)
   if (!flattened) return { type: 'OBJECT' }
+  scope.budget.chars -= sizeOf(flattened.schema)
+  if (scope.budget.chars <= 0) return anything({})
   const { types, isNullable } = readTypes(flattened.schema)
   const alternatives = alternativesOf(flattened, types)
   const type = types[0] ?? inferType(flattened.schema) ?? (isNullable ? 'string' : undefined)
@@ -55,6 +62,18 @@ function convert(schema: JsonValue | undefined, scope: SchemaScope): JsonObject 
 function anything(texts: JsonObject): JsonObject {
   return { anyOf: [{ type: 'STRING', ...texts }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] }
 }
+
+/** Roughly what a schema takes, without the schemas inside it. */
+function sizeOf(schema: JsonObject): number {
+  let chars = MIN_SCHEMA_CHARS
+  for (const key of COPIED_KEYS) {
+    const value = schema[key]
+    if (value !== undefined) chars += typeof value === 'string' ? value.length : JSON.stringify(value).length
+  }
+  return chars
+}
+
+const COPIED_KEYS = ['title', 'description', 'enum', 'const', 'required', 'pattern', 'default', 'propertyOrdering']
 
 const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object'])
 

@@ -16,6 +16,13 @@ export type DecodedTurns = {
   unknownBlocks: string[]
 }
 
+/** Who alone may say blocks of a type. */
+const SPEAKERS: { [T in WireBlock['type']]?: 'user' | 'assistant' } = {
+  thinking: 'assistant',
+  redacted_thinking: 'assistant',
+  tool_use: 'assistant',
+  tool_result: 'user',
+}
 /** Client software marks its requests for the format's own provider with such a line; it is no instruction for a model. */
 const BILLING_LINE = 'x-anthropic-billing-header:'
 
@@ -73,6 +80,10 @@ function decodeTurn(
     if (!isKnownBlock(block)) {
       unknownBlocks.push(`${at} (${block.type})`)
       continue
+    }
+    const speaker = SPEAKERS[block.type]
+    if (speaker !== undefined && speaker !== role) {
+      throw invalidRequest(`${at} of type ${block.type} must be in a message of role ${speaker}`, at)
     }
     blockChecker(block.type)(block, at)
     const mark: Mark | undefined = block.type === 'thinking' ? readSignature(block.signature) : undefined

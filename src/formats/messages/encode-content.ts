@@ -22,7 +22,7 @@ const PDF = 'application/pdf'
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i
 const TEXT_APPLICATIONS = /^application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b/
 
-/** The blocks of a user turn except its tool results. Empty texts are left out, since the API refuses them. */
+/** The blocks of a user turn except its tool results. Texts of white space are left out, since the API refuses them. */
 export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text':
@@ -79,7 +79,7 @@ export function encodeToolResult(block: ToolResultBlock, id: string, context: Co
 function encodeMaterial(block: Material, context: ContentContext): JsonObject[] {
   switch (block.type) {
     case 'text':
-      return block.text === '' ? [] : [{ type: 'text', text: block.text, ...encodeCache(block.cache) }]
+      return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...encodeCache(block.cache) }]
     case 'image':
       return [{ type: 'image', source: imageSource(block.source, context), ...encodeCache(block.cache) }]
     case 'file':

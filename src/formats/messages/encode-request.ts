@@ -8,7 +8,8 @@ import type { ChatRequest, Warning } from '@/chat/request'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { encodeCache, limitBreakpoints } from './cache'
-import { encodeTurns, type Message } from './encode-turns'
+import { encodeTurns } from './encode-turns'
+import type { Message } from './mid-system'
 import { encodeOutput } from './output-shape'
 import { encodeReasoning, type ThinkingObstacles } from './reasoning'
 import { encodeSampling } from './sampling'
@@ -56,7 +57,7 @@ function refuseUnsayable(request: ChatRequest): void {
 
 function encodeSystem(request: ChatRequest, instruction: string | undefined): JsonObject[] {
   const blocks: JsonObject[] = request.system
-    .filter((block) => block.text !== '')
+    .filter((block) => block.text.trim() !== '')
     .map((block) => ({ type: 'text', text: block.text, ...encodeCache(block.cache) }))
   return instruction === undefined ? blocks : [...blocks, { type: 'text', text: instruction }]
 }

@@ -8,6 +8,9 @@ import { createToolIds } from './tool-ids'
 import { parseArguments } from './tools'
 import { encodeUsage, estimatedUsage } from './usage'
 
+/** What ids of ours begin with, e.g. `req_`; this format's say `msg_`. */
+const PREFIX = /^[a-z]+_/
+
 /** The format knows one choice: the first. An answer without content is legal. */
 export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
   const choice = response.choices[0]
@@ -35,7 +38,7 @@ export function encodeMessage(
   usage: JsonObject,
 ): JsonObject {
   return {
-    id: context.id.startsWith('msg_') ? context.id : `msg_${context.id}`,
+    id: `msg_${context.id.replace(PREFIX, '')}`,
     type: 'message',
     role: 'assistant',
     model: context.model,

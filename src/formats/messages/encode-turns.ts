@@ -2,17 +2,15 @@
  * Writes turns as messages that the API accepts: user first, roles alternating, every tool call answered in the very next
  * message, results before everything else in it, ids legal and unique, nothing empty.
  */
-import type { ContentBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './cache'
 import { type ContentContext, encodeAssistantBlock, encodeToolResult, encodeUserBlock } from './encode-content'
-import { foldSystemTurns } from './mid-system'
+import { foldSystemMessages, type Message } from './mid-system'
 import { createToolIds } from './tool-ids'
 import { parseArguments } from './tools'
-
-export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 
 /** For each call's own id the ids it was given in this message, in order, and how many of them have a result. */
 type OpenCalls = Map<string, { ids: string[]; answered: number }>
@@ -24,53 +22,34 @@ const NO_RESULT = 'No result was given for this tool call.'
 /** Quirks: `mid-system` system messages may stand inside the conversation; `no-prefill` the last message must be the user's. */
 export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
   const context: ContentContext = { traits, warnings }
-  const merged = mergeTurns(foldSystemTurns(turns, traits.quirks.has('mid-system')))
   const newId = createToolIds()
   const messages: Message[] = []
   let open: OpenCalls = new Map()
-  for (const turn of merged) {
-    if (turn.role === 'assistant') {
+  for (const turn of turns) {
+    if (turn.role !== 'assistant') {
+      const results = turn.role === 'user' ? encodeResults(turn, open, context) : []
+      append(messages, { role: turn.role, content: [...results, ...encodeUserContent(turn, context)] })
+      continue
+    }
+    if (messages.at(-1)?.role !== 'assistant') {
       answerOpenCalls(messages, open, warnings)
       open = new Map()
-      append(messages, { role: 'assistant', content: encodeAssistantTurn(turn, newId, open, context) })
-    } else if (turn.role === 'system') append(messages, { role: 'system', content: encodeUserContent(turn, context) })
-    else {
-      const results = encodeResults(turn, open, context)
-      append(messages, { role: 'user', content: [...results, ...encodeUserContent(turn, context)] })
     }
+    append(messages, { role: 'assistant', content: encodeAssistantTurn(turn, newId, open, context) })
   }
   answerOpenCalls(messages, open, warnings)
-  closeEnds(messages, traits, warnings)
-  return messages
+  const placed = placeSystemMessages(messages, traits.quirks.has('mid-system'))
+  closeEnds(placed, traits, warnings)
+  return placed
 }
 
-/** Neighbours of one role are one message, after everything that says nothing is gone. */
-function mergeTurns(turns: readonly Turn[]): Turn[] {
-  const merged: Turn[] = []
-  for (const turn of turns) {
-    const content = turn.content.filter((block) => !isEmpty(block))
-    if (content.length === 0) continue
-    const last = merged.at(-1)
-    if (last?.role === turn.role) pushAll(last.content, content)
-    else merged.push({ role: turn.role, content })
-  }
-  return merged
-}
-
-function isEmpty(block: ContentBlock): boolean {
-  return (block.type === 'text' || block.type === 'refusal') && block.text === ''
-}
-
-function append(messages: Message[], message: Message): void {
-  if (message.content.length === 0) return
+/** Neighbours of one role are one message; an empty one says nothing. */
+function append(messages: Message[], { role, content }: Message): void {
+  if (content.length === 0) return
   const last = messages.at(-1)
-  if (last?.role === message.role) pushAll(last.content, message.content)
-  else messages.push(message)
-}
-
-/** Not by spreading, which overflows the stack where a caller sends very many blocks. */
-function pushAll<T>(target: T[], items: readonly T[]): void {
-  for (const item of items) target.push(item)
+  if (last?.role !== role) messages.push({ role, content })
+  // Not by spreading, which overflows the stack where a caller sends very many blocks.
+  else for (const block of content) last.content.push(block)
 }
 
 /** `open` receives the calls. */
@@ -94,7 +73,7 @@ function encodeAssistantTurn(
     content.push({ type: 'tool_use', id, name: block.name, input, ...encodeCache(block.cache) })
   }
   // A message of thinking alone is refused, and says nothing to the model either.
-  return content.some((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking') ? content : []
+  return content.every(isThinkingBlock) ? [] : content
 }
 
 function encodeUserContent(turn: Turn, context: ContentContext): JsonObject[] {
@@ -129,6 +108,18 @@ function answerOpenCalls(messages: Message[], open: OpenCalls, warnings: Warning
   else messages.splice(caller + 1, 0, { role: 'user', content })
 }
 
+/** Folds system messages where the API takes none there, and puts results first where messages thereby met. */
+function placeSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
+  const placed: Message[] = []
+  for (const message of foldSystemMessages(messages, isSupported)) append(placed, message)
+  for (const message of placed) {
+    const isResult = (block: JsonObject) => block.type === 'tool_result'
+    const results = message.content.filter(isResult)
+    if (results.length > 0) message.content = [...results, ...message.content.filter((block) => !isResult(block))]
+  }
+  return placed
+}
+
 function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[]): void {
   if (messages[0]?.role !== 'user') {
     warnings.push({ feature: 'messages', detail: 'a first user message was put in' })
@@ -136,19 +127,20 @@ function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[
   }
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return
-  trimPrefill(messages, last)
-  if (traits.quirks.has('no-prefill') && messages.at(-1)?.role === 'assistant') {
+  trimPrefill(last)
+  if (traits.quirks.has('no-prefill')) {
     warnings.push({ feature: 'messages', detail: 'the model continues no assistant message: it was asked to continue' })
     messages.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
   }
 }
 
-/** The API refuses a last assistant message that ends in white space. */
-function trimPrefill(messages: Message[], last: Message): void {
+/** The API refuses a last assistant message that ends in thinking or in white space. Something else is always in it. */
+function trimPrefill(last: Message): void {
+  while (isThinkingBlock(last.content.at(-1))) last.content.pop()
   const block = last.content.at(-1)
-  if (block?.type !== 'text' || typeof block.text !== 'string') return
-  block.text = block.text.trimEnd()
-  if (block.text !== '') return
-  last.content.pop()
-  if (last.content.length === 0) messages.pop()
+  if (block?.type === 'text' && typeof block.text === 'string') block.text = block.text.trimEnd()
+}
+
+function isThinkingBlock(block: JsonObject | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking'
 }

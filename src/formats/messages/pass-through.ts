@@ -1,4 +1,5 @@
 /** What the same format needs on its way through: names replaced, bounds kept, nothing foreign or unpriced sent upstream. */
+
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
@@ -9,17 +10,17 @@ import { LIMITS } from './wire-blocks'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
 
-/** Tools the provider knows by type that cost nothing beyond tokens, by the start of their type. */
-const FREE_TOOLS = /^(custom|bash|text_editor|memory|computer|browser|tool_search_tool|web_fetch|mcp_toolset)(_|$)/
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 
+/** A context edit that summarises the conversation in a call of its own, whose tokens the answer's usage leaves out. */
+const COMPACTION = /^compact/
+
 /**
- * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Quirks: `no-sampling` drops
- * temperature, top_p and top_k; `unpriced-extras` lets through what the provider charges beyond tokens, which is otherwise
- * refused with `invalid_request`, because no hold covers it.
+ * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Throws `invalid_request` for
+ * a compaction. Quirks: `no-sampling` drops temperature, top_p and top_k; `unpriced-extras` lets a compaction through.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  if (!traits.quirks.has('unpriced-extras')) refuseUnpriced(body)
+  if (!traits.quirks.has('unpriced-extras')) refuseCompaction(body)
   const copy: JsonObject = { ...body, model: traits.model }
   delete copy.fallback
   if (traits.quirks.has('no-sampling')) for (const field of SAMPLING_FIELDS) delete copy[field]
@@ -31,16 +32,12 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   return copy
 }
 
-function refuseUnpriced(body: JsonObject): void {
-  if (body.speed === 'fast') throw invalidRequest('speed must be standard: this model is sold at one speed', 'speed')
-  if (typeof body.inference_geo === 'string' && body.inference_geo !== 'global') {
-    throw invalidRequest('inference_geo must be global: this model is sold without a choice of region', 'inference_geo')
-  }
-  const tools = Array.isArray(body.tools) ? body.tools : []
-  for (const [index, tool] of tools.entries()) {
-    if (!isJsonObject(tool) || typeof tool.type !== 'string' || FREE_TOOLS.test(tool.type)) continue
-    const path = `tools[${index}].type`
-    throw invalidRequest(`${path} must be a tool that costs nothing per use: others are not sold with this model`, path)
+function refuseCompaction({ context_management: management }: JsonObject): void {
+  const edits = isJsonObject(management) && Array.isArray(management.edits) ? management.edits : []
+  for (const [index, edit] of edits.entries()) {
+    if (!isJsonObject(edit) || typeof edit.type !== 'string' || !COMPACTION.test(edit.type)) continue
+    const path = `context_management.edits[${index}].type`
+    throw invalidRequest(`${path} must not compact: no price covers a call beyond the request`, path)
   }
 }
 

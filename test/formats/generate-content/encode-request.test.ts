@@ -1,10 +1,10 @@
 /** What a provider of this format gets from callers of the other formats. */
 import { describe, expect, test } from 'bun:test'
-import type { ContentBlock, ToolResultBlock, Turn } from '@/chat/request'
+import type { ContentBlock, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { generateContent } from '@/formats/generate-content/index'
 import { chatRequest, encode, refusalOf, traits } from './support'
 
-const text = (value: string): ContentBlock => ({ type: 'text', text: value })
+const text = (value: string): TextBlock => ({ type: 'text', text: value })
 const call = (id: string, name: string, argumentsText = ''): ContentBlock => ({
   type: 'tool-call',
   id,

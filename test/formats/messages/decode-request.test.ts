@@ -76,6 +76,18 @@ describe('limits', () => {
       'messages[0].content[0].source',
       'messages[0].content[0].source must be an object of type base64 (media_type, data), url (url) or file (file_id)',
     ],
+    [
+      'a result of the assistant',
+      { messages: [{ role: 'assistant', content: [{ type: 'tool_result', tool_use_id: 't' }] }] },
+      'messages[0].content[0]',
+      'messages[0].content[0] of type tool_result must be in a message of role user',
+    ],
+    [
+      'a call of the user',
+      { messages: [{ role: 'user', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }] },
+      'messages[0].content[0]',
+      'messages[0].content[0] of type tool_use must be in a message of role assistant',
+    ],
     ['tool schema', { tools: [{ name: 'f' }] }, 'tools[0].input_schema', 'tools[0].input_schema is required'],
     ['tool name', { tools: [{ name: '', input_schema: {} }] }, 'tools[0].name', 'tools[0].name must not be empty'],
     [

@@ -116,7 +116,9 @@ describe('the frame of a stream', () => {
   })
 
   test('an id of another style becomes one of ours', () => {
-    expect(dataOf(encodeEvents([start], { id: 'abc' }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
+    for (const id of ['abc', 'req_abc', 'msg_abc']) {
+      expect(dataOf(encodeEvents([start], { id }))[0]).toMatchObject({ message: { id: 'msg_abc' } })
+    }
   })
 
   test('keep-alive is a whole ping', () => {

@@ -42,24 +42,12 @@ describe('a request', () => {
     expect(Object.keys(pass(sampling, undefined, 'no-sampling'))).toEqual(['model', 'max_tokens', 'messages'])
   })
 
-  test.each<[JsonObject, string]>([
-    [{ speed: 'fast' }, 'speed'],
-    [{ inference_geo: 'us' }, 'inference_geo'],
-    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0].type'],
-    [{ tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }, 'tools[0].type'],
-  ])('is refused what no price covers: %j', (changes, param) => {
-    expect(complaint(() => pass(changes)).param).toBe(param)
-    expect(pass(changes, undefined, 'unpriced-extras')).toMatchObject(changes)
-  })
-
-  test.each<[JsonObject]>([
-    [{ speed: 'standard', inference_geo: 'global' }],
-    [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }],
-    [{ tools: [{ type: 'text_editor_20250728', name: 'edit' }] }],
-    [{ tools: [{ type: 'custom', name: 'f', input_schema: {} }] }],
-    [{ mcp_servers: [{ type: 'url', url: 'https://example.org' }] }],
-  ])('keeps what costs nothing more: %j', (changes) => {
-    expect(pass(changes)).toMatchObject(changes)
+  test('is refused a call beyond it, which no price covers', () => {
+    const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
+    expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')
+    expect(pass(compaction, undefined, 'unpriced-extras')).toMatchObject(compaction)
+    const clearing = { context_management: { edits: [{ type: 'clear_thinking_20251015' }] } }
+    expect(pass(clearing)).toMatchObject(clearing)
   })
 })
 

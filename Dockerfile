@@ -1,0 +1,24 @@
+# The gateway for production. REDIS_URL and DATABASE_URL name the stores; compose.yaml starts all three.
+
+FROM oven/bun:1.4.5-slim AS packages
+WORKDIR /app
+COPY package.json bun.lock bunfig.toml ./
+RUN bun install --frozen-lockfile --production
+
+FROM oven/bun:1.4.5-slim
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json bun.lock tsconfig.json ./
+COPY config config
+COPY src src
+RUN mkdir /data && chown bun:bun /data
+
+# Bun reads the limit of open requests to providers when it starts, so it cannot be set any later.
+ENV NODE_ENV=production \
+    BUN_CONFIG_MAX_HTTP_REQUESTS=65535 \
+    DATA_DIR=/data
+USER bun
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=15s --retries=3 \
+  CMD ["bun", "-e", "process.exit((await fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`)).ok ? 0 : 1)"]
+CMD ["bun", "src/main.ts"]

@@ -1,0 +1,76 @@
+/** Operator commands for accounts and their credit. */
+import { nano, nanoToUsd } from '@/lib/money'
+import { type Command, required } from './command'
+import { fail } from './failure'
+import type { Services } from './services'
+import { readEmail, readText, readUsd } from './values'
+
+export const ACCOUNT_COMMANDS: readonly Command[] = [
+  {
+    words: 'account create',
+    help: 'creates an account without credit',
+    options: { email: required('E', 'unique among accounts'), name: required('N', 'shown to its users') },
+    prepare(values) {
+      const account = { email: readEmail(values, 'email'), name: readText(values, 'name') }
+      return async ({ accounts }) => {
+        const outcome = await accounts.create(account)
+        if (outcome.kind === 'email_taken') fail(`an account with the address ${account.email} exists already`)
+        return { output: { accountId: outcome.accountId } }
+      }
+    },
+  },
+  statusCommand('suspend', 'suspended', 'refuses all requests of an account at once'),
+  statusCommand('activate', 'active', 'takes requests of a suspended account again'),
+  {
+    words: 'credit add',
+    help: 'adds credit once per reference; a negative amount takes it back',
+    options: {
+      account: required('ID', 'the account'),
+      usd: required('USD', 'e.g. 10.00'),
+      reference: required('R', 'e.g. an invoice number; adding it again changes nothing'),
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const credit = { accountId, amount: readUsd(values, 'usd'), reference: readText(values, 'reference') }
+      return async (services) => {
+        const outcome = await services.credits.addCredit(credit)
+        switch (outcome.kind) {
+          case 'credited':
+          case 'exists':
+            return { output: { balanceUsd: await balanceUsd(services, accountId) } }
+          case 'recorded':
+            return fail(
+              `the credit is recorded as ${outcome.entryId}, but the ledger cannot be told now; a running gateway will`,
+            )
+          case 'unknown_account':
+            return fail(`no account ${accountId}`)
+          case 'reference_taken':
+            return fail(`the reference ${credit.reference} was used for ${nanoToUsd(outcome.amount)} USD`)
+          case 'out_of_range':
+            return fail('the balance would exceed 9000000 USD')
+        }
+      }
+    },
+  },
+]
+
+function statusCommand(verb: string, status: 'active' | 'suspended', help: string): Command {
+  return {
+    words: `account ${verb}`,
+    help,
+    options: { account: required('ID', 'the account') },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      return async ({ accounts }) => {
+        if ((await accounts.setStatus(accountId, status)) === 'unknown_account') fail(`no account ${accountId}`)
+        return { output: { accountId, status } }
+      }
+    },
+  }
+}
+
+async function balanceUsd({ ledger }: Services, accountId: string): Promise<number> {
+  const balance = await ledger.readBalance(accountId)
+  if (!balance) return fail(`the ledger does not know the account ${accountId}`)
+  return nanoToUsd(nano(balance.available + balance.held))
+}

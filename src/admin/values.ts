@@ -1,0 +1,49 @@
+/** Reads option values; each throws a CommandFailure that names the option and what it may be. */
+import { type Nano, parseUsd } from '@/lib/money'
+import type { Values } from './command'
+import { fail } from './failure'
+
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[^\s@]+@localhost$/
+const MAX_EMAIL_CHARS = 254
+const MAX_TEXT_CHARS = 200
+
+/** Text of 1 to 200 characters, without blanks around it. */
+export function readText(values: Values, name: string): string {
+  const text = (values[name] ?? '').trim()
+  if (text.length === 0 || text.length > MAX_TEXT_CHARS) fail(`--${name} must have 1 to ${MAX_TEXT_CHARS} characters`)
+  return text
+}
+
+/** An e-mail address. */
+export function readEmail(values: Values, name: string): string {
+  const text = (values[name] ?? '').trim()
+  if (!EMAIL.test(text) || text.length > MAX_EMAIL_CHARS) fail(`--${name} must be an e-mail address`)
+  return text
+}
+
+/** An amount other than zero, in USD with up to nine decimals. */
+export function readUsd(values: Values, name: string): Nano {
+  const amount = parseUsd(values[name] ?? '')
+  if (amount === undefined || amount === 0) {
+    fail(`--${name} must be an amount in USD other than 0, up to 9000000, with nine decimals at most, e.g. 10.50`)
+  }
+  return amount
+}
+
+/** A budget of 0 USD or more, or null where the option was not given. */
+export function readOptionalBudget(values: Values, name: string): Nano | null {
+  const text = values[name]
+  if (text === undefined) return null
+  const amount = parseUsd(text)
+  if (amount === undefined || amount < 0) fail(`--${name} must be an amount in USD from 0 to 9000000, e.g. 25.00`)
+  return amount
+}
+
+/** An integer from 1 to `most`, or null where the option was not given. */
+export function readOptionalCount(values: Values, name: string, most: number): number | null {
+  const text = values[name]
+  if (text === undefined) return null
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > most) fail(`--${name} must be an integer from 1 to ${most}`)
+  return count
+}

@@ -1,0 +1,88 @@
+/** Explains a plan as data: what would be tried, why, what it would cost at most and about, without spending anything. */
+import { inputBound, outputCap } from '@/catalog/estimate'
+import { worstCaseCost } from '@/catalog/price'
+import type { Model } from '@/catalog/types'
+import type { ChatRequest } from '@/chat/request'
+import { nanoToUsd } from '@/lib/money'
+import { difficultyClass } from './choose'
+import type { Plan } from './plan'
+import { routeReason } from './route-reason'
+import type { RouteView } from './route-view'
+import { estimatedCost } from './score'
+
+export type RouteExplanation = {
+  requested: string
+  reason: string
+  /** What the request would hold: the most it can cost at the dearest model of the plan, in USD. */
+  hold_usd: number
+  estimated_input_tokens: number
+  targets: { model: string; provider: string; available: boolean; usual_latency_ms: number | null }[]
+  models: { model: string; hold_usd: number; estimated_cost_usd: number }[]
+  passed_over: { model: string; requirements: string[]; reasons: string[] }[]
+  tier: TierExplanation | null
+}
+
+type TierExplanation = {
+  id: string
+  strategy: string
+  kind: string
+  difficulty: number
+  class: 'easy' | 'hard'
+  sticky: boolean
+  features: Record<string, number | boolean>
+  ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]
+}
+
+/** Output tokens to reckon with where neither a tier's choice nor the caller's limit says more. */
+const USUAL_OUTPUT_TOKENS = 500
+
+/** Explains `plan`, which was made for `request` of `bodyBytes` bytes. */
+export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number, view: RouteView): RouteExplanation {
+  const input = inputBound(request, bodyBytes)
+  const hold = (model: Model) => worstCaseCost(model.pricing, input, outputCap(request, model))
+  const { inputTokens, outputTokens } = plan.requirements
+  const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices
+  return {
+    requested: plan.requested,
+    reason: routeReason(plan, plan.models[0]?.id ?? '', []),
+    hold_usd: Math.max(...plan.models.map((model) => nanoToUsd(hold(model)))),
+    estimated_input_tokens: inputTokens,
+    targets: plan.targets.map(({ model, target }) => ({
+      model: model.id,
+      provider: target.provider.name,
+      available: view.isUsable(target),
+      usual_latency_ms: view.latencyMs(target, request.stream) ?? null,
+    })),
+    models: plan.models.map((model) => ({
+      model: model.id,
+      hold_usd: nanoToUsd(hold(model)),
+      estimated_cost_usd: nanoToUsd(estimatedCost(model, inputTokens, output)),
+    })),
+    passed_over: plan.passedOver.map(({ model, unmet }) => ({
+      model: model.id,
+      requirements: unmet.map((item) => item.requirement),
+      reasons: unmet.map((item) => item.detail),
+    })),
+    tier: explainChoice(plan),
+  }
+}
+
+function explainChoice({ choice }: Plan): TierExplanation | null {
+  if (!choice) return null
+  const { tier, kind, difficulty, isSticky, features, ranking } = choice
+  return {
+    id: tier.id,
+    strategy: tier.strategy,
+    kind,
+    difficulty,
+    class: difficultyClass(difficulty),
+    sticky: isSticky,
+    features,
+    ranking: ranking.map(({ model, score, parts, estimatedCost: cost }) => ({
+      model: model.id,
+      score,
+      penalties: parts,
+      estimated_cost_usd: nanoToUsd(cost),
+    })),
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Shares what one gateway learns of its providers with all others: open circuits and resting keys. Everything happens in the
+ * background: what is published is not waited for, what others say is read about once a second, and while the store is away
+ * every gateway simply goes by its own experience.
+ */
+import type { Logger } from '@/lib/logger'
+import { createPause } from '@/lib/pause'
+import noteText from './note-health.lua' with { type: 'text' }
+import readText from './read-health.lua' with { type: 'text' }
+import withdrawText from './withdraw-health.lua' with { type: 'text' }
+
+/** Of a target: `open`. Of a key: `cooling` or `out`. */
+export type HealthState = 'open' | 'cooling' | 'out'
+
+/** `subject` is `target:` or `key:` and an id. */
+export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
+
+export interface HealthExchange {
+  /** Tells the others. Returns at once and never throws. */
+  publish(subject: string, state: HealthState, forMs: number): void
+  /** Takes it back. */
+  withdraw(subject: string): void
+  /** Begins to read; `listener` gets everything that holds now, each time. */
+  start(listener: (notes: HealthNote[]) => void): void
+  stop(): Promise<void>
+}
+
+/** Runs a script on one key of the store that all gateways share. */
+export type RunScript = (text: string, key: string, args: (string | number)[]) => Promise<unknown>
+
+export type ExchangeOptions = {
+  run: RunScript
+  /** Names this gateway among all others, e.g. a random id. Without `|`. */
+  gatewayId: string
+  logger: Logger
+  /** Milliseconds between two reads. Default {@link READ_INTERVAL_MS}. */
+  intervalMs?: number
+}
+
+export const READ_INTERVAL_MS = 1_000
+const HEALTH_KEY = 'routing:health'
+
+/** An exchange for a gateway that is alone. */
+export const NO_EXCHANGE: HealthExchange = {
+  publish() {},
+  withdraw() {},
+  start() {},
+  stop: async () => {},
+}
+
+/** Creates an exchange over the store. */
+export function createHealthExchange(options: ExchangeOptions): HealthExchange {
+  const { run, gatewayId, logger, intervalMs = READ_INTERVAL_MS } = options
+  const pause = createPause()
+  let isStopped = false
+  let reading: Promise<void> = Promise.resolve()
+  let isReachable = true
+
+  async function attempt(text: string, args: (string | number)[]): Promise<unknown> {
+    try {
+      const reply = await run(text, HEALTH_KEY, args)
+      isReachable = true
+      return reply
+    } catch (error) {
+      if (isReachable) logger.warn('health_exchange_unreachable', { error })
+      isReachable = false
+      return undefined
+    }
+  }
+
+  async function readOn(listener: (notes: HealthNote[]) => void): Promise<void> {
+    while (!isStopped) {
+      const reply = await attempt(readText, [])
+      if (reply !== undefined && !isStopped) listener(parseNotes(reply, gatewayId))
+      await pause.wait(intervalMs)
+    }
+  }
+
+  return {
+    publish(subject, state, forMs) {
+      void attempt(noteText, [subject, gatewayId, state, Math.ceil(forMs), firstStays(subject)])
+    },
+    withdraw(subject) {
+      void attempt(withdrawText, [subject, gatewayId, firstStays(subject)])
+    },
+    start(listener) {
+      reading = readOn(listener)
+    },
+    async stop() {
+      isStopped = true
+      pause.end()
+      await reading
+    },
+  }
+}
+
+/** A target belongs to the gateway that opened it first: that one probes. */
+function firstStays(subject: string): number {
+  return subject.startsWith('target:') ? 1 : 0
+}
+
+/** Reads a reply of read-health.lua; what another version may have written differently is left out. */
+function parseNotes(reply: unknown, gatewayId: string): HealthNote[] {
+  const fields = Array.isArray(reply) ? reply.map(String) : []
+  const notes: HealthNote[] = []
+  for (let index = 0; index + 3 < fields.length; index += 4) {
+    const [subject = '', owner, state, remaining] = fields.slice(index, index + 4)
+    if (state !== 'open' && state !== 'cooling' && state !== 'out') continue
+    notes.push({ subject, state, remainingMs: Number(remaining), isOwn: owner === gatewayId })
+  }
+  return notes
+}

@@ -1,0 +1,38 @@
+/** Remembers how long targets usually take until their answer begins: an average in which the past fades. */
+import type { Clock } from '@/lib/clock'
+
+export interface LatencyBook {
+  note(id: string, stream: boolean, milliseconds: number): void
+  /** Undefined where nothing was noted lately. */
+  usual(id: string, stream: boolean): number | undefined
+}
+
+/** The weight of the latest call in the average. */
+const SMOOTHING = 0.2
+/** What nobody has measured for this long is no longer believed, so that a slow target gets another chance. */
+export const FORGOTTEN_AFTER_MS = 10 * 60_000
+
+/** Creates an empty book. Streams and complete answers are kept apart: the latter begin when they are finished. */
+export function createLatencyBook(clock: Clock): LatencyBook {
+  const entries = new Map<string, { averageMs: number; atMs: number }>()
+  return {
+    note(id, stream, milliseconds) {
+      const key = keyOf(id, stream)
+      const entry = entries.get(key)
+      const atMs = clock.monotonic()
+      if (!entry || atMs - entry.atMs > FORGOTTEN_AFTER_MS) entries.set(key, { averageMs: milliseconds, atMs })
+      else {
+        entry.averageMs += SMOOTHING * (milliseconds - entry.averageMs)
+        entry.atMs = atMs
+      }
+    },
+    usual(id, stream) {
+      const entry = entries.get(keyOf(id, stream))
+      return entry && clock.monotonic() - entry.atMs <= FORGOTTEN_AFTER_MS ? entry.averageMs : undefined
+    },
+  }
+}
+
+function keyOf(id: string, stream: boolean): string {
+  return stream ? `stream ${id}` : `whole ${id}`
+}

@@ -1,0 +1,31 @@
+/** Says in one line why this model answered: for `x-svc-route-reason`, the usage record and the log. */
+import { difficultyClass, type TierChoice } from './choose'
+import type { AttemptNote } from './journey'
+import type { Plan } from './plan'
+
+/** One line of printable ASCII. The first word is one of requested, chosen, session, passed-over and fallback. */
+export function routeReason(plan: Plan, answeredBy: string, trail: readonly AttemptNote[]): string {
+  const first = plan.models[0]
+  const failed = trail.findLast((note) => note.model !== answeredBy)
+  if (failed) return clean(`fallback; ${failed.model} ${failed.reason}`)
+  if (answeredBy !== first?.id) return clean(`fallback; ${first?.id ?? 'the first choice'} is not available now`)
+  if (plan.choice) return clean(describeChoice(plan.choice))
+  if (plan.requested === answeredBy) return 'requested'
+  const [passedOver] = plan.passedOver
+  return clean(`passed-over; ${plan.requested} ${passedOver?.unmet.map((item) => item.detail).join(', ') ?? ''}`)
+}
+
+/** The attempts that failed, for a header: `svc/alpha@provider1=503, svc/beta@provider2=first-byte-timeout`. */
+export function describeTrail(trail: readonly AttemptNote[]): string {
+  return clean(trail.map(({ model, provider, reason }) => `${model}@${provider}=${reason}`).join(', '))
+}
+
+function describeChoice({ tier, kind, difficulty, isSticky, ranking }: TierChoice): string {
+  if (isSticky) return `session; ${tier.id} keeps the model of this conversation`
+  const score = ranking[0]?.score.toFixed(2) ?? '0'
+  return `chosen; ${tier.strategy}, ${difficultyClass(difficulty)} ${kind} (${difficulty.toFixed(2)}), score ${score} of ${ranking.length}`
+}
+
+function clean(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 500)
+}

@@ -1,0 +1,168 @@
+/**
+ * The one thing of routing that the rest of the gateway holds: makes plans, leads requests through them, and keeps what it
+ * learns on the way in step with the other gateways.
+ */
+import type { Catalog, Target } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import type { Clock } from '@/lib/clock'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker'
+import { createConcurrencyLimiter } from './concurrency'
+import { explainPlan, type RouteExplanation } from './explain'
+import { type HealthExchange, type HealthNote, NO_EXCHANGE } from './health-exchange'
+import { type Journey, startJourney } from './journey'
+import { createKeyPool, type KeyPool } from './key-pool'
+import { createLatencyBook, type LatencyBook } from './latency'
+import { buildPlan, type Plan } from './plan'
+import { createRetryBudget } from './retry-budget'
+import type { RouteView } from './route-view'
+import type { RoutingListener, RoutingStatus } from './routing-events'
+import { createStickiness, type SessionKeeper, type Stickiness } from './stickiness'
+import { targetId } from './target-id'
+import type { RoutingParts } from './ticket'
+
+export interface Router {
+  /**
+   * Plans a request. Throws what `buildPlan` throws, and `overloaded` where every provider of the plan would turn it away.
+   * `session` names the conversation (see `sessionOf`); only a request to a tier may wait for the shared store, and briefly.
+   */
+  plan(request: ChatRequest, origin: Origin): Promise<Plan>
+  /** The plan as data, for callers who want to see their routing. */
+  explain(plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation
+  /** Starts a planned request on its way. */
+  begin(plan: Plan, stream: boolean, signal: AbortSignal): Journey
+  /** The model of the plan that has begun to answer: the conversation stays with it. */
+  remember(plan: Plan, modelId: string, session: string | undefined): void
+  status(): RoutingStatus
+  /** Begins to exchange health with the other gateways. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export type Origin = { clientFormat: FormatName; session: string | undefined }
+
+export type RouterOptions = {
+  catalog: Catalog
+  clock: Clock
+  random?: () => number
+  exchange?: HealthExchange
+  sessions?: SessionKeeper
+  onEvent?: RoutingListener
+}
+
+/** A note of an open circuit outlives it by this much, the time of a probe. */
+const PROBE_MS = 10_000
+const TICK_MS = 1_000
+
+/** Creates the router of one process. */
+export function createRouter(options: RouterOptions): Router {
+  const { catalog, clock, exchange = NO_EXCHANGE } = options
+  const parts = createParts(options, exchange)
+  const view = viewOf(parts.breaker, parts.keys, parts.latency)
+  const stickiness = createStickiness(clock, options.sessions)
+  let ticking: Timer | undefined
+  return {
+    async plan(request, { clientFormat, session }) {
+      const stickyModelId = await recall(stickiness, catalog, request, session)
+      const plan = buildPlan(catalog, request, { clientFormat, view, ...(stickyModelId && { stickyModelId }) })
+      refuseIfOverloaded(parts, plan)
+      return plan
+    },
+    explain: (plan, request, bodyBytes) => explainPlan(plan, request, bodyBytes, view),
+    begin: (plan, stream, signal) => startJourney(parts, plan, stream, signal),
+    remember(plan, modelId, session) {
+      const belongs = plan.choice?.models.some((model) => model.id === modelId)
+      if (session && belongs) stickiness.remember(session, modelId)
+    },
+    status: () => ({ circuits: parts.breaker.list(), keys: parts.keys.resting(), providers: parts.limiter.list() }),
+    start() {
+      exchange.start((notes) => adoptNotes(parts, notes))
+      ticking = setInterval(parts.breaker.tick, TICK_MS)
+    },
+    async stop() {
+      clearInterval(ticking)
+      await exchange.stop()
+    },
+  }
+}
+
+function createParts(options: RouterOptions, exchange: HealthExchange): RoutingParts {
+  const { clock, random = Math.random, onEvent: notify = () => undefined } = options
+  const breaker = createCircuitBreaker({
+    clock,
+    random,
+    onChange(id, state, forMs) {
+      if (state === 'open') exchange.publish(`target:${id}`, 'open', forMs + PROBE_MS)
+      else exchange.withdraw(`target:${id}`)
+      notify({ type: 'circuit', target: id, state })
+    },
+  })
+  const keys = createKeyPool({
+    clock,
+    random,
+    onRest(id, { state, forMs }) {
+      exchange.publish(`key:${id}`, state, forMs)
+      if (state === 'cooling') notify({ type: 'key-cooling', key: id, forMs })
+    },
+    onRevival: (id) => exchange.withdraw(`key:${id}`),
+    onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
+  })
+  return {
+    clock,
+    random,
+    breaker,
+    keys,
+    limiter: createConcurrencyLimiter(clock),
+    latency: createLatencyBook(clock),
+    budget: createRetryBudget(clock),
+    notify,
+    pause: pauseUnlessAborted,
+  }
+}
+
+function viewOf(breaker: CircuitBreaker, keys: KeyPool, latency: LatencyBook): RouteView {
+  return {
+    isUsable: (target: Target) => keys.hasUsable(target.provider) && breaker.admits(targetId(target)),
+    failureRate: (target) => breaker.failureRate(targetId(target)),
+    latencyMs: (target, stream) => latency.usual(targetId(target), stream),
+  }
+}
+
+async function recall(stickiness: Stickiness, catalog: Catalog, request: ChatRequest, session: string | undefined) {
+  return session && catalog.tiers.has(request.model) ? await stickiness.recall(session) : undefined
+}
+
+/** Overload is refused before credit is touched: a refusal must cost next to nothing. */
+function refuseIfOverloaded(parts: RoutingParts, plan: Plan): void {
+  for (const { target } of plan.targets) if (!parts.limiter.isOverloaded(target.provider)) return
+  const provider = plan.targets[0]?.target.provider.name ?? ''
+  parts.notify({ type: 'shed', provider })
+  throw new GatewayError('overloaded', 'The model provider is busy. Try again.', {
+    code: 'provider_busy',
+    retryAfterSeconds: 1,
+    cause: `${provider}: too many calls in flight`,
+  })
+}
+
+function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
+  const open = new Set<string>()
+  for (const { subject, state, remainingMs, isOwn } of notes) {
+    const id = subject.slice(subject.indexOf(':') + 1)
+    if (state === 'open') {
+      open.add(id)
+      if (!isOwn) parts.breaker.adopt(id, remainingMs)
+    } else if (!isOwn) parts.keys.adopt(id, { state, forMs: remainingMs })
+  }
+  parts.breaker.closeAdoptedExcept(open)
+}
+
+async function pauseUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const elapsed = Promise.withResolvers<void>()
+  const timer = setTimeout(elapsed.resolve, milliseconds)
+  const onAbort = () => elapsed.resolve()
+  signal.addEventListener('abort', onAbort)
+  await elapsed.promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', onAbort)
+}

@@ -1,0 +1,50 @@
+/** Accounts and what the ledger is told of them. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { type Fixture, openFixture } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+afterAll(() => fixture.close())
+
+describe('accounts', () => {
+  test('are created empty and active, one per e-mail address in any case of its letters', async () => {
+    const { accounts, ledger } = fixture
+    const created = await accounts.create({ email: 'Ada@Example.test', name: 'Ada' })
+    if (created.kind !== 'created') throw new Error(created.kind)
+    expect(created.accountId).toMatch(/^acct_[0-9A-Za-z]{22}$/)
+    expect(await accounts.create({ email: 'ada@example.TEST', name: 'Other' })).toEqual({ kind: 'email_taken' })
+    expect(await accounts.findByEmail('ADA@example.test')).toMatchObject({ accountId: created.accountId, name: 'Ada' })
+    expect(await ledger.readBalance(created.accountId)).toMatchObject({ available: 0, held: 0, status: 'active' })
+  })
+
+  test('of one address asked for by many at once become one', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => fixture.accounts.create({ email: 'race@example.test', name: 'Race' })),
+    )
+    expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1)
+  })
+
+  test('that nobody knows are not found', async () => {
+    expect(await fixture.accounts.find('acct_none')).toBeUndefined()
+    expect(await fixture.accounts.findByEmail("' OR 1=1 --")).toBeUndefined()
+    expect(await fixture.accounts.setStatus('acct_none', 'suspended')).toBe('unknown_account')
+  })
+
+  test('are suspended and activated in the history and in the ledger', async () => {
+    const { accounts, ledger } = fixture
+    const created = await accounts.create({ email: 'bob@example.test', name: 'Bob' })
+    if (created.kind !== 'created') throw new Error(created.kind)
+    const { accountId } = created
+    expect(await accounts.setStatus(accountId, 'suspended')).toBe('updated')
+    expect((await ledger.readBalance(accountId))?.status).toBe('suspended')
+    expect((await accounts.find(accountId))?.status).toBe('suspended')
+    await Promise.all([accounts.setStatus(accountId, 'suspended'), accounts.setStatus(accountId, 'active')])
+    expect((await ledger.readBalance(accountId))?.status).toBe((await accounts.find(accountId))?.status)
+  })
+})

@@ -1,0 +1,148 @@
+/** Credit: recorded once, applied once, whatever fails in between. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { logRecorder } from '@test/usage/log-recorder'
+import { createCredits } from '@/accounts/credits'
+import { createOutboxWorker } from '@/accounts/outbox'
+import { accountKey, creditedKey } from '@/ledger/keys'
+import type { Ledger } from '@/ledger/ledger'
+import { MAX_NANO, nano } from '@/lib/money'
+import { type Fixture, openFixture, silentLogger } from './fixture'
+import { createTestAccount } from './test-account'
+
+const TEN = nano(10_000_000_000)
+setDefaultTimeout(60_000)
+
+let fixture: Fixture
+let accountId: string
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+beforeEach(async () => {
+  accountId = await createTestAccount(fixture)
+})
+afterAll(() => fixture.close())
+
+describe('addCredit', () => {
+  test('adds to the ledger and the history, once per reference', async () => {
+    const { addCredit } = fixture.credits
+    const first = await addCredit({ accountId, amount: TEN, reference: 'invoice 1' })
+    expect(first).toMatchObject({ kind: 'credited', available: TEN })
+    const again = await addCredit({ accountId, amount: TEN, reference: 'invoice 1' })
+    expect(again).toEqual({ ...first, kind: 'exists' } as typeof again)
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+    expect(await addCredit({ accountId, amount: TEN, reference: 'invoice 2' })).toMatchObject({ available: 2 * TEN })
+  })
+
+  test('refuses a reference that belongs to another amount', async () => {
+    const { addCredit } = fixture.credits
+    const first = await addCredit({ accountId, amount: TEN, reference: 'r' })
+    const entryId = 'entryId' in first ? first.entryId : ''
+    const other = await addCredit({ accountId, amount: nano(5), reference: 'r' })
+    expect(other).toEqual({ kind: 'reference_taken', entryId, amount: TEN })
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+  })
+
+  test('asked for fifty times at once adds once', async () => {
+    const calls = Array.from({ length: 50 }, () =>
+      fixture.credits.addCredit({ accountId, amount: TEN, reference: 'same' }),
+    )
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.filter(({ kind }) => kind === 'credited')).toHaveLength(1)
+    expect(outcomes.filter(({ kind }) => kind === 'exists')).toHaveLength(49)
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+  })
+
+  test('takes credit back, also below zero', async () => {
+    await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'in' })
+    const outcome = await fixture.credits.addCredit({ accountId, amount: nano(-3 * TEN), reference: 'refund' })
+    expect(outcome).toMatchObject({ kind: 'credited', available: -2 * TEN })
+    expect(await balances()).toMatchObject({ ledger: -2 * TEN, history: -2 * TEN })
+  })
+
+  test('refuses what would leave the range, and unknown accounts, with nothing written', async () => {
+    const { addCredit } = fixture.credits
+    expect(await addCredit({ accountId, amount: nano(MAX_NANO), reference: 'all' })).toMatchObject({ kind: 'credited' })
+    expect(await addCredit({ accountId, amount: nano(1), reference: 'more' })).toEqual({ kind: 'out_of_range' })
+    const nobody = await addCredit({ accountId: 'acct_none', amount: nano(1), reference: 'x' })
+    expect(nobody).toEqual({ kind: 'unknown_account' })
+    expect(await balances()).toEqual({ ledger: MAX_NANO, history: MAX_NANO, entries: 1, pending: 0 })
+  })
+
+  test('never doubles a credit that a load had already brought', async () => {
+    const quiet = createCredits(fixture.database, {
+      ...fixture.ledger,
+      credit: () => Promise.reject(new Error('down')),
+    })
+    const recorded = await quiet.addCredit({ accountId, amount: TEN, reference: 'before the load' })
+    expect(recorded.kind).toBe('recorded')
+    // The first look at the balance loads the account from the history, which has the credit.
+    expect((await fixture.ledger.readBalance(accountId))?.available).toBe(TEN)
+    const again = await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'before the load' })
+    expect(again).toMatchObject({ kind: 'exists', available: TEN })
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+  })
+})
+
+describe('the outbox', () => {
+  test('tells the ledger as soon as it can be told', async () => {
+    let isDown = true
+    const ledger: Ledger = {
+      ...fixture.ledger,
+      credit: (credit) => (isDown ? Promise.reject(new Error('down')) : fixture.ledger.credit(credit)),
+    }
+    await fixture.ledger.readBalance(accountId)
+    const outcome = await createCredits(fixture.database, ledger).addCredit({
+      accountId,
+      amount: TEN,
+      reference: 'later',
+    })
+    expect(outcome.kind).toBe('recorded')
+    expect(await balances()).toEqual({ ledger: 0, history: TEN, entries: 1, pending: 1 })
+    const worker = createOutboxWorker(fixture.database, ledger, silentLogger, { intervalMs: 5 })
+    worker.start()
+    try {
+      expect((await worker.runOnce()).failed).toBeGreaterThan(0)
+      isDown = false
+      await until(async () => (await balances()).pending === 0, 'the credit to arrive')
+    } finally {
+      await worker.stop()
+    }
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+  })
+
+  test('with many workers applies everything once', async () => {
+    const down = createCredits(fixture.database, { ...fixture.ledger, credit: () => Promise.reject(new Error('down')) })
+    await fixture.ledger.readBalance(accountId)
+    for (let index = 0; index < 30; index++)
+      await down.addCredit({ accountId, amount: nano(7), reference: `n ${index}` })
+    const workers = [1, 2, 3].map(() => createOutboxWorker(fixture.database, fixture.ledger, silentLogger))
+    await Promise.all(workers.map((worker) => worker.runOnce()))
+    expect(await balances()).toEqual({ ledger: 210, history: 210, entries: 30, pending: 0 })
+  })
+
+  test('asks a second time, and so restores what a store lost that went back in time', async () => {
+    await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
+    const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
+    await fixture.redis.srem(creditedKey(accountId), entry[0]?.id)
+    await fixture.redis.hincrby(accountKey(accountId), 'available', -TEN)
+    const log = logRecorder()
+    const worker = createOutboxWorker(fixture.database, fixture.ledger, log.logger, { confirmAfterSeconds: 0 })
+    await worker.runOnce()
+    expect(log.events('lost_credit_restored')).toMatchObject([{ level: 'warn', accountId, entryId: entry[0]?.id }])
+    expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
+    expect((await worker.runOnce()).moved).toBe(0)
+  })
+})
+
+async function balances() {
+  const [row] = await fixture.database.sql<{ history: number; entries: number; pending: number }[]>`
+    SELECT balance_nano::bigint AS history,
+      (SELECT count(*) FROM ledger_entries WHERE account_id = a.id) AS entries,
+      (SELECT count(*) FROM credit_outbox WHERE account_id = a.id AND applied_at IS NULL) AS pending
+    FROM accounts a WHERE id = ${accountId}`
+  const fields = await fixture.redis.hget(accountKey(accountId), 'available')
+  return { ledger: Number(fields ?? 0), history: row?.history, entries: row?.entries, pending: row?.pending }
+}

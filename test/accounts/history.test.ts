@@ -1,0 +1,118 @@
+/** What the ledger reads of the history: whole, and from one moment. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
+import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { signalServer } from '@test/usage/signal-server'
+import { createLedgerHistory } from '@/accounts/history'
+import { nano } from '@/lib/money'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type Fixture, openFixture } from './fixture'
+import { createTestAccount } from './test-account'
+
+setDefaultTimeout(60_000)
+
+let fixture: Fixture
+
+beforeAll(async () => {
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+})
+afterAll(() => fixture.close())
+
+describe('the history of an account', () => {
+  test('is its credits less its charges, with the names of exactly those credits', async () => {
+    const { history, credits, database } = fixture
+    const accountId = await createTestAccount(fixture)
+    for (const amount of [500, 300, -100]) {
+      await credits.addCredit({ accountId, amount: nano(amount), reference: `r${amount}` })
+    }
+    await writeUsageBatch(database.sql, [
+      usageEvent({ accountId, cost: 60, seq: 9 }),
+      usageEvent({ accountId, cost: 5, seq: 4 }),
+    ])
+    const entries = await database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
+    const snapshot = await history.account(accountId)
+    expect(snapshot).toMatchObject({
+      ...{ accountId, status: 'active', balance: 635, spent: 65, spentThisMonth: 65, month: 202603, seq: 9 },
+    })
+    expect(snapshot?.creditedEntryIds.toSorted()).toEqual(entries.map((entry) => entry.id).sort())
+    expect(await history.accounts([accountId, 'acct_none'])).toEqual(snapshot ? [snapshot] : [])
+  })
+
+  test('never shows a balance without its credits or credits without their balance, however many arrive', async () => {
+    const { history, credits } = fixture
+    const accountId = await createTestAccount(fixture)
+    let isDone = false
+    const writing = (async () => {
+      for (let index = 0; index < 60; index++) {
+        await credits.addCredit({ accountId, amount: nano(1), reference: `r${index}` })
+      }
+      isDone = true
+    })()
+    let snapshots = 0
+    while (!isDone) {
+      const snapshot = await history.account(accountId)
+      expect(snapshot?.creditedEntryIds).toHaveLength(Number(snapshot?.balance))
+      snapshots += 1
+    }
+    await writing
+    expect(snapshots).toBeGreaterThan(5)
+  })
+
+  test('knows which events it has, by their own id, in any month', async () => {
+    const { history, database } = fixture
+    const accountId = await createTestAccount(fixture)
+    const events = [0, 40, 400].map((days) => usageEvent({ accountId, atMs: NOON_MS + days * 86_400_000 }))
+    await writeUsageBatch(database.sql, events)
+    const ids = events.map((event) => event.eventId)
+    expect((await history.knownEventIds([...ids, 'hold_none', 'a"b\\,{}'])).toSorted()).toEqual(ids.toSorted())
+    expect(await history.knownEventIds([])).toEqual([])
+  })
+
+  test('pages through all accounts once', async () => {
+    const { history, database } = fixture
+    for (let index = 0; index < 5; index++) await createTestAccount(fixture)
+    const seen: string[] = []
+    for (let after = ''; ; after = seen.at(-1) ?? '') {
+      const page = await history.accountIds(after, 2)
+      if (page.length === 0) break
+      seen.push(...page)
+    }
+    const rows = await database.sql`SELECT id FROM accounts`
+    expect(seen.toSorted()).toEqual(rows.map((row) => row.id).sort())
+  })
+})
+
+describe('the history of a key', () => {
+  test('is its state, its limits and its month', async () => {
+    const { history, apiKeys, database } = fixture
+    const accountId = await createTestAccount(fixture)
+    const limits = {
+      ...{ requestsPerMinute: 5, tokensPerMinute: 1_500_000_000, concurrency: null },
+      ...{ monthlyBudget: nano(77), expiresAtMs: 1_800_000_000_123 },
+    }
+    const created = await apiKeys.create({ accountId, name: 'k', ...limits })
+    if (created.kind !== 'created') throw new Error(created.kind)
+    const { keyId } = created
+    await writeUsageBatch(database.sql, [usageEvent({ accountId, keyId, cost: 8 })])
+    expect(await history.key(accountId, keyId)).toEqual({
+      ...{ accountId, keyId, status: 'active', ...limits },
+      ...{ spentThisMonth: nano(8), month: 202603 },
+    })
+    expect(await history.key('acct_other', keyId)).toBeUndefined()
+  })
+})
+
+test('a history that hangs counts as unreachable soon', async () => {
+  const server = await startPostgres()
+  const elsewhere = await openFixture(await redisUrl(), server.url)
+  await elsewhere.database.sql`SELECT 1`
+  await signalServer(server, 'SIGSTOP')
+  try {
+    const reading = createLedgerHistory(elsewhere.database, 100).account('acct_1')
+    await expect(reading).rejects.toThrow('no answer in 100 ms')
+  } finally {
+    await signalServer(server, 'SIGCONT')
+    await elsewhere.close()
+    await server.stop()
+  }
+})

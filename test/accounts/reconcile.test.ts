@@ -1,0 +1,95 @@
+/** The check of the history finds every kind of damage, and nothing where there is none. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { type ReconcileDepth, reconcileHistory } from '@/accounts/reconcile'
+import { nano } from '@/lib/money'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type Fixture, openFixture } from './fixture'
+import { createTestAccount } from './test-account'
+
+setDefaultTimeout(60_000)
+
+let fixture: Fixture
+let accountId: string
+
+beforeAll(async () => {
+  await redisUrl()
+})
+beforeEach(async () => {
+  await fixture?.close()
+  fixture = await openFixture(await redisUrl(), await freshDatabase())
+  accountId = await createTestAccount(fixture)
+  await fixture.credits.addCredit({ accountId, amount: nano(1_000), reference: 'first' })
+  const late = usageEvent({ accountId, eventId: 'x:late', kind: 'late', cost: -2, held: 0, flags: ['late'] })
+  const overrun = usageEvent({ accountId, cost: 50, held: 40, flags: ['overrun'], atMs: NOON_MS + 86_400_000 })
+  await writeUsageBatch(fixture.database.sql, [usageEvent({ accountId, cost: 30 }), late, overrun])
+})
+afterAll(() => fixture.close())
+
+describe('reconcileHistory', () => {
+  test.each(['sums', 'records'] as const)('finds nothing wrong where nothing is, by %s', async (depth) => {
+    expect(await reconcileHistory(fixture.database, depth)).toEqual({ violations: [], accounts: 1 })
+  })
+
+  test.each<[string, ReconcileDepth, string]>([
+    ['history_balance_differs', 'sums', 'UPDATE accounts SET balance_nano = balance_nano + 1'],
+    ['history_balance_differs', 'sums', 'UPDATE accounts SET spent_nano = spent_nano - 1'],
+    ['history_balance_differs', 'sums', 'DELETE FROM usage_daily'],
+    ['daily_sum_differs', 'records', 'DELETE FROM usage_daily'],
+    ['daily_sum_differs', 'records', 'UPDATE usage_daily SET output_tokens = output_tokens + 1'],
+    ['daily_sum_differs', 'records', "DELETE FROM usage_records WHERE kind = 'late'"],
+    [
+      'event_counted_twice',
+      'records',
+      "CREATE TEMP TABLE again AS SELECT * FROM usage_records LIMIT 1; UPDATE again SET settled_at = settled_at + interval '30 days'; INSERT INTO usage_records SELECT * FROM again",
+    ],
+    ['charged_more_than_held', 'records', "UPDATE usage_records SET flags = '{}' WHERE 'overrun' = ANY(flags)"],
+    ['charges_without_account', 'sums', "UPDATE usage_daily SET account_id = 'acct_gone'"],
+    [
+      'credit_not_applied',
+      'sums',
+      "UPDATE credit_outbox SET applied_at = NULL, created_at = now() - interval '2 minutes'",
+    ],
+    ['ledger_entries_not_protected', 'sums', 'ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only'],
+    [
+      'dead_letter',
+      'sums',
+      "INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked) VALUES ('s', '1-0', '[]', 'torn', false)",
+    ],
+  ])('finds %s by %s after: %s', async (kind, depth, damage) => {
+    await fixture.database.sql.unsafe(damage)
+    const { violations } = await reconcileHistory(fixture.database, depth)
+    expect(violations.map((violation) => violation.kind)).toContain(kind)
+  })
+
+  test('tells account and figures', async () => {
+    await fixture.database.sql`UPDATE accounts SET balance_nano = 5`
+    const { violations } = await reconcileHistory(fixture.database, 'sums')
+    const detail = 'balance 5, spent 78; credits 1000, charges 78'
+    expect(violations).toEqual([{ kind: 'history_balance_differs', accountId, detail }])
+  })
+
+  test('a charge that could be booked from a dead letter is no violation', async () => {
+    await fixture.database.sql`INSERT INTO dead_letters (stream, entry_id, payload, error, is_booked)
+      VALUES ('s', '1-0', '[]', 'torn', true)`
+    expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
+  })
+
+  test('under traffic reports no false violation', async () => {
+    const { database } = fixture
+    let isDone = false
+    const writing = (async () => {
+      for (let index = 0; index < 40; index++) {
+        await writeUsageBatch(database.sql, [
+          usageEvent({ accountId, cost: index }),
+          usageEvent({ accountId, cost: 1 }),
+        ])
+        await fixture.credits.addCredit({ accountId, amount: nano(3), reference: `r${index}` })
+      }
+      isDone = true
+    })()
+    while (!isDone) expect((await reconcileHistory(database, 'records')).violations).toEqual([])
+    await writing
+  })
+})

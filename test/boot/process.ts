@@ -1,0 +1,56 @@
+/** Runs the gateway as operators do: as a process of its own, told everything by its environment. */
+import { join } from 'node:path'
+import { until } from '@test/support/until'
+
+const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+
+export interface GatewayProcess {
+  readonly pid: number
+  /** Everything written so far, standard output and standard error together. */
+  output(): string
+  hasExited(): boolean
+  kill(signal: NodeJS.Signals): void
+  /** The exit code; null where a signal ended it. */
+  exited(): Promise<number | null>
+}
+
+/** Starts `src/main.ts` with `environment` and nothing else but PATH. */
+export function spawnGateway(environment: Record<string, string>): GatewayProcess {
+  const child = Bun.spawn([process.execPath, MAIN], {
+    env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    void (async () => {
+      for await (const chunk of stream) text += new TextDecoder().decode(chunk)
+    })()
+  }
+  return {
+    pid: child.pid,
+    output: () => text,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
+    kill: (signal) => child.kill(signal),
+    async exited() {
+      await child.exited
+      return child.exitCode
+    },
+  }
+}
+
+/** Waits for the banner and returns the address it names. */
+export async function addressOf(gateway: GatewayProcess): Promise<string> {
+  const bannerOrEnd = () => /ready at (http:\/\/\S+)/.exec(gateway.output()) ?? (gateway.hasExited() && { 1: '' })
+  const match = await until(bannerOrEnd, 'the banner', 30_000).catch(() => ({ 1: '' }))
+  if (!match[1]) throw new Error(`no banner in: ${gateway.output()}`)
+  return match[1]
+}
+
+/** The demo account's key, which the banner of a first start shows. */
+export function demoKeyOf(gateway: GatewayProcess): string {
+  const key = /svc-[0-9A-Za-z]{36}/.exec(gateway.output())?.[0]
+  if (!key) throw new Error(`no key in: ${gateway.output()}`)
+  return key
+}

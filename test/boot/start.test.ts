@@ -1,0 +1,199 @@
+/** Starting and stopping, seen from outside: faults, the banner, the pasted line, drains, several processes. */
+import { describe, expect, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatChunk, chatStream, eventStream, liveStream, startUpstream } from '@test/support/upstream'
+import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
+
+async function stores(): Promise<Record<string, string>> {
+  return { REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), PORT: '0' }
+}
+
+async function stop(gateway: GatewayProcess): Promise<void> {
+  gateway.kill('SIGTERM')
+  expect(await gateway.exited()).toBe(0)
+}
+
+const STREAM = { model: 'svc/alpha', stream: true, messages: [{ role: 'user', content: 'Say hello' }] }
+
+function send(address: string, key: string, body: object): Promise<Response> {
+  return fetch(`${address}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+describe('what an operator did wrong', () => {
+  test('every faulty variable is named at once, secrets unsaid', async () => {
+    const gateway = spawnGateway({
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://root:hunter2@x',
+      PROCESSES: '0',
+    })
+    expect(await gateway.exited()).toBe(1)
+    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'PROCESSES'])
+      expect(gateway.output()).toContain(`  ${name}: `)
+    expect(gateway.output()).not.toContain('hunter2')
+  })
+
+  test('every fault of the catalogue is named with its place', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
+    const path = join(folder, 'catalog.json')
+    await writeFile(
+      path,
+      JSON.stringify({
+        service: 'svc',
+        providers: { provider2: { format: 'messages', baseUrl: 'not an address', keys: ['x'] } },
+        models: [
+          {
+            id: 'other/alpha',
+            name: 'Alpha',
+            created: 1,
+            ownedBy: 'x',
+            pricing: { inputPer1mTokens: -1, outputPer1mTokens: 1 },
+            contextLength: 1_000,
+            maxOutputTokens: 100,
+            targets: [{ provider: 'provider9', model: 'x' }],
+          },
+        ],
+      }),
+    )
+    const gateway = spawnGateway({ ...(await stores()), CATALOG: path })
+    expect(await gateway.exited()).toBe(1)
+    expect(gateway.output()).toContain('providers.provider2.baseUrl: ')
+    expect(gateway.output()).toContain('models[0].id: ')
+    expect(gateway.output()).toContain('models[0].pricing.inputPer1mTokens: ')
+    expect(gateway.output()).toContain('models[0].targets[0].provider: ')
+    await rm(folder, { recursive: true })
+  })
+
+  test('production refuses the sandbox', async () => {
+    const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'production' })
+    expect(await gateway.exited()).toBe(1)
+    expect(gateway.output()).toContain('PROVIDER1_API_KEY')
+  })
+})
+
+describe('a first start', () => {
+  test('prints a key and a line that streams a paid answer, and the second start prints no key', async () => {
+    const environment = await stores()
+    const first = spawnGateway(environment)
+    const address = await addressOf(first)
+    const key = demoKeyOf(first)
+    expect(first.output()).toContain(`${address}/docs`)
+    expect(first.output()).toContain('simulated')
+    const line = /(curl -N .*)/.exec(first.output())?.[1] as string
+    const pasted = Bun.spawnSync(['sh', '-c', line])
+    expect(pasted.stdout.toString()).toContain('chat.completion.chunk')
+    expect(pasted.stdout.toString()).toEndWith('data: [DONE]\n\n')
+    const usage = (await (await fetch(`${address}/v1/usage`, { headers: { 'x-api-key': key } })).json()) as Record<
+      string,
+      number
+    >
+    expect(usage.credits_used).toBeGreaterThan(0)
+    expect((usage.credits_remaining ?? 0) + (usage.credits_used ?? 0)).toBeCloseTo(10, 9)
+    await stop(first)
+    const second = spawnGateway(environment)
+    const again = await addressOf(second)
+    expect(second.output()).not.toContain(key)
+    const kept = (await (await fetch(`${again}/v1/usage`, { headers: { 'x-api-key': key } })).json()) as Record<
+      string,
+      number
+    >
+    expect(kept.credits_used).toBe(usage.credits_used)
+    await stop(second)
+  })
+})
+
+describe('SIGTERM', () => {
+  test('lets an open stream finish, settles it, and leaves with 0', async () => {
+    const live = liveStream()
+    const upstream = startUpstream(() => live.response)
+    const environment = {
+      ...(await stores()),
+      PROVIDER1_API_KEY: 'k-provider-one',
+      PROVIDER1_BASE_URL: `${upstream.url}/v1`,
+    }
+    const gateway = spawnGateway(environment)
+    const address = await addressOf(gateway)
+    const key = demoKeyOf(gateway)
+    live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'first' }))}\n\n`)
+    const response = await send(address, key, STREAM)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    let text = new TextDecoder().decode((await reader.read()).value)
+    gateway.kill('SIGTERM')
+    await until(() => gateway.output().includes('"event":"draining"'), 'the drain to begin')
+    expect(fetch(`${address}/healthz`)).rejects.toThrow()
+    for (const event of chatStream(['second']).slice(1))
+      live.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+    live.close()
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      text += new TextDecoder().decode(chunk.value)
+    expect(text).toContain('second')
+    expect(text).toEndWith('data: [DONE]\n\n')
+    expect(await gateway.exited()).toBe(0)
+    expect(gateway.output()).toContain('"unacknowledged":0')
+    upstream.stop()
+  })
+
+  test('ends streams at the deadline with an error in their own format', async () => {
+    const live = liveStream()
+    const upstream = startUpstream(() => live.response)
+    const environment = {
+      ...(await stores()),
+      PROVIDER1_API_KEY: 'k-provider-one',
+      PROVIDER1_BASE_URL: `${upstream.url}/v1`,
+      SHUTDOWN_TIMEOUT_MS: '100',
+    }
+    const gateway = spawnGateway(environment)
+    const address = await addressOf(gateway)
+    live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'first' }))}\n\n`)
+    const response = await send(address, demoKeyOf(gateway), STREAM)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    await reader.read()
+    gateway.kill('SIGTERM')
+    let text = ''
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
+      text += new TextDecoder().decode(chunk.value)
+    expect(text).toContain('"error":{')
+    expect(text).not.toContain('[DONE]')
+    expect(await gateway.exited()).toBe(0)
+    expect(gateway.output()).toContain('"rule":"broken_counted"')
+    upstream.stop()
+  })
+})
+
+test('several processes share the port, a dead one is replaced, and all stop together', async () => {
+  const upstream = startUpstream(() => eventStream(...chatStream(['hi'])))
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
+  const port = String(probe.port)
+  await probe.stop(true)
+  const gateway = spawnGateway({
+    ...(await stores()),
+    PORT: port,
+    PROCESSES: '2',
+    PROVIDER1_API_KEY: 'k-provider-one',
+    PROVIDER1_BASE_URL: `${upstream.url}/v1`,
+  })
+  const address = await addressOf(gateway)
+  const listeners = () => [...gateway.output().matchAll(/"event":"listening"/g)].length
+  await until(() => listeners() === 2, 'both processes', 20_000)
+  const key = demoKeyOf(gateway)
+  for (let count = 0; count < 10; count++)
+    expect(await (await send(address, key, STREAM)).text()).toEndWith('[DONE]\n\n')
+  const children = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(gateway.pid)])
+    .stdout.toString()
+    .trim()
+    .split(/\s+/)
+  expect(children).toHaveLength(2)
+  process.kill(Number(children[0]), 'SIGKILL')
+  await until(() => listeners() === 3, 'the replacement', 20_000)
+  await stop(gateway)
+  for (const child of children) expect(() => process.kill(Number(child), 0)).toThrow()
+  upstream.stop()
+})

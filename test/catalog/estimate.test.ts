@@ -1,0 +1,219 @@
+/** Token bounds: what counts as text, what as media, and that no real tokenizer exceeds them. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { encode } from 'gpt-tokenizer/encoding/o200k_base'
+import {
+  countInputTokens,
+  estimateInputTokens,
+  estimateTextTokens,
+  inputBound,
+  outputCap,
+  tokenizerCount,
+} from '@/catalog/estimate'
+import { FILE_TOKENS_MAX, IMAGE_TOKENS_MAX, REMOTE_FILE_TOKENS_MAX } from '@/catalog/prompt-parts'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest, ContentBlock, FileBlock } from '@/chat/request'
+import { modelOf, prices, requestOf } from './samples'
+
+const MODEL = modelOf({ base: prices(1, 1), steps: [] }, 1000)
+const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
+
+/** The bytes a body with this request would have, at the least. */
+function bytesOf(request: ChatRequest): number {
+  return Buffer.byteLength(JSON.stringify(request))
+}
+
+function boundOf(content: ContentBlock[], more: Partial<ChatRequest> = {}): number {
+  const request = requestOf(content, more)
+  return inputBound(request, bytesOf(request))
+}
+
+const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
+const image = (data: string): ContentBlock => ({
+  type: 'image',
+  source: { type: 'base64', mediaType: 'image/png', data },
+})
+const file = (source: FileBlock['source']): ContentBlock => ({ type: 'file', source })
+
+const texts = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: 'grapheme', maxLength: 200 }),
+  fc.constantFrom('<|endoftext|>', 'hello world '.repeat(20), '汉字'.repeat(50), 'a'.repeat(300), '👩‍👩‍👧‍👦', '\ud800'),
+)
+
+describe('the input bound', () => {
+  test('is never below what a real tokenizer makes of the text', () => {
+    fc.assert(
+      fc.property(fc.array(texts, { minLength: 1, maxLength: 5 }), (parts) => {
+        const request = requestOf(parts.map((text) => ({ type: 'text', text })))
+        const counted = parts.reduce((sum, text) => sum + encode(text, AS_PLAIN_TEXT).length, 0)
+        expect(inputBound(request, bytesOf(request))).toBeGreaterThanOrEqual(counted)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('counts a byte as a token', () => {
+    const [short, long] = ['x', 'x'.repeat(10_001)].map((text) => boundOf([{ type: 'text', text }])) as [number, number]
+    expect(long - short).toBe(10_000)
+  })
+
+  test('counts an image by a constant, whatever its bytes', () => {
+    const bound = boundOf([image(base64(3_000_000))])
+    expect(bound).toBeGreaterThan(IMAGE_TOKENS_MAX)
+    expect(bound).toBeLessThan(IMAGE_TOKENS_MAX + 2000)
+    expect(boundOf([image(''), image(''), image('')])).toBeGreaterThan(3 * IMAGE_TOKENS_MAX)
+  })
+
+  test('counts images inside tool results, and by address', () => {
+    const byAddress: ContentBlock = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+    const result = {
+      type: 'tool-result',
+      callId: '1',
+      isError: false,
+      content: [image(base64(90_000)), byAddress],
+    } as const
+    const bound = boundOf([result as unknown as ContentBlock])
+    expect(bound).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
+    expect(bound).toBeLessThan(2 * IMAGE_TOKENS_MAX + 3000)
+  })
+
+  test('counts documents by their bytes and a constant', () => {
+    const pdf = boundOf([file({ type: 'base64', mediaType: 'application/pdf', data: base64(300_000) })])
+    expect(pdf).toBeGreaterThanOrEqual(FILE_TOKENS_MAX + 300_000)
+    expect(pdf).toBeLessThan(FILE_TOKENS_MAX + 302_000)
+    const text = boundOf([file({ type: 'base64', mediaType: 'text/plain', data: base64(300_000) })])
+    expect(text).toBeGreaterThanOrEqual(300_000)
+    expect(text).toBeLessThan(302_000)
+  })
+
+  test('counts a document that the gateway never sees as a whole context', () => {
+    expect(boundOf([file({ type: 'url', url: 'https://example.com/a.pdf' })])).toBeGreaterThan(REMOTE_FILE_TOKENS_MAX)
+  })
+
+  test('counts sound by its bytes, at more than 32 tokens a second', () => {
+    const bound = boundOf([{ type: 'audio', mediaType: 'audio/mp3', data: base64(160_000) }])
+    // 160 kB are ten seconds at 128 kbit/s.
+    expect(bound).toBeGreaterThan(20_000)
+    expect(bound).toBeLessThan(25_000)
+  })
+
+  test('leaves room for what providers add around turns, tools and schemas', () => {
+    const tools = Array.from({ length: 10 }, (_, index) => ({ name: `tool${index}` }))
+    const request = requestOf('', { tools })
+    expect(inputBound(request, 0)).toBeGreaterThan(1000)
+    expect(inputBound(requestOf(''), 0)).toBeGreaterThan(50)
+    const schema = requestOf('', { output: { type: 'json-schema', schema: { type: 'object' } } })
+    expect(inputBound(schema, 0)).toBeGreaterThan(1000)
+  })
+
+  test('refuses files named by an id, whose size nobody here knows', () => {
+    const source = { type: 'file-id', id: 'file-1', format: 'messages' } as const
+    for (const block of [file(source), { type: 'image', source } as const]) {
+      expect(() => inputBound(requestOf([block]), 100)).toThrow(GatewayError)
+    }
+  })
+
+  test('never turns negative, even if media were counted twice', () => {
+    expect(inputBound(requestOf([image(base64(100)), image(base64(100))]), 10)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
+  })
+})
+
+describe('the tokenizer count', () => {
+  test('is that of the real tokenizer, and a little more', async () => {
+    const text = 'The quick brown fox jumps over the lazy dog; 1,234 times.\n'.repeat(200)
+    const exact = encode(text).length
+    const counted = await tokenizerCount(requestOf(text))
+    expect(counted).toBeGreaterThanOrEqual(exact)
+    expect(counted).toBeLessThan(exact * 1.03 + 200)
+  })
+
+  test('covers every part that the model reads', async () => {
+    const word = ' elephant'.repeat(100)
+    const count = async (request: ChatRequest) =>
+      (await tokenizerCount(request)) - (await tokenizerCount(requestOf('')))
+    const blocks: ContentBlock[] = [
+      { type: 'text', text: word },
+      { type: 'refusal', text: word },
+      { type: 'reasoning', text: word },
+      { type: 'tool-call', id: '1', name: 'a', argumentsText: word },
+      { type: 'tool-result', callId: '1', isError: false, content: [{ type: 'text', text: word }] },
+      file({ type: 'text', text: word, mediaType: 'text/plain' }),
+      { type: 'reasoning', text: '', redacted: { format: 'messages', value: word } },
+      { type: 'text', text: '', signature: { format: 'messages', value: word } },
+    ]
+    for (const block of blocks) expect(await count(requestOf([block]))).toBeGreaterThanOrEqual(100)
+    const wholes: Partial<ChatRequest>[] = [
+      { system: [{ type: 'text', text: word }] },
+      { tools: [{ name: 'a', description: word }] },
+      { tools: [{ name: 'a', parameters: { description: word } }] },
+      { output: { type: 'json-schema', schema: { description: word } } },
+      { extensions: { messages: { novelty: { deep: word } } } },
+    ]
+    for (const whole of wholes) expect(await count(requestOf('', whole))).toBeGreaterThanOrEqual(100)
+  })
+
+  test('shown to a caller has usual sizes for media and no room to spare', async () => {
+    const exact = encode('hello world').length
+    expect(await countInputTokens(requestOf('hello world'))).toBeLessThan(exact + 10)
+    expect(await countInputTokens(requestOf([image(base64(900_000))]))).toBeLessThan(2000)
+  })
+})
+
+describe('the output cap', () => {
+  const cap = (more: Partial<ChatRequest>) => outputCap(requestOf('', more), MODEL)
+
+  test("is the caller's limit or the model's, times the choices, never above what the model can", () => {
+    expect(cap({})).toBe(1000)
+    expect(cap({ maxOutputTokens: 300 })).toBe(300)
+    expect(cap({ maxOutputTokens: 300, choices: 4 })).toBe(1200)
+    expect(cap({ maxOutputTokens: 128_000 })).toBe(1000)
+    expect(cap({ maxOutputTokens: 0 })).toBe(0)
+    expect(cap({ choices: 128 })).toBe(128_000)
+  })
+
+  test.each([0, -1, 1.5, 129, 1.8e19, Number.NaN, Number.POSITIVE_INFINITY, '2' as unknown as number])(
+    'refuses %p choices',
+    (choices) => {
+      expect(() => cap({ choices })).toThrow(GatewayError)
+    },
+  )
+
+  test.each([-1, 1.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, '5' as unknown as number])(
+    'refuses a limit of %p',
+    (maxOutputTokens) => {
+      expect(() => cap({ maxOutputTokens })).toThrow(GatewayError)
+    },
+  )
+})
+
+describe('the guess', () => {
+  test('is near the truth for prose of several scripts', () => {
+    const samples = [
+      'It was the best of times, it was the worst of times, it was the age of wisdom. '.repeat(20),
+      'Это было лучшее изо всех времён, это было худшее изо всех времён. '.repeat(20),
+      '那是最美好的时代，那是最糟糕的时代；那是智慧的年头，那是愚昧的年头。'.repeat(20),
+      'export function add(left: number, right: number): number {\n  return left + right\n}\n'.repeat(20),
+    ]
+    for (const text of samples) {
+      const exact = encode(text).length
+      expect(estimateTextTokens(text)).toBeGreaterThan(exact * 0.6)
+      expect(estimateTextTokens(text)).toBeLessThan(exact * 2.2)
+    }
+  })
+
+  test('of nothing is nothing, of anything at least one', () => {
+    expect(estimateTextTokens('')).toBe(0)
+    expect(estimateTextTokens('a')).toBe(1)
+    expect(estimateInputTokens(requestOf(''))).toBeGreaterThan(0)
+  })
+
+  test('never exceeds the bound', () => {
+    fc.assert(
+      fc.property(fc.array(texts, { maxLength: 4 }), (parts) => {
+        const request = requestOf(parts.map((text) => ({ type: 'text', text })))
+        expect(estimateInputTokens(request)).toBeLessThanOrEqual(inputBound(request, bytesOf(request)))
+      }),
+    )
+  })
+})

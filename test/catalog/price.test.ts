@@ -1,0 +1,100 @@
+/** Prices: five classes, steps over the whole input, one rounding, and a worst case that no usage can exceed. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { inputCost, pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
+import type { Prices, Pricing } from '@/catalog/types'
+import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import { AssertionError } from '@/lib/assert'
+import { arbitraryPricing, prices } from './samples'
+
+const tokens = fc.nat(500_000)
+const usages: fc.Arbitrary<Usage> = fc
+  .record({ uncached: tokens, cacheRead: tokens, cacheWrite5m: tokens, cacheWrite1h: tokens, output: tokens })
+  .map((usage) => ({ ...usage, reasoning: Math.floor(usage.output / 2) }))
+
+function exactCost(list: Prices, usage: Usage): bigint {
+  const lines: [number, number][] = [
+    [usage.uncached, list.input],
+    [usage.cacheRead, list.cacheRead],
+    [usage.cacheWrite5m, list.cacheWrite5m],
+    [usage.cacheWrite1h, list.cacheWrite1h],
+    [usage.output, list.output],
+  ]
+  const total = lines.reduce((sum, [count, price]) => sum + BigInt(count) * BigInt(price), 0n)
+  return (total + 999n) / 1000n
+}
+
+function listFor(pricing: Pricing, input: number): Prices {
+  return pricing.steps.findLast((step) => input > step.aboveInputTokens)?.prices ?? pricing.base
+}
+
+describe('the cost of a request', () => {
+  test('is the exact sum over the five classes, rounded up once', () => {
+    fc.assert(
+      fc.property(arbitraryPricing, usages, (pricing, usage) => {
+        expect(BigInt(requestCost(pricing, usage))).toBe(exactCost(listFor(pricing, inputTokens(usage)), usage))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('is that of the example in figures', () => {
+    const pricing = { base: prices(2_500_000, 10_000_000, { cacheRead: 250_000, cacheWrite5m: 3_125_000 }), steps: [] }
+    const usage = { ...ZERO_USAGE, uncached: 1000, cacheRead: 4000, cacheWrite5m: 100, output: 200, reasoning: 150 }
+    // 0.0025 + 0.001 + 0.0003125 + 0.002 USD
+    expect(requestCost(pricing, usage)).toBe(5_812_500 as never)
+    expect(requestCost(pricing, ZERO_USAGE)).toBe(0 as never)
+  })
+
+  test('rounds up and not to the nearest', () => {
+    const pricing = { base: prices(1, 1), steps: [] }
+    expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 1 })).toBe(1 as never)
+    expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 500, output: 500 })).toBe(1 as never)
+    expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 500, output: 501 })).toBe(2 as never)
+  })
+
+  test('changes the list for the whole request above a step, not at it', () => {
+    const pricing = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(2000, 3000) }] }
+    expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, output: 10 })).toBe(110 as never)
+    expect(requestCost(pricing, { ...ZERO_USAGE, uncached: 100, cacheRead: 1, output: 10 })).toBe(232 as never)
+    expect(pricesFor(pricing, 100)).toBe(pricing.base)
+  })
+
+  test.each([{ uncached: -1 }, { output: 0.5 }, { cacheRead: Number.NaN }])('refuses to price %j', (bad) => {
+    expect(() => requestCost({ base: prices(1, 1), steps: [] }, { ...ZERO_USAGE, ...bad })).toThrow(AssertionError)
+  })
+})
+
+describe('the worst case', () => {
+  test('is never below what a request within the limits costs', () => {
+    fc.assert(
+      fc.property(arbitraryPricing, usages, fc.nat(1000), fc.nat(1000), (pricing, usage, spareInput, spareOutput) => {
+        const worst = worstCaseCost(pricing, inputTokens(usage) + spareInput, usage.output + spareOutput)
+        expect(worst).toBeGreaterThanOrEqual(requestCost(pricing, usage))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('is reached by a request that writes the dearest cache', () => {
+    const pricing = { base: prices(1000, 5000, { cacheWrite1h: 2000 }), steps: [] }
+    const usage = { ...ZERO_USAGE, cacheWrite1h: 700, output: 30 }
+    expect(worstCaseCost(pricing, 700, 30)).toBe(requestCost(pricing, usage))
+  })
+
+  test('knows that a cheaper step may not be reached, and a dearer one may', () => {
+    const cheaper = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(1, 1) }] }
+    expect(worstCaseCost(cheaper, 200, 0)).toBe(200 as never)
+    const dearer = { base: prices(1000, 1000), steps: [{ aboveInputTokens: 100, prices: prices(3000, 1000) }] }
+    expect(worstCaseCost(dearer, 100, 0)).toBe(100 as never)
+    expect(worstCaseCost(dearer, 101, 0)).toBe(303 as never)
+  })
+
+  test('is never below the cost of the input alone', () => {
+    fc.assert(
+      fc.property(arbitraryPricing, tokens, (pricing, input) => {
+        expect(worstCaseCost(pricing, input, 0)).toBeGreaterThanOrEqual(inputCost(pricing, input))
+      }),
+    )
+  })
+})

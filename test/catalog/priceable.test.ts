@@ -1,0 +1,111 @@
+/** What the prices do not cover is refused before anything is held, and what costs tokens only is not. */
+import { describe, expect, test } from 'bun:test'
+import { inputBound } from '@/catalog/estimate'
+import { refuseUnpriceable } from '@/catalog/priceable'
+import type { Model } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import { FORMATS } from '@/formats/index'
+import type { JsonObject } from '@/lib/json'
+import { modelOf, prices, requestOf } from './samples'
+
+function paramOf(request: ChatRequest, models?: Model[]): string | undefined {
+  try {
+    refuseUnpriceable(request, models)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    expect(error.status).toBe(400)
+    return error.options.param
+  }
+}
+
+const CHAT = { model: 'svc/a', messages: [{ role: 'user', content: 'hi' }] }
+const MESSAGES = { ...CHAT, max_tokens: 10 }
+const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+
+function decode(name: FormatName, body: JsonObject): ChatRequest {
+  const format = FORMATS.get(name)
+  if (!format) throw new Error(`no format ${name}`)
+  return format.decodeRequest(body, { model: 'svc/a', stream: false })
+}
+
+describe('a request as its format decodes it', () => {
+  const functionTool = { type: 'function', function: { name: 'add', parameters: { type: 'object' } } }
+
+  test.each([
+    ['chat-completions', { ...CHAT, service_tier: 'priority' }],
+    ['chat-completions', { ...CHAT, service_tier: 'fast' }],
+    ['chat-completions', { ...CHAT, web_search_options: {} }],
+    ['chat-completions', { ...CHAT, tools: [functionTool, { type: 'web_search' }] }],
+    ['chat-completions', { ...CHAT, modalities: ['text', 'audio'] }],
+    ['chat-completions', { ...CHAT, previous_response_id: 'resp_1' }],
+    ['messages', { ...MESSAGES, speed: 'fast' }],
+    ['messages', { ...MESSAGES, inference_geo: 'us' }],
+    ['messages', { ...MESSAGES, mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] }],
+    ['messages', { ...MESSAGES, container: 'container_1' }],
+    ['messages', { ...MESSAGES, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['messages', { ...MESSAGES, tools: [{ type: 'code_execution_20250522', name: 'code_execution' }] }],
+    ['messages', { ...MESSAGES, tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
+    ['generate-content', { ...GENERATE, cachedContent: 'cachedContents/1' }],
+    ['generate-content', { ...GENERATE, tools: [{ googleSearch: {} }] }],
+    ['generate-content', { ...GENERATE, tools: [{ codeExecution: {} }, { functionDeclarations: [{ name: 'add' }] }] }],
+    ['generate-content', { ...GENERATE, serviceTier: 'priority' }],
+  ] as [FormatName, object][])('in %s is refused for %j', (format, body) => {
+    const request = decode(format, body as JsonObject)
+    expect(paramOf(request)).toBeDefined()
+    expect(() => inputBound(request, 1000)).toThrow(GatewayError)
+  })
+
+  test.each([
+    ['chat-completions', CHAT],
+    [
+      'chat-completions',
+      { ...CHAT, tools: [functionTool], service_tier: 'auto', stream_options: { include_usage: true } },
+    ],
+    ['chat-completions', { ...CHAT, modalities: ['text'], metadata: { a: 'b' }, store: true, verbosity: 'low' }],
+    ['messages', { ...MESSAGES, service_tier: 'standard_only', speed: 'standard', inference_geo: 'global' }],
+    ['messages', { ...MESSAGES, tools: [{ type: 'bash_20250124', name: 'bash' }], context_management: { edits: [] } }],
+    ['messages', { ...MESSAGES, mcp_servers: [], container: null }],
+    ['generate-content', { ...GENERATE, tools: [{ functionDeclarations: [{ name: 'add' }] }], safetySettings: [] }],
+  ] as [FormatName, object][])('in %s is let through with %j', (format, body) => {
+    expect(paramOf(decode(format, body as JsonObject))).toBeUndefined()
+  })
+})
+
+describe('what only a provider of the same format can do', () => {
+  test.each([
+    ['tools[1] (web_search_20250305)', 'tools[1]'],
+    ['tools[0] (googleSearch)', 'tools[0]'],
+    ['tools[0]', 'tools[0]'],
+    ['container', 'container'],
+    ['mcp_servers', 'mcp_servers'],
+    ['inference_geo', 'inference_geo'],
+    ['cachedContent', 'cachedContent'],
+    ['continuationToken', 'continuationToken'],
+    ['messages[0].content[1] (container_upload)', 'messages[0].content[1]'],
+  ])('%s is refused', (native, param) => {
+    expect(paramOf(requestOf('', { nativeOnly: ['max_tokens 0 (warms the cache)', native] }))).toBe(param)
+  })
+
+  test.each([
+    'tools[0] (bash_20250124)',
+    'tools[2] (text_editor_20250728)',
+    'tools[0] (computer_20250124)',
+    'tools[0] (computerUse)',
+    'max_tokens 0 (warms the cache)',
+    'messages[0].content[1] (search_result)',
+  ])('%s is let through', (native) => {
+    expect(paramOf(requestOf('', { nativeOnly: [native] }))).toBeUndefined()
+  })
+})
+
+test('the operator may bear the extras of a provider', () => {
+  const request = requestOf('', { nativeOnly: ['container'] })
+  const target = (quirk: string) => ({ model: 'a', quirks: new Set([quirk]), provider: undefined as never })
+  const bearing = { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target('unpriced-extras')] }
+  expect(paramOf(request, [bearing])).toBeUndefined()
+  expect(paramOf(request, [bearing, { ...bearing, targets: [target('other')] }])).toBe('container')
+  expect(paramOf(request, [])).toBe('container')
+})

@@ -1,0 +1,38 @@
+/** The watch on whoever started the gateway, with shells in the parts of npx and `bun run`. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { untilGone } from './start-both-in-child'
+
+const SCRIPT = join(import.meta.dir, 'launched.ts')
+/** Keeps a shell from replacing itself by its last command. */
+const STAY = '; true'
+
+function launch(command: string, environment: Record<string, string>) {
+  const shell = Bun.spawn(['bash', '-c', `${command}${STAY}`], {
+    env: { PATH: process.env.PATH ?? '', BUN: process.execPath, SCRIPT, ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const reader = shell.stdout.getReader()
+  const nextLine = async () => new TextDecoder().decode((await reader.read()).value).trim()
+  return { pid: shell.pid, nextLine }
+}
+
+test('the end of `bun run` reaches the process it started', async () => {
+  const { pid, nextLine } = launch('"$BUN" "$SCRIPT"', { npm_lifecycle_event: 'start' })
+  const child = Number(await nextLine())
+  process.kill(pid, 'SIGKILL')
+  expect(await nextLine()).toBe('gone')
+  await untilGone([child])
+})
+
+test('so does the end of the npx above it, although `bun run` lives on', async () => {
+  const environment = { npm_lifecycle_event: 'start', RUN: `"$BUN" "$SCRIPT"${STAY}` }
+  const npx = `exec -a 'npm exec bun@1.4.5 run start' bash -c 'bash -c "$RUN"${STAY}'`
+  const { pid, nextLine } = launch(npx, environment)
+  const child = Number(await nextLine())
+  process.kill(pid, 'SIGKILL')
+  expect(await nextLine()).toBe('gone')
+  await untilGone([child])
+})

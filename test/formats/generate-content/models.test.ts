@@ -1,0 +1,23 @@
+/** The lists and counts that only this format's endpoints answer with. */
+import { expect, test } from 'bun:test'
+import { encodeCountTokens, encodeModel, encodeModelList } from '@/formats/generate-content/index'
+
+test('a model and a tier', () => {
+  const alpha = encodeModel({ id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 })
+  expect(alpha).toEqual({
+    name: 'models/svc/alpha',
+    baseModelId: 'svc/alpha',
+    version: '1',
+    displayName: 'Alpha',
+    inputTokenLimit: 256_000,
+    outputTokenLimit: 32_768,
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+  })
+  const tier = { id: 'auto-smart', name: 'Auto Smart', contextLength: 128_000 }
+  expect(encodeModelList([tier])).toMatchObject({ models: [{ name: 'models/auto-smart', inputTokenLimit: 128_000 }] })
+  expect(encodeModel(tier)).not.toHaveProperty('outputTokenLimit')
+})
+
+test('a count', () => {
+  expect(encodeCountTokens(42)).toEqual({ totalTokens: 42 })
+})

@@ -1,0 +1,129 @@
+/** The same format on both sides: the caller's and the provider's own words, but for what must change. */
+import { describe, expect, test } from 'bun:test'
+import type { ChatRequest } from '@/chat/request'
+import { generateContent } from '@/formats/generate-content/index'
+import { type JsonObject, parseJson } from '@/lib/json'
+import { context, readFixture, readJsonFixture, traits } from './support'
+
+const { passThrough } = generateContent
+const foreign = Buffer.from('svc.messages.ErUBCkYI').toString('base64')
+
+function pass(body: JsonObject, change: (request: ChatRequest) => void = () => {}, ...quirks: string[]): JsonObject {
+  const before = structuredClone(body)
+  const request = generateContent.decodeRequest(body, { model: 'svc/alpha' })
+  change(request)
+  const passed = passThrough.request(body, request, traits(...quirks))
+  expect(body).toEqual(before)
+  return passed
+}
+
+describe('requests', () => {
+  test('nothing changes that need not: unknown fields, spelling, safety settings', () => {
+    const body: JsonObject = { ...readJsonFixture('snake-case-request.json'), brand_new: { x: 1 }, fallback: ['svc/b'] }
+    const { fallback: _, ...expected } = body
+    const passed = pass(body)
+    expect(passed).toEqual(expected)
+    expect(passed.contents).toBe(body.contents as never)
+  })
+
+  test('shorthand that providers refuse is written out', () => {
+    expect(pass({ contents: 'Hi', system_instruction: 'Be brief.' })).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      system_instruction: { parts: [{ text: 'Be brief.' }] },
+    })
+  })
+
+  test('a lowered limit is written where the caller’s own stands', () => {
+    const lower = (request: ChatRequest) => {
+      request.maxOutputTokens = 256
+    }
+    expect(pass({ contents: 'Hi' }, lower).generationConfig).toEqual({ maxOutputTokens: 256 })
+    expect(
+      pass({ contents: 'Hi', generationConfig: { topK: 3, maxOutputTokens: 999 } }, lower).generationConfig,
+    ).toEqual({ topK: 3, maxOutputTokens: 256 })
+    expect(pass({ contents: 'Hi', generation_config: { max_output_tokens: 999 } }, lower)).toMatchObject({
+      generation_config: { max_output_tokens: 256 },
+    })
+    expect(pass({ contents: 'Hi', generationConfig: { maxOutputTokens: null } }, lower).generationConfig).toEqual({
+      maxOutputTokens: 256,
+    })
+  })
+
+  test('foreign signatures are taken out, and thoughts that only carried one', () => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'a' }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'hm', thought: true, thoughtSignature: foreign },
+          { text: '', thought: true, thoughtSignature: foreign },
+          { functionCall: { name: 'a', args: {} }, thought_signature: foreign },
+          { functionCall: { name: 'b', args: {} }, thoughtSignature: 'CiQB0e2Kb-_8AQ' },
+        ],
+      },
+      { role: 'model', parts: [{ text: '', thought: true, thoughtSignature: foreign }] },
+    ]
+    expect(pass({ contents }).contents).toEqual([
+      { role: 'user', parts: [{ text: 'a' }] },
+      {
+        role: 'model',
+        parts: [
+          { text: 'hm', thought: true },
+          { functionCall: { name: 'a', args: {} } },
+          { functionCall: { name: 'b', args: {} }, thoughtSignature: 'CiQB0e2Kb-_8AQ' },
+        ],
+      },
+    ])
+  })
+
+  test('signatures that the gateway kept come back; where all are lost, the first call skips the check', () => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'a' }] },
+      { role: 'model', parts: [{ functionCall: { id: '1', name: 'a' } }, { functionCall: { id: '2', name: 'a' } }] },
+      { role: 'user', parts: [{ functionResponse: { id: '1', name: 'a', response: {} } }] },
+      { role: 'model', parts: [{ function_call: { id: '3', name: 'a' } }] },
+    ]
+    const keep = (request: ChatRequest) => {
+      for (const { content } of request.turns) {
+        for (const block of content) {
+          if (block.type === 'tool-call' && block.id === '1')
+            block.signature = { format: 'generate-content', value: 'c2ln' }
+        }
+      }
+    }
+    expect(pass({ contents }, keep, 'thought-signatures').contents).toEqual([
+      contents[0],
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { id: '1', name: 'a' }, thoughtSignature: 'c2ln' },
+          { functionCall: { id: '2', name: 'a' } },
+        ],
+      },
+      contents[2],
+      {
+        role: 'model',
+        parts: [{ function_call: { id: '3', name: 'a' }, thoughtSignature: 'skip_thought_signature_validator' }],
+      },
+    ])
+    expect(pass({ contents }).contents).toBe(contents as never)
+  })
+})
+
+describe('answers', () => {
+  test('only the model’s name changes, byte for byte', () => {
+    const text = readFixture('text.json')
+    expect(passThrough.response(text, readJsonFixture('text.json'), 'svc/alpha')).toBe(
+      text.replace('"up-flash-001"', '"svc/alpha"'),
+    )
+    expect(passThrough.response('{ "candidates":[] }', { candidates: [] }, 'svc/alpha')).toBe('{ "candidates":[] }')
+  })
+
+  test('events likewise; what would break the client or show a provider’s own error is hidden', () => {
+    const event = (data: string) => passThrough.event(data, parseJson(data), context)
+    expect(event('{"candidates":[ ],"modelVersion":"up"}')).toBe('{"candidates":[ ],"modelVersion":"svc/alpha"}')
+    expect(event('{"error":{"code":503,"message":"org-123"}}')).toBeUndefined()
+    expect(event('[DONE]')).toBeUndefined()
+    expect(event('')).toBeUndefined()
+  })
+})

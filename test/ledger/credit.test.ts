@@ -1,0 +1,78 @@
+/** Credit: exactly once per ledger entry, for ever, also when it races with the account's first load. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { accountKey, creditedKey } from '@/ledger/keys'
+import { randomId } from '@/lib/ids'
+import { MAX_NANO, nano } from '@/lib/money'
+import { type Bench, connect, createBench, request, snapshot } from './harness'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+})
+afterAll(() => bench.redis.disconnect())
+
+/** Commits a ledger entry, as the accounts module does before its outbox calls the ledger. */
+function entry(accountId: string, amount: number) {
+  const entryId = randomId('entry')
+  bench.history.addCredit(accountId, entryId, amount)
+  return { accountId, entryId, amount: nano(amount) }
+}
+
+test('adds money once, however often and from however many clients it comes', async () => {
+  const { accountId } = await bench.fund(100)
+  await bench.ledger.readBalance(accountId)
+  const credit = entry(accountId, 50)
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => bench.ledger.credit(credit)))
+  expect(outcomes.filter((outcome) => outcome.kind === 'credited')).toEqual([
+    { kind: 'credited', available: nano(150) },
+  ])
+  expect(outcomes.filter((outcome) => outcome.kind === 'exists')).toHaveLength(49)
+  expect(await bench.redis.pttl(creditedKey(accountId))).toBe(-1)
+})
+
+test('takes money back, even below zero, and remembers by how much', async () => {
+  const payer = await bench.fund(100)
+  await bench.ledger.reserve(request(payer, 80))
+  expect(await bench.ledger.credit(entry(payer.accountId, -70))).toEqual({ kind: 'credited', available: nano(-50) })
+  expect(await bench.redis.hget(accountKey(payer.accountId), 'overrun')).toBe('70')
+  expect(await bench.ledger.credit(entry(payer.accountId, 60))).toEqual({ kind: 'credited', available: nano(10) })
+})
+
+test('finds in the first load what was credited before it', async () => {
+  const { accountId } = await bench.fund(100)
+  const credit = entry(accountId, 50)
+  expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(150) })
+})
+
+test('knows no account that the history does not know', async () => {
+  const credit = { accountId: randomId('acct'), entryId: randomId('entry'), amount: nano(5) }
+  expect(await bench.ledger.credit(credit)).toEqual({ kind: 'unknown_account' })
+})
+
+test('loses and doubles nothing when credits and loads race', async () => {
+  const other = createBench(bench.redis, undefined, bench.history)
+  for (let round = 0; round < 30; round++) {
+    const payer = await bench.fund(100)
+    const { accountId } = payer
+    const work = Array.from({ length: 8 }, (_, index) => async () => {
+      if (index % 2 === 0) return await bench.ledger.readBalance(accountId)
+      const credit = entry(accountId, 10)
+      const [first, second] = await Promise.all([bench.ledger.credit(credit), other.ledger.credit(credit)])
+      return [first, second]
+    })
+    await Promise.all(work.map((run) => run()))
+    expect(await other.ledger.readBalance(accountId)).toMatchObject({ available: nano(140) })
+  }
+})
+
+test('refuses a balance that could not be counted exactly, and changes nothing', async () => {
+  const { accountId } = await bench.fund(100)
+  await bench.ledger.readBalance(accountId)
+  const before = await snapshot(bench.redis, accountId)
+  const credit = { accountId, entryId: randomId('entry'), amount: nano(MAX_NANO) }
+  await expect(bench.ledger.credit(credit)).rejects.toThrow('out of range')
+  expect(await snapshot(bench.redis, accountId)).toEqual(before)
+  await bench.ledger.credit({ ...credit, entryId: randomId('entry'), amount: nano(-MAX_NANO) })
+  await expect(bench.ledger.credit({ ...credit, amount: nano(-MAX_NANO) })).rejects.toThrow('out of range')
+})

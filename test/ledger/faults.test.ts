@@ -1,0 +1,190 @@
+/** A store in trouble: dead, hung, restarted, emptied, full, or not the one it should be. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { connectRedis, type RedisClient } from '@/ledger/connection'
+import { metaKey, shardOf } from '@/ledger/keys'
+import { nano } from '@/lib/money'
+import { type Bench, connect, createBench, memoryLogger, passDeadline, RECORD, request, settlement } from './harness'
+
+const TIMEOUT_MS = 400
+let server: TestServer
+let bench: Bench
+
+beforeAll(async () => {
+  server = await startRedis()
+  bench = createBench(await connect(server.url, TIMEOUT_MS))
+})
+afterAll(async () => {
+  bench.redis.disconnect()
+  await server.stop()
+})
+afterEach(() => until(() => bench.redis.status === 'ready', 'the store to be back'))
+
+const unavailable = { kind: 'overloaded', status: 503 }
+
+describe('a store that is down', () => {
+  test('refuses at once, in well under a second, and works again when it is back, with nothing lost', async () => {
+    const payer = await bench.fund(1_000)
+    const hold = request(payer, 400)
+    await bench.ledger.reserve(hold)
+    await server.kill()
+    const startedAt = performance.now()
+    await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject(unavailable)
+    await expect(bench.ledger.settle(settlement(hold, 150))).rejects.toMatchObject(unavailable)
+    expect(performance.now() - startedAt).toBeLessThan(2 * TIMEOUT_MS + 500)
+    await server.restart()
+    await until(() => bench.redis.status === 'ready')
+    expect(await bench.ledger.settle(settlement(hold, 150))).toMatchObject({ kind: 'settled' })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(850), held: nano(0) })
+  })
+
+  test('that came back as another process is compared with the history before it pays', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 10))
+    const before = bench.history.reads()
+    await bench.ledger.reserve(request(payer, 10))
+    expect(bench.history.reads()).toBe(before)
+    await server.restart()
+    await until(() => bench.redis.status === 'ready')
+    expect(await bench.ledger.reserve(request(payer, 10))).toMatchObject({ kind: 'reserved', available: nano(970) })
+    expect(bench.history.reads()).toBeGreaterThan(before)
+    expect(bench.logger.lines.filter((line) => line.event === 'ledger_epoch_changed').length).toBeGreaterThan(1)
+  })
+
+  test('that only lost its connections is not', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 10))
+    const before = bench.history.reads()
+    bench.redis.disconnect(true)
+    await until(() => bench.redis.status !== 'ready')
+    await until(() => bench.redis.status === 'ready')
+    expect(await bench.ledger.reserve(request(payer, 10))).toMatchObject({ kind: 'reserved', available: nano(980) })
+    expect(bench.history.reads()).toBe(before)
+  })
+
+  test('that never was there is refused by everything', async () => {
+    const redis = connectRedis('redis://127.0.0.1:1', { logger: memoryLogger(), commandTimeoutMs: TIMEOUT_MS })
+    const lost = createBench(redis)
+    const payer = await lost.fund(10)
+    await expect(lost.ledger.reserve(request(payer, 1))).rejects.toMatchObject(unavailable)
+    await expect(lost.ledger.expireDue(1)).rejects.toMatchObject(unavailable)
+    await expect(lost.ledger.lookupKeyHash('0'.repeat(64))).rejects.toMatchObject(unavailable)
+    redis.disconnect()
+  })
+})
+
+describe('a store that hangs', () => {
+  test('is given up on in time; a reserve that ran all the same can be taken back by its id', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.readBalance(payer.accountId)
+    const holds = Array.from({ length: 50 }, () => request(payer, 10))
+    process.kill(server.pid, 'SIGSTOP')
+    const startedAt = performance.now()
+    try {
+      const outcomes = await Promise.allSettled(holds.map((hold) => bench.ledger.reserve(hold)))
+      expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 600)
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: unavailable })
+    } finally {
+      process.kill(server.pid, 'SIGCONT')
+    }
+    await until(() => bench.redis.ping().catch(() => undefined), 'the store to answer')
+    for (const hold of holds) {
+      const outcome = await bench.ledger.release(hold)
+      expect(['released', 'unknown_hold']).toContain(outcome)
+      expect(await bench.ledger.reserve(hold)).toEqual({ kind: 'exists', state: 'released' })
+    }
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
+  })
+})
+
+describe('a store that forgot its scripts', () => {
+  test('is told again, also in the middle of hundreds of calls', async () => {
+    const payer = await bench.fund(1_000_000)
+    const holds = Array.from({ length: 300 }, () => request(payer, 10))
+    const work = holds.map(async (hold, index) => {
+      if (index % 20 === 0) await bench.redis.script('FLUSH')
+      expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+      if (index % 30 === 0) await bench.redis.script('FLUSH')
+      expect(await bench.ledger.settle(settlement(hold, 1))).toMatchObject({ kind: 'settled' })
+    })
+    await Promise.all(work)
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(999_700), seq: 300 })
+  })
+})
+
+describe('a store that was emptied', () => {
+  test('gives nobody free credit: accounts come from the history, lost holds are charged all the same', async () => {
+    const payer = await bench.fund(1_000)
+    const [done, open] = [request(payer, 100), request(payer, 400)]
+    await bench.ledger.reserve(done)
+    await bench.ledger.settle(settlement(done, 100))
+    await bench.history.flush(bench.redis, [payer.accountId])
+    await bench.ledger.reserve(open)
+    await bench.redis.flushall()
+    expect(await bench.ledger.reserve(request(payer, 901))).toMatchObject({
+      kind: 'insufficient',
+      available: nano(900),
+    })
+    expect(await bench.ledger.settle(settlement(open, 150))).toEqual({ kind: 'unknown_hold' })
+    expect(await bench.ledger.settle(settlement(open, 150), { force: true })).toMatchObject({ kind: 'settled' })
+    expect(await bench.ledger.settle(settlement(done, 100), { force: true })).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(750), spent: nano(250) })
+  })
+})
+
+describe('a store out of memory', () => {
+  test('takes no new requests, but resolves what is held and takes credit', async () => {
+    const payer = await bench.fund(1_000)
+    const holds = [request(payer, 100), request(payer, 100), request(payer, 100), request(payer, 100)] as const
+    for (const hold of holds) await bench.ledger.reserve(hold)
+    await bench.redis.config('SET', 'maxmemory', '1')
+    try {
+      await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject(unavailable)
+      const progress = { ttlMs: 1_000, cost: nano(10), record: JSON.stringify(RECORD), reached: true }
+      expect(await bench.ledger.renew([{ ...payer, holdId: holds[2].holdId, ...progress }])).toEqual(['renewed'])
+      expect(await bench.ledger.settle(settlement(holds[0], 40))).toMatchObject({ kind: 'settled' })
+      expect(await bench.ledger.release(holds[1])).toBe('released')
+      await bench.redis.config('SET', 'maxmemory', '0')
+      await passDeadline(bench.redis, holds[2])
+      await bench.redis.config('SET', 'maxmemory', '1')
+      expect(await bench.ledger.expireDue(10)).toContainEqual({ ...payer, holdId: holds[2].holdId, cost: nano(10) })
+      bench.history.addCredit(payer.accountId, 'entry_late', 500)
+      const credit = { accountId: payer.accountId, entryId: 'entry_late', amount: nano(500) }
+      expect(await bench.ledger.credit(credit)).toMatchObject({ kind: 'credited' })
+    } finally {
+      await bench.redis.config('SET', 'maxmemory', '0')
+    }
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(1_350), held: nano(100) })
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+})
+
+describe('a store that cannot be trusted', () => {
+  const fresh = async (): Promise<[Bench, RedisClient]> => {
+    const redis = await connect(server.url)
+    return [createBench(redis), redis]
+  }
+
+  test('because it would evict balances is refused', async () => {
+    const [other, redis] = await fresh()
+    await redis.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru')
+    await expect(other.ledger.verify()).rejects.toThrow('noeviction')
+    const payer = await other.fund(10)
+    await expect(other.ledger.reserve(request(payer, 1))).rejects.toThrow('noeviction')
+    await redis.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction')
+    await other.ledger.verify()
+    expect(await other.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+    redis.disconnect()
+  })
+
+  test('because it has another number of shards is refused', async () => {
+    const [other, redis] = await fresh()
+    const payer = await other.fund(10)
+    await redis.hset(metaKey(shardOf(payer.accountId)), 'shards', '32')
+    await expect(other.ledger.verify()).rejects.toThrow('number of shards')
+    await redis.hset(metaKey(shardOf(payer.accountId)), 'shards', '64')
+    await other.ledger.verify()
+    redis.disconnect()
+  })
+})

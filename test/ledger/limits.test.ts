@@ -1,0 +1,168 @@
+/** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { apiKeyKey } from '@/ledger/keys'
+import type { Payer } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+import { type Bench, connect, createBench, letTimePass, passDeadline, request, settlement, storeMs } from './harness'
+import { keyState } from './memory-history'
+
+const LIMITS = { requestsPerMinute: 6, tokensPerMinute: 600, concurrency: 3 }
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect(), LIMITS)
+})
+afterAll(() => bench.redis.disconnect())
+
+/** Reserves and settles at once, so that only the rate limits remember it. */
+async function pass(payer: Payer, tokens: number, used = tokens) {
+  const hold = request(payer, 1, { tokens })
+  const outcome = await bench.ledger.reserve(hold)
+  if (outcome.kind === 'reserved') await bench.ledger.settle(settlement(hold, 0, { tokens: used }))
+  return outcome
+}
+
+describe('requests per minute', () => {
+  test('are counted down, refused with the time to wait, and given back evenly', async () => {
+    const payer = await bench.fund(1_000)
+    for (let left = 5; left >= 0; left--) {
+      expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 6, requestsRemaining: left } })
+    }
+    const denied = await pass(payer, 1)
+    expect(denied).toMatchObject({ kind: 'rate_limited', scope: 'requests', limit: 6 })
+    const retryAfterMs = denied.kind === 'rate_limited' ? denied.retryAfterMs : 0
+    expect(retryAfterMs).toBeGreaterThan(9_000)
+    expect(retryAfterMs).toBeLessThanOrEqual(10_000)
+    await letTimePass(bench.redis, payer, retryAfterMs)
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 0 } })
+    await letTimePass(bench.redis, payer, 30_000)
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 2 } })
+    await letTimePass(bench.redis, payer, 3_600_000)
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 5 } })
+  })
+
+  test('are not given back by a release', async () => {
+    const payer = await bench.fund(1_000)
+    const hold = request(payer, 1)
+    await bench.ledger.reserve(hold)
+    await bench.ledger.release(hold)
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 4 } })
+  })
+
+  test('follow the key where it has a limit of its own, and change at once', async () => {
+    const payer = await bench.fund(1_000, { requestsPerMinute: 1 })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 1, requestsRemaining: 0 } })
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', limit: 1 })
+    await bench.ledger.setKeyState(keyState(payer, { requestsPerMinute: 600 }))
+    await letTimePass(bench.redis, payer, 1_000)
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved', limits: { requestsLimit: 600 } })
+    await bench.ledger.setKeyState(keyState(payer, { requestsPerMinute: 2 }))
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 2, requestsRemaining: 1 } })
+  })
+})
+
+describe('tokens per minute', () => {
+  test('are taken by the bound and corrected by the use', async () => {
+    const payer = await bench.fund(1_000)
+    expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokensLimit: 600, tokensRemaining: 100 } })
+    expect(await pass(payer, 500, 500)).toMatchObject({ limits: { tokensRemaining: 0 } })
+    const denied = await pass(payer, 60)
+    expect(denied).toMatchObject({ kind: 'rate_limited', scope: 'tokens', limit: 600 })
+    expect(denied.kind === 'rate_limited' && denied.retryAfterMs).toBeLessThanOrEqual(6_000)
+  })
+
+  test('let a request pass that is larger than the whole limit: it takes the full bucket', async () => {
+    const payer = await bench.fund(1_000)
+    expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokensRemaining: 0 } })
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
+    await letTimePass(bench.redis, payer, 59_000)
+    expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
+    await letTimePass(bench.redis, payer, 1_000)
+    expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('become a debt where more was used than taken, and two minutes mend any debt', async () => {
+    const payer = await bench.fund(1_000)
+    await pass(payer, 100, 900)
+    expect(await pass(payer, 1)).toMatchObject({ scope: 'tokens' })
+    await letTimePass(bench.redis, payer, 31_000)
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved' })
+    await pass(payer, 1, 1_000_000_000)
+    await letTimePass(bench.redis, payer, 61_000)
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('are given back by a release, and by expiry of what never reached its upstream', async () => {
+    const payer = await bench.fund(1_000)
+    const [released, expired] = [request(payer, 1, { tokens: 600 }), request(payer, 1, { tokens: 600 })]
+    await bench.ledger.reserve(released)
+    await bench.ledger.release(released)
+    expect(await bench.ledger.reserve(expired)).toMatchObject({ kind: 'reserved' })
+    await passDeadline(bench.redis, expired)
+    await bench.ledger.expireDue(100)
+    expect(await pass(payer, 600)).toMatchObject({ kind: 'reserved' })
+  })
+})
+
+describe('concurrency', () => {
+  test('counts open holds, whatever way they end', async () => {
+    const payer = await bench.fund(1_000, { requestsPerMinute: 1_000 })
+    const holds = [request(payer, 1), request(payer, 1), request(payer, 1)] as const
+    for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    const denied = { kind: 'rate_limited', scope: 'concurrency', limit: 3, retryAfterMs: 1_000 }
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject(denied)
+    await bench.ledger.settle(settlement(holds[0], 1))
+    await bench.ledger.settle(settlement(holds[0], 1))
+    await bench.ledger.release(holds[1])
+    await bench.ledger.release(holds[1])
+    await passDeadline(bench.redis, holds[2])
+    await bench.ledger.expireDue(100)
+    await bench.ledger.settle(settlement(holds[2], 1))
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0) })
+  })
+
+  test('follows the key', async () => {
+    const payer = await bench.fund(1_000, { concurrency: 1 })
+    await bench.ledger.reserve(request(payer, 1))
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ scope: 'concurrency', limit: 1 })
+  })
+})
+
+describe('the monthly budget', () => {
+  test('counts what is held and what is spent, and says when it starts anew', async () => {
+    const payer = await bench.fund(10_000, { monthlyBudget: nano(1_000) })
+    const first = request(payer, 600)
+    await bench.ledger.reserve(first)
+    const denied = await bench.ledger.reserve(request(payer, 401))
+    const now = new Date(await storeMs(bench.redis))
+    const resetsAtMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
+    expect(denied).toEqual({ kind: 'budget_exceeded', resetsAtMs, remaining: nano(400) })
+    await bench.ledger.settle(settlement(first, 900))
+    expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ remaining: nano(100) })
+    expect(await bench.ledger.reserve(request(payer, 100))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('starts anew in another month, with what is still held', async () => {
+    const payer = await bench.fund(10_000, { monthlyBudget: nano(1_000) })
+    const [spent, open] = [request(payer, 500), request(payer, 400)]
+    await bench.ledger.reserve(spent)
+    await bench.ledger.settle(settlement(spent, 500))
+    await bench.ledger.reserve(open)
+    expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ kind: 'budget_exceeded' })
+    await bench.redis.hset(apiKeyKey(payer), 'month', '202001')
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(0) })
+    expect(await bench.ledger.reserve(request(payer, 601))).toMatchObject({ remaining: nano(600) })
+    await bench.ledger.settle(settlement(open, 300))
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(300), held: nano(0) })
+    expect(await bench.ledger.reserve(request(payer, 700))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('of nothing lets nothing but free requests through; overspending shows as nothing left', async () => {
+    const payer = await bench.fund(10_000, { monthlyBudget: nano(0) })
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
+    const free = request(payer, 0)
+    expect(await bench.ledger.reserve(free)).toMatchObject({ kind: 'reserved' })
+    await bench.ledger.settle(settlement(free, 50))
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ remaining: nano(0) })
+  })
+})

@@ -1,0 +1,245 @@
+/** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  accountKey,
+  apiKeyKey,
+  creditedKey,
+  deadlinesKey,
+  eventsKey,
+  holdKey,
+  metaKey,
+  payerText,
+  recentKey,
+  shardOf,
+} from '@/ledger/keys'
+import type { ReserveRequest } from '@/ledger/outcomes'
+import { SCRIPTS, type Script, script } from '@/ledger/scripts'
+import { summaryOf } from '@/ledger/usage-event'
+import { randomId } from '@/lib/ids'
+import { type Nano, nano } from '@/lib/money'
+import { type Bench, connect, createBench, RECORD, request, settlement, snapshot } from './harness'
+import { keyState } from './memory-history'
+
+const NO_INTEGERS = [
+  'nan',
+  'NaN',
+  'inf',
+  '-inf',
+  '1e999',
+  '1e3',
+  '1.5',
+  '.5',
+  '0x10',
+  '+1',
+  '',
+  ' 1',
+  '1 ',
+  '1\n',
+  '-',
+  '--1',
+  '1,0',
+  '١',
+]
+const TOO_LARGE = [
+  '9007199254740992',
+  '9007199254740993',
+  '99999999999999999',
+  '999999999999999999999',
+  '-9007199254740992',
+]
+const MALFORMED = [...NO_INTEGERS, ...TOO_LARGE]
+
+let bench: Bench
+let hold: ReserveRequest
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+  hold = request(await bench.fund(1_000), 400)
+  await bench.ledger.reserve(hold)
+})
+afterAll(() => bench.redis.disconnect())
+
+type Call = { script: Script; keys: string[]; args: (string | number)[]; numbers: number[]; mayBeNegative?: boolean }
+
+/** A valid call of each script that takes numbers, and which of its arguments are numbers. */
+async function calls(): Promise<Record<string, Call>> {
+  const { accountId } = hold
+  const month = Number(await bench.redis.hget(apiKeyKey(hold), 'month'))
+  const shard = shardOf(accountId)
+  const [meta, account, key] = [metaKey(shard), accountKey(accountId), apiKeyKey(hold)]
+  const [deadlines, events, recent] = [deadlinesKey(shard), eventsKey(shard), recentKey(accountId)]
+  const [payer, fresh, record] = [payerText(hold), randomId('hold'), JSON.stringify(RECORD)]
+  const own = holdKey(accountId, hold.holdId)
+  const state = ['active', 1, 1, 1, 1, 1]
+  return {
+    reserve: {
+      script: SCRIPTS.reserve,
+      keys: [meta, account, key, holdKey(accountId, fresh), deadlines],
+      args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100],
+      numbers: [2, 3, 4, 5, 7, 8, 9],
+    },
+    renew: { script: SCRIPTS.renew, keys: [deadlines, own], args: [accountId, 1_000, 5, 1, record], numbers: [1, 2] },
+    settle: {
+      script: SCRIPTS.settle,
+      keys: [own, account, key, deadlines, events, recent],
+      args: [payer, hold.holdId, 5, 5, record, summaryOf(RECORD), 0],
+      numbers: [2, 3],
+    },
+    expire: {
+      script: SCRIPTS.expire,
+      keys: [deadlines, events, own, account, key, recent],
+      args: [payer, hold.holdId, 400],
+      numbers: [2],
+    },
+    credit: {
+      ...{ script: SCRIPTS.credit, keys: [account, creditedKey(accountId)], args: ['entry', 5], numbers: [1] },
+      mayBeNegative: true,
+    },
+    setKey: { script: SCRIPTS.setKey, keys: [key], args: state, numbers: [1, 2, 3, 4, 5] },
+    loadAccount: {
+      ...{ script: SCRIPTS.loadAccount, keys: [meta, account, creditedKey(accountId), deadlines] },
+      args: [accountId, 'rebuild', 0, 1, 0, 'active', 1_000, 0, 202601, 0, 0, 'epoch', 0],
+      ...{ numbers: [2, 3, 4, 6, 7, 8, 9, 10, 12], mayBeNegative: true },
+    },
+    loadKey: {
+      ...{ script: SCRIPTS.loadKey, keys: [meta, key, deadlines] },
+      args: [payer, 'rebuild', 0, month, 0, ...state, 202601, 0, 'epoch'],
+      ...{ numbers: [4, 6, 7, 8, 9, 10, 11, 12], mayBeNegative: true },
+    },
+  }
+}
+
+describe('a malformed number reaches no balance', () => {
+  test.each(['reserve', 'renew', 'settle', 'expire', 'credit', 'setKey', 'loadAccount', 'loadKey'])(
+    '%s',
+    async (name) => {
+      const call = (await calls())[name] as Call
+      const before = await snapshot(bench.redis, hold.accountId)
+      for (const index of call.numbers) {
+        const isOptional = name === 'setKey' || (name === 'loadKey' && index >= 6 && index <= 10)
+        for (const bad of call.mayBeNegative ? MALFORMED : [...MALFORMED, '-1', '-0.1']) {
+          if (isOptional && bad === '') continue
+          const args = call.args.with(index, bad)
+          const outcome = await bench.deps.runner.run(call.script, call.keys, args).catch((error: Error) => error)
+          const text = outcome instanceof Error ? outcome.message : String(outcome)
+          expect(`${index} ${JSON.stringify(bad)}: ${text}`).toContain(': LEDGER ')
+        }
+      }
+      expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+    },
+  )
+
+  test('nor does one that has got into the store: the script refuses before its first write', async () => {
+    const { accountId } = hold
+    const script = await calls()
+    const fields: [string, string, string[]][] = [
+      [accountKey(accountId), 'available', ['reserve', 'settle', 'credit']],
+      [accountKey(accountId), 'held', ['reserve', 'settle']],
+      [accountKey(accountId), 'spentMonth', ['settle']],
+      [accountKey(accountId), 'seq', ['settle']],
+      [accountKey(accountId), 'overrun', ['settle', 'credit']],
+      [apiKeyKey(hold), 'tokensLevel', ['reserve', 'settle']],
+      [apiKeyKey(hold), 'open', ['reserve', 'settle']],
+      [apiKeyKey(hold), 'held', ['reserve', 'settle']],
+      [apiKeyKey(hold), 'spentMonth', ['settle']],
+      [apiKeyKey(hold), 'requestsPerMinute', ['reserve']],
+      [holdKey(accountId, hold.holdId), 'amount', ['settle']],
+      [holdKey(accountId, hold.holdId), 'tokens', ['settle']],
+    ]
+    for (const [name, field, affected] of fields) {
+      const good = await bench.redis.hget(name, field)
+      await bench.redis.hset(name, field, '1e999')
+      const before = await snapshot(bench.redis, accountId)
+      for (const one of affected) {
+        const { script: lua, keys, args } = script[one] as Call
+        await expect(bench.deps.runner.run(lua, keys, args)).rejects.toThrow('LEDGER')
+      }
+      expect(await snapshot(bench.redis, accountId)).toEqual(before)
+      if (good === null) await bench.redis.hdel(name, field)
+      else await bench.redis.hset(name, field, good)
+    }
+  })
+
+  test('nor does one that the caller passes', async () => {
+    const before = await snapshot(bench.redis, hold.accountId)
+    const fresh = request(hold, 10)
+    for (const bad of [Number.NaN, Infinity, -Infinity, -1, 0.5, 2 ** 53, 1e300]) {
+      const amount = bad as Nano
+      await expect(bench.ledger.reserve({ ...fresh, amount })).rejects.toThrow('out of range')
+      await expect(bench.ledger.reserve({ ...fresh, inputCost: amount })).rejects.toThrow('out of range')
+      await expect(bench.ledger.reserve({ ...fresh, tokens: bad })).rejects.toThrow('out of range')
+      await expect(bench.ledger.reserve({ ...fresh, ttlMs: bad })).rejects.toThrow('out of range')
+      await expect(bench.ledger.settle({ ...settlement(hold, 1), cost: amount })).rejects.toThrow('out of range')
+      await expect(bench.ledger.settle({ ...settlement(hold, 1), tokens: bad })).rejects.toThrow('out of range')
+      const renewal = { ...hold, cost: amount, record: JSON.stringify(RECORD), reached: true }
+      await expect(bench.ledger.renew([renewal])).rejects.toThrow('out of range')
+      await expect(bench.ledger.setKeyState(keyState(hold, { concurrency: bad }))).rejects.toThrow('LEDGER')
+      if (bad === -1) continue
+      const credit = { accountId: hold.accountId, entryId: 'bad', amount }
+      await expect(bench.ledger.credit(credit)).rejects.toThrow('out of range')
+    }
+    expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+  })
+
+  test('nor does text that is no id reach a name', async () => {
+    for (const bad of ['', 'a:b', '{l1}', 'a b', 'a\nb', 'ä', 'x'.repeat(65)]) {
+      await expect(bench.ledger.reserve({ ...request(hold, 1), accountId: bad })).rejects.toThrow('an id holds')
+      await expect(bench.ledger.reserve({ ...request(hold, 1), keyId: bad })).rejects.toThrow('an id holds')
+      await expect(bench.ledger.reserve({ ...request(hold, 1), holdId: bad })).rejects.toThrow('an id holds')
+      await expect(bench.ledger.lookupKeyHash(bad)).rejects.toThrow('hexadecimal')
+    }
+  })
+
+  test('nor does a record that is none: neither settled nor renewed', async () => {
+    const before = await snapshot(bench.redis, hold.accountId)
+    for (const record of ['', '{}', '[]', 'x', JSON.stringify({ ...RECORD, usage: { ...RECORD.usage, output: -1 } })]) {
+      await expect(bench.ledger.settle(settlement(hold, 1, { record }))).rejects.toThrow('whole record')
+      await expect(bench.ledger.renew([{ ...hold, cost: nano(1), record, reached: true }])).rejects.toThrow(
+        'whole record',
+      )
+    }
+    expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+  })
+})
+
+describe('the prelude', () => {
+  const evaluate = (body: string, args: (string | number)[]) =>
+    bench.deps.runner.run(script('probe', 'read', [], body), [], args)
+
+  test('knows the month of any moment, and where the next begins', async () => {
+    const body = 'local month = monthOf(tonumber(ARGV[1]))\nreturn { month, decimal(startOfNextMonth(month)) }'
+    const agrees = async (ms: number) => {
+      const date = new Date(ms)
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+      expect(await evaluate(body, [ms])).toEqual([year * 100 + month + 1, String(Date.UTC(year, month + 1, 1))])
+    }
+    for (let year = 1999; year <= 2101; year++) {
+      for (const month of year % 4 === 0 ? [0, 1, 2, 11] : [1, 2]) {
+        await agrees(Date.UTC(year, month, 1))
+        await agrees(Date.UTC(year, month + 1, 1) - 1)
+      }
+    }
+    const moment = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) })
+    await fc.assert(fc.asyncProperty(moment, agrees), { numRuns: 200 })
+  })
+
+  test('reads and writes every integer exactly, and no other text', async () => {
+    const body = "return decimal(integer(ARGV[1], 'it', -MAX_INTEGER, MAX_INTEGER))"
+    const safe = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 2 ** 53 - 1, 1 - 2 ** 53, 10 ** 15, -1))
+    await fc.assert(
+      fc.asyncProperty(safe, async (value) => {
+        expect(await evaluate(body, [value])).toBe(String(value))
+      }),
+      { numRuns: 300 },
+    )
+    const text = fc.string().filter((value) => !/^-?\d{1,16}$/.test(value))
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(text, fc.constantFrom(...MALFORMED)), async (value) => {
+        await expect(evaluate(body, [value])).rejects.toThrow('LEDGER it')
+      }),
+      { numRuns: 300 },
+    )
+    expect(await evaluate('return decimal(-0) .. decimal(0 * -1)', [])).toBe('00')
+  })
+})

@@ -1,0 +1,147 @@
+/** GET /v1/usage's figures: correct to the last settled request, with or without the history. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture, silentLogger } from '@test/accounts/fixture'
+import { createTestAccount } from '@test/accounts/test-account'
+import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { connectDatabase, type Database } from '@/db/client'
+import { migrate } from '@/db/migrate'
+import { recentKey } from '@/ledger/keys'
+import { nano } from '@/lib/money'
+import { createFlusher } from '@/usage/flusher'
+import { createReports } from '@/usage/reports'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { usageEvent } from './sample-events'
+
+setDefaultTimeout(60_000)
+
+let fixture: Fixture
+let databaseAddress: string
+let accountId: string
+let keyId: string
+
+beforeAll(async () => {
+  databaseAddress = await freshDatabase()
+  fixture = await openFixture(await redisUrl(), databaseAddress)
+})
+beforeEach(async () => {
+  accountId = await createTestAccount(fixture, 'Grace "Amazing" Hopper')
+  await fixture.credits.addCredit({ accountId, amount: nano(10_000_000_000), reference: 'first' })
+  const key = await fixture.apiKeys.create({ accountId, name: 'k' })
+  if (key.kind !== 'created') throw new Error(key.kind)
+  keyId = key.keyId
+})
+afterAll(() => fixture.close())
+
+describe('usageSummary', () => {
+  test('of a new account is all credit and no use', async () => {
+    expect(await summary()).toEqual({
+      ...{ credits_remaining: 10, credits_used: 0, usage_this_month: 0 },
+      ...{ customer: { name: 'Grace "Amazing" Hopper', credits: 10 }, recentUsage: [] },
+    })
+  })
+
+  test('knows a settled request at once, long before the history does', async () => {
+    await settle('one', 1_500_000)
+    expect(await summary()).toEqual({
+      ...{ credits_remaining: 9.9985, credits_used: 0.0015, usage_this_month: 0.0015 },
+      customer: { name: 'Grace "Amazing" Hopper', credits: 9.9985 },
+      recentUsage: [
+        ...[{ model: 'svc/alpha', inputTokens: 127, outputTokens: 50, credits: 0.0015, createdAt: expect.any(String) }],
+      ],
+    })
+    const createdAt = (await summary())?.recentUsage[0]?.createdAt ?? ''
+    expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000)
+  })
+
+  test('counts held credit as remaining', async () => {
+    await reserve('open', 4_000_000_000)
+    expect(await summary()).toMatchObject({ credits_remaining: 10, credits_used: 0 })
+  })
+
+  test('lists each request once while it is in the ledger and in the history, and 50 at most, newest first', async () => {
+    for (let index = 0; index < 30; index++) await settle(`a${index}`, index + 1)
+    await flushed()
+    for (let index = 30; index < 45; index++) await settle(`a${index}`, index + 1)
+    const costs = async () => (await summary())?.recentUsage.map((entry) => Math.round(entry.credits * 1e9))
+    expect(await costs()).toEqual(Array.from({ length: 45 }, (_, index) => 45 - index))
+    for (let index = 45; index < 60; index++) await settle(`a${index}`, index + 1)
+    await flushed()
+    expect(await costs()).toEqual(Array.from({ length: 50 }, (_, index) => 60 - index))
+  })
+
+  test('takes the list from the history where the ledger has lost it', async () => {
+    for (let index = 0; index < 5; index++) await settle(`b${index}`, index + 1)
+    await flushed()
+    await fixture.redis.del(recentKey(accountId))
+    const entries = (await summary())?.recentUsage ?? []
+    expect(entries.map((entry) => Math.round(entry.credits * 1e9))).toEqual([5, 4, 3, 2, 1])
+    expect(entries[0]).toMatchObject({ model: 'svc/alpha', inputTokens: 127, outputTokens: 50 })
+  })
+
+  test('is undefined for an account that nobody knows', async () => {
+    expect(await createReports(fixture.database, fixture.ledger).usageSummary('acct_none')).toBeUndefined()
+  })
+
+  test('answers without the history: figures exact, the name the last one known', async () => {
+    const server = await startPostgres()
+    await migrate(server.url)
+    const other = connectDatabase(server.url, { maxConnections: 2 })
+    await copyAccount(other)
+    const reports = createReports(other, fixture.ledger)
+    const freshReports = createReports(other, fixture.ledger)
+    await writeUsageBatch(other.sql, [usageEvent({ accountId, cost: 3 })])
+    expect((await reports.usageSummary(accountId))?.recentUsage).toHaveLength(1)
+    await server.kill()
+    try {
+      await settle('while down', 2_000_000_000)
+      const expected = { credits_remaining: 8, credits_used: 2, usage_this_month: 2 }
+      expect(await reports.usageSummary(accountId)).toMatchObject({
+        ...expected,
+        customer: { name: 'Grace "Amazing" Hopper', credits: 8 },
+        recentUsage: [{ credits: 2 }],
+      })
+      expect(await freshReports.usageSummary(accountId)).toMatchObject({
+        ...expected,
+        customer: { name: '', credits: 8 },
+      })
+    } finally {
+      await other.close(0)
+      await server.stop()
+    }
+  })
+})
+
+async function summary() {
+  return await createReports(fixture.database, fixture.ledger).usageSummary(accountId)
+}
+
+async function reserve(name: string, amount: number): Promise<string> {
+  const holdId = `${name.replaceAll(' ', '_')}_${keyId}`
+  const outcome = await fixture.ledger.reserve({
+    ...{ accountId, keyId, holdId, amount: nano(amount), inputCost: nano(0) },
+    ...{ tokens: 1, ttlMs: 60_000, record: '' },
+  })
+  expect(outcome.kind).toBe('reserved')
+  return holdId
+}
+
+async function settle(name: string, cost: number): Promise<void> {
+  const holdId = await reserve(name, cost)
+  const record = JSON.stringify(usageEvent().record)
+  const outcome = await fixture.ledger.settle({ accountId, keyId, holdId, cost: nano(cost), tokens: 1, record })
+  expect(outcome.kind).toBe('settled')
+}
+
+async function flushed(): Promise<void> {
+  const { redis, ledger } = fixture
+  const flusher = createFlusher({ redis, connect: () => connectDatabase(databaseAddress), logger: silentLogger })
+  flusher.start()
+  await until(async () => (await ledger.unsyncedEventCount()) === 0, 'the streams to be empty')
+  await flusher.stop()
+}
+
+async function copyAccount(other: Database): Promise<void> {
+  await other.sql`INSERT INTO accounts (id, name, email) VALUES (${accountId}, 'Grace "Amazing" Hopper', 'grace@example.test')`
+}
