@@ -3,23 +3,33 @@
 import { FatalStartError, start } from '@/boot/start'
 import { processEnvironment } from '@/config'
 import { EmbeddedServerError } from '@/embedded/error'
+import { watchLauncher } from '@/embedded/launcher'
 import { createLogWriter } from '@/lib/log-writer'
 
 const logWriter = createLogWriter()
 
+/** A terminal and a launcher may both pass one Ctrl-C on; only what comes later than this is a second one. */
+const SAME_SIGNAL_MS = 1_000
+
 async function main(): Promise<void> {
-  const running = await start(processEnvironment(), logWriter)
-  let signals = 0
+  const environment = processEnvironment()
+  const running = await start(environment, logWriter)
+  let firstSignalMs: number | undefined
   async function onSignal(signal: NodeJS.Signals): Promise<void> {
-    signals++
-    // A second signal is impatience: everything that was acknowledged is safe, and the rest is found again at the next start.
-    if (signals > 1) process.exit(1)
+    const nowMs = performance.now()
+    if (firstSignalMs !== undefined) {
+      // A second signal is impatience: what was acknowledged is safe, and the rest is found again at the next start.
+      if (nowMs - firstSignalMs > SAME_SIGNAL_MS) process.exit(1)
+      return
+    }
+    firstSignalMs = nowMs
     await running.stop(signal)
     logWriter.flushSync()
     process.exit(0)
   }
   process.on('SIGTERM', () => void onSignal('SIGTERM'))
   process.on('SIGINT', () => void onSignal('SIGINT'))
+  watchLauncher(environment, () => void onSignal('SIGTERM'))
 }
 
 main().catch((error: unknown) => {

@@ -99,7 +99,7 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
 /** Everything on one machine: the stores it has to bring, the schema, a first account, and one server here or several. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
   const { config, logger, sandbox } = prepared
-  const stores = await openStores(config, (line) => process.stderr.write(`${line}\n`))
+  const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
     await migrate(stores.databaseUrl)
     const demoKey = await prepareAccounts(prepared, stores)

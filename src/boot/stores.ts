@@ -1,6 +1,6 @@
 /** Decides where the stores are: those of the environment, or real embedded servers for whatever it does not name. */
 import { join } from 'node:path'
-import type { Config } from '@/config'
+import type { Config, Environment } from '@/config'
 import { startEmbeddedPostgres } from '@/embedded/postgres'
 import { startEmbeddedRedis } from '@/embedded/redis'
 import type { EmbeddedServer, Progress } from '@/embedded/server'
@@ -11,8 +11,8 @@ export type Stores = { redisUrl: string; databaseUrl: string; isEmbedded: boolea
 /** A folder of the project, so that a fetched server survives the data's removal. */
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
 
-/** Starts what the configuration leaves to us, both at once. Throws an EmbeddedServerError with one clear line. */
-export async function openStores(config: Config, progress: Progress): Promise<Stores> {
+/** Starts what the configuration leaves to us, both at once; `environment` is for fetching a server behind a proxy. Throws an EmbeddedServerError with one clear line. */
+export async function openStores(config: Config, environment: Environment, progress: Progress): Promise<Stores> {
   const { dataDir, redisUrls, databaseUrl } = config
   const started: EmbeddedServer[] = []
   async function start(launch: () => Promise<EmbeddedServer>): Promise<string> {
@@ -24,7 +24,9 @@ export async function openStores(config: Config, progress: Progress): Promise<St
     await Promise.all(started.map((server) => server.stop()))
   }
   const results = await Promise.allSettled([
-    redisUrls ? redisUrls.join(',') : start(() => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress })),
+    redisUrls
+      ? redisUrls.join(',')
+      : start(() => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress, environment })),
     databaseUrl ?? start(() => startEmbeddedPostgres({ dataDir, progress })),
   ])
   const [redis, database] = results

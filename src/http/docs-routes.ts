@@ -4,6 +4,9 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import type { HttpDeps } from './deps'
 import { SECURITY_SCHEMES } from './openapi'
+import { WILDCARD_PATHS } from './wildcard-docs'
+
+type SwaggerPaths = NonNullable<NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>['paths']>
 
 /** Scripts and styles come from this origin alone, so the page works without the internet and runs nothing injected. */
 const CONTENT_SECURITY_POLICY = [
@@ -50,6 +53,7 @@ export function docsRoutes(deps: HttpDeps) {
             description: 'One API key for every model, in three compatible formats, paid from prepaid credit.',
           },
           ...(deps.publicUrl !== undefined && { servers: [{ url: deps.publicUrl }] }),
+          paths: WILDCARD_PATHS as SwaggerPaths,
           components: { securitySchemes: SECURITY_SCHEMES },
         },
       }),

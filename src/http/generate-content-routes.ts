@@ -4,34 +4,21 @@ import { GatewayError } from '@/chat/error'
 import { decodeCountTokens } from '@/formats/generate-content/decode-request'
 import { encodeCountTokens, generateContent, jsonArrayFraming } from '@/formats/generate-content/index'
 import { parseModelPath } from '@/formats/generate-content/path'
-import { GenerateContentRequest } from '@/formats/generate-content/wire'
 import { answerChat } from './answer-chat'
 import { answerCount } from './answer-count'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
-import { INFERENCE_ERRORS, operation } from './openapi'
 import { newRequestId } from './request-id'
 import { pathOf, queryOf } from './request-line'
 
-/** Mounts the generate-content endpoints. The model and the verb are one path segment to no router, so the path is parsed here. */
+/**
+ * Mounts the generate-content endpoints. No router can split model and verb, so
+ * the path is parsed here, and the endpoints are described in wildcard-docs.ts.
+ */
 export function generateContentRoutes(deps: HttpDeps) {
   const answer = ({ request }: { request: Request }) => answerPath(deps, request)
-  const documented = {
-    parse: 'none',
-    detail: operation({
-      tag: 'Inference',
-      summary: 'Generate content (family 3)',
-      description:
-        '`{model}:generateContent` answers in one piece, `{model}:streamGenerateContent` with a stream: server-sent events ' +
-        'with `?alt=sse`, a JSON array without. `{model}:countTokens` counts for free. The model id follows the path with a ' +
-        'bare slash or `%2F`, with or without `models/`; `/v1` works like `/v1beta`.',
-      requestSchema: GenerateContentRequest,
-      errors: INFERENCE_ERRORS,
-    }),
-  } as const
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return new Elysia({ name: 'generate-content-routes' })
-    .post('/v1beta/models/*', answer, documented)
     .post('/v1beta/*', answer, undocumented)
     .post('/v1/*', answer, undocumented)
     .post('/models/*', answer, undocumented)

@@ -11,7 +11,7 @@ import { pathOf } from './request-line'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
 
-const ModelEntry = Type.Object({
+export const ModelEntry = Type.Object({
   id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds' }),
@@ -31,7 +31,7 @@ const ModelEntry = Type.Object({
   display_name: Type.String(),
   created_at: Type.String({ description: 'ISO 8601' }),
 })
-type ModelEntry = Static<typeof ModelEntry>
+export type ModelEntry = Static<typeof ModelEntry>
 
 const ModelList = Type.Object({
   object: Type.Literal('list'),
@@ -59,16 +59,7 @@ export function modelsRoutes(deps: HttpDeps) {
         isPublic: true,
       }),
     })
-    .get('/v1/models/*', entry, {
-      detail: operation({
-        tag: 'Models',
-        summary: 'Get one model or auto tier',
-        description: 'The id follows the path as it is (`/v1/models/svc/alpha`) or with its slash as `%2F`.',
-        responseSchema: ModelEntry,
-        errors: [404],
-        isPublic: true,
-      }),
-    })
+    .get('/v1/models/*', entry, UNDOCUMENTED)
     .get('/v1beta/models', () => json(bodies.familyThreeList), {
       detail: operation({
         tag: 'Models',
@@ -78,17 +69,11 @@ export function modelsRoutes(deps: HttpDeps) {
         isPublic: true,
       }),
     })
-    .get('/v1beta/models/*', entry, {
-      detail: operation({
-        tag: 'Models',
-        summary: 'Get one model or auto tier (family 3)',
-        description: 'The same entry as under `/v1/models/`.',
-        responseSchema: ModelEntry,
-        errors: [404],
-        isPublic: true,
-      }),
-    })
+    .get('/v1beta/models/*', entry, UNDOCUMENTED)
 }
+
+/** Wildcards are described in wildcard-docs.ts. */
+const UNDOCUMENTED = { detail: { hide: true } } as const
 
 /** Every body, written once: one entry serves the clients of all families, who each read the fields they know. */
 function modelBodies(catalog: Catalog) {

@@ -75,16 +75,16 @@ export async function viewAccounts(
 ): Promise<Map<string, AccountView>> {
   const { runner, history } = deps
   const ids = [...keysOf.keys()]
-  const before = byId(await runner.guard(history.accounts(ids)))
+  const before = byId(await runner.guard(() => history.accounts(ids)))
   const views = await Promise.all(ids.map((id) => viewStore(runner, shard, id, keysOf.get(id) ?? [])))
   const events = await readStream(deps, shard, new Set(ids))
   const eventIds = views.flatMap((view) => [
     ...(events.get(view.accountId) ?? []).map((event) => event.eventId),
     ...view.openHolds.map((hold) => hold.holdId),
   ])
-  const known = new Set(eventIds.length > 0 ? await runner.guard(history.knownEventIds(eventIds)) : [])
+  const known = new Set(eventIds.length > 0 ? await runner.guard(() => history.knownEventIds(eventIds)) : [])
   const isNew = eventIds.length === 0 && views.every((view) => !view.stored)
-  const after = isNew ? before : byId(await runner.guard(history.accounts(ids)))
+  const after = isNew ? before : byId(await runner.guard(() => history.accounts(ids)))
   const result = new Map<string, AccountView>()
   for (const view of views) {
     const snapshot = after.get(view.accountId)
@@ -98,7 +98,7 @@ export async function viewAccounts(
 export async function* streamEvents(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<EventEnvelope> {
   let from = '-'
   for (;;) {
-    const page = await deps.runner.guard(deps.redis.xrange(eventsKey(shard), from, '+', 'COUNT', PAGE_SIZE))
+    const page = await deps.runner.guard(() => deps.redis.xrange(eventsKey(shard), from, '+', 'COUNT', PAGE_SIZE))
     for (const [, fields] of page) {
       const event = parseEventEnvelope(fields)
       if (event) yield event

@@ -60,7 +60,7 @@ export async function setAccountStatus(
 export async function recentCharges(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentCharge[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const last = Math.min(limit, RECENT_COUNT) - 1
-  const lines = await deps.runner.guard(deps.redis.lrange(recentKey(accountId), 0, last))
+  const lines = await deps.runner.guard(() => deps.redis.lrange(recentKey(accountId), 0, last))
   return lines.flatMap((line) => parseRecentCharge(line) ?? [])
 }
 

@@ -26,7 +26,7 @@ export async function checkHolds(
   const suspects = new Map<string, HoldMember>()
   let openHolds = 0
   for (let shard = 0; shard < SHARD_COUNT; shard++) {
-    const members = await deps.runner.guard(deps.redis.zrange(deadlinesKey(shard), '0', '-1'))
+    const members = await deps.runner.guard(() => deps.redis.zrange(deadlinesKey(shard), '0', '-1'))
     openHolds += members.length
     for (const member of members) {
       const hold = parseHoldMember(member)
@@ -45,8 +45,8 @@ export async function checkHolds(
 }
 
 async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<HoldMember[]> {
-  const work = names.map((name) => deps.redis.hmget(name, 'state', 'payer', 'amount'))
-  const rows = await deps.runner.guard(Promise.all(work))
+  const read = (name: string) => deps.redis.hmget(name, 'state', 'payer', 'amount')
+  const rows = await deps.runner.guard(() => Promise.all(names.map(read)))
   return rows.flatMap(([state, payerText, amount], index) => {
     const payer = parsePayer(payerText ?? '')
     const holdId = names[index]?.split(':').at(-1) ?? ''

@@ -6,6 +6,7 @@ import type { Logger } from '@/lib/logger'
 import { type AccountView, viewAccounts } from './account-view'
 import { checkHolds } from './check-holds'
 import { commandTimeoutOf, type RedisClient } from './connection'
+import { sumOverShards } from './deps'
 import { verifyEpoch } from './epoch'
 import { eventsKey, SHARD_COUNT, shardOf } from './keys'
 import type { LedgerHistory } from './outcomes'
@@ -44,8 +45,7 @@ export async function checkLedger({ redis, history, logger }: CheckOptions): Pro
     violations.push(...(await checkShard({ ...deps, restorer }, shard, names)))
   const known = new Set<string>()
   for await (const ids of pagesOfAccounts(history)) for (const id of ids) known.add(id)
-  const lengths = Array.from({ length: SHARD_COUNT }, (_, shard) => redis.xlen(eventsKey(shard)))
-  const unsyncedEvents = (await runner.guard(Promise.all(lengths))).reduce((sum, length) => sum + length, 0)
+  const unsyncedEvents = await sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard)))
   for (const accountId of names.accounts.keys()) known.add(accountId)
   return { ok: violations.length === 0, violations, accounts: known.size, openHolds: holds.openHolds, unsyncedEvents }
 }

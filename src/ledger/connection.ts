@@ -22,7 +22,11 @@ const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const MAX_RETRY_MS = 2_000
-const CLUSTER_RETRY_MS = 100
+/** How often, and after which pause, the client itself looks for a slot or a node that is not where it was. */
+const CLUSTER_MAX_RETRIES = 4
+const CLUSTER_RETRY_MS = 50
+/** A client that is idle learns of a failover in this time; one that is not, at once. */
+const CLUSTER_REFRESH_MS = 5_000
 
 /**
  * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
@@ -84,6 +88,8 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
     enableOfflineQueue: false,
     enableAutoPipelining: options.autoPipelining ?? true,
     clusterRetryStrategy: retryPause,
+    maxRedirections: CLUSTER_MAX_RETRIES,
+    slotsRefreshInterval: CLUSTER_REFRESH_MS,
     retryDelayOnFailover: CLUSTER_RETRY_MS,
     retryDelayOnClusterDown: CLUSTER_RETRY_MS,
     retryDelayOnTryAgain: CLUSTER_RETRY_MS,

@@ -19,40 +19,44 @@ export interface EpochGuard {
 
 const EPOCH_CHARS = 16
 const LEAST_VERSION = 7
+const MAX_ATTEMPTS = 3
+/** How often a cluster is asked at most who serves what, while part of it is down. */
+const MIN_REFRESH_MS = 500
 const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
 /**
- * Creates the guard of one client. Whatever changes its connections (a break, a new node, a shard served by another node)
- * makes the next `ensure` verify again. In a cluster, a shard that can't be reached keeps no other from its work.
+ * Creates the guard of one client. Whatever changes a shard's connection (a break, another node that serves it) makes the
+ * next `ensure` verify it again. In a cluster, a shard that can't be reached keeps no other from its work.
  */
 export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
   const verified = new Set<number>()
-  let change = 0
+  /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
+  const changes = ALL_SHARDS.map(() => 0)
   let verification: Promise<void> | undefined
-  let owners = ''
-  const invalidate = () => {
-    verified.clear()
-    change++
+  let nextRefreshAt = 0
+  const invalidate = (shard: number) => {
+    verified.delete(shard)
+    changes[shard] = (changes[shard] ?? 0) + 1
   }
-  for (const event of ['ready', 'close', '+node', '-node', 'node error']) redis.on(event, invalidate)
-  redis.on('refresh', () => {
-    const now = redis instanceof Cluster ? ALL_SHARDS.map((shard) => ownerOf(redis, shard)).join() : ''
-    if (now !== owners) invalidate()
-    owners = now
-  })
+  watchConnections(redis, invalidate)
 
   async function verify(): Promise<void> {
-    const before = change
+    if (redis instanceof Cluster && performance.now() > nextRefreshAt) {
+      nextRefreshAt = performance.now() + MIN_REFRESH_MS
+      if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
+    }
+    const before = [...changes]
     const unverified = ALL_SHARDS.filter((shard) => !verified.has(shard))
     const { same, fresh } = await verifyEpoch(redis, runner, unverified)
     if (fresh.length > 0) logger.info('ledger_epoch_changed', { shards: fresh.length })
-    if (before === change) for (const shard of [...same, ...fresh]) verified.add(shard)
+    for (const shard of [...same, ...fresh]) if (before[shard] === changes[shard]) verified.add(shard)
   }
 
   return {
     async ensure(shard) {
       for (let attempt = 0; !verified.has(shard); attempt++) {
-        if (attempt === 3) throw storeUnavailable(new Error('the store behind this shard could not be verified'))
+        if (attempt === MAX_ATTEMPTS)
+          throw storeUnavailable(new Error('the store behind this shard could not be verified'))
         verification ??= verify().finally(() => {
           verification = undefined
         })
@@ -60,6 +64,23 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       }
     },
   }
+}
+
+/** Calls `invalidate` for every shard whose connection may not be the one it was. */
+function watchConnections(redis: RedisClient, invalidate: (shard: number) => void): void {
+  for (const event of ['ready', 'close']) redis.on(event, () => ALL_SHARDS.forEach(invalidate))
+  if (!(redis instanceof Cluster)) return
+  const invalidateNode = (address: string) => {
+    for (const shard of ALL_SHARDS) if (ownerOf(redis, shard) === address) invalidate(shard)
+  }
+  for (const event of ['+node', '-node']) redis.on(event, (node: Redis) => invalidateNode(addressOf(node)))
+  redis.on('node error', (_error: Error, address: string) => invalidateNode(address))
+  let owners: string[] = []
+  redis.on('refresh', () => {
+    const now = ALL_SHARDS.map((shard) => ownerOf(redis, shard))
+    for (const shard of ALL_SHARDS) if (now[shard] !== owners[shard]) invalidate(shard)
+    owners = now
+  })
 }
 
 /** What a verification found: shards in the state they were left in, and shards that began a new epoch. */
@@ -102,7 +123,7 @@ export async function verifyEpoch(
 /** Makes every account and key unconfirmed, so that each is compared with the history on its next use. */
 export async function startNewEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   const epoch = randomBase62(EPOCH_CHARS)
-  await runner.guard(Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaKey(shard), 'epoch', epoch))))
+  await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaKey(shard), 'epoch', epoch))))
 }
 
 async function readIdentities(
@@ -116,12 +137,29 @@ async function readIdentities(
   const byNode = new Map<string, string>()
   const nodes = redis.nodes('master')
   const reading = nodes.map(async (node) => {
-    byNode.set(`${node.options.host}:${node.options.port}`, await readIdentity(node, runner))
+    byNode.set(addressOf(node), await readIdentity(node, runner))
   })
   const results = await Promise.allSettled(reading)
   const failed = results.find((result) => result.status === 'rejected')
   if (byNode.size === 0) throw failed?.reason ?? storeUnavailable(new Error('the cluster has no master'))
   return (shard) => byNode.get(ownerOf(redis, shard))
+}
+
+/** The connection to the node that serves a shard, if there is one. */
+function nodeOf(cluster: Cluster, shard: number): Redis | undefined {
+  const owner = ownerOf(cluster, shard)
+  return cluster.nodes('master').find((node) => addressOf(node) === owner)
+}
+
+function addressOf(node: Redis): string {
+  return `${node.options.host}:${node.options.port}`
+}
+
+/** Asks the cluster who serves what: after a failover nobody else would, where nothing is sent before the verification. */
+async function refreshOwners(cluster: Cluster): Promise<void> {
+  const refreshed = Promise.withResolvers<void>()
+  cluster.refreshSlotsCache(() => refreshed.resolve())
+  await refreshed.promise
 }
 
 /** The node (host:port) that serves a shard. */
@@ -131,7 +169,7 @@ function ownerOf(cluster: Cluster, shard: number): string {
 
 /** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */
 async function readIdentity(node: Redis, runner: ScriptRunner): Promise<string> {
-  const info = await runner.guard(node.info('server', 'replication', 'memory'))
+  const info = await runner.guard(() => node.info('server', 'replication', 'memory'))
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   assert(Number.parseInt(field('redis_version'), 10) >= LEAST_VERSION, 'the store must be Redis 7 or newer')
   const mayEvict = field('maxmemory') !== '0' && field('maxmemory_policy') !== 'noeviction'

@@ -95,10 +95,11 @@ local function freeKey(keyName, key, hold, tokensUsed)
   end
 end
 
--- Replaces a hold by the short record of what became of it.
+-- Turns a hold into the short record of what became of it. It is never deleted and written anew: in a cluster slot that is
+-- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
 local function bury(key, state, payer, cost, ttlMs)
-  redis.call('DEL', key)
   redis.call('HSET', key, 'state', state, 'payer', payer, 'cost', decimal(cost))
+  redis.call('HDEL', key, 'amount', 'inputCost', 'tokens', 'reached', 'record')
   redis.call('PEXPIRE', key, decimal(ttlMs))
 end
 

@@ -5,11 +5,11 @@
 import type { Logger } from '@/lib/logger'
 import { credit, readBalance, recentCharges, setAccountStatus } from './balances'
 import { commandTimeoutOf, type RedisClient } from './connection'
-import type { LedgerDeps } from './deps'
+import { type LedgerDeps, sumOverShards } from './deps'
 import { createEpochGuard, verifyEpoch } from './epoch'
 import { expireDue } from './expire'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from './key-states'
-import { deadlinesKey, eventsKey, SHARD_COUNT } from './keys'
+import { deadlinesKey, eventsKey } from './keys'
 import type {
   AccountBalance,
   AccountStatus,
@@ -92,10 +92,6 @@ export type LedgerOptions = {
 export function createLedger(options: LedgerOptions): Ledger {
   const deps = createDeps(options)
   const { redis, runner } = deps
-  const sum = async (work: (shard: number) => Promise<number>) => {
-    const counts = await runner.guard(Promise.all(Array.from({ length: SHARD_COUNT }, (_, shard) => work(shard))))
-    return counts.reduce((total, count) => total + count, 0)
-  }
   return {
     reserve: (request) => reserve(deps, request),
     renew: (renewals) => renew(deps, renewals),
@@ -114,8 +110,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     async verify() {
       await verifyEpoch(redis, runner)
     },
-    openHoldCount: () => sum((shard) => redis.zcard(deadlinesKey(shard))),
-    unsyncedEventCount: () => sum((shard) => redis.xlen(eventsKey(shard))),
+    openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesKey(shard))),
+    unsyncedEventCount: () => sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard))),
   }
 }
 

@@ -1,7 +1,8 @@
 -- Stands in front of every script: exact integers, the store's clock, calendar months.
 --
 -- Lua knows only doubles: text is accepted only where it is a plain integer that a double holds exactly, and a number is
--- written only through decimal(). Redis does not roll back, so every script checks everything before its first write.
+-- written only through decimal(). Redis does not roll back, so every script checks everything before its first write, and
+-- touches no name again that it has made to vanish.
 
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991

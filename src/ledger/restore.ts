@@ -125,10 +125,10 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   const shard = shardOf(accountId)
   const view = (await viewAccounts(deps, shard, new Map([[accountId, [keyId]]]))).get(accountId)
   if (!view) return 'changed'
-  const key = await deps.runner.guard(deps.history.key(accountId, keyId))
+  const key = await deps.runner.guard(() => deps.history.key(accountId, keyId))
   if (!key) return 'unknown'
   const events = view.unsynced.filter((event) => event.keyId === keyId)
-  const now = await deps.runner.guard(deps.history.account(accountId))
+  const now = await deps.runner.guard(() => deps.history.account(accountId))
   if (now?.seq !== view.history?.seq || now?.spent !== view.history?.spent) return 'changed'
   const stored = view.keys.get(keyId)
   const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, events)

@@ -11,68 +11,68 @@ export interface ScriptRunner {
    * script refused its arguments, which is a bug of ours.
    */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The same rules for a plain command. */
-  guard<T>(work: Promise<T>): Promise<T>
+  /** The same rules for any other work that may be done twice. */
+  guard<T>(work: () => Promise<T>): Promise<T>
 }
 
 const RETRY_AFTER_SECONDS = 1
-/** Replies of a cluster that is moving a slot: the command did not run, and another try finds its place. */
-const REDIRECTED = /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN) /
+/** A cluster answers while it moves a slot, so it is worth waiting for, unlike a store that is silent. */
+const MOVE_PATIENCE_MS = 10_000
+const MOVE_RETRY_MS = 20
+/** What is said of a slot that is on the move: nothing was done, and another try finds its place. */
+const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
 /** Replies that mean a defect in a script or its arguments, not a store in trouble. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 
-/** Creates a runner. `timeoutMs` bounds one call, everything included. */
+/** Creates a runner. `timeoutMs` bounds the wait for one answer. */
 export function createScriptRunner(redis: RedisClient, timeoutMs: number): ScriptRunner {
   const loading = new Map<string, Promise<unknown>>()
 
-  async function evaluate(script: Script, rest: (string | number)[]): Promise<unknown> {
-    try {
-      return await redis.evalsha(script.sha, ...(rest as [number, ...string[]]))
-    } catch (error) {
-      if (isMissingScript(error)) return await load(script, rest)
-      if (redis.isCluster && error instanceof Error && REDIRECTED.test(error.message))
-        return await redirect(script, rest)
-      throw error
+  async function guard<T>(work: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + MOVE_PATIENCE_MS
+    for (;;) {
+      try {
+        return await inTime(work(), timeoutMs)
+      } catch (error) {
+        if (error instanceof GatewayError || matches(error, DEFECT)) throw error
+        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw storeUnavailable(error)
+        await Bun.sleep(MOVE_RETRY_MS)
+      }
     }
   }
 
-  /** After a restart, every call in flight misses the script at once: one of them brings the text, the others wait for it. */
-  async function load(script: Script, rest: (string | number)[]): Promise<unknown> {
+  async function evaluate(script: Script, rest: readonly (string | number)[], send: Send): Promise<unknown> {
+    try {
+      return await send('evalsha', script.sha, rest)
+    } catch (error) {
+      if (!matches(error, /^NOSCRIPT/)) throw error
+    }
+    // After a restart, every call in flight misses the script at once: one brings the text, the others wait for it.
     const earlier = loading.get(script.sha)
     if (earlier === undefined) {
-      const first = redis.eval(script.text, ...(rest as [number, ...string[]]))
+      const first = send('eval', script.text, rest).finally(() => loading.delete(script.sha))
       loading.set(script.sha, first)
-      return await first.finally(() => loading.delete(script.sha))
+      return await first
     }
     await earlier.catch(() => undefined)
     try {
-      return await redis.evalsha(script.sha, ...(rest as [number, ...string[]]))
+      return await send('evalsha', script.sha, rest)
     } catch (error) {
-      if (!isMissingScript(error)) throw error
-      return await redis.eval(script.text, ...(rest as [number, ...string[]]))
-    }
-  }
-
-  /** Auto-pipelines don't follow redirections where only some of their commands were redirected; a single command does. */
-  async function redirect(script: Script, rest: (string | number)[]): Promise<unknown> {
-    return await redis.sendCommand(new Command('eval', [script.text, ...rest], { replyEncoding: 'utf8' }))
-  }
-
-  async function guard<T>(work: Promise<T>): Promise<T> {
-    const deadline = Promise.withResolvers<never>()
-    const timer = setTimeout(() => deadline.reject(new Error('the store did not answer in time')), timeoutMs)
-    try {
-      return await Promise.race([work, deadline.promise])
-    } catch (error) {
-      if (error instanceof GatewayError || (error instanceof Error && DEFECT.test(error.message))) throw error
-      throw storeUnavailable(error)
-    } finally {
-      clearTimeout(timer)
+      if (!matches(error, /^NOSCRIPT/)) throw error
+      return await send('eval', script.text, rest)
     }
   }
 
   return {
-    run: (script, keys, args) => guard(evaluate(script, [keys.length, ...keys, ...args])),
+    async run(script, keys, args) {
+      const rest = [keys.length, ...keys, ...args]
+      let send = pipelined(redis)
+      return await guard(() => {
+        const attempt = evaluate(script, rest, send)
+        send = alone(redis)
+        return attempt
+      })
+    },
     guard,
   }
 }
@@ -86,6 +86,30 @@ export function storeUnavailable(cause: unknown): GatewayError {
   })
 }
 
-function isMissingScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+/** Sends EVALSHA with a digest, or EVAL with a text, and what follows it. */
+type Send = (name: 'evalsha' | 'eval', script: string, rest: readonly (string | number)[]) => Promise<unknown>
+
+/** Together with whatever else is sent in this turn of the event loop. */
+function pipelined(redis: RedisClient): Send {
+  return (name, script, rest) => redis[name](script, ...(rest as [number, ...string[]]))
+}
+
+/** By itself: a cluster client follows a redirection for a single command, but not for half a pipeline. */
+function alone(redis: RedisClient): Send {
+  return async (name, script, rest) =>
+    redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8' }))
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = Promise.withResolvers<never>()
+  const timer = setTimeout(() => deadline.reject(new Error('no answer in time')), timeoutMs)
+  try {
+    return await Promise.race([work, deadline.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function matches(error: unknown, pattern: RegExp): boolean {
+  return error instanceof Error && pattern.test(error.message)
 }

@@ -52,7 +52,7 @@ function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord
  */
 async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): Promise<boolean> {
   for await (const event of streamEvents(deps, shardOf(accountId))) if (event.holdId === holdId) return true
-  const known = await deps.runner.guard(deps.history.knownEventIds([holdId, `${holdId}:late`]))
+  const known = await deps.runner.guard(() => deps.history.knownEventIds([holdId, `${holdId}:late`]))
   return known.length > 0
 }
 

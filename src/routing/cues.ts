@@ -15,7 +15,7 @@ const OTHER_LETTER = /[\u00df-\u024f\u0370-\uffff]/
 const BEYOND_LATIN = /[\u0590-\uffff]/
 const IDEOGRAPH = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g
 /** What programs are full of and prose is not: fences, calls, braces at line ends, operators of code. */
-const CODE_SIGN = /```|[\w)]\(\)|[;{}]\s*\n|=>|==|::|<\/?\w+>|\w\.\w+\(|\bdef |\bfn |\bfunc /g
+const CODE_SIGN = /```|\(\)|[;{}]\n|=>|==|::|<\/|\bdef |\bfn |\bfunc /g
 /** Formulas: an operator between numbers or single letters, powers, TeX, functions of one letter. */
 const MATHEMATICS_SIGN =
   /\d\s?[-+*/×÷^=]\s?\d|\b[a-z]\s?[=^<>+]\s?[-a-z0-9]|\\(?:int|frac|sum)|\b[a-z]\([a-z0-9]\)|\d\s?%|\d\/\d/g
@@ -31,35 +31,32 @@ for (const [index, cue] of CUE_NAMES.entries()) {
 
 /** Counts the cues of `text`, which the caller has bounded. */
 export function countCues(text: string): CueCounts {
-  const counts = [0, 0, 0, 0, 0]
   const lower = text.toLowerCase()
-  for (const word of lower.match(WORD) ?? []) {
-    const bits = BITS_OF_WORD.get(word) ?? (word.length > PREFIX_CHARS ? prefixBits(word) : 0)
-    if (bits !== 0)
-      for (let index = 0; index < counts.length; index++) counts[index] = at(counts, index) + ((bits >> index) & 1)
-  }
   const hasOtherLetters = OTHER_LETTER.test(text)
   const isBeyondLatin = hasOtherLetters && BEYOND_LATIN.test(text)
-  if (isBeyondLatin)
-    for (const [cue, part] of CUE_PARTS)
-      counts[CUE_NAMES.indexOf(cue)] = at(counts, CUE_NAMES.indexOf(cue)) + occurrences(text, part)
-  return {
-    hard: at(counts, 0),
-    easy: at(counts, 1),
-    constraints: at(counts, 2),
-    code: at(counts, 3) + 2 * occurrences(text, CODE_SIGN),
-    mathematics: at(counts, 4) + 2 * occurrences(lower, MATHEMATICS_SIGN),
+  const counts: CueCounts = {
+    ...countWords(lower),
     ideographs: isBeyondLatin ? occurrences(text, IDEOGRAPH) : 0,
     hasOtherLetters,
   }
+  counts.code += 2 * occurrences(text, CODE_SIGN)
+  counts.mathematics += 2 * occurrences(lower, MATHEMATICS_SIGN)
+  if (isBeyondLatin) for (const [cue, part] of CUE_PARTS) counts[cue] += occurrences(text, part)
+  return counts
+}
+
+function countWords(lower: string): Record<Cue, number> {
+  const counts = { hard: 0, easy: 0, constraints: 0, code: 0, mathematics: 0 }
+  for (const word of lower.match(WORD) ?? []) {
+    const bits = BITS_OF_WORD.get(word) ?? (word.length > PREFIX_CHARS ? prefixBits(word) : 0)
+    if (bits === 0) continue
+    for (const [index, cue] of CUE_NAMES.entries()) counts[cue] += (bits >> index) & 1
+  }
+  return counts
 }
 
 function prefixBits(word: string): number {
   return BITS_OF_WORD.get(word.slice(0, PREFIX_CHARS)) ?? 0
-}
-
-function at(counts: readonly number[], index: number): number {
-  return counts[index] ?? 0
 }
 
 function occurrences(text: string, pattern: RegExp): number {

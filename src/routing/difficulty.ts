@@ -8,7 +8,7 @@ import type { RequestFeatures } from './read-request'
 export const HARD_FROM = 0.5
 
 /** Of a longer text only the ends are read, and its length says nothing about the instruction. */
-const LONG_TEXT_CHARS = 1500
+const LONG_TEXT_CHARS = 1_200
 
 type Signal = { weight: number; read(features: RequestFeatures): number }
 

@@ -7,7 +7,6 @@
  */
 import type { ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import { assert } from '@/lib/assert'
 import { type NextStep, nextStep } from './attempt-policy'
 import type { Release } from './concurrency'
 import { type AttemptFault, classify } from './fault-class'
@@ -26,7 +25,7 @@ export interface Journey {
   next(): Promise<Ticket | undefined>
   /** The failed attempts so far, in order. */
   readonly trail: readonly AttemptNote[]
-  /** Why nothing was tried, or nothing more: every provider left is busy, or asked for a pause. */
+  /** Why nothing was tried: every provider is busy, or it is too late. */
   refusal(): GatewayError
 }
 
@@ -74,7 +73,7 @@ export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, s
   return {
     trail: travel.trail,
     next: () => advance(travel),
-    refusal: () => travel.overload ?? resting(travel),
+    refusal: () => travel.overload ?? tooLate(),
   }
 }
 
@@ -129,7 +128,7 @@ async function tryAnyway(travel: Travel, entries: readonly Entry[]): Promise<Tic
   for (const entry of entries) {
     if (entry.isDone) continue
     const { target } = entry.planned
-    const key = keys.pickResting(target, entry.avoidedKeys)
+    const key = keys.pickResting(target.provider, entry.avoidedKeys)
     const release = key && (await takeSlot(travel, entry, limiter.take(target.provider, travel.signal)))
     if (travel.signal.aborted) release?.()
     if (isAtEnd(travel)) return undefined
@@ -256,13 +255,7 @@ function reasonOf(fault: AttemptFault): string {
   }
 }
 
-/** The keys of every target rest, as their providers asked. */
-function resting(travel: Travel): GatewayError {
-  const waits = travel.entries.map(({ planned }) => travel.parts.keys.restMs(planned.target.provider))
-  assert(waits.length > 0, 'a plan has at least one target')
-  return new GatewayError('overloaded', 'The model provider is overloaded. Try again.', {
-    code: 'provider_busy',
-    retryAfterSeconds: Math.max(1, Math.ceil(Math.min(...waits) / 1000)),
-    cause: 'every key of every target is resting',
-  })
+/** Where nothing was tried and nobody was busy, the deadline is over or the client is gone. */
+function tooLate(): GatewayError {
+  return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
 }

@@ -2,7 +2,7 @@
  * Chooses among the keys of a provider, each in proportion to its weight, and leaves out the ones that have to rest: a key
  * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert.
  */
-import type { Provider, ProviderKey, Target } from '@/catalog/types'
+import type { Provider, ProviderKey } from '@/catalog/types'
 import { assert } from '@/lib/assert'
 import { type Clock, systemClock } from '@/lib/clock'
 import { providerKeyId } from './target-id'
@@ -14,17 +14,12 @@ export interface KeyPool {
   pick(provider: Provider): ProviderKey
   /** A key that may be used now and is none of `avoided` (key ids); undefined where there is none. */
   pickUsable(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
-  /**
-   * The last resort: the key that rests least long, out of those that are none of `avoided` and were not limited at this very
-   * target, whose wish for a pause is respected in any case. Providers limit by model as well as by key.
-   */
-  pickResting(target: Target, avoided: ReadonlySet<string>): ProviderKey | undefined
+  /** The last resort: the key that rests least long, out of those that are none of `avoided`. */
+  pickResting(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
   /** Whether any key may be used now. */
   hasUsable(provider: Provider): boolean
-  /** Milliseconds until the first key may be used. */
-  restMs(provider: Provider): number
-  /** The target limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
-  cool(target: Target, key: ProviderKey, retryAfterMs: number | undefined): void
+  /** The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
+  cool(provider: Provider, key: ProviderKey, retryAfterMs: number | undefined): void
   /** The provider refused the key itself (401, 402 or 403). */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
   /** A call that began at `startedMs` (monotonic) worked. */
@@ -59,8 +54,6 @@ type Rest = {
   untilMs: number
   /** Times in a row. */
   coolings: number
-  /** Upstream models at which this gateway itself was told to pause. */
-  limitedAt: Set<string>
 }
 
 type Pool = { rests: Map<string, Rest>; clock: Clock; random: () => number; options: KeyPoolOptions }
@@ -79,15 +72,15 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
       const keys = usableKeys(pool, provider)
       return draw(avoided.size === 0 ? keys : keys.filter((key) => !avoided.has(key.id)), random)
     },
-    pickResting(target, avoided) {
-      const { provider } = target
-      const keys = provider.keys.filter((key) => !avoided.has(key.id) && !isLimitedAt(pool, target, key))
-      return leastResting(pool, provider, keys)
-    },
+    pickResting: (provider, avoided) =>
+      leastResting(
+        pool,
+        provider,
+        provider.keys.filter((key) => !avoided.has(key.id)),
+      ),
     hasUsable: (provider) =>
       pool.rests.size === 0 || provider.keys.some((key) => remainingMs(pool, provider, key) === 0),
-    restMs: (provider) => Math.min(...provider.keys.map((key) => remainingMs(pool, provider, key))),
-    cool: (target, key, retryAfterMs) => cool(pool, target, key, retryAfterMs),
+    cool: (provider, key, retryAfterMs) => cool(pool, provider, key, retryAfterMs),
     takeOut(provider, key, status) {
       lay(pool, providerKeyId(provider, key), { state: 'out', forMs: OUT_MS }, 0)
       options.onOut?.(provider, key, status)
@@ -97,8 +90,7 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
       const nowMs = clock.monotonic()
       const own = pool.rests.get(id)
       if (own && own.untilMs >= nowMs + forMs) return
-      const { coolings = 0, limitedAt = new Set<string>() } = own ?? {}
-      pool.rests.set(id, { state, sinceMs: nowMs, untilMs: nowMs + forMs, coolings, limitedAt })
+      pool.rests.set(id, { state, sinceMs: nowMs, untilMs: nowMs + forMs, coolings: own?.coolings ?? 0 })
     },
     resting() {
       const nowMs = clock.monotonic()
@@ -118,29 +110,19 @@ function remainingMs(pool: Pool, provider: Provider, key: ProviderKey): number {
   return rest ? Math.max(0, rest.untilMs - pool.clock.monotonic()) : 0
 }
 
-function isLimitedAt(pool: Pool, { provider, model }: Target, key: ProviderKey): boolean {
-  const isLimited = pool.rests.get(providerKeyId(provider, key))?.limitedAt.has(model) ?? false
-  return isLimited && remainingMs(pool, provider, key) > 0
-}
-
-function cool(pool: Pool, { provider, model }: Target, key: ProviderKey, retryAfterMs: number | undefined): void {
+function cool(pool: Pool, provider: Provider, key: ProviderKey, retryAfterMs: number | undefined): void {
   const id = providerKeyId(provider, key)
-  const rest = pool.rests.get(id)
   const restingMs = remainingMs(pool, provider, key)
   // Calls that were in flight together are limited together: that is one limit, not several in a row.
-  if (rest && restingMs > 0 && restingMs >= (retryAfterMs ?? 0)) {
-    rest.limitedAt.add(model)
-    return
-  }
-  const coolings = rest?.coolings ?? 0
+  if (restingMs > 0 && restingMs >= (retryAfterMs ?? 0)) return
+  const coolings = pool.rests.get(id)?.coolings ?? 0
   const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
-  const limitedAt = rest && restingMs > 0 ? rest.limitedAt : new Set<string>()
-  lay(pool, id, { state: 'cooling', forMs: retryAfterMs ?? usualMs }, coolings + 1, limitedAt.add(model))
+  lay(pool, id, { state: 'cooling', forMs: retryAfterMs ?? usualMs }, coolings + 1)
 }
 
-function lay(pool: Pool, id: string, rest: KeyRest, coolings: number, limitedAt = new Set<string>()): void {
+function lay(pool: Pool, id: string, rest: KeyRest, coolings: number): void {
   const sinceMs = pool.clock.monotonic()
-  pool.rests.set(id, { state: rest.state, sinceMs, untilMs: sinceMs + rest.forMs, coolings, limitedAt })
+  pool.rests.set(id, { state: rest.state, sinceMs, untilMs: sinceMs + rest.forMs, coolings })
   pool.options.onRest?.(id, rest)
 }
 

@@ -31,8 +31,8 @@ export type RequestFeatures = {
 }
 
 /** A text longer than both together is read at its ends, where the instruction is. */
-const HEAD_CHARS = 600
-const TAIL_CHARS = 900
+const HEAD_CHARS = 500
+const TAIL_CHARS = 700
 /** How far back the last message with text is looked for: behind it are only tool results. */
 const MAX_TURNS_BACK = 24
 const IDEOGRAPH_CHARS = 4

@@ -34,14 +34,16 @@ type Strategy = {
   demand: number
 }
 
-const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1 }
+const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1.25 }
 /** The strategies by their names in the catalogue. */
 const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['smart', SMART],
-  ['fast', { weights: { quality: 1.5, price: 0.4, latency: 3, health: 2 }, demand: 0.6 }],
-  ['cheap', { weights: { quality: 2, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
+  ['fast', { weights: { quality: 3, price: 0.4, latency: 2, health: 2 }, demand: 0.8 }],
+  ['cheap', { weights: { quality: 2.5, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
 ])
 
+/** Even the hardest request is not worth any price for the last bit of quality. */
+const MAX_DEMAND = 0.95
 /** Candidates that differ less in quality than this are not told apart as if they were best and worst. */
 const MIN_QUALITY_RANGE = 0.25
 /** The ratio (4) that values must span before the greatest counts fully against a model. */
@@ -65,7 +67,7 @@ export function rankCandidates(
   const latencies = latencyScale(candidates, prices)
   const best = Math.max(...qualities)
   const range = Math.max(best - Math.min(...qualities), MIN_QUALITY_RANGE)
-  const demanded = Math.min(1, need.difficulty * strategy.demand)
+  const demanded = Math.min(MAX_DEMAND, need.difficulty * strategy.demand)
 
   const ranked = candidates.map((candidate, index): Ranked => {
     const { model, isUsable, failureRate } = candidate
@@ -98,10 +100,10 @@ function qualityOf(model: Model, price: number): number {
   return model.quality ?? 0.4 + 0.5 * price
 }
 
-/** Unknown latency counts as middling; where nothing is known at all, dearer models are taken for slower ones. */
+/** Unknown latency counts as middling; where nothing is known at all, dearer models are taken for somewhat slower ones. */
 function latencyScale(candidates: readonly Candidate[], prices: readonly number[]): readonly number[] {
   const known = candidates.flatMap(({ latencyMs }) => latencyMs ?? [])
-  if (known.length === 0) return prices
+  if (known.length === 0) return prices.map((price) => price / 2)
   const scale = onLogScale(known)
   let next = 0
   return candidates.map(({ latencyMs }) => (latencyMs === undefined ? 0.5 : (scale[next++] ?? 0.5)))

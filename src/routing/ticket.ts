@@ -123,7 +123,7 @@ function noteFault(
     case 'rate-limited': {
       circuit.answered()
       const seconds = fault.kind === 'refused' ? fault.error.retryAfterSeconds : undefined
-      parts.keys.cool(target, key, seconds === undefined ? undefined : seconds * 1000)
+      parts.keys.cool(target.provider, key, seconds === undefined ? undefined : seconds * 1000)
       return
     }
     case 'credentials':

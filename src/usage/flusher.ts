@@ -10,6 +10,7 @@ import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
 import { createShardStreams, type StreamEntry } from './shard-streams'
 import { type Suspect, storeEntries } from './store-entries'
+import { writeUsageBatch } from './write-batch'
 
 export type FlusherOptions = {
   redis: RedisClient
@@ -144,11 +145,15 @@ export function createFlusher(options: FlusherOptions): Flusher {
   }
 
   async function flush(entries: readonly StreamEntry[]): Promise<void> {
-    const { stored, suspects, inserted, events } = await bounded(storeEntries(usable().sql, entries))
+    const { stored, suspects, inserted, events } = await storeEntries(write, entries)
     status.insertedRecords += inserted
     await settings.afterCommit(events)
     await acknowledge(stored)
     for (const suspect of suspects) await handleSuspect(suspect)
+  }
+
+  function write(events: readonly UsageEvent[]): Promise<number> {
+    return bounded(writeUsageBatch(usable().sql, events))
   }
 
   /** What can't be acknowledged now is delivered again and found to be stored: no reason to hold up the other shards. */

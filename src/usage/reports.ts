@@ -91,10 +91,14 @@ export function createReports(database: Database, ledger: Ledger): Reports {
   }
 }
 
-/** Both lists hold the same charges for a while: each is shown once, as the ledger has it. */
+/**
+ * Both lists hold the same charges for a while: each is shown once, as the ledger has it. Sorting keeps the order of
+ * charges of the same millisecond, where the ledger's are the newer ones.
+ */
 function mergeCharges(fromLedger: readonly RecentCharge[], fromHistory: readonly RecentCharge[]): RecentCharge[] {
-  const byId = new Map([...fromHistory, ...fromLedger].map((charge) => [charge.eventId, charge]))
-  return [...byId.values()].sort((one, other) => other.atMs - one.atMs).slice(0, RECENT_COUNT)
+  const known = new Set(fromLedger.map((charge) => charge.eventId))
+  const older = fromHistory.filter((charge) => !known.has(charge.eventId))
+  return [...fromLedger, ...older].sort((one, other) => other.atMs - one.atMs).slice(0, RECENT_COUNT)
 }
 
 function toEntry(charge: RecentCharge): UsageEntry {
@@ -114,7 +118,7 @@ async function readRecent({ sql }: Database, accountId: string): Promise<RecentC
     SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost,
       (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input,
       floor(extract(epoch FROM settled_at) * 1000)::bigint AS at_ms
-    FROM usage_records WHERE account_id = ${accountId} ORDER BY settled_at DESC LIMIT ${RECENT_COUNT}`
+    FROM usage_records WHERE account_id = ${accountId} ORDER BY settled_at DESC, seq DESC LIMIT ${RECENT_COUNT}`
   return rows.map((row) => ({
     eventId: row.event_id,
     model: row.model,

@@ -1,4 +1,5 @@
 /** The 64 streams of usage events, read as one consumer group by any number of workers, on one Redis or on a cluster. */
+import { Cluster } from 'ioredis'
 import type { RedisClient } from '@/ledger/connection'
 import { CONSUMER_GROUP, eventsKey, SHARD_COUNT } from '@/ledger/keys'
 
@@ -67,6 +68,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
         else result.entries.push({ shard: shard.shard, id, fields })
       }
     }
+    if (failures > 0) findNodes(redis)
     if (failures > 0 && failures === asked.length) throw result.failure
     return result
   }
@@ -95,7 +97,9 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       const byShard = Map.groupBy(entries, (entry) => entry.shard)
       const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, eventsKey(shard), own))
       const answers = await Promise.allSettled(work)
-      return answers.find((answer) => answer.status === 'rejected')?.reason
+      const failed = answers.find((answer) => answer.status === 'rejected')
+      if (failed) findNodes(redis)
+      return failed?.reason
     },
     async deliveryCount({ shard, id }) {
       const pending = await redis.xpending(eventsKey(shard), CONSUMER_GROUP, id, id, 1).catch(() => [])
@@ -107,6 +111,14 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       return lengths.reduce((sum, length) => sum + length, 0)
     },
   }
+}
+
+/**
+ * Asks a cluster anew which node serves which shard. Its client follows a redirection of a single command only, while these
+ * commands travel together with others.
+ */
+function findNodes(redis: RedisClient): void {
+  if (redis instanceof Cluster) redis.refreshSlotsCache()
 }
 
 /** Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. */

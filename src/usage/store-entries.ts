@@ -1,9 +1,7 @@
 /** From stream entries to records: parses, writes, and finds the one entry that spoils a batch by halving it. */
-import type { Sql } from 'postgres'
 import { databaseFailure, describeFailure } from '@/db/failure'
 import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
 import type { StreamEntry } from './shard-streams'
-import { writeUsageBatch } from './write-batch'
 
 /** An entry that can't become a record, and why; `event` where it could at least be read. */
 export type Suspect = { entry: StreamEntry; event: UsageEvent | undefined; reason: string }
@@ -21,8 +19,11 @@ export type StoreResult = {
 /** Transactions that lose a race (deadlock, serialization) are repeated this often before the batch waits. */
 const MAX_CONFLICTS = 5
 
-/** Writes `entries` into the history. Throws where the database is at fault; then nothing or some of it was written. */
-export async function storeEntries(sql: Sql, entries: readonly StreamEntry[]): Promise<StoreResult> {
+/** Writes events in one transaction and returns how many were new. Has to answer or reject in bounded time. */
+export type WriteEvents = (events: readonly UsageEvent[]) => Promise<number>
+
+/** Stores `entries` by `write`. Throws where the database is at fault; then nothing or some of it was written. */
+export async function storeEntries(write: WriteEvents, entries: readonly StreamEntry[]): Promise<StoreResult> {
   const result: StoreResult = { stored: [], suspects: [], inserted: 0, events: [] }
   const readable: ReadableEntry[] = []
   for (const entry of entries) {
@@ -30,17 +31,21 @@ export async function storeEntries(sql: Sql, entries: readonly StreamEntry[]): P
     if (event) readable.push({ entry, event })
     else result.suspects.push({ entry, event: undefined, reason: 'not a usage event' })
   }
-  await storeReadable(sql, readable, result)
+  await storeReadable(write, readable, result)
   return result
 }
 
 type ReadableEntry = { entry: StreamEntry; event: UsageEvent }
 
-async function storeReadable(sql: Sql, readable: readonly ReadableEntry[], result: StoreResult): Promise<void> {
+async function storeReadable(
+  write: WriteEvents,
+  readable: readonly ReadableEntry[],
+  result: StoreResult,
+): Promise<void> {
   if (readable.length === 0) return
   const events = readable.map(({ event }) => event)
   try {
-    result.inserted += await writeWithRetries(sql, events)
+    result.inserted += await writeWithRetries(write, events)
     for (const { entry, event } of readable) {
       result.stored.push(entry)
       result.events.push(event)
@@ -53,15 +58,15 @@ async function storeReadable(sql: Sql, readable: readonly ReadableEntry[], resul
       return
     }
     const middle = Math.ceil(readable.length / 2)
-    await storeReadable(sql, readable.slice(0, middle), result)
-    await storeReadable(sql, readable.slice(middle), result)
+    await storeReadable(write, readable.slice(0, middle), result)
+    await storeReadable(write, readable.slice(middle), result)
   }
 }
 
-async function writeWithRetries(sql: Sql, events: readonly UsageEvent[]): Promise<number> {
+async function writeWithRetries(write: WriteEvents, events: readonly UsageEvent[]): Promise<number> {
   for (let conflicts = 1; ; conflicts++) {
     try {
-      return await writeUsageBatch(sql, events)
+      return await write(events)
     } catch (error) {
       if (databaseFailure(error) !== 'conflict' || conflicts === MAX_CONFLICTS) throw error
     }

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { isWellFormedKey } from '@/accounts/key-text'
+import { startEmbeddedPostgres } from '@/embedded/postgres'
+import { startEmbeddedRedis } from '@/embedded/redis'
 import { accountKey } from '@/ledger/keys'
 import { nano } from '@/lib/money'
 
@@ -176,6 +178,28 @@ test('without arguments the help lists every command, and needs no store', async
     }
   }
   expect((await run(['key', 'create', '--help'], {})).stdout).toContain('--monthly-budget-usd')
+})
+
+test('with the embedded stores of a running gateway, commands use them and leave them running', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
+  const progress = () => undefined
+  const cacheDir = join(import.meta.dir, '..', '..', '.cache')
+  const servers = [
+    await startEmbeddedRedis({ dataDir, cacheDir, progress }),
+    await startEmbeddedPostgres({ dataDir, progress }),
+  ]
+  try {
+    const [redisServer, postgresServer] = servers
+    const args = ['account', 'create', '--email', 'r@example.test', '--name', 'R']
+    const created = await run(args, { DATA_DIR: dataDir })
+    expect(created).toMatchObject({ code: 0, stderr: '' })
+    const other = await openFixture(redisServer?.url ?? '', postgresServer?.url ?? '')
+    expect(await other.accounts.find(String(created.json.accountId))).toMatchObject({ name: 'R' })
+    await other.close()
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+    await rm(dataDir, { recursive: true, force: true })
+  }
 })
 
 test('with embedded stores and no gateway, commands bring the servers themselves and leave none running', async () => {

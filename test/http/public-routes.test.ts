@@ -106,7 +106,17 @@ test('the documentation is rendered from local files and describes every public 
     expect((await fetch(gateway.url + address)).status).toBe(200)
   }
   const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as { paths: Record<string, object> }
-  for (const path of ['/v1/chat/completions', '/v1/models', '/v1/usage', '/healthz', '/readyz']) {
+  for (const path of [
+    '/v1/chat/completions',
+    '/v1/messages',
+    '/v1beta/models/{model}:generateContent',
+    '/v1beta/models/{model}:streamGenerateContent',
+    '/v1/models',
+    '/v1/models/{model}',
+    '/v1/usage',
+    '/healthz',
+    '/readyz',
+  ]) {
     expect(Object.keys(document.paths)).toContain(path)
   }
   expect(JSON.stringify(document.paths['/v1/chat/completions'])).toContain('max_tokens')

@@ -21,6 +21,9 @@ export interface TestGateway {
   readonly url: string
   readonly gateway: Gateway
   readonly upstream: ScriptedUpstream
+  /** Where its stores are and what it sells, for further gateways beside it. */
+  readonly stores: StoreAddresses
+  readonly catalogText: string
   readonly apiKeys: ApiKeys
   /** Every log line written so far. */
   readonly logLines: string[]
@@ -71,17 +74,27 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     redisUrl: options.redisUrl ?? (await redisUrl()),
     databaseUrl: options.databaseUrl ?? (await freshDatabase()),
   }
-  return launch(loadedConfig.config, loaded.catalog, stores, upstream)
+  return launch({
+    config: loadedConfig.config,
+    catalog: loaded.catalog,
+    catalogText: JSON.stringify(file),
+    stores,
+    upstream,
+  })
 }
 
-type StoreAddresses = { redisUrl: string; databaseUrl: string }
+export type StoreAddresses = { redisUrl: string; databaseUrl: string }
 
-async function launch(
-  config: Config,
-  catalog: Catalog,
-  stores: StoreAddresses,
-  upstream: ScriptedUpstream,
-): Promise<TestGateway> {
+type Launch = {
+  config: Config
+  catalog: Catalog
+  catalogText: string
+  stores: StoreAddresses
+  upstream: ScriptedUpstream
+}
+
+async function launch(options: Launch): Promise<TestGateway> {
+  const { config, catalog, catalogText, stores, upstream } = options
   const logLines: string[] = []
   const logger = createLogger({ level: config.logLevel, write: (line) => logLines.push(line), service: 'svc' })
   const gateway = await compose({ config, catalog, ...stores, logger })
@@ -95,6 +108,8 @@ async function launch(
     url: `http://127.0.0.1:${server.port}`,
     gateway,
     upstream,
+    stores,
+    catalogText,
     apiKeys,
     logLines,
     async customer(usd, key = {}) {
@@ -113,7 +128,7 @@ async function launch(
       return balance
     },
     async twin() {
-      const twin = await launch(config, catalog, stores, upstream)
+      const twin = await launch(options)
       twins.push(twin)
       return twin
     },

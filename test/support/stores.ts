@@ -33,6 +33,8 @@ const FAST_POSTGRES = {
   full_page_writes: 'off',
   shared_buffers: '32MB',
   max_connections: '400',
+  // In the data folder rather than in /dev/shm, where a killed server would leave it for ever.
+  dynamic_shared_memory_type: 'mmap',
 }
 const cacheDir = join(import.meta.dir, '..', '..', '.cache')
 

@@ -148,7 +148,7 @@ function encodeResult(
   }
   const media = result.content.filter((block) => block.type !== 'text')
   const texts = result.content.flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : []))
-  if (texts.length === 0 && media.length === 0 && result.json) texts.push(JSON.stringify(result.json))
+  if (result.content.length === 0 && result.json) texts.push(JSON.stringify(result.json))
   if (media.length > 0) {
     texts.push(`[${media.length} attached file(s) follow in the next user message]`)
     const label = `Files returned by tool ${call.name} (${toolCallId}):`

@@ -23,6 +23,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const system = request.system.filter(({ text }) => text !== '' && !text.startsWith(BILLING_LINE))
   const contents = encodeContents(request.turns, quirks, warnings)
   const { generationConfig: ownConfig, tools: _, ...ownFields } = request.extensions['generate-content'] ?? {}
+  refuseImpossibleCall(request)
   const tools = encodeTools(request.tools, quirks)
   const toolConfig = tools && encodeToolConfig(request.toolChoice)
   const generationConfig = {
@@ -44,6 +45,12 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   }
   if (isSystemAll && system.length === 0) throw invalidRequest('the conversation must hold some content', 'messages')
   return { body, warnings }
+}
+
+/** Dropped, the demand would let the model answer in words where the caller wants a call. */
+function refuseImpossibleCall({ tools, toolChoice }: ChatRequest): void {
+  const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
+  if (isForced && tools.length === 0) throw invalidRequest('A tool call is required, but the request has no tools')
 }
 
 /** A client's note to its own vendor, new with every version: it would spoil the prompt cache and means nothing here. */

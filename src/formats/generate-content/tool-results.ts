@@ -13,7 +13,8 @@ export function decodeFunctionResponse({ response, parts }: WireFunctionResponse
   const json = response ?? {}
   const isError = isWrappedAs(json, 'error')
   const text = textOf(json)
-  const content: ToolResultBlock['content'] = text === '' ? [] : [{ type: 'text', text }]
+  // Even an empty value is content: only where there is none is the object itself what the result says.
+  const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
   for (const { inlineData, fileData } of parts ?? []) {
     const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined
     if (media && media.type !== 'audio') content.push(media)

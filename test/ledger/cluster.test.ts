@@ -1,0 +1,134 @@
+/** The ledger on a Redis Cluster: every script in one slot, a dead master stops only its own, resharding is invisible. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { checkLedger } from '@/ledger/check'
+import { deadlinesKey, holdMember, shardOf } from '@/ledger/keys'
+import type { Payer } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
+import { type Bench, connect, createBench, RECORD, request, settlement } from './harness'
+
+let cluster: TestCluster
+let bench: Bench
+let payers: Payer[]
+
+beforeAll(async () => {
+  cluster = await startCluster(3)
+  bench = createBench(await connect(cluster.url, 1_000))
+  payers = await Promise.all(Array.from({ length: 60 }, () => bench.fund(1_000_000)))
+}, 60_000)
+afterAll(async () => {
+  bench.redis.disconnect()
+  await cluster.stop()
+}, 30_000)
+
+const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
+
+test('every call works on every shard, many at once', async () => {
+  const holds = payers.map((payer) => request(payer, 100, { inputCost: nano(3) }))
+  const reserved = await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
+  expect(reserved.every((outcome) => outcome.kind === 'reserved')).toBe(true)
+  const progress = { ttlMs: 1_000, cost: nano(5), record: JSON.stringify(RECORD), reached: true }
+  const renewals = holds.map(({ accountId, holdId }) => ({ accountId, holdId, ...progress }))
+  expect(new Set(await bench.ledger.renew(renewals))).toEqual(new Set(['renewed']))
+  const thirds = [0, 1, 2].map((part) => holds.filter((_, index) => index % 3 === part))
+  const settled = await Promise.all((thirds[0] ?? []).map((hold) => bench.ledger.settle(settlement(hold, 40))))
+  expect(settled.every((outcome) => outcome.kind === 'settled')).toBe(true)
+  for (const hold of thirds[1] ?? []) expect(await bench.ledger.release(hold)).toBe('released')
+  for (const hold of thirds[2] ?? []) await bench.redis.zadd(deadlinesKey(shardOf(hold.accountId)), 1, holdMember(hold))
+  expect(await bench.ledger.expireDue(100)).toHaveLength(20)
+  expect(await bench.ledger.openHoldCount()).toBe(0)
+  expect(await bench.ledger.unsyncedEventCount()).toBe(40)
+  for (const payer of payers.slice(0, 3)) {
+    bench.history.addCredit(payer.accountId, 'entry_more', 10)
+    expect(await bench.ledger.credit({ ...payer, entryId: 'entry_more', amount: nano(10) })).toMatchObject({
+      kind: 'credited',
+    })
+  }
+  expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedEvents: 40 })
+})
+
+test('scripts that are forgotten are told again, on every node', async () => {
+  for (const node of cluster.nodes) await node.admin.script('FLUSH')
+  const outcomes = await Promise.all(payers.map((payer) => bench.ledger.reserve(request(payer, 1))))
+  expect(outcomes.every((outcome) => outcome.kind === 'reserved')).toBe(true)
+})
+
+test('moving slots under load is invisible, and no money is lost on the way', async () => {
+  let isOver = false
+  let turns = 0
+  const traffic = payers.map(async (payer) => {
+    while (!isOver) {
+      const hold = request(payer, 100)
+      expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+      expect(await bench.ledger.settle(settlement(hold, 1))).toMatchObject({ kind: 'settled' })
+      turns++
+    }
+  })
+  for (const payer of payers.slice(0, 6)) {
+    const shard = shardOf(payer.accountId)
+    const owner = await cluster.ownerOf(shard)
+    await cluster.moveShard(shard, cluster.nodes.find((node) => node !== owner) as ClusterNode)
+    const until_ = turns + 60
+    await until(() => turns > until_, 'traffic to go on')
+  }
+  isOver = true
+  await Promise.all(traffic)
+  expect((await check()).violations).toEqual([])
+}, 60_000)
+
+test('a dead master stops its own accounts only, quickly, and they come back with it', async () => {
+  const dead = cluster.nodes[0] as ClusterNode
+  const owners = await Promise.all(payers.map((payer) => cluster.ownerOf(shardOf(payer.accountId))))
+  await dead.server.kill()
+  const attempt = async (payer: Payer) => {
+    const startedAt = performance.now()
+    const kind = await bench.ledger.reserve(request(payer, 1)).then(
+      (outcome) => outcome.kind,
+      (error) => error.kind as string,
+    )
+    return { kind, ms: performance.now() - startedAt }
+  }
+  const outcomes = await Promise.all(payers.map(attempt))
+  for (const [index, outcome] of outcomes.entries()) {
+    if (owners[index] === dead) expect(outcome.kind).toBe('overloaded')
+    expect(outcome.ms).toBeLessThan(3_500)
+  }
+  const alive = payers.filter((_, index) => owners[index] !== dead)
+  await until(async () => {
+    const again = await Promise.all(alive.map(attempt))
+    return again.every((outcome) => outcome.kind === 'reserved')
+  }, 'the others to go on')
+  expect(await bench.ledger.expireDue(100)).toEqual([])
+  await dead.restart()
+  await until(async () => {
+    const again = await Promise.all(payers.map(attempt))
+    return again.every((outcome) => outcome.kind === 'reserved')
+  }, 'everybody to be back')
+  expect((await check()).violations).toEqual([])
+}, 60_000)
+
+test('a replica that takes over with a lost tail is corrected before it pays', async () => {
+  const payer = payers.find((one) => one) as Payer
+  const shard = shardOf(payer.accountId)
+  const master = await cluster.ownerOf(shard)
+  const replica = await cluster.addReplica(master)
+  const before = await bench.ledger.readBalance(payer.accountId)
+  const offsets = () => Promise.all([master, replica].map((node) => node.admin.info('replication').then(offsetOf)))
+  await until(async () => new Set(await offsets()).size === 1, 'the replica to have everything')
+  await replica.admin.config('SET', 'masterauth', 'cut')
+  await master.admin.call('CLIENT', 'KILL', 'TYPE', 'replica')
+  const hold = request(payer, 500_000)
+  await bench.ledger.reserve(hold)
+  await bench.ledger.settle(settlement(hold, 500_000))
+  await bench.history.flush(bench.redis, [payer.accountId])
+  await master.server.kill()
+  await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
+  await until(async () => (await cluster.ownerOf(shard)) === replica, 'the replica to take over')
+  const balance = await until(() => bench.ledger.readBalance(payer.accountId).catch(() => undefined), 'an answer')
+  expect(balance.available).toBe(nano((before?.available ?? 0) - 500_000))
+}, 60_000)
+
+function offsetOf(info: string): string {
+  return /slave_repl_offset:(\d+)/.exec(info)?.[1] ?? /master_repl_offset:(\d+)/.exec(info)?.[1] ?? ''
+}

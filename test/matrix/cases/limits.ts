@@ -1,0 +1,186 @@
+/** Output limits, sampling and stop sequences: carried, clamped to what the provider takes, or left out with a reason. */
+import type { Group } from '@test/matrix/types'
+import { answer, ask, TEXT } from './words'
+
+const stops = (count: number) => Array.from({ length: count }, (_, index) => `STOP${index + 1}`)
+const stopAsks = (count: number) =>
+  ask({
+    chat: { stop: stops(count) },
+    messages: { stop_sequences: stops(count) },
+    gemini: { generationConfig: { stopSequences: stops(count) } },
+  })
+const chatOnly = (fields: Parameters<typeof ask>[0]) => ({ 'chat-completions': ask(fields)['chat-completions'] })
+const plain = ask()
+
+export const limits: Group = {
+  name: 'Limits and sampling',
+  cases: [
+    {
+      name: 'no output limit',
+      asks: {
+        'chat-completions': { messages: [{ role: 'user', content: 'Hi' }] },
+        'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+      },
+      golden: { messages: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 32_768 } },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'the model’s own limit is put in: the format demands one' } },
+    },
+    {
+      name: 'an output limit in the older field',
+      asks: chatOnly({ chat: { max_completion_tokens: undefined, max_tokens: 100 } }),
+      golden: plain,
+      answer: TEXT,
+    },
+    {
+      name: 'an output limit, for a provider that knows the older field',
+      asks: plain,
+      quirks: { 'chat-completions': ['max_tokens'] },
+      providers: ['chat-completions'],
+      golden: { 'chat-completions': { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 } },
+      answer: TEXT,
+      pairs: {
+        'chat-completions>chat-completions': { receives: { max_tokens: 100, max_completion_tokens: undefined } },
+      },
+    },
+    {
+      name: 'temperature, top_p',
+      asks: ask({
+        chat: { temperature: 0.3, top_p: 0.9 },
+        messages: { temperature: 0.3, top_p: 0.9 },
+        gemini: { generationConfig: { temperature: 0.3, topP: 0.9 } },
+      }),
+      answer: TEXT,
+    },
+    {
+      name: 'temperature above 1',
+      asks: {
+        'chat-completions': ask({ chat: { temperature: 1.7 } })['chat-completions'],
+        'generate-content': ask({ gemini: { generationConfig: { temperature: 1.7 } } })['generate-content'],
+      },
+      golden: { messages: ask({ messages: { temperature: 1 } }).messages },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'clamped to 1, the most the format takes' } },
+    },
+    {
+      name: 'sampling, at a model that takes none',
+      asks: ask({
+        chat: { temperature: 0.3, top_p: 0.9 },
+        messages: { temperature: 0.3, top_p: 0.9 },
+        gemini: { generationConfig: { temperature: 0.3, topP: 0.9 } },
+      }),
+      quirks: { 'chat-completions': ['no-sampling'], messages: ['no-sampling'] },
+      providers: ['chat-completions', 'messages'],
+      golden: plain,
+      answer: TEXT,
+      pairs: {
+        '*>*': { lost: 'left out: the model refuses them' },
+        'messages>messages': {
+          lost: 'left out: the model refuses them',
+          receives: { temperature: undefined, top_p: undefined },
+        },
+      },
+    },
+    {
+      name: 'top_k',
+      asks: {
+        messages: ask({ messages: { top_k: 40 } }).messages,
+        'generate-content': ask({ gemini: { generationConfig: { topK: 40 } } })['generate-content'],
+      },
+      golden: { 'chat-completions': plain['chat-completions'] },
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: 'left out: the format has no top_k' } },
+    },
+    {
+      name: 'penalties and seed',
+      asks: {
+        'chat-completions': ask({ chat: { frequency_penalty: 0.5, presence_penalty: -0.5, seed: 7 } })[
+          'chat-completions'
+        ],
+        'generate-content': ask({
+          gemini: { generationConfig: { frequencyPenalty: 0.5, presencePenalty: -0.5, seed: 7 } },
+        })['generate-content'],
+      },
+      golden: { messages: plain.messages },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'left out: the format has no penalties and no seed' } },
+    },
+    {
+      name: 'log probabilities',
+      asks: {
+        'chat-completions': ask({ chat: { logprobs: true, top_logprobs: 2 } })['chat-completions'],
+        'generate-content': ask({ gemini: { generationConfig: { responseLogprobs: true, logprobs: 2 } } })[
+          'generate-content'
+        ],
+      },
+      golden: { messages: plain.messages },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'left out: the format has no log probabilities' } },
+    },
+    {
+      name: 'several answers at once',
+      asks: {
+        'chat-completions': ask({ chat: { n: 2 } })['chat-completions'],
+        'generate-content': ask({ gemini: { generationConfig: { candidateCount: 2 } } })['generate-content'],
+      },
+      providers: ['messages'],
+      answer: TEXT,
+      pairs: { '*>messages': { refused: 'n must be 1', because: 'the format knows one answer' } },
+    },
+    {
+      name: 'one stop sequence',
+      asks: stopAsks(1),
+      answer: answer('stop-sequence'),
+      sees: { text: 'one, two,' },
+      pairs: {
+        'messages>messages': { sees: { finish: 'stop-sequence' } },
+        'messages>chat-completions': { lost: 'the provider does not say that a stop sequence ended the answer' },
+        'messages>generate-content': { lost: 'the provider does not say that a stop sequence ended the answer' },
+      },
+    },
+    {
+      name: 'a stop sequence as a bare text',
+      asks: chatOnly({ chat: { stop: 'STOP1' } }),
+      golden: stopAsks(1),
+      answer: TEXT,
+    },
+    { name: 'four stop sequences', asks: stopAsks(4), answer: TEXT },
+    {
+      name: 'five stop sequences',
+      asks: { messages: stopAsks(5).messages, 'generate-content': stopAsks(5)['generate-content'] },
+      answer: TEXT,
+      pairs: { '*>chat-completions': { refused: 'at most 4 stop sequences' } },
+    },
+    {
+      name: 'stop sequences of white space',
+      asks: {
+        'chat-completions': ask({ chat: { stop: ['\n\n', 'STOP1'] } })['chat-completions'],
+        'generate-content': ask({ gemini: { generationConfig: { stopSequences: ['\n\n', 'STOP1'] } } })[
+          'generate-content'
+        ],
+      },
+      golden: { messages: stopAsks(1).messages },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'left out: the format refuses stop sequences of white space' } },
+    },
+    {
+      name: 'the end user’s id',
+      asks: {
+        'chat-completions': ask({ chat: { user: 'user-7' } })['chat-completions'],
+        messages: ask({ messages: { metadata: { user_id: 'user-7' } } }).messages,
+      },
+      golden: { 'generate-content': plain['generate-content'] },
+      answer: TEXT,
+      pairs: { '*>generate-content': { lost: 'left out: the format has no field for it' } },
+    },
+    {
+      name: 'service tier',
+      asks: {
+        'chat-completions': ask({ chat: { service_tier: 'default' } })['chat-completions'],
+        messages: ask({ messages: { service_tier: 'standard_only' } }).messages,
+      },
+      golden: { 'generate-content': plain['generate-content'] },
+      answer: TEXT,
+      pairs: { '*>generate-content': { lost: 'left out: tiers of other formats mean nothing there' } },
+    },
+  ],
+}

@@ -1,0 +1,217 @@
+/** The form of the answer: JSON mode and JSON schemas, also for providers that take only a part of JSON Schema. */
+import type { Group } from '@test/matrix/types'
+import type { JsonObject } from '@/lib/json'
+import { answer, ask, TEXT } from './words'
+
+const SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { answer: { type: 'integer' } },
+  required: ['answer'],
+  additionalProperties: false,
+}
+/** Everything that some provider refuses. */
+const RICH: JsonObject = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  type: 'object',
+  properties: {
+    kind: { const: 'a' },
+    size: { type: ['integer', 'null'], exclusiveMinimum: 0 },
+    items: { type: 'array', items: { $ref: '#/$defs/item' }, minItems: 2 },
+    either: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  },
+  required: ['kind'],
+  additionalProperties: false,
+  $defs: { item: { type: 'object', properties: { name: { type: 'string', pattern: '^a' } } } },
+}
+const OPENAPI: JsonObject = {
+  type: 'OBJECT',
+  properties: {
+    kind: { type: 'STRING', enum: ['a'] },
+    size: { type: 'INTEGER', nullable: true, minimum: 0 },
+    items: {
+      type: 'ARRAY',
+      items: { type: 'OBJECT', properties: { name: { type: 'STRING', pattern: '^a' } } },
+      minItems: 2,
+    },
+    either: { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] },
+  },
+  required: ['kind'],
+}
+const INSTRUCTION =
+  'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
+const responseFormat = (schema: JsonObject, more: JsonObject = {}) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'response', schema, ...more } },
+})
+const outputConfig = (schema: JsonObject) => ({ output_config: { format: { type: 'json_schema', schema } } })
+const jsonConfig = (more: JsonObject = {}) => ({ generationConfig: { responseMimeType: 'application/json', ...more } })
+const JSON_SEEN = { text: '{"answer":42}' }
+
+export const output: Group = {
+  name: 'Form of the answer',
+  cases: [
+    {
+      name: 'JSON mode',
+      asks: {
+        'chat-completions': ask({
+          chat: {
+            messages: [
+              { role: 'system', content: 'Answer in JSON.' },
+              { role: 'user', content: 'Hi' },
+            ],
+            response_format: { type: 'json_object' },
+          },
+        })['chat-completions'],
+        'generate-content': ask({
+          gemini: { systemInstruction: { parts: [{ text: 'Answer in JSON.' }] }, ...jsonConfig() },
+        })['generate-content'],
+      },
+      golden: { messages: ask({ messages: { system: `Answer in JSON.\n\n${INSTRUCTION}` } }).messages },
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: { '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' } },
+    },
+    {
+      name: 'JSON mode without a word about JSON',
+      asks: { 'generate-content': ask({ gemini: jsonConfig() })['generate-content'] },
+      golden: {
+        'chat-completions': ask({
+          chat: {
+            messages: [
+              { role: 'system', content: 'Answer with a JSON object.' },
+              { role: 'user', content: 'Hi' },
+            ],
+            response_format: { type: 'json_object' },
+          },
+        })['chat-completions'],
+        messages: ask({ messages: { system: INSTRUCTION } }).messages,
+      },
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: {
+        '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' },
+        '*>chat-completions': { lost: 'an instruction is put in: the format refuses JSON mode without one' },
+      },
+    },
+    {
+      name: 'JSON schema',
+      asks: ask({
+        chat: responseFormat(SCHEMA),
+        messages: outputConfig(SCHEMA),
+        gemini: jsonConfig({ responseJsonSchema: SCHEMA }),
+      }),
+      answer: answer('json'),
+      sees: JSON_SEEN,
+    },
+    {
+      name: 'JSON schema, strict and named',
+      asks: {
+        'chat-completions': ask({ chat: responseFormat(SCHEMA, { name: 'sum', strict: true }) })['chat-completions'],
+      },
+      golden: ask({ messages: outputConfig(SCHEMA), gemini: jsonConfig({ responseJsonSchema: SCHEMA }) }),
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: { 'chat-completions>*': { lost: 'the other formats have no name and no strictness' } },
+    },
+    {
+      name: 'JSON schema in upper-case types',
+      asks: {
+        'generate-content': ask({
+          gemini: jsonConfig({
+            responseSchema: { type: 'OBJECT', properties: { answer: { type: 'INTEGER', nullable: true } } },
+          }),
+        })['generate-content'],
+      },
+      golden: ask({
+        chat: responseFormat({ type: 'object', properties: { answer: { type: ['integer', 'null'] } } }),
+        messages: outputConfig({
+          type: 'object',
+          properties: { answer: { type: ['integer', 'null'] } },
+          additionalProperties: false,
+        }),
+      }),
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: { '*>messages': { lost: 'objects are closed: the format takes no others' } },
+    },
+    {
+      name: 'a rich schema, for a provider of the OpenAPI subset',
+      asks: ask({ chat: responseFormat(RICH), messages: outputConfig(RICH) }),
+      quirks: { 'generate-content': ['openapi-schema'] },
+      providers: ['generate-content'],
+      golden: { 'generate-content': ask({ gemini: jsonConfig({ responseSchema: OPENAPI }) })['generate-content'] },
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: {
+        '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' },
+        'generate-content>generate-content': {},
+      },
+    },
+    {
+      name: 'a rich schema, for a provider that enforces a part',
+      asks: {
+        'chat-completions': ask({ chat: responseFormat(RICH) })['chat-completions'],
+        'generate-content': ask({ gemini: jsonConfig({ responseJsonSchema: RICH }) })['generate-content'],
+      },
+      providers: ['messages'],
+      golden: { messages: ask({ messages: outputConfig(restricted()) }).messages },
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: { '*>messages': { lost: 'what the provider does not enforce is told in descriptions' } },
+    },
+    {
+      name: 'JSON schema, at a model without schemas',
+      asks: ask({
+        chat: responseFormat(SCHEMA),
+        messages: outputConfig(SCHEMA),
+        gemini: jsonConfig({ responseJsonSchema: SCHEMA }),
+      }),
+      quirks: { messages: ['no-output-format'] },
+      providers: ['messages'],
+      golden: {
+        messages: ask({
+          messages: { system: `${INSTRUCTION} It must follow this JSON Schema:\n${JSON.stringify(SCHEMA)}` },
+        }).messages,
+      },
+      answer: answer('json'),
+      sees: JSON_SEEN,
+      pairs: { '*>messages': { lost: 'becomes an instruction' } },
+    },
+    {
+      name: 'a tool with a rich schema, for a provider of the OpenAPI subset',
+      asks: ask({
+        chat: { tools: [{ type: 'function', function: { name: 'rich', parameters: RICH } }] },
+        messages: { tools: [{ name: 'rich', input_schema: RICH }] },
+      }),
+      quirks: { 'generate-content': ['openapi-schema'] },
+      providers: ['generate-content'],
+      golden: {
+        'generate-content': ask({
+          gemini: { tools: [{ functionDeclarations: [{ name: 'rich', parameters: OPENAPI }] }] },
+        })['generate-content'],
+      },
+      answer: TEXT,
+      pairs: { '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' } },
+    },
+  ],
+}
+
+function restricted(): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      kind: { const: 'a' },
+      size: { type: ['integer', 'null'], description: '{exclusiveMinimum: 0}' },
+      items: { type: 'array', items: { $ref: '#/$defs/item' }, description: '{minItems: 2}' },
+      either: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    },
+    required: ['kind'],
+    additionalProperties: false,
+    $defs: {
+      item: {
+        type: 'object',
+        properties: { name: { type: 'string', description: '{pattern: "^a"}' } },
+        additionalProperties: false,
+      },
+    },
+  }
+}

@@ -1,0 +1,128 @@
+/** The choice among tools, in every variant that any format has. */
+import type { Case, Group } from '@test/matrix/types'
+import type { JsonObject } from '@/lib/json'
+import { answer, ask, askWithTools, TEXT, TOOLS } from './words'
+
+const named = (name: string) => ({ type: 'function', function: { name } })
+const calling = (mode: string, ...names: string[]) => ({
+  toolConfig: { functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } },
+})
+
+function choice(name: string, chat: string | JsonObject, messages: JsonObject, gemini: JsonObject): Case {
+  return {
+    name,
+    asks: askWithTools({ chat: { tool_choice: chat }, messages: { tool_choice: messages }, gemini }),
+    answer: TEXT,
+  }
+}
+
+const [WEATHER] = TOOLS.messages
+
+export const toolChoice: Group = {
+  name: 'Tool choice',
+  cases: [
+    choice('the model decides', 'auto', { type: 'auto' }, calling('AUTO')),
+    choice('no tool', 'none', { type: 'none' }, calling('NONE')),
+    choice('some tool', 'required', { type: 'any' }, calling('ANY')),
+    choice('one certain tool', named('get_time'), { type: 'tool', name: 'get_time' }, calling('ANY', 'get_time')),
+    {
+      name: 'some of the tools',
+      asks: {
+        'chat-completions': askWithTools({
+          chat: {
+            tool_choice: {
+              type: 'allowed_tools',
+              allowed_tools: { mode: 'auto', tools: [named('get_weather'), named('get_time')] },
+            },
+          },
+        })['chat-completions'],
+        'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather', 'get_time') })[
+          'generate-content'
+        ],
+      },
+      golden: { messages: { ...askWithTools().messages, tool_choice: { type: 'auto' } } },
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'the other tools are not offered at all' } },
+    },
+    {
+      name: 'one of some of the tools, by force',
+      asks: {
+        'chat-completions': askWithTools({
+          chat: {
+            tool_choice: {
+              type: 'allowed_tools',
+              allowed_tools: { mode: 'required', tools: [named('get_weather'), named('now')] },
+            },
+            tools: [
+              ...TOOLS.chat,
+              { type: 'function', function: { name: 'now', parameters: { type: 'object', properties: {} } } },
+            ],
+          },
+        })['chat-completions'],
+        'generate-content': askWithTools({
+          gemini: {
+            ...calling('ANY', 'get_weather', 'now'),
+            tools: [{ functionDeclarations: [...(TOOLS.gemini[0]?.functionDeclarations ?? []), { name: 'now' }] }],
+          },
+        })['generate-content'],
+      },
+      golden: {
+        messages: {
+          ...ask().messages,
+          tools: [WEATHER ?? {}, { name: 'now', input_schema: { properties: {}, type: 'object' } }],
+          tool_choice: { type: 'any' },
+        },
+      },
+      answer: answer('tool-one'),
+      sees: { text: '', calls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }], finish: 'tool-calls' },
+      pairs: { '*>messages': { lost: 'the other tools are not offered at all' } },
+    },
+    {
+      name: 'some of the tools, at a provider without such a choice',
+      asks: {
+        'chat-completions': askWithTools({
+          chat: {
+            tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [named('get_weather')] } },
+          },
+        })['chat-completions'],
+        'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather') })['generate-content'],
+      },
+      quirks: { 'chat-completions': ['no-allowed-tools'] },
+      providers: ['chat-completions'],
+      golden: {
+        'chat-completions': { ...ask()['chat-completions'], tools: [TOOLS.chat[0] ?? {}], tool_choice: 'auto' },
+      },
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: 'the other tools are not offered at all' } },
+    },
+    {
+      name: 'not in parallel',
+      asks: {
+        'chat-completions': askWithTools({ chat: { parallel_tool_calls: false } })['chat-completions'],
+        messages: askWithTools({ messages: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } })
+          .messages,
+      },
+      golden: { 'generate-content': askWithTools()['generate-content'] },
+      answer: TEXT,
+      pairs: {
+        '*>generate-content': { lost: 'the format cannot forbid parallel calls' },
+        'messages>chat-completions': { receives: { tool_choice: 'auto' } },
+        'messages>generate-content': { receives: calling('AUTO') },
+      },
+    },
+    {
+      name: 'a forced call without tools',
+      asks: ask({
+        chat: { tool_choice: 'required' },
+        messages: { tool_choice: { type: 'any' } },
+        gemini: calling('ANY'),
+      }),
+      answer: TEXT,
+      pairs: {
+        '*>chat-completions': { refused: 'tool', because: 'there is no tool to call' },
+        '*>messages': { refused: 'tool', because: 'there is no tool to call' },
+        '*>generate-content': { refused: 'tool', because: 'there is no tool to call' },
+      },
+    },
+  ],
+}

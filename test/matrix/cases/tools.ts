@@ -1,0 +1,292 @@
+/** Tools: offered, called, answered, and the histories of earlier calls that clients send back. */
+import type { Group } from '@test/matrix/types'
+import type { JsonObject } from '@/lib/json'
+import { answer, ask, askWithTools, TEXT, TOOLS } from './words'
+
+const user = { role: 'user', content: 'Weather?' }
+const geminiUser = { role: 'user', parts: [{ text: 'Weather?' }] }
+
+type Call = { id: string; name: string; input: JsonObject }
+
+const OSLO: Call = { id: 'call_1', name: 'get_weather', input: { city: 'Oslo' } }
+const ROME: Call = { id: 'call_2', name: 'get_weather', input: { city: 'Rome' } }
+const NOW: Call = { id: 'call_3', name: 'get_time', input: {} }
+
+const chatCalls = (calls: Call[], content: string | null = null): JsonObject => ({
+  role: 'assistant',
+  content,
+  tool_calls: calls.map(({ id, name, input }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  })),
+})
+const chatResult = ({ id }: Call, content: string): JsonObject => ({ role: 'tool', tool_call_id: id, content })
+const uses = (calls: Call[]): JsonObject[] => calls.map((call) => ({ type: 'tool_use', ...call }))
+const result = ({ id }: Call, more: JsonObject): JsonObject => ({ type: 'tool_result', tool_use_id: id, ...more })
+const functionCalls = (calls: Call[]): JsonObject[] =>
+  calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } }))
+const functionResponse = ({ id, name }: Call, response: JsonObject): JsonObject => ({
+  functionResponse: { id, name, response },
+})
+
+/** The history of `calls` in each format, and what follows it. */
+function history(calls: Call[], chat: JsonObject[], messages: JsonObject[], gemini: JsonObject[]) {
+  return askWithTools({
+    chat: { messages: [user, chatCalls(calls), ...chat] },
+    messages: { messages: [user, { role: 'assistant', content: uses(calls) }, { role: 'user', content: messages }] },
+    gemini: {
+      contents: [geminiUser, { role: 'model', parts: functionCalls(calls) }, { role: 'user', parts: gemini }],
+    },
+  })
+}
+
+const callSeen = (name: string, input: JsonObject) => ({ name, arguments: input })
+const OSLO_SEEN = callSeen('get_weather', { city: 'Oslo' })
+
+export const tools: Group = {
+  name: 'Tools',
+  cases: [
+    {
+      name: 'one call',
+      asks: askWithTools(),
+      answer: answer('tool-one'),
+      sees: { text: '', calls: [OSLO_SEEN], finish: 'tool-calls' },
+    },
+    {
+      name: 'parallel calls',
+      asks: askWithTools(),
+      answer: answer('tools-two'),
+      sees: { text: '', calls: [OSLO_SEEN, callSeen('get_time', { zone: 'Europe/Oslo' })], finish: 'tool-calls' },
+    },
+    {
+      name: 'the same tool twice',
+      asks: askWithTools(),
+      answer: answer('tools-same-name'),
+      sees: { text: '', calls: [OSLO_SEEN, callSeen('get_weather', { city: 'Rome' })], finish: 'tool-calls' },
+    },
+    {
+      name: 'a call without arguments',
+      asks: askWithTools(),
+      answer: answer('tool-no-arguments'),
+      sees: { text: '', calls: [callSeen('get_time', {})], finish: 'tool-calls' },
+      pairs: {
+        'chat-completions>chat-completions': { isRaw: true, sees: { calls: [{ name: 'get_time', arguments: null }] } },
+      },
+    },
+    {
+      name: 'text and then a call',
+      asks: askWithTools(),
+      answer: answer('text-and-tool'),
+      sees: { text: 'Let me look.', calls: [OSLO_SEEN], finish: 'tool-calls' },
+    },
+    {
+      name: 'a tool that takes no arguments',
+      asks: ask({
+        chat: {
+          tools: [{ type: 'function', function: { name: 'now', parameters: { type: 'object', properties: {} } } }],
+        },
+        messages: { tools: [{ name: 'now', input_schema: { type: 'object', properties: {} } }] },
+        gemini: { tools: [{ functionDeclarations: [{ name: 'now' }] }] },
+      }),
+      golden: {
+        messages: {
+          messages: [{ role: 'user', content: 'Hi' }],
+          max_tokens: 100,
+          tools: [{ name: 'now', input_schema: { properties: {}, type: 'object' } }],
+        },
+      },
+      answer: TEXT,
+    },
+    {
+      name: 'strict tools',
+      asks: {
+        'chat-completions': ask({
+          chat: { tools: [{ type: 'function', function: { name: 'now', strict: true, parameters: strictSchema() } }] },
+        })['chat-completions'],
+        messages: ask({ messages: { tools: [{ name: 'now', strict: true, input_schema: strictSchema() }] } }).messages,
+      },
+      golden: {
+        'generate-content': ask({
+          gemini: { tools: [{ functionDeclarations: [{ name: 'now', parametersJsonSchema: strictSchema() }] }] },
+        })['generate-content'],
+      },
+      answer: TEXT,
+      pairs: { '*>generate-content': { lost: 'the format cannot demand that arguments follow the schema' } },
+    },
+    {
+      name: 'a result',
+      asks: history(
+        [OSLO],
+        [chatResult(OSLO, 'Sunny')],
+        [result(OSLO, { content: 'Sunny' })],
+        [functionResponse(OSLO, { output: 'Sunny' })],
+      ),
+      answer: TEXT,
+    },
+    {
+      name: 'a result that is JSON',
+      asks: history(
+        [OSLO],
+        [chatResult(OSLO, '{"degrees":20}')],
+        [result(OSLO, { content: '{"degrees":20}' })],
+        [functionResponse(OSLO, { degrees: 20 })],
+      ),
+      answer: TEXT,
+    },
+    {
+      name: 'results of parallel calls of one tool',
+      asks: history(
+        [OSLO, ROME, NOW],
+        [chatResult(OSLO, 'Sunny'), chatResult(ROME, 'Rain'), chatResult(NOW, 'Noon')],
+        [result(OSLO, { content: 'Sunny' }), result(ROME, { content: 'Rain' }), result(NOW, { content: 'Noon' })],
+        [
+          functionResponse(OSLO, { output: 'Sunny' }),
+          functionResponse(ROME, { output: 'Rain' }),
+          functionResponse(NOW, { output: 'Noon' }),
+        ],
+      ),
+      answer: TEXT,
+    },
+    {
+      name: 'results with further words of the user',
+      asks: history(
+        [OSLO],
+        [chatResult(OSLO, 'Sunny'), { role: 'user', content: 'And in Rome?' }],
+        [result(OSLO, { content: 'Sunny' }), { type: 'text', text: 'And in Rome?' }],
+        [functionResponse(OSLO, { output: 'Sunny' }), { text: 'And in Rome?' }],
+      ),
+      golden: {
+        'generate-content': {
+          contents: [
+            geminiUser,
+            { role: 'model', parts: functionCalls([OSLO]) },
+            { role: 'user', parts: [functionResponse(OSLO, { output: 'Sunny' })] },
+            { role: 'user', parts: [{ text: 'And in Rome?' }] },
+          ],
+          generationConfig: { maxOutputTokens: 100 },
+          tools: TOOLS.gemini,
+        },
+      },
+      answer: TEXT,
+    },
+    {
+      name: 'a result that is an error',
+      asks: {
+        ...history(
+          [OSLO],
+          [chatResult(OSLO, 'Error: No such city')],
+          [result(OSLO, { content: 'No such city', is_error: true })],
+          [functionResponse(OSLO, { error: 'No such city' })],
+        ),
+      },
+      answer: TEXT,
+      pairs: {
+        'chat-completions>messages': {
+          receives: {
+            messages: [
+              user,
+              { role: 'assistant', content: uses([OSLO]) },
+              { role: 'user', content: [result(OSLO, { content: 'Error: No such city' })] },
+            ],
+          },
+        },
+        'chat-completions>generate-content': {
+          receives: {
+            contents: [
+              geminiUser,
+              { role: 'model', parts: functionCalls([OSLO]) },
+              { role: 'user', parts: [functionResponse(OSLO, { output: 'Error: No such city' })] },
+            ],
+          },
+        },
+        '*>chat-completions': { lost: 'the mark of an error becomes the words “Error: ”' },
+      },
+    },
+    {
+      name: 'an empty result',
+      asks: history([OSLO], [chatResult(OSLO, '')], [result(OSLO, {})], [functionResponse(OSLO, { output: '' })]),
+      answer: TEXT,
+    },
+    {
+      name: 'a call whose result is missing',
+      asks: askWithTools({
+        chat: { messages: [user, chatCalls([OSLO, ROME]), chatResult(OSLO, 'Sunny')] },
+        messages: {
+          messages: [
+            user,
+            { role: 'assistant', content: uses([OSLO, ROME]) },
+            { role: 'user', content: [result(OSLO, { content: 'Sunny' })] },
+          ],
+        },
+        gemini: {
+          contents: [
+            geminiUser,
+            { role: 'model', parts: functionCalls([OSLO, ROME]) },
+            { role: 'user', parts: [functionResponse(OSLO, { output: 'Sunny' })] },
+          ],
+        },
+      }),
+      golden: {
+        ...history(
+          [OSLO, ROME],
+          [chatResult(OSLO, 'Sunny'), chatResult(ROME, 'Error: no result was provided.')],
+          [
+            result(ROME, { content: 'No result was given for this tool call.', is_error: true }),
+            result(OSLO, { content: 'Sunny' }),
+          ],
+          [
+            functionResponse(OSLO, { output: 'Sunny' }),
+            functionResponse(ROME, { error: 'The call was not answered.' }),
+          ],
+        ),
+      },
+      answer: TEXT,
+      pairs: { '*>*': { lost: 'an error is put in as the missing result: providers refuse a history without' } },
+    },
+    {
+      name: 'a result without its call',
+      asks: askWithTools({
+        chat: { messages: [chatResult(OSLO, 'Sunny'), { role: 'user', content: 'Weather?' }] },
+        messages: {
+          messages: [
+            { role: 'user', content: [result(OSLO, { content: 'Sunny' }), { type: 'text', text: 'Weather?' }] },
+          ],
+        },
+        gemini: {
+          contents: [{ role: 'user', parts: [functionResponse(OSLO, { output: 'Sunny' }), { text: 'Weather?' }] }],
+        },
+      }),
+      golden: {
+        messages: { messages: [user], max_tokens: 100, tools: TOOLS.messages },
+      },
+      answer: TEXT,
+      pairs: {
+        '*>messages': { lost: 'left out: providers refuse a result without its call' },
+        'messages>chat-completions': {
+          receives: { messages: orphanParts('call_1') },
+        },
+        'generate-content>chat-completions': {
+          receives: { messages: orphanParts('get_weather') },
+        },
+        '*>chat-completions': { lost: 'becomes user text: providers refuse a result without its call' },
+        'chat-completions>generate-content': { receives: { contents: orphanContents('a function') } },
+        'messages>generate-content': { receives: { contents: orphanContents('a function') } },
+        '*>generate-content': { lost: 'becomes user text: providers refuse a result without its call' },
+      },
+    },
+  ],
+}
+
+function strictSchema(): JsonObject {
+  return { type: 'object', properties: { zone: { type: 'string' } }, required: ['zone'], additionalProperties: false }
+}
+
+function orphanParts(name: string): JsonObject[] {
+  const texts = [`Result of tool ${name}:`, 'Sunny', 'Weather?']
+  return [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }]
+}
+
+function orphanContents(name: string): JsonObject[] {
+  return [{ role: 'user', parts: [{ text: `Result of ${name}: Sunny` }, { text: 'Weather?' }] }]
+}

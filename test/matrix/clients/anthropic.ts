@@ -1,0 +1,35 @@
+/** The newest `@anthropic-ai/sdk` as a client of the messages format. */
+import Anthropic from '@anthropic-ai/sdk'
+import type { Finish } from '@test/matrix/types'
+import type { JsonValue } from '@/lib/json'
+import { type LibraryView, type MatrixClient, recordingFetch, viewOf } from './sending'
+
+const FINISHES: Record<string, Finish> = {
+  end_turn: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool-calls',
+  refusal: 'refusal',
+  stop_sequence: 'stop-sequence',
+  pause_turn: 'pause',
+}
+
+export const anthropicClient: MatrixClient = {
+  async send({ baseUrl, key, model, mode, body }) {
+    const { fetch, recorded } = recordingFetch()
+    const client = new Anthropic({ apiKey: key, baseURL: baseUrl, maxRetries: 0, fetch })
+    const request = { ...body, model } as unknown as Anthropic.MessageCreateParamsNonStreaming
+    const view = await viewOf(async () => {
+      if (mode === 'json') return read(await client.messages.create(request))
+      return read(await client.messages.stream(request).finalMessage())
+    })
+    return { ...recorded(), view }
+  },
+}
+
+function read(message: Anthropic.Message): LibraryView {
+  const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+  const calls = message.content.flatMap((block) =>
+    block.type === 'tool_use' ? [{ name: block.name, arguments: block.input as JsonValue }] : [],
+  )
+  return { kind: 'answer', text, calls, finish: FINISHES[message.stop_reason ?? ''] ?? 'failed' }
+}

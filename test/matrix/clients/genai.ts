@@ -1,0 +1,51 @@
+/**
+ * The newest `@google/genai` as a client of the generate-content format. It rebuilds bodies from its own types, so the
+ * case's body is put in at its `fetch`; its own bodies are tested in test/clients.
+ */
+import { FinishReason, type GenerateContentResponse, GoogleGenAI } from '@google/genai'
+import type { Finish, SeenCall } from '@test/matrix/types'
+import type { JsonValue } from '@/lib/json'
+import { type LibraryView, type MatrixClient, recordingFetch, type Sending, viewOf } from './sending'
+
+const FINISHES: Record<string, Finish> = {
+  [FinishReason.STOP]: 'stop',
+  [FinishReason.MAX_TOKENS]: 'length',
+  [FinishReason.SAFETY]: 'refusal',
+}
+
+export const genaiClient: MatrixClient = {
+  async send(sending) {
+    const { baseUrl, key, model, mode, body } = sending
+    if (mode === 'array') return sendForArray(sending)
+    const { fetch, recorded } = recordingFetch(() => body)
+    const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl, fetch } })
+    const view = await viewOf(async () => {
+      const request = { model, contents: 'replaced by the case' }
+      if (mode === 'json') return read([await client.models.generateContent(request)])
+      return read(await Array.fromAsync(await client.models.generateContentStream(request)))
+    })
+    return { ...recorded(), view }
+  },
+}
+
+/** Without `alt=sse` the stream is a JSON array; curl and old clients ask so, the library never does. */
+async function sendForArray({ baseUrl, key, model, body }: Sending) {
+  const response = await fetch(`${baseUrl}/v1beta/models/${model}:streamGenerateContent`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text(), view: undefined }
+}
+
+function read(responses: GenerateContentResponse[]): LibraryView {
+  const parts = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? [])
+  const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
+  const calls = parts.flatMap(({ functionCall }): SeenCall[] =>
+    functionCall ? [{ name: functionCall.name ?? '', arguments: (functionCall.args ?? {}) as JsonValue }] : [],
+  )
+  const blocked = responses.some((response) => response.promptFeedback?.blockReason)
+  const word = responses.map((response) => response.candidates?.[0]?.finishReason).findLast(Boolean)
+  const finish = blocked ? 'refusal' : (FINISHES[word ?? ''] ?? 'failed')
+  return { kind: 'answer', text, calls, finish: finish === 'stop' && calls.length > 0 ? 'tool-calls' : finish }
+}

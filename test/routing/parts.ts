@@ -1,0 +1,51 @@
+/** Everything a journey needs, with clock, randomness and pauses in the test's hands, and every event remembered. */
+import { createCircuitBreaker } from '@/routing/circuit-breaker'
+import { createConcurrencyLimiter } from '@/routing/concurrency'
+import { type Journey, startJourney } from '@/routing/journey'
+import { createKeyPool } from '@/routing/key-pool'
+import { createLatencyBook } from '@/routing/latency'
+import type { Plan } from '@/routing/plan'
+import { createRetryBudget } from '@/routing/retry-budget'
+import type { RoutingEvent } from '@/routing/routing-events'
+import type { RoutingParts } from '@/routing/ticket'
+import { type ManualClock, manualClock } from './world'
+
+export type TestParts = RoutingParts & {
+  clock: ManualClock
+  events: RoutingEvent[]
+  /** The pauses that were asked for, in milliseconds. The clock moves by each. */
+  pauses: number[]
+  onPause: () => void
+  begin(plan: Plan, signal: AbortSignal, stream?: boolean): Journey
+}
+
+/** Creates the parts. Keys are drawn in order. */
+export function createTestParts(): TestParts {
+  const clock = manualClock()
+  const events: RoutingEvent[] = []
+  const notify = (event: RoutingEvent) => void events.push(event)
+  const parts: TestParts = {
+    clock,
+    random: () => 0,
+    breaker: createCircuitBreaker({ clock, random: () => 0.5 }),
+    keys: createKeyPool({
+      clock,
+      random: () => 0,
+      onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
+    }),
+    limiter: createConcurrencyLimiter(clock),
+    latency: createLatencyBook(clock),
+    budget: createRetryBudget(clock),
+    notify,
+    events,
+    pauses: [],
+    onPause: () => undefined,
+    async pause(milliseconds) {
+      parts.pauses.push(milliseconds)
+      clock.advance(milliseconds)
+      parts.onPause()
+    },
+    begin: (plan, signal, stream = false) => startJourney(parts, plan, stream, signal),
+  }
+  return parts
+}

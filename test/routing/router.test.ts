@@ -1,0 +1,190 @@
+/** The router as the rest of the gateway sees it: two of them, sharing what they learn. */
+import { describe, expect, test } from 'bun:test'
+import type { Catalog } from '@/catalog/types'
+import type { ChatRequest } from '@/chat/request'
+import { MIN_SAMPLES } from '@/routing/circuit-breaker'
+import type { HealthExchange, HealthNote } from '@/routing/health-exchange'
+import { describeTrail, routeReason } from '@/routing/route-reason'
+import { createRouter, type Origin, type Router } from '@/routing/router'
+import { catalogOf, type ManualClock, manualClock, modelOf, providerOf, requestOf, tierOf } from './world'
+
+const p1 = providerOf('p1')
+const p2 = providerOf('p2')
+const small = modelOf('svc/small', [p1], { usd: 0.05, quality: 0.55 })
+const large = modelOf('svc/large', [p2], { usd: 3, quality: 0.95 })
+const catalog = catalogOf([small, large], [tierOf('auto-smart', 'smart', [small, large])])
+
+const ORIGIN: Origin = { clientFormat: 'chat-completions', session: undefined }
+const NEVER = new AbortController().signal
+const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
+
+/** A store that all exchanges of one test share; `sync` is the moment at which everybody reads. */
+function sharedHealth() {
+  const notes = new Map<string, { owner: string; note: Omit<HealthNote, 'isOwn'> }>()
+  const listeners: (() => void)[] = []
+  return {
+    sync: () => {
+      for (const listener of listeners) listener()
+    },
+    join(owner: string): HealthExchange {
+      return {
+        publish(subject, state, forMs) {
+          if (!notes.has(subject)) notes.set(subject, { owner, note: { subject, state, remainingMs: forMs } })
+        },
+        withdraw: (subject) => void notes.delete(subject),
+        start(listener) {
+          listeners.push(() =>
+            listener([...notes.values()].map((item) => ({ ...item.note, isOwn: item.owner === owner }))),
+          )
+        },
+        stop: async () => undefined,
+      }
+    },
+  }
+}
+
+function routerOf(clock: ManualClock, exchange?: HealthExchange, from: Catalog = catalog): Router {
+  const router = createRouter({ catalog: from, clock, random: () => 0.5, ...(exchange && { exchange }) })
+  router.start()
+  return router
+}
+
+async function targetsOf(router: Router, request: ChatRequest, origin = ORIGIN): Promise<string[]> {
+  return (await router.plan(request, origin)).targets.map(({ model }) => model.id)
+}
+
+async function failOnce(router: Router, request: ChatRequest, status: number): Promise<void> {
+  const journey = router.begin(await router.plan(request, ORIGIN), false, NEVER)
+  const ticket = await journey.next()
+  ticket?.failed({ kind: 'refused', error: { status, kind: '', message: '' } })
+}
+
+const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })
+
+describe('several gateways', () => {
+  test('what one learns of a target the other acts on, until the first finds it well again', async () => {
+    const clock = manualClock()
+    const health = sharedHealth()
+    const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
+    for (let index = 0; index < MIN_SAMPLES; index++) await failOnce(first, NAMED, 404)
+    expect(await targetsOf(second, NAMED)).toEqual(['svc/small', 'svc/large'])
+    health.sync()
+    expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
+    clock.advance(10_000)
+    const probe = await first.begin(await first.plan(NAMED, ORIGIN), false, NEVER).next()
+    expect(probe?.planned.model).toBe(small)
+    health.sync()
+    expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
+    probe?.began()
+    health.sync()
+    expect(await targetsOf(second, NAMED)).toEqual(['svc/small', 'svc/large'])
+    await Promise.all([first.stop(), second.stop()])
+  })
+
+  test('a key that one was told to rest is left alone by the other', async () => {
+    const clock = manualClock()
+    const health = sharedHealth()
+    const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
+    await failOnce(first, NAMED, 429)
+    health.sync()
+    expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
+    expect([...second.status().keys]).toMatchObject([['p1/k1', { state: 'cooling' }]])
+    await Promise.all([first.stop(), second.stop()])
+  })
+})
+
+describe('tiers', () => {
+  const tier = (text: string) => requestOf({ model: 'auto-smart' }, text)
+
+  test('a conversation keeps the model that answered it', async () => {
+    const router = routerOf(manualClock())
+    const origin = { ...ORIGIN, session: 'conversation' }
+    const plan = await router.plan(tier(HARD), origin)
+    expect(plan.models[0]).toBe(large)
+    router.remember(plan, 'svc/large', origin.session)
+    expect(await targetsOf(router, tier('Hi'))).toEqual(['svc/small', 'svc/large'])
+    expect(await targetsOf(router, tier('Hi'), origin)).toEqual(['svc/large', 'svc/small'])
+    expect(await targetsOf(router, NAMED, origin)).toEqual(['svc/small', 'svc/large'])
+    await router.stop()
+  })
+
+  test('a model outside the tier is never remembered', async () => {
+    const router = routerOf(manualClock())
+    const origin = { ...ORIGIN, session: 'conversation' }
+    router.remember(await router.plan(tier('Hi'), origin), 'svc/elsewhere', origin.session)
+    router.remember(await router.plan(NAMED, origin), 'svc/large', origin.session)
+    expect((await router.plan(tier('Hi'), origin)).choice?.isSticky).toBe(false)
+    await router.stop()
+  })
+})
+
+describe('overload', () => {
+  test('is refused before anything is reserved, only where every provider of the plan is full', async () => {
+    const narrow = providerOf('narrow', { maxConcurrency: 1 })
+    const full = modelOf('svc/full', [narrow])
+    const router = routerOf(manualClock(), undefined, catalogOf([full, large]))
+    const request = requestOf({ model: 'svc/full' })
+    const client = new AbortController()
+    const holder = await router.begin(await router.plan(request, ORIGIN), false, NEVER).next()
+    const queued = router.begin(await router.plan(request, ORIGIN), false, client.signal).next()
+    expect(router.plan(request, ORIGIN)).rejects.toMatchObject({
+      kind: 'overloaded',
+      options: { retryAfterSeconds: 1 },
+    })
+    expect(await targetsOf(router, { ...request, fallback: ['svc/large'] })).toEqual(['svc/full', 'svc/large'])
+    expect(router.status().providers).toEqual([{ provider: 'narrow', inFlight: 1, queued: 1, limit: 1 }])
+    client.abort()
+    expect(await queued).toBeUndefined()
+    holder?.abandoned()
+    expect(await targetsOf(router, request)).toEqual(['svc/full'])
+    await router.stop()
+  })
+})
+
+describe('what the caller is told', () => {
+  test('why this model answered', async () => {
+    const router = routerOf(manualClock())
+    const plan = await router.plan(NAMED, ORIGIN)
+    const trail = [{ model: 'svc/small', provider: 'p1', reason: '503', milliseconds: 4 }]
+    expect(routeReason(plan, 'svc/small', [])).toBe('requested')
+    expect(routeReason(plan, 'svc/small', trail)).toBe('requested')
+    expect(routeReason(plan, 'svc/large', trail)).toBe('fallback; svc/small 503')
+    expect(routeReason(plan, 'svc/large', [])).toBe('fallback; svc/small is not available now')
+    expect(describeTrail([...trail, { ...trail[0], reason: 'first-byte-timeout' } as never])).toBe(
+      'svc/small@p1=503, svc/small@p1=first-byte-timeout',
+    )
+    const chosen = await router.plan(requestOf({ model: 'auto-smart' }, HARD), ORIGIN)
+    expect(routeReason(chosen, 'svc/large', [])).toMatch(/^chosen; smart, hard mathematics \(0\.\d\d\), score -?\d/)
+    await router.stop()
+  })
+
+  test('that the named model was passed over', async () => {
+    const blind = { ...small, capabilities: new Set<never>() }
+    const router = routerOf(manualClock(), undefined, catalogOf([blind, large]))
+    const plan = await router.plan({ ...NAMED, tools: [{ name: 'look' }] }, ORIGIN)
+    expect(routeReason(plan, 'svc/large', [])).toBe('passed-over; svc/small does not support tools')
+    await router.stop()
+  })
+
+  test('the whole plan as data', async () => {
+    const router = routerOf(manualClock())
+    const request = requestOf({ model: 'auto-smart', maxOutputTokens: 100 }, HARD)
+    const explanation = router.explain(await router.plan(request, ORIGIN), request, 400)
+    expect(explanation).toMatchObject({
+      requested: 'auto-smart',
+      targets: [
+        { model: 'svc/large', provider: 'p2', available: true, usual_latency_ms: null },
+        { model: 'svc/small', provider: 'p1', available: true },
+      ],
+      passed_over: [],
+      tier: { id: 'auto-smart', strategy: 'smart', class: 'hard', kind: 'mathematics', sticky: false },
+    })
+    const [dear, cheap] = explanation.models
+    expect(explanation.hold_usd).toBe(dear?.hold_usd as number)
+    expect(dear?.hold_usd).toBeGreaterThan(cheap?.hold_usd as number)
+    expect(dear?.estimated_cost_usd).toBeLessThan(dear?.hold_usd as number)
+    expect(explanation.tier?.ranking.map((item) => item.model)).toEqual(['svc/large', 'svc/small'])
+    expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation)
+    await router.stop()
+  })
+})

@@ -1,0 +1,115 @@
+/**
+ * A storm in simulated time: of three providers one fails every call and another is slow. Bounds on success, attempts and
+ * added latency, as docs/ROUTING.md states them.
+ */
+import { describe, expect, test } from 'bun:test'
+import { buildPlan } from '@/routing/plan'
+import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/retry-budget'
+import type { RouteView } from '@/routing/route-view'
+import { targetId } from '@/routing/target-id'
+import { createTestParts, type TestParts } from './parts'
+import { catalogOf, modelOf, providerOf, requestOf } from './world'
+
+const REQUESTS = 2_000
+const ARRIVAL_MS = 20
+const [dead, slow, sound] = ['dead', 'slow', 'sound'].map((name) => providerOf(name)) as [never, never, never]
+const MODELS = [modelOf('svc/a', [dead, sound]), modelOf('svc/b', [slow]), modelOf('svc/c', [sound])]
+const catalog = catalogOf(MODELS)
+const NEVER = new AbortController().signal
+
+/** Milliseconds until a provider answers, and whether it answers with an error. */
+type Weather = Record<string, { takesMs: number; fails: boolean }>
+const STORM: Weather = {
+  dead: { takesMs: 5, fails: true },
+  slow: { takesMs: 900, fails: false },
+  sound: { takesMs: 10, fails: false },
+}
+
+type Toll = { answered: boolean; attempts: number; addedMs: number }
+
+/** One request through the storm; its own time passes beside the clock, which only arrivals move. */
+async function send(parts: TestParts, weather: Weather, model: string, fallback: string[]): Promise<Toll> {
+  const view: RouteView = {
+    isUsable: (target) => parts.breaker.admits(targetId(target)) && parts.keys.hasUsable(target.provider),
+    failureRate: (target) => parts.breaker.failureRate(targetId(target)),
+    latencyMs: () => undefined,
+  }
+  const journey = parts.begin(buildPlan(catalog, requestOf({ model, fallback }), { view }), NEVER)
+  const pausesBefore = parts.pauses.length
+  let addedMs = 0
+  for (let ticket = await journey.next(); ticket; ticket = await journey.next()) {
+    const { takesMs, fails } = weather[ticket.planned.target.provider.name] ?? { takesMs: 0, fails: true }
+    if (!fails) {
+      ticket.began()
+      ticket.ended(false)
+      const pausedMs = parts.pauses.slice(pausesBefore).reduce((sum, pause) => sum + pause, 0)
+      return { answered: true, attempts: ticket.number, addedMs: addedMs + pausedMs }
+    }
+    addedMs += takesMs
+    ticket.failed({ kind: 'refused', error: { status: 500, kind: '', message: '' } })
+  }
+  return { answered: false, attempts: journey.trail.length, addedMs }
+}
+
+async function storm(
+  weather: Weather,
+  route: (index: number) => [string, string[]],
+): Promise<{ parts: TestParts; tolls: Toll[] }> {
+  const parts = createTestParts()
+  const tolls: Toll[] = []
+  for (let index = 0; index < REQUESTS; index++) {
+    parts.clock.advance(ARRIVAL_MS)
+    const [model, fallback] = route(index)
+    tolls.push(await send(parts, weather, model, fallback))
+  }
+  return { parts, tolls }
+}
+
+function percentile(values: number[], share: number): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length * share)] ?? 0
+}
+
+describe('one provider dead, one slow', () => {
+  test('every request is answered, at about one attempt each and hardly any delay', async () => {
+    const routes: [string, string[]][] = [
+      ['svc/a', []],
+      ['svc/b', ['svc/c']],
+      ['svc/c', ['svc/b']],
+    ]
+    const { parts, tolls } = await storm(STORM, (index) => routes[index % 3] as [string, string[]])
+    expect(tolls.every((toll) => toll.answered)).toBe(true)
+    const attempts = tolls.reduce((sum, toll) => sum + toll.attempts, 0)
+    expect(attempts / REQUESTS).toBeLessThan(1.03)
+    expect(Math.max(...tolls.map((toll) => toll.attempts))).toBeLessThanOrEqual(3)
+    expect(
+      percentile(
+        tolls.map((toll) => toll.addedMs),
+        0.98,
+      ),
+    ).toBe(0)
+    expect(Math.max(...tolls.map((toll) => toll.addedMs))).toBeLessThanOrEqual(210)
+    const retries = parts.events.filter((event) => event.type === 'retry').length
+    expect(retries).toBeLessThanOrEqual(Math.max(MIN_RETRIES_PER_MINUTE, REQUESTS * RETRY_SHARE))
+  })
+
+  test('the dead one gets its probes and nothing more', async () => {
+    const { parts } = await storm(STORM, () => ['svc/a', []])
+    const calls = parts.events.filter((event) => event.type === 'attempt' && event.provider === 'dead')
+    // Ten to open the circuit, then one probe after 5, 10 and 20 seconds of the 40.
+    expect(calls.length).toBeLessThanOrEqual(14)
+  })
+})
+
+test('with everything dead no request costs more than its plan, and retries keep to their share', async () => {
+  const allDead: Weather = {
+    dead: { takesMs: 5, fails: true },
+    slow: { takesMs: 5, fails: true },
+    sound: { takesMs: 5, fails: true },
+  }
+  const { parts, tolls } = await storm(allDead, () => ['svc/a', ['svc/b']])
+  expect(tolls.some((toll) => toll.answered)).toBe(false)
+  const retries = parts.events.filter((event) => event.type === 'retry').length
+  const attempts = tolls.reduce((sum, toll) => sum + toll.attempts, 0)
+  expect(attempts).toBe(3 * REQUESTS + retries)
+  expect(retries).toBeLessThanOrEqual(Math.max(MIN_RETRIES_PER_MINUTE, REQUESTS * RETRY_SHARE))
+})

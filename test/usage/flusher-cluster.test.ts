@@ -1,0 +1,120 @@
+/** The flusher on a Redis Cluster: every shard is carried, a moved one too, and a dead master holds up only its own. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type ClusterNode, startCluster, type TestCluster } from '@test/ledger/cluster-stores'
+import { freshDatabase } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { Redis } from 'ioredis'
+import { connectDatabase, type Database } from '@/db/client'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
+import { eventsKey, shardOf } from '@/ledger/keys'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { createFlusher, type Flusher } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+import { streamFields, usageEvent } from './sample-events'
+
+setDefaultTimeout(90_000)
+
+/** As in test/ledger/cluster-stores.ts. */
+const CLUSTER_PASSWORD = 'cluster'
+const log = logRecorder()
+let cluster: TestCluster
+let redis: RedisClient
+/** Commands of its own accord follow every redirection. */
+let appender: RedisClient
+let database: Database
+let flusher: Flusher
+let expected = 0
+
+beforeAll(async () => {
+  cluster = await startCluster(3)
+  redis = connectRedis(cluster.url, { logger: log.logger })
+  appender = connectRedis(cluster.url, { logger: log.logger, autoPipelining: false })
+  await Promise.all([waitForRedis(redis, 10_000), waitForRedis(appender, 10_000)])
+  const databaseUrl = await freshDatabase()
+  database = connectDatabase(databaseUrl, { maxConnections: 2 })
+  const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
+  flusher = createFlusher({ redis, connect, logger: log.logger, claimIdleMs: 200 })
+  flusher.start()
+})
+afterAll(async () => {
+  await flusher.stop()
+  redis.disconnect()
+  appender.disconnect()
+  await database.close()
+  await cluster.stop()
+})
+
+test('events of all shards reach the books', async () => {
+  await append(events(400))
+  await booked()
+})
+
+test('a shard that moves to another node while events come loses none and doubles none', async () => {
+  const shard = shardOf('acct_0')
+  const owner = await cluster.ownerOf(shard)
+  const target = cluster.nodes.find((node) => node !== owner)
+  if (!target) throw new Error('a cluster of one')
+  const appending = (async () => {
+    for (let round = 0; round < 20; round++) await append(events(30))
+  })()
+  await cluster.moveShard(shard, target)
+  await appending
+  await append(events(100))
+  await booked()
+})
+
+test('a dead master holds up only its own shards, and nothing of them is lost when it is back', async () => {
+  const victim = await cluster.ownerOf(shardOf('acct_1'))
+  const batch = events(300)
+  const own: UsageEvent[] = []
+  const others: UsageEvent[] = []
+  for (const event of batch) {
+    const isOwn = (await cluster.ownerOf(shardOf(event.accountId))) === victim
+    ;(isOwn ? own : others).push(event)
+  }
+  expect(own.length).toBeGreaterThan(0)
+  await victim.server.kill()
+  await until(() => !flusher.status().healthy, 'the failure to be seen')
+  await append(others)
+  await booked()
+  expect(flusher.status().lastError).toBeDefined()
+  await restart(victim)
+  await append(own)
+  await booked()
+  await until(() => flusher.status().healthy, 'health', 20_000)
+})
+
+/** A restarted node has its own password again until it is told the cluster's. */
+async function restart(node: ClusterNode): Promise<void> {
+  await node.server.restart()
+  const admin = new Redis(node.server.url)
+  await admin.config('SET', 'requirepass', CLUSTER_PASSWORD)
+  admin.disconnect()
+}
+
+function events(count: number): UsageEvent[] {
+  return Array.from({ length: count }, (_, index) => usageEvent({ accountId: `acct_${index % 90}`, cost: 1 }))
+}
+
+/** As the gateway does, tries again where a shard is on the move or its node is back a moment ago. */
+async function append(batch: readonly UsageEvent[]): Promise<void> {
+  await Promise.all(
+    batch.map((event) =>
+      until(
+        () => appender.xadd(eventsKey(shardOf(event.accountId)), '*', ...streamFields(event)).catch(() => undefined),
+        'the event to be taken',
+        30_000,
+      ),
+    ),
+  )
+  expected += batch.length
+}
+
+async function booked(): Promise<void> {
+  await until(async () => (await recordCount()) === expected, `${expected} records`, 30_000)
+}
+
+async function recordCount(): Promise<number> {
+  const [row] = await database.sql<{ records: number }[]>`SELECT count(*) AS records FROM usage_records`
+  return row?.records ?? -1
+}
