@@ -4,7 +4,7 @@ import { GatewayError } from '@/chat/error'
 import { chatCompletionsRoutes } from '@/http/chat-completions-routes'
 import type { HttpDeps } from '@/http/deps'
 import { docsRoutes } from '@/http/docs-routes'
-import { errorResponse, formatOfPath } from '@/http/errors'
+import { errorResponse, formatOfRequest } from '@/http/errors'
 import { generateContentRoutes } from '@/http/generate-content-routes'
 import { messagesRoutes } from '@/http/messages-routes'
 import { modelsRoutes } from '@/http/models-routes'
@@ -22,7 +22,7 @@ export function buildApp(deps: HttpDeps) {
       // Registered before every plugin: a later boundary of a plugin would win over it.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
-        const format = deps.formats.get(formatOfPath(path))
+        const format = deps.formats.get(formatOfRequest(path, request.headers))
         assert(format, 'every family has its codec')
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : error
         return errorResponse(told, format, newRequestId(), deps.logger)

@@ -1,6 +1,7 @@
 /** Settings from the environment: the only reader of process.env, with every default and every limit in one table. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 
@@ -37,12 +38,16 @@ export type Config = {
   redisCommandTimeoutMs: number
   /** Milliseconds until a hold that no gateway renews is expired and charged. */
   holdTtlMs: number
+  /** Milliseconds after which charges that a dead process had taken to the history are taken over. */
+  eventClaimMs: number
   /** Database connections per process. */
   databasePoolSize: number
   /** Set by the supervisor for each of its server processes: the stores they share. */
   supervised: { redisUrl: string; databaseUrl: string } | undefined
   /** Likewise: where the supervisor's sandbox upstream listens. */
   sandboxUrl: string | undefined
+  /** For fault tests, and refused in production: where to die, see lib/crash-point.ts. */
+  crashAt: string | undefined
 }
 
 export type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
@@ -72,6 +77,9 @@ export function loadConfig(environment: Environment): ConfigResult {
       place: 'SANDBOX_URL',
       message: 'NODE_ENV=production refuses the sandbox, whose answers are simulated',
     })
+  }
+  if (values.NODE_ENV === 'production' && values.CRASH_AT !== undefined) {
+    faults.push({ place: 'CRASH_AT', message: 'NODE_ENV=production refuses it: it is for fault tests only' })
   }
   if (faults.length > 0) return { kind: 'faulty', faults }
   return { kind: 'loaded', config: toConfig(Value.Cast(VARIABLES, values)) }
@@ -112,10 +120,12 @@ const VARIABLES = Type.Object({
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
+  EVENT_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
   SANDBOX_URL: optional(Type.String({ pattern: '^http://\\S+$', description: 'an http:// address' })),
+  CRASH_AT: optional(Type.String({ pattern: CRASH_POINT_PATTERN, description: 'the name of a crash point' })),
 })
 
 function integer(fallback: number, minimum: number, maximum: number, noun: string) {
@@ -156,8 +166,10 @@ function toConfig(values: Static<typeof VARIABLES>): Config {
     maxJsonDepth: values.MAX_JSON_DEPTH,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
     holdTtlMs: values.HOLD_TTL_MS,
+    eventClaimMs: values.EVENT_CLAIM_MS,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     supervised: redisUrl !== undefined && databaseUrl !== undefined ? { redisUrl, databaseUrl } : undefined,
     sandboxUrl: values.SANDBOX_URL,
+    crashAt: values.CRASH_AT,
   }
 }

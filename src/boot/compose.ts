@@ -10,17 +10,24 @@ import { FORMATS } from '@/formats/index'
 import { createActiveStreams } from '@/gateway/active-streams'
 import { createDrainSlots } from '@/gateway/drain'
 import { createHoldKeeper } from '@/gateway/hold-keeper'
+import { createPrometheusMetrics, type PrometheusMetrics } from '@/gateway/prometheus'
 import { createSettler } from '@/gateway/settler'
 import { createSignatureStore } from '@/gateway/signature-store'
 import type { HttpDeps } from '@/http/deps'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
+import { onStoreReturn } from '@/ledger/epoch'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import { createSweeper } from '@/ledger/sweeper'
 import { systemClock } from '@/lib/clock'
+import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
+import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
-import { createKeyPool } from '@/routing/key-pool'
+import { createHealthExchange, healthScope } from '@/routing/health-exchange'
+import { createRouter, type Router } from '@/routing/router'
+import type { RoutingEvent } from '@/routing/routing-events'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
+import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
 
 /** One running gateway without its port. */
@@ -37,7 +44,21 @@ export type Gateway = {
   stop(timeoutMs: number): Promise<number>
 }
 
-export type ComposeOptions = { config: Config; catalog: Catalog; redisUrl: string; databaseUrl: string; logger: Logger }
+export type ComposeOptions = {
+  config: Config
+  catalog: Catalog
+  redisUrl: string
+  databaseUrl: string
+  logger: Logger
+  /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
+  watchesLedger?: boolean
+}
+
+/** What runs in the background until it is stopped. */
+interface Worker {
+  start(): void
+  stop(): Promise<void>
+}
 
 /** How long a start waits for the ledger's store. */
 const REDIS_START_TIMEOUT_MS = 10_000
@@ -54,13 +75,34 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const workerRedis = connectRedis(redisUrl, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])
   const database = connectDatabase(databaseUrl, { maxConnections: config.databasePoolSize })
-  const ledger = createLedger({ redis, history: createLedgerHistory(database), defaultLimits: catalog.limits, logger })
+  const history = createLedgerHistory(database)
+  const ledger = createLedger({ redis, history, defaultLimits: catalog.limits, logger })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1, applicationName: 'flusher' })
-  const flusher = createFlusher({ redis: workerRedis, connect, logger })
-  const workers = [flusher, createSweeper({ ledger, logger }), createOutboxWorker(database, ledger, logger)]
+  const crashPoint = createCrashPoint(config.crashAt)
+  const flusher = createFlusher({
+    redis: workerRedis,
+    connect,
+    logger,
+    claimIdleMs: config.eventClaimMs,
+    afterCommit: async (events) => {
+      if (events.length > 0) crashPoint('booked')
+    },
+  })
+  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config) })
+  const onExpired = (count: number) => metrics.flagged('expired', count)
+  const workers: Worker[] = [
+    flusher,
+    createSweeper({ ledger, logger, onExpired }),
+    createOutboxWorker(database, ledger, logger),
+  ]
+  const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
+  if (options.watchesLedger ?? true) workers.push(watch)
   let isDraining = false
-  const deps = assemble({ config, catalog, redis, database, ledger, flusher, logger, isDraining: () => isDraining })
-  for (const worker of [...workers, deps.keeper]) worker.start()
+  const parts = { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger }
+  const deps = assemble({ ...parts, isDraining: () => isDraining })
+  watchState(deps, flusher)
+  onStoreReturn(redis, deps.settler.storeReturned)
+  for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
   return {
     app: buildApp(deps),
     deps,
@@ -73,6 +115,8 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       await finishAnswers(deps, timeoutMs)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
       deps.keeper.stop()
+      await deps.router.stop()
+      deps.metrics.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
       redis.disconnect()
       workerRedis.disconnect()
@@ -89,26 +133,30 @@ type Parts = {
   database: Database
   ledger: Ledger
   flusher: Flusher
+  crashPoint: CrashPoint
+  metrics: PrometheusMetrics
   logger: Logger
   isDraining(): boolean
 }
 
 function assemble(parts: Parts): HttpDeps {
-  const { config, catalog, redis, database, ledger, flusher, logger, isDraining } = parts
+  const { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger, isDraining } = parts
   return {
     catalog,
     formats: FORMATS,
     ledger,
-    settler: createSettler(ledger, logger),
-    keeper: createHoldKeeper(ledger, systemClock, logger),
+    settler: createSettler(ledger, logger, metrics),
+    keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
     holdTtlMs: config.holdTtlMs,
-    keyPool: createKeyPool(),
+    crashPoint,
+    router: createSharedRouter(catalog, redis, logger, metrics),
     streams: createActiveStreams(),
     drains: createDrainSlots(),
     signatures: createSignatureStore({
       set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
       get: (key) => redis.get(key),
     }),
+    metrics,
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.service),
@@ -119,6 +167,50 @@ function assemble(parts: Parts): HttpDeps {
     readiness: readinessChecks(redis, database, flusher),
     isDraining,
   }
+}
+
+/** Processes that share a port also share the address that is scraped: their metrics have to be told apart. */
+function processLabel(config: Config): string | undefined {
+  return config.processes > 1 ? String(process.pid) : undefined
+}
+
+/** Where the gauges of one process look. */
+function watchState({ metrics, settler, keeper, streams, router }: HttpDeps, flusher: Flusher): void {
+  metrics.watch({
+    openStreams: streams.count,
+    openHolds: keeper.openCount,
+    unacknowledgedSettlements: settler.pendingCount,
+    flusher: flusher.status,
+    routing: router.status,
+  })
+}
+
+/** A router that learns from the other gateways, and whose conversations may reach any of them. */
+function createSharedRouter(catalog: Catalog, redis: RedisClient, logger: Logger, metrics: PrometheusMetrics): Router {
+  return createRouter({
+    catalog,
+    clock: systemClock,
+    exchange: createHealthExchange({
+      run: (script, key, args) => redis.eval(script, 1, key, ...args),
+      gatewayId: randomId('gw'),
+      scope: healthScope(catalog),
+      logger,
+    }),
+    sessions: {
+      get: (key) => redis.get(key),
+      set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
+    },
+    onEvent(event) {
+      metrics.routed(event)
+      logRoutingEvent(logger, event)
+    },
+  })
+}
+
+/** Says what an operator has to know of the providers; the rest is only counted. */
+function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
+  if (event.type === 'key-out') logger.error('provider_key_refused', event)
+  else if (event.type === 'circuit') logger.warn('circuit_changed', event)
 }
 
 /** Lets open answers finish; at the deadline streams end with an error in their own format, so that no client waits for ever. */

@@ -5,6 +5,7 @@ import type { UsageRecord } from '@/ledger/usage-event'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 import type { PlannedTarget } from '@/routing/plan'
+import type { Ticket } from '@/routing/ticket'
 import { type Charge, decideCharge, type Ending } from './charge'
 import type { ChatCall, ChatDeps } from './chat-call'
 import type { Hold } from './hold'
@@ -17,6 +18,10 @@ export type Answer = {
   deps: ChatDeps
   hold: Hold
   planned: PlannedTarget
+  /** The attempt that this answer came of; told how the answer ends. */
+  ticket: Ticket
+  /** Why this model answers, in one line. */
+  routeReason: string
   providerFormat: Format
   meter: Meter
   /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
@@ -37,7 +42,9 @@ export const CLIENT_CLOSED_STATUS = 499
 /** Decides the charge for `ending` and ends the hold with it. Returns the charge once the ledger knows (or soon after). */
 export async function settleAnswer(answer: Answer, ending: Ending, status: number): Promise<Charge> {
   const charge = chargeFor(answer, ending)
+  answer.ticket.ended(ending === 'broken')
   await answer.hold.resolve(charge, (charged) => recordOf(answer, charged, status))
+  countOutcome(answer, charge, ending, status)
   logOutcome(answer, charge, ending, status)
   return charge
 }
@@ -57,15 +64,17 @@ export function progressOf(answer: Answer): { cost: Nano; record: UsageRecord } 
   return { cost: charge.cost, record: recordOf(answer, { ...charge, rule: 'expired' }, CLIENT_CLOSED_STATUS) }
 }
 
-/** Headers that every answer carries. */
+/** Headers that every answer carries; the overhead that they state is counted as well, once per answer. */
 export function answerHeaders(answer: Answer): Record<string, string> {
   const { call, deps, planned, attempts, upstreamMs } = answer
   const overheadMs = Math.max(0, deps.clock.monotonic() - call.arrivedMonotonicMs - upstreamMs)
+  deps.metrics.overhead(overheadMs)
   const headers: Record<string, string> = {
     'x-request-id': call.requestId,
     'x-svc-model': planned.model.id,
     'x-svc-provider': planned.target.provider.name,
     'x-svc-attempts': String(attempts),
+    'x-svc-route-reason': answer.routeReason,
     'x-svc-overhead-ms': overheadMs.toFixed(3),
   }
   if (answer.loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(answer.loweredCap)
@@ -119,6 +128,20 @@ function recordOf(answer: Answer, charge: Charge & { kind: 'charge' }, status: n
   }
 }
 
+function countOutcome(answer: Answer, charge: Charge, ending: Ending, status: number): void {
+  const { call, deps, planned, timing } = answer
+  deps.metrics.answered({
+    format: call.format.name,
+    model: planned.model.id,
+    provider: planned.target.provider.name,
+    status,
+    ending,
+    charge,
+    firstTokenMs: timing.firstTokenMs,
+    durationMs: deps.clock.monotonic() - call.arrivedMonotonicMs,
+  })
+}
+
 function logOutcome(answer: Answer, charge: Charge, ending: Ending, status: number): void {
   const { call, deps, planned, attempts, timing } = answer
   deps.logger.info('chat', {
@@ -133,6 +156,7 @@ function logOutcome(answer: Answer, charge: Charge, ending: Ending, status: numb
     ending,
     status,
     attempts,
+    routeReason: answer.routeReason,
     firstTokenMs: timing.firstTokenMs,
     durationMs: Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs),
     ...(charge.kind === 'charge' && {

@@ -2,10 +2,10 @@
  * One attempt at one target, up to the commit point: the first moment at which something of the answer is worth showing.
  * Before it every fault is a value, and another target may be tried; after it the answer belongs to the client.
  */
-import type { ProviderKey } from '@/catalog/types'
+import type { Model, ProviderKey } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest } from '@/chat/request'
-import type { ChatResponse } from '@/chat/response'
+import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan'
@@ -57,15 +57,17 @@ export async function attemptTarget(input: AttemptInput): Promise<Attempt> {
     return { kind: 'abandoned' }
   }
   if (answer.kind === 'failed') return answer
+  const isTranslated = input.clientFormat !== providerFormat
   const result = answer.isEventStream
-    ? await awaitContent(openStreamSource(answer, providerFormat))
-    : await readComplete(answer, providerFormat)
+    ? await awaitContent(openStreamSource(answer, providerFormat), isTranslated)
+    : await readComplete(answer, providerFormat, isTranslated)
   if (signal.aborted && result.kind === 'failed') return { kind: 'abandoned' }
   return result
 }
 
 function encodeBody(input: AttemptInput): JsonObject {
-  const { planned, clientFormat, providerFormat, request, body } = input
+  const { planned, clientFormat, providerFormat, body } = input
+  const request = withinModel(input.request, planned.model)
   const traits = {
     model: planned.target.model,
     maxOutputTokens: planned.model.maxOutputTokens,
@@ -75,7 +77,13 @@ function encodeBody(input: AttemptInput): JsonObject {
   return providerFormat.encodeRequest(request, traits).body
 }
 
-async function awaitContent(source: StreamSource): Promise<Attempt> {
+/** The hold covers no more output than the model can give, so no more is asked for. */
+function withinModel(request: ChatRequest, model: Model): ChatRequest {
+  const { maxOutputTokens } = model
+  return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
+}
+
+async function awaitContent(source: StreamSource, isTranslated: boolean): Promise<Attempt> {
   const held: StreamItem[] = []
   const patience = Promise.withResolvers<'impatient'>()
   const timer = setTimeout(() => patience.resolve('impatient'), MAX_HELD_MS)
@@ -86,7 +94,7 @@ async function awaitContent(source: StreamSource): Promise<Attempt> {
       if (batch === 'impatient') return { kind: 'stream', source, held, pending }
       if (batch.kind === 'failed') return batch
       if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
-      const failure = findError(batch.items)
+      const failure = findError(batch.items, isTranslated)
       if (failure) {
         source.abort()
         return { kind: 'failed', failure }
@@ -109,8 +117,9 @@ function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: St
 }
 
 /** An error inside a 200, as long as nothing of the answer came before it. */
-function findError(items: StreamItem[]): UpstreamFailure | undefined {
+function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure | undefined {
   for (const event of items.flatMap((item) => item.events)) {
+    if (isTranslated && event.type === 'finish' && event.finish.kind === 'error') return emptyFailure(event.finish)
     if (isContent(event)) return undefined
     if (event.type === 'error') {
       const { status, kind, message } = event.error
@@ -118,6 +127,14 @@ function findError(items: StreamItem[]): UpstreamFailure | undefined {
     }
   }
   return undefined
+}
+
+/**
+ * The provider says that it failed, and gives nothing else. Only its own format has a word for that: in any other the answer
+ * would pass for an empty one that ended well.
+ */
+function emptyFailure(finish: FinishReason): UpstreamFailure {
+  return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }
 }
 
 function isContent(event: ChatEvent): boolean {
@@ -141,27 +158,21 @@ function isTooMuchHeld(held: StreamItem[]): boolean {
   return held.length >= MAX_HELD_ITEMS || held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
 }
 
-async function readComplete(answer: UpstreamAnswer, format: Format): Promise<Attempt> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for (;;) {
-    const chunk = await answer.read()
-    if (chunk.kind === 'failed') return chunk
-    if (chunk.kind === 'done') break
-    chunks.push(chunk.bytes)
-    size += chunk.bytes.length
-    if (size > MAX_ANSWER_BYTES) {
-      answer.abort()
-      return malformed(`answer over ${MAX_ANSWER_BYTES} bytes`)
-    }
-  }
-  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+async function readComplete(answer: UpstreamAnswer, format: Format, isTranslated: boolean): Promise<Attempt> {
+  const body = await answer.readAll(MAX_ANSWER_BYTES)
+  if (body.kind === 'failed') return body
+  const { bytes } = body
   if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return malformed('answer nested too deep')
   const text = new TextDecoder().decode(bytes)
   const json = parseJson(text)
   if (json === undefined) return malformed('answer is not JSON')
   const response = format.decodeResponse(json)
   if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
+  const [first] = response.choices
+  const isEmpty = response.choices.every((choice) => choice.content.length === 0)
+  if (isTranslated && isEmpty && first?.finish.kind === 'error') {
+    return { kind: 'failed', failure: emptyFailure(first.finish) }
+  }
   return { kind: 'complete', text, json, response }
 }
 

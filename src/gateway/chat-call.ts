@@ -7,20 +7,22 @@ import type { Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
-import type { KeyPool } from '@/routing/key-pool'
+import type { Router } from '@/routing/router'
 import type { ActiveStreams } from './active-streams'
 import type { DrainSlots } from './drain'
 import type { HoldDeps } from './hold'
+import type { Metrics } from './metrics'
 import type { SignatureStore } from './signature-store'
 
 /** What the use case needs of the rest of the house. */
 export type ChatDeps = HoldDeps & {
   catalog: Catalog
   formats: ReadonlyMap<FormatName, Format>
-  keyPool: KeyPool
+  router: Router
   streams: ActiveStreams
   signatures: SignatureStore
   drains: DrainSlots
+  metrics: Metrics
   clock: Clock
   logger: Logger
 }
@@ -37,6 +39,8 @@ export type ChatCall = {
   bodyBytes: number
   /** Fires when the client goes away. */
   signal: AbortSignal
+  /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
+  sessionName: string | undefined
   /** When the request arrived: wall clock, and monotonic for durations. */
   arrivedAtMs: number
   arrivedMonotonicMs: number

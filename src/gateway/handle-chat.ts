@@ -1,12 +1,18 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
 
+import { GatewayError } from '@/chat/error'
 import { createFolder } from '@/chat/fold'
 import type { ChatRequest } from '@/chat/request'
 import { unfold } from '@/chat/unfold'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
-import { buildPlan, type Plan, type PlannedTarget } from '@/routing/plan'
-import { describeFailure, isRetryable, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
+import { classify } from '@/routing/fault-class'
+import type { Journey } from '@/routing/journey'
+import type { Plan, PlannedTarget } from '@/routing/plan'
+import { describeTrail, routeReason } from '@/routing/route-reason'
+import { sessionOf } from '@/routing/stickiness'
+import type { Ticket } from '@/routing/ticket'
+import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { type Answer, CLIENT_CLOSED_STATUS, progressOf, settleAnswer, unreachedRecord } from './answer'
 import { type Attempt, attemptTarget } from './attempt'
 import type { ChatCall, ChatDeps } from './chat-call'
@@ -20,7 +26,8 @@ import type { StreamSource } from './stream-source'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export async function handleChat(deps: ChatDeps, arrived: ChatCall): Promise<Response> {
-  const plan = buildPlan(deps.catalog, arrived.request)
+  const session = sessionOf(arrived.payer.accountId, arrived.request, arrived.sessionName)
+  const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session })
   const call = await restoreSignatures(deps, arrived, plan)
   const negotiated = { request: call.request, loweredCap: undefined as number | undefined }
   const negotiation = negotiate(call, plan, (cap) => {
@@ -28,7 +35,11 @@ export async function handleChat(deps: ChatDeps, arrived: ChatCall): Promise<Res
     negotiated.loweredCap = cap
   })
   return withHold(deps, call.payer, call.requestId, negotiation, (hold) =>
-    answerFromPlan(deps, { ...call, request: negotiated.request }, plan, hold, negotiated.loweredCap),
+    answerFromPlan(
+      deps,
+      { ...call, request: negotiated.request },
+      { plan, session, hold, loweredCap: negotiated.loweredCap },
+    ),
   )
 }
 
@@ -76,53 +87,90 @@ function firstTarget(plan: Plan): PlannedTarget {
   return first
 }
 
-async function answerFromPlan(
-  deps: ChatDeps,
-  call: ChatCall,
-  plan: Plan,
-  hold: Hold,
-  loweredCap: number | undefined,
-): Promise<Response> {
-  let primary: { failure: UpstreamFailure; planned: PlannedTarget } | undefined
-  let attempts = 0
-  for (const planned of plan.targets) {
-    attempts++
-    const startedMs = deps.clock.monotonic()
-    const answer = describeAnswer(deps, call, hold, planned, attempts, loweredCap)
-    hold.onRenewal(() => progressOf(answer))
+/** What an answer is to be made with. */
+type Means = { plan: Plan; session: string | undefined; hold: Hold; loweredCap: number | undefined }
+
+async function answerFromPlan(deps: ChatDeps, call: ChatCall, means: Means): Promise<Response> {
+  const journey = deps.router.begin(means.plan, call.request.stream, call.signal)
+  const startedMs = deps.clock.monotonic()
+  let primary: GatewayError | undefined
+  for (let ticket = await journey.next(); ticket; ticket = await journey.next()) {
+    const answer = describeAnswer(deps, call, means, journey, ticket)
+    means.hold.onRenewal(() => progressOf(answer))
+    const attempt = await tryTarget(answer, ticket)
+    answer.upstreamMs = deps.clock.monotonic() - startedMs
+    if (attempt.kind !== 'failed') return relayAttempt(answer, attempt, means)
+    primary ??= attempt.error
+  }
+  throw withTrail(primary ?? journey.refusal(), journey)
+}
+
+/** One attempt, reported to its ticket. A request that the target's format cannot carry is a failure like any other. */
+async function tryTarget(
+  answer: Answer,
+  ticket: Ticket,
+): Promise<Exclude<Attempt, { kind: 'failed' }> | { kind: 'failed'; error: GatewayError }> {
+  const { call, planned, providerFormat } = answer
+  try {
     const attempt = await attemptTarget({
       planned,
-      key: deps.keyPool.pick(planned.target.provider),
+      key: ticket.key,
       clientFormat: call.format,
-      providerFormat: answer.providerFormat,
+      providerFormat,
       request: call.request,
       body: call.body,
       signal: call.signal,
     })
-    answer.upstreamMs = deps.clock.monotonic() - startedMs
-    if (attempt.kind !== 'failed') return relay(answer, attempt)
-    const reason = describeFailure(attempt.failure, planned.target.provider)
-    deps.logger.warn('attempt_failed', {
-      requestId: call.requestId,
-      model: planned.model.id,
-      attempt: attempts,
-      reason,
-    })
-    primary ??= { failure: attempt.failure, planned }
-    if (!isRetryable(attempt.failure)) break
+    if (attempt.kind === 'abandoned') ticket.abandoned()
+    else if (attempt.kind === 'failed') return noteFailure(answer, ticket, attempt.failure)
+    else ticket.began()
+    return attempt
+  } catch (error) {
+    ticket.failed({ kind: 'unencodable' })
+    if (error instanceof GatewayError) return { kind: 'failed', error }
+    throw error
   }
-  assert(primary, 'a plan has at least one target')
-  throw toGatewayError(primary.failure, primary.planned.target.provider)
 }
 
-function describeAnswer(
-  deps: ChatDeps,
-  call: ChatCall,
-  hold: Hold,
-  planned: PlannedTarget,
-  attempts: number,
-  loweredCap: number | undefined,
-): Answer {
+function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure) {
+  const { call, deps, planned, attempts } = answer
+  const { provider } = planned.target
+  ticket.failed(failure)
+  const reason = describeFailure(failure, provider)
+  deps.logger.warn('attempt_failed', { requestId: call.requestId, model: planned.model.id, attempt: attempts, reason })
+  // A refusal of our key is never the caller's fault, whatever status the provider gives it.
+  const isOurs = classify(failure) === 'credentials'
+  const error = isOurs
+    ? new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', { cause: reason })
+    : toGatewayError(failure, provider)
+  return { kind: 'failed' as const, error }
+}
+
+/** Relays what has begun. Whatever goes wrong before a relay owns the answer ends its attempt as well. */
+async function relayAttempt(
+  answer: Answer,
+  attempt: Exclude<Attempt, { kind: 'failed' }>,
+  { plan, session }: Means,
+): Promise<Response> {
+  if (attempt.kind !== 'abandoned') answer.deps.router.remember(plan, answer.planned.model.id, session)
+  try {
+    return await relay(answer, attempt)
+  } catch (error) {
+    answer.ticket.ended(true)
+    throw error
+  }
+}
+
+/** Tells a caller who got no answer what was tried. */
+function withTrail(error: GatewayError, { trail }: Journey): GatewayError {
+  const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
+  if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
+  return new GatewayError(error.kind, error.message, { ...error.options, headers })
+}
+
+function describeAnswer(deps: ChatDeps, call: ChatCall, means: Means, journey: Journey, ticket: Ticket): Answer {
+  const { planned } = ticket
+  const { plan, hold, loweredCap } = means
   const providerFormat = deps.formats.get(planned.target.provider.format)
   assert(providerFormat, `no codec for ${planned.target.provider.format}`)
   const { request } = call
@@ -131,10 +179,12 @@ function describeAnswer(
     deps,
     hold,
     planned,
+    ticket,
+    routeReason: routeReason(plan, planned.model.id, journey.trail),
     providerFormat,
     meter: createMeter(),
     signatures: providerFormat === call.format ? undefined : createSignatureCollector(),
-    attempts,
+    attempts: ticket.number,
     upstreamMs: 0,
     timing: { firstTokenMs: null },
     loweredCap,

@@ -3,6 +3,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import type { Metrics } from './metrics'
 
 export interface HoldKeeper {
   /** Starts renewing a hold whose upstream was reached. `renewal` is asked afresh each time. */
@@ -15,12 +16,20 @@ export interface HoldKeeper {
 
 /** How often open holds are looked over; also how soon a new one's progress is first recorded. */
 const TICK_MS = 1_000
-/** How often one hold is renewed after that: twelve times within its time to live, so that some may fail. */
+/** How often one hold is renewed after that; at least three times within its time to live, so that some may fail. */
 const RENEW_EVERY_MS = 5_000
+const RENEWALS_PER_LIFE = 4
 const BATCH_SIZE = 200
 
-/** Creates the keeper of one process. */
-export function createHoldKeeper(ledger: Ledger, clock: Clock, logger: Logger): HoldKeeper {
+/** Creates the keeper of one process, for holds that live `holdTtlMs` (5,000 or more) without a renewal. */
+export function createHoldKeeper(
+  ledger: Ledger,
+  clock: Clock,
+  logger: Logger,
+  holdTtlMs: number,
+  metrics: Pick<Metrics, 'renewalFailed'>,
+): HoldKeeper {
+  const renewEveryMs = Math.min(RENEW_EVERY_MS, holdTtlMs / RENEWALS_PER_LIFE)
   const open = new Map<string, { renewal: () => Renewal; dueAtMs: number }>()
   let timer: Timer | undefined
   let isBusy = false
@@ -30,7 +39,7 @@ export function createHoldKeeper(ledger: Ledger, clock: Clock, logger: Logger): 
     const due: Renewal[] = []
     for (const entry of open.values()) {
       if (entry.dueAtMs > nowMs) continue
-      entry.dueAtMs = nowMs + RENEW_EVERY_MS
+      entry.dueAtMs = nowMs + renewEveryMs
       due.push(entry.renewal())
     }
     for (let start = 0; start < due.length; start += BATCH_SIZE)
@@ -43,6 +52,7 @@ export function createHoldKeeper(ledger: Ledger, clock: Clock, logger: Logger): 
     try {
       await renewDue()
     } catch (error) {
+      metrics.renewalFailed()
       logger.warn('renewal_failed', { openHolds: open.size, error })
     } finally {
       isBusy = false

@@ -7,6 +7,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Payer, RateLimitState, Renewal, ReserveOutcome } from '@/ledger/outcomes'
 import type { UsageRecord } from '@/ledger/usage-event'
 import { assert } from '@/lib/assert'
+import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
 import type { Charge } from './charge'
 import { denial } from './denial'
@@ -20,6 +21,7 @@ export type HoldDeps = {
   keeper: HoldKeeper
   /** How long a hold outlives its gateway's last renewal. */
   holdTtlMs: number
+  crashPoint: CrashPoint
 }
 
 /** Credit set aside for one request. */
@@ -55,9 +57,10 @@ export async function withHold(
   use: (hold: Hold) => Promise<Response>,
 ): Promise<Response> {
   const { size, limits } = await reserveCredit(deps, payer, holdId, negotiation)
+  deps.crashPoint('reserved')
   let resolution: Promise<void> | undefined
   let isHandedOver = false
-  function end(charge: Charge, record: (charge: Charge & { kind: 'charge' }) => UsageRecord): Promise<void> {
+  async function end(charge: Charge, record: (charge: Charge & { kind: 'charge' }) => UsageRecord): Promise<void> {
     deps.keeper.forget(holdId)
     if (charge.kind === 'free') return deps.settler.resolve({ kind: 'release', ...payer, holdId })
     const tokens =
@@ -69,7 +72,9 @@ export async function withHold(
       tokens: tokens + charge.usage.output,
       record: JSON.stringify(record(charge)),
     }
-    return deps.settler.resolve({ kind: 'settle', settlement })
+    deps.crashPoint('settling')
+    await deps.settler.resolve({ kind: 'settle', settlement })
+    deps.crashPoint('settled')
   }
   const hold: Hold = {
     id: holdId,
@@ -82,6 +87,7 @@ export async function withHold(
     },
     handOver() {
       isHandedOver = true
+      deps.crashPoint('answering')
     },
   }
   try {

@@ -59,7 +59,9 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
       const fault = observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
       text += isPassThrough ? relayed(item) : encoded(item.events)
-      if (item.events.some((event) => event.type === 'end')) return { text: text + closing(), isComplete: true }
+      if (item.events.some((event) => event.type === 'end')) {
+        return { text: wholeLine(text) + closing(), isComplete: true }
+      }
     }
     return { text, isComplete: false }
   }
@@ -92,4 +94,9 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
     },
     fail: (error) => frames(encoder.fail(error, call.requestId)) + framing.close,
   }
+}
+
+/** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */
+function wholeLine(text: string): string {
+  return text.endsWith('\r') ? `${text}\n` : text
 }

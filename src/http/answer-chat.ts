@@ -18,24 +18,30 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
   const { format, line, framing } = endpoint
   const requestId = newRequestId()
   const arrivedMonotonicMs = deps.clock.monotonic()
+  let model: string | undefined
   try {
     if (deps.isDraining()) throw restarting()
     const payer = await authenticate(deps.identify, request)
     const { json, bytes } = await readJsonBody(request, deps)
+    const chat = format.decodeRequest(json, line)
+    model = chat.model
     return await handleChat(deps, {
       requestId,
       payer,
       format,
       framing,
-      request: format.decodeRequest(json, line),
+      request: chat,
       body: json,
       bodyBytes: bytes,
       signal: request.signal,
+      sessionName: request.headers.get('x-svc-session') ?? undefined,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
     })
   } catch (error) {
-    return errorResponse(error, format, requestId, deps.logger)
+    const response = errorResponse(error, format, requestId, deps.logger)
+    deps.metrics.refused(format.name, model, response.status)
+    return response
   }
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
-import { buildPlan } from '@/routing/plan'
+import { findModelOrTier } from '@/routing/plan'
 import { authenticate } from './auth'
 import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
@@ -28,7 +28,7 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     await requireActiveKey(deps, payer)
     const { json } = await readJsonBody(request, deps)
     const decoded = endpoint.decode(json)
-    buildPlan(deps.catalog, decoded)
+    findModelOrTier(deps.catalog, decoded.model, 'model')
     const inputTokens = await countInputTokens(decoded)
     return Response.json(endpoint.encode(inputTokens), { headers: { 'x-request-id': requestId } })
   } catch (error) {

@@ -9,20 +9,24 @@ import { INFERENCE_ERRORS, operation } from './openapi'
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'chat-completions')
   const endpoint = { format, line: {}, framing: format.framing }
-  return new Elysia({ name: 'chat-completions-routes' }).post(
-    '/v1/chat/completions',
-    ({ request }) => answerChat(deps, request, endpoint),
-    {
-      parse: 'none',
-      detail: operation({
-        tag: 'Inference',
-        summary: 'Create a chat completion (family 1)',
-        description:
-          'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
-          'With `stream: true` the answer is server-sent events that end in `data: [DONE]`.',
-        requestSchema: ChatCompletionsRequest,
-        errors: INFERENCE_ERRORS,
-      }),
-    },
+  const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
+  const undocumented = { parse: 'none', detail: { hide: true } } as const
+  return (
+    new Elysia({ name: 'chat-completions-routes' })
+      .post('/v1/chat/completions', answer, {
+        parse: 'none',
+        detail: operation({
+          tag: 'Inference',
+          summary: 'Create a chat completion (family 1)',
+          description:
+            'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
+            'With `stream: true` the answer is server-sent events that end in `data: [DONE]`.',
+          requestSchema: ChatCompletionsRequest,
+          errors: INFERENCE_ERRORS,
+        }),
+      })
+      // A base address with `/v1` twice, or without.
+      .post('/v1/v1/chat/completions', answer, undocumented)
+      .post('/chat/completions', answer, undocumented)
   )
 }

@@ -3,6 +3,7 @@ import type { Identify } from '@/accounts/identify'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { ChatDeps } from '@/gateway/chat-call'
+import type { PrometheusMetrics } from '@/gateway/prometheus'
 import type { Reports } from '@/usage/reports'
 
 /**
@@ -20,6 +21,7 @@ export type HttpDeps = ChatDeps & {
   /** Shown in the docs as the server's address; the request's own where undefined. */
   publicUrl: string | undefined
   readiness: readonly ReadinessCheck[]
+  metrics: PrometheusMetrics
   /** True from the first SIGTERM on. */
   isDraining(): boolean
 }

@@ -24,11 +24,21 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
   })
 }
 
-/** Which family's words a path's errors use; chat-completions for everything that belongs to none. */
-export function formatOfPath(path: string): FormatName {
-  if (/^\/(v1\/)?messages(\/|$)/.test(path)) return 'messages'
-  if (path.startsWith('/v1beta') || /(:|%3A)[A-Za-z]+\/?$/i.test(path)) return 'generate-content'
-  return 'chat-completions'
+/**
+ * Which family's words the errors of a request use. A path that families share (the model lists) or that belongs to none is
+ * told by the headers that only one family's clients send; chat-completions where they don't say either.
+ */
+export function formatOfRequest(path: string, headers: Headers): FormatName {
+  if (/^\/(v1\/)*messages(\/|$)/.test(path)) return 'messages'
+  if (/^\/v1(beta|alpha)/.test(path) || /(:|%3A)[A-Za-z]+\/?$/i.test(path)) return 'generate-content'
+  if (/^\/(v1\/)*chat\//.test(path)) return 'chat-completions'
+  if (isFamilyThree(headers)) return 'generate-content'
+  return headers.has('anthropic-version') ? 'messages' : 'chat-completions'
+}
+
+/** Whether a client of the generate-content family sent these headers. */
+export function isFamilyThree(headers: Headers): boolean {
+  return headers.has('x-goog-api-client') || headers.has('x-goog-api-key')
 }
 
 function retryHeader(error: GatewayError): Record<string, string> {

@@ -7,8 +7,6 @@ import { parseModelPath } from '@/formats/generate-content/path'
 import { answerChat } from './answer-chat'
 import { answerCount } from './answer-count'
 import type { HttpDeps } from './deps'
-import { errorResponse } from './errors'
-import { newRequestId } from './request-id'
 import { pathOf, queryOf } from './request-line'
 
 /**
@@ -22,6 +20,8 @@ export function generateContentRoutes(deps: HttpDeps) {
     .post('/v1beta/*', answer, undocumented)
     .post('/v1/*', answer, undocumented)
     .post('/models/*', answer, undocumented)
+    .post('/v1alpha/*', answer, undocumented)
+    .post('/v1beta1/*', answer, undocumented)
 }
 
 async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
@@ -48,9 +48,8 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
         decode: (body) => decodeCountTokens(body, { model: parsed.model }),
         encode: encodeCountTokens,
       })
-    default: {
-      const error = new GatewayError('not_found', `There is no POST ${path.slice(0, 128)}.`)
-      return errorResponse(error, generateContent, newRequestId(), deps.logger)
-    }
+    default:
+      // The prefix is every family's, so the error boundary finds out whose words to use.
+      throw new GatewayError('not_found', `There is no POST ${path.slice(0, 128)}. GET /docs lists all endpoints.`)
   }
 }

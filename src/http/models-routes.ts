@@ -6,6 +6,7 @@ import { GatewayError } from '@/chat/error'
 import { encodeModel } from '@/formats/generate-content/index'
 import { modelOfResource } from '@/formats/generate-content/path'
 import type { HttpDeps } from './deps'
+import { isFamilyThree } from './errors'
 import { operation } from './openapi'
 import { pathOf } from './request-line'
 
@@ -47,35 +48,56 @@ const ModelList = Type.Object({
 /** Mounts the model lists and entries of all families. They need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
   const bodies = modelBodies(deps.catalog)
-  const entry = ({ request }: { request: Request }) => json(findBody(bodies.entries, pathOf(request.url)))
-  return new Elysia({ name: 'models-routes' })
-    .get('/v1/models', () => json(bodies.list), {
-      detail: operation({
-        tag: 'Models',
-        summary: 'List all models and auto tiers',
-        description: 'Prices are USD per 1,000,000 tokens. Auto tiers have no pricing of their own.',
-        responseSchema: ModelList,
-        errors: [],
-        isPublic: true,
-      }),
-    })
-    .get('/v1/models/*', entry, UNDOCUMENTED)
-    .get('/v1beta/models', () => json(bodies.familyThreeList), {
-      detail: operation({
-        tag: 'Models',
-        summary: 'List all models and auto tiers (family 3)',
-        description: 'The list as clients of the generate-content format read it, everything on one page.',
-        errors: [],
-        isPublic: true,
-      }),
-    })
-    .get('/v1beta/models/*', entry, UNDOCUMENTED)
+  const list = ({ request }: { request: Request }) => {
+    return json(pathOf(request.url).startsWith('/v1beta') ? bodies.familyThreeList : bodies.list)
+  }
+  const entry = ({ request }: { request: Request }) => {
+    const path = pathOf(request.url)
+    const isThree = path.startsWith('/v1beta') || isFamilyThree(request.headers)
+    return json(findBody(isThree ? bodies.familyThreeEntries : bodies.entries, path))
+  }
+  return (
+    new Elysia({ name: 'models-routes' })
+      .get('/v1/models', list, {
+        detail: operation({
+          tag: 'Models',
+          summary: 'List all models and auto tiers',
+          description: 'Prices are USD per 1,000,000 tokens. Auto tiers have no pricing of their own.',
+          responseSchema: ModelList,
+          errors: [],
+          isPublic: true,
+        }),
+      })
+      .get('/v1/models/*', entry, UNDOCUMENTED)
+      .get('/v1beta/models', list, {
+        detail: operation({
+          tag: 'Models',
+          summary: 'List all models and auto tiers (family 3)',
+          description: 'The list as clients of the generate-content format read it, everything on one page.',
+          errors: [],
+          isPublic: true,
+        }),
+      })
+      .get('/v1beta/models/*', entry, UNDOCUMENTED)
+      // A base address with the version twice, or without.
+      .get('/v1/v1/models', list, UNDOCUMENTED)
+      .get('/v1/v1/models/*', entry, UNDOCUMENTED)
+      .get('/v1beta/v1/models', list, UNDOCUMENTED)
+      .get('/v1beta/v1/models/*', entry, UNDOCUMENTED)
+      .get('/v1beta/v1beta/models', list, UNDOCUMENTED)
+      .get('/v1beta/v1beta/models/*', entry, UNDOCUMENTED)
+      .get('/models', list, UNDOCUMENTED)
+      .get('/models/*', entry, UNDOCUMENTED)
+  )
 }
 
-/** Wildcards are described in wildcard-docs.ts. */
+/** Wildcards are described in wildcard-docs.ts; the rest are other spellings of what is described. */
 const UNDOCUMENTED = { detail: { hide: true } } as const
 
-/** Every body, written once: one entry serves the clients of all families, who each read the fields they know. */
+/**
+ * Every body, written once: one entry serves the clients of all families, who each read the fields they know. Only `name` means
+ * two things: the display name, and in family 3 the resource.
+ */
 function modelBodies(catalog: Catalog) {
   const entries = listEntries(catalog)
   const familyThree = [...catalog.models.values(), ...catalog.tiers.values()]
@@ -92,6 +114,9 @@ function modelBodies(catalog: Catalog) {
     familyThreeList: JSON.stringify({ models: list.models }),
     entries: new Map(
       familyThree.map((sold, index) => [sold.id, JSON.stringify({ ...encodeModel(sold), ...entries[index] })]),
+    ),
+    familyThreeEntries: new Map(
+      familyThree.map((sold, index) => [sold.id, JSON.stringify({ ...entries[index], ...encodeModel(sold) })]),
     ),
   }
 }
@@ -136,7 +161,7 @@ function commonEntry(sold: Model | Tier) {
 }
 
 function findBody(bodies: ReadonlyMap<string, string>, path: string): string {
-  const id = modelOfResource(decodePath(path.replace(/^\/v1(beta)?\//, '').replace(/\/$/, '')))
+  const id = modelOfResource(decodePath(path))
   const body = bodies.get(id)
   if (body !== undefined) return body
   throw new GatewayError('model_not_found', `The model '${id.slice(0, 128)}' does not exist.`, {
@@ -154,5 +179,11 @@ function decodePath(text: string): string {
 }
 
 function json(body: string): Response {
-  return new Response(body, { headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=60' } })
+  return new Response(body, {
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=60',
+      vary: 'x-goog-api-client, x-goog-api-key',
+    },
+  })
 }

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { HttpDeps } from './deps'
 import { operation } from './openapi'
 
-/** Mounts `GET /healthz` and `GET /readyz`. */
+/** Mounts `GET /healthz`, `GET /readyz` and `GET /metrics`. */
 export function opsRoutes(deps: HttpDeps) {
   return (
     new Elysia({ name: 'ops-routes' })
@@ -27,7 +27,23 @@ export function opsRoutes(deps: HttpDeps) {
           isPublic: true,
         }),
       })
+      .get('/metrics', () => exposition(deps), {
+        detail: operation({
+          tag: 'Operations',
+          summary: 'Metrics of this process',
+          description:
+            'Prometheus text. Holds no secret, but sums of traffic and cost: keep it inside your own network. ' +
+            'Where several processes share the port, one of them answers, and says which in the label `process`.',
+          errors: [],
+          isPublic: true,
+        }),
+      })
   )
+}
+
+async function exposition({ metrics }: HttpDeps): Promise<Response> {
+  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store' }
+  return new Response(await metrics.exposition(), { headers })
 }
 
 async function readiness(deps: HttpDeps): Promise<Response> {

@@ -83,6 +83,22 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
   })
 }
 
+/**
+ * Calls `listener` whenever there is a connection that may lead to another store than before: after a break, with a new
+ * node, and when another node serves a shard.
+ */
+export function onStoreReturn(redis: RedisClient, listener: () => void): void {
+  for (const event of ['ready', '+node']) redis.on(event, listener)
+  if (!(redis instanceof Cluster)) return
+  const ownersOf = () => ALL_SHARDS.map((shard) => ownerOf(redis, shard)).join()
+  let owners = ownersOf()
+  redis.on('refresh', () => {
+    const now = ownersOf()
+    if (now !== owners) listener()
+    owners = now
+  })
+}
+
 /** What a verification found: shards in the state they were left in, and shards that began a new epoch. */
 export type Verification = { same: number[]; fresh: number[] }
 

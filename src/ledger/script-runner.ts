@@ -1,6 +1,7 @@
 /** Sends scripts to the store: by their digest, with the text only where the store does not know them, and never for long. */
 import { Command } from 'ioredis'
 import { GatewayError } from '@/chat/error'
+import { AssertionError } from '@/lib/assert'
 import type { RedisClient } from './connection'
 import type { Script } from './scripts'
 
@@ -34,7 +35,8 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
       try {
         return await inTime(work(), timeoutMs)
       } catch (error) {
-        if (error instanceof GatewayError || matches(error, DEFECT)) throw error
+        const isOurs = error instanceof GatewayError || error instanceof AssertionError
+        if (isOurs || matches(error, DEFECT)) throw error
         if (!matches(error, MOVING) || performance.now() > giveUpAt) throw storeUnavailable(error)
         await Bun.sleep(MOVE_RETRY_MS)
       }

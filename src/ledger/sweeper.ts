@@ -9,6 +9,8 @@ export type SweeperOptions = {
   intervalMs?: number
   /** Default 100. */
   limitPerShard?: number
+  /** Told how many holds a sweep has expired, where there were any. */
+  onExpired?: (count: number) => void
 }
 
 export interface Sweeper {
@@ -32,6 +34,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     try {
       const expired = await ledger.expireDue(limitPerShard)
       for (const hold of expired) logger.warn('hold_expired', hold)
+      if (expired.length > 0) options.onExpired?.(expired.length)
     } catch (error) {
       logger.warn('sweep_failed', { error })
     }

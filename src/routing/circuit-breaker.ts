@@ -1,7 +1,7 @@
 /**
  * Circuit breakers, one per target: what keeps failing is left alone for a while, so that requests don't queue up to fail.
  *
- * **Closed**: every call is admitted and counted. When, of at least ten outcomes in half a minute, half are failures or most
+ * **Closed**: every call is admitted and counted. When, of at least twenty outcomes in half a minute, half are failures or most
  * are slow, it opens. A call that has been silent for too long counts as slow while it still hangs (`tick`).
  * **Open**: nothing is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
  * calls that began earlier no longer count. A call that was forced in, because nothing else was left, closes it by succeeding.
@@ -56,7 +56,7 @@ export type BreakerOptions = {
   onChange?: (id: string, state: 'open' | 'closed', forMs: number) => void
 }
 
-export const MIN_SAMPLES = 10
+export const MIN_SAMPLES = 20
 export const FAILURE_SHARE = 0.5
 export const SLOW_SHARE = 0.8
 export const FIRST_OPEN_MS = 5_000

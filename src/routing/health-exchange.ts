@@ -3,6 +3,8 @@
  * background: what is published is not waited for, what others say is read about once a second, and while the store is away
  * every gateway simply goes by its own experience.
  */
+import type { Catalog } from '@/catalog/types'
+import { sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 import noteText from './note-health.lua' with { type: 'text' }
@@ -32,13 +34,15 @@ export type ExchangeOptions = {
   run: RunScript
   /** Names this gateway among all others, e.g. a random id. Without `|`. */
   gatewayId: string
+  /** Gateways of one scope share what they learn; see {@link healthScope}. */
+  scope: string
   logger: Logger
   /** Milliseconds between two reads. Default {@link READ_INTERVAL_MS}. */
   intervalMs?: number
 }
 
 export const READ_INTERVAL_MS = 1_000
-const HEALTH_KEY = 'routing:health'
+const SCOPE_CHARS = 16
 
 /** An exchange for a gateway that is alone. */
 export const NO_EXCHANGE: HealthExchange = {
@@ -50,7 +54,7 @@ export const NO_EXCHANGE: HealthExchange = {
 
 /** Creates an exchange over the store. */
 export function createHealthExchange(options: ExchangeOptions): HealthExchange {
-  const { run, gatewayId, logger, intervalMs = READ_INTERVAL_MS } = options
+  const { run, gatewayId, scope, logger, intervalMs = READ_INTERVAL_MS } = options
   const pause = createPause()
   let isStopped = false
   let reading: Promise<void> = Promise.resolve()
@@ -58,7 +62,7 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 
   async function attempt(text: string, args: (string | number)[]): Promise<unknown> {
     try {
-      const reply = await run(text, HEALTH_KEY, args)
+      const reply = await run(text, `routing:health:${scope}`, args)
       isReachable = true
       return reply
     } catch (error) {
@@ -92,6 +96,12 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
       await reading
     },
   }
+}
+
+/** The same for gateways with the same providers at the same addresses: one name at two addresses is two upstreams. */
+export function healthScope(catalog: Catalog): string {
+  const providers = [...catalog.providers.values()].map(({ name, baseUrl }) => `${name} ${baseUrl}`)
+  return sha256Hex(providers.sort().join('\n')).slice(0, SCOPE_CHARS)
 }
 
 /** A target belongs to the gateway that opened it first: that one probes. */

@@ -3,15 +3,12 @@
  * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
-import { assert } from '@/lib/assert'
 import { type Clock, systemClock } from '@/lib/clock'
 import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
 export interface KeyPool {
-  /** A key that may be used now, or else the one that rests least long. */
-  pick(provider: Provider): ProviderKey
   /** A key that may be used now and is none of `avoided` (key ids); undefined where there is none. */
   pickUsable(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
   /** The last resort: the key that rests least long, out of those that are none of `avoided`. */
@@ -63,11 +60,6 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   const { random = Math.random, clock = systemClock } = options
   const pool: Pool = { rests: new Map(), clock, random, options }
   return {
-    pick(provider) {
-      const key = draw(usableKeys(pool, provider), random) ?? leastResting(pool, provider, provider.keys)
-      assert(key, `provider ${provider.name} has no key`)
-      return key
-    },
     pickUsable(provider, avoided) {
       const keys = usableKeys(pool, provider)
       return draw(avoided.size === 0 ? keys : keys.filter((key) => !avoided.has(key.id)), random)

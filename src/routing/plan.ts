@@ -2,6 +2,7 @@
  * Turns what the caller named (a model or tier, and models to fall back to) into the targets to try, in order: the same model
  * across its targets first, then the next model. A pure function of catalogue, request and a view of the present health.
  */
+import { refuseUnpriceable } from '@/catalog/priceable'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
@@ -57,7 +58,14 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     Object.assign(draft, { isLenient: true, passedOver: [], choice: undefined })
     models = resolve(draft, named)
   }
-  if (models.length === 0) throw noneCanServe(draft.passedOver)
+  if (models.length === 0) {
+    // What has no price is refused for that, whichever model it was meant for.
+    refuseUnpriceable(
+      request,
+      draft.passedOver.map(({ model }) => model),
+    )
+    throw noneCanServe(draft.passedOver)
+  }
   const { requirements, passedOver, choice, view } = draft
   return { targets: order(draft, models, view), models, requested: request.model, passedOver, choice, requirements }
 }
@@ -69,6 +77,9 @@ export function findModelOrTier(catalog: Catalog, id: string, param: string): Mo
   const message = `The model '${id.slice(0, 128)}' does not exist. GET /v1/models lists all models.`
   throw new GatewayError('model_not_found', message, { param, code: 'model_not_found' })
 }
+
+/** Parts that one message names; what a caller sends must not make it long. */
+const MAX_NAMED_PARTS = 5
 
 type Draft = {
   request: ChatRequest
@@ -118,16 +129,15 @@ function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
 
 function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
   const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
-  if (usableTargets(draft, model).length === 0) unmet.push(WRONG_FORMAT)
+  if (usableTargets(draft, model).length === 0) unmet.push(wrongFormat(draft.request))
   if (unmet.length === 0) return true
   if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })
   return false
 }
 
-const WRONG_FORMAT: Unmet = {
-  requirement: 'format',
-  isFirm: true,
-  detail: 'is served in another format, which cannot carry a part of the request',
+function wrongFormat({ nativeOnly = [] }: ChatRequest): Unmet {
+  const parts = nativeOnly.slice(0, MAX_NAMED_PARTS).join(', ')
+  return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
 }
 
 function usableTargets({ request, options }: Draft, model: Model): Target[] {

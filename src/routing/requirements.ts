@@ -60,7 +60,7 @@ export function ruledOut(model: Model, requirements: Requirements): Unmet[] {
   const { inputTokens, outputTokens } = requirements
   if (outputTokens !== undefined && outputTokens > model.maxOutputTokens) {
     const detail = `writes at most ${model.maxOutputTokens} output tokens, not ${outputTokens}`
-    unmet.push({ requirement: 'max-output', isFirm: true, detail })
+    unmet.push({ requirement: 'max-output', isFirm: false, detail })
   }
   // A limit above the model's own is that requirement's fault, not the context's.
   const output = Math.min(outputTokens ?? 0, model.maxOutputTokens)

@@ -15,11 +15,6 @@ export type UpstreamFailure =
   | { kind: 'malformed'; detail: string }
   | { kind: 'broken'; detail: string }
 
-/** Whether another target, or the same one a little later, may do better. A request that is itself at fault won't. */
-export function isRetryable(failure: UpstreamFailure): boolean {
-  return failure.kind !== 'refused' || !isCallersFault(failure.error.status)
-}
-
 /** The failure in the caller's terms. A provider's refusal of *our* credentials is never the caller's 401. */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider): GatewayError {
   const cause = describeFailure(failure, provider)

@@ -32,9 +32,11 @@ describe('the settings', () => {
     maxJsonDepth: 64,
     redisCommandTimeoutMs: 500,
     holdTtlMs: 60_000,
+    eventClaimMs: 30_000,
     databasePoolSize: 10,
     supervised: undefined,
     sandboxUrl: undefined,
+    crashAt: undefined,
   }
 
   test('have the documented defaults', () => {

@@ -99,6 +99,12 @@ describe('complete answers', () => {
     expect(call?.headers.get('x-stainless-lang')).toBeNull()
   })
 
+  test('a limit above what the model can give is legal, and lowered to what was paid for', async () => {
+    gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
+    await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES, max_tokens: 128_000 })
+    expect(gateway.upstream.calls[0]?.body.max_tokens).toBe(32_768)
+  })
+
   test('tool calls come through', async () => {
     const toolCalls = [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }]
     const answer = chatCompletion('')
@@ -189,6 +195,21 @@ describe('streams', () => {
       }
     }
     expect(seen).toEqual(['first', 'second'])
+  })
+
+  test('that the client aborts stop the provider and are charged for what came', async () => {
+    const before = await gateway.balance(customer.accountId)
+    const live = liveStream()
+    gateway.upstream.respond(() => live.response)
+    live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'one two three' }))}\n\n`)
+    const stream = await client.chat.completions.create({ model: 'svc/alpha', messages: MESSAGES, stream: true })
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) stream.controller.abort()
+    await until(() => gateway.upstream.calls[0]?.isAborted, 'the provider to be stopped')
+    const after = await until(async () => {
+      const balance = await gateway.balance(customer.accountId)
+      return balance.held === 0 && balance.spent > before.spent && balance
+    }, 'the charge')
+    expect(after.spent - before.spent).toBeLessThan(50_000)
   })
 
   test('a provider that answers in one piece although a stream was asked for is unfolded', async () => {

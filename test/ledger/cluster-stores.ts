@@ -1,4 +1,5 @@
 /** A Redis Cluster of real servers on loopback, for tests: masters with all slots, and replicas on request. */
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -63,6 +64,8 @@ export async function startCluster(count: number): Promise<TestCluster> {
     },
     async stop() {
       for (const node of nodes) node.admin.disconnect()
+      // A replica that has not written its first append-only file would refuse to stop in order.
+      for (const node of nodes) if (isRunning(node.server.pid)) await node.server.kill()
       await Promise.all(nodes.map((node) => node.server.stop()))
     },
   }
@@ -134,6 +137,10 @@ async function moveSlot(
     await source.admin.call('MIGRATE', ...address, 'AUTH', PASSWORD, 'KEYS', ...keys)
   }
   for (const node of [target, source, ...nodes]) await node.admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', target.id)
+}
+
+function isRunning(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
 }
 
 async function freePort(): Promise<number> {

@@ -17,6 +17,7 @@ const TEXT_ANSWER: Seen = {
   calls: [],
   finish: 'stop',
   usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+  others: [],
   images: [],
 }
 

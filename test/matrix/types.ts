@@ -22,6 +22,8 @@ export type Seen = {
   calls: SeenCall[]
   finish: Finish
   usage: SeenUsage
+  /** The texts of further answers, where several were asked for. */
+  others: string[]
   /** Images in the answer, as `mediaType;base64`. */
   images: string[]
 }

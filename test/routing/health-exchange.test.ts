@@ -4,9 +4,12 @@ import { redisUrl, startRedis } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
 import { createLogger } from '@/lib/logger'
-import { createHealthExchange, type HealthExchange, type HealthNote } from '@/routing/health-exchange'
+import { createHealthExchange, type HealthExchange, type HealthNote, healthScope } from '@/routing/health-exchange'
+import { catalogOf, modelOf, providerOf } from './world'
 
 const logger = createLogger({ level: 'error', write: () => undefined, service: 'test' })
+const SCOPE = healthScope(catalogOf([modelOf('svc/alpha', [providerOf('exchange-test')])]))
+const HEALTH_KEY = `routing:health:${SCOPE}`
 const exchanges: HealthExchange[] = []
 let redis: RedisClient
 
@@ -16,7 +19,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   await Promise.all(exchanges.splice(0).map((exchange) => exchange.stop()))
-  await redis.del('routing:health')
+  await redis.del(HEALTH_KEY)
 })
 afterAll(() => redis.disconnect())
 
@@ -25,6 +28,7 @@ function join(gatewayId: string, client: RedisClient = redis) {
   const exchange = createHealthExchange({
     run: (text, key, args) => client.eval(text, 1, key, ...args),
     gatewayId,
+    scope: SCOPE,
     logger,
     intervalMs: 10,
   })
@@ -83,11 +87,11 @@ test('a note that is over is heard no more, and another may take its place', asy
   b.exchange.publish('target:p1/alpha', 'open', 60_000)
   await until(() => a.note('target:p1/alpha'), 'b’s note at a')
   expect(a.note('target:p1/alpha')?.isOwn).toBe(false)
-  expect(await redis.hlen('routing:health')).toBe(1)
+  expect(await redis.hlen(HEALTH_KEY)).toBe(1)
 })
 
 test('what another version wrote is left out', async () => {
-  await redis.hset('routing:health', 'target:x', 'nonsense', 'target:y', `c|melting|${Date.now() + 60_000}`)
+  await redis.hset(HEALTH_KEY, 'target:x', 'nonsense', 'target:y', `c|melting|${Date.now() + 60_000}`)
   const { heard, exchange } = join('a')
   exchange.publish('key:p1/k1', 'out', 60_000)
   await until(() => heard.notes.length > 0, 'the sound note')
@@ -112,4 +116,13 @@ test('without the store nothing throws, and the exchange goes on when it is back
   await exchange.stop()
   client.disconnect()
   await server.stop()
+})
+
+test('gateways share only with those that have the same providers at the same addresses', () => {
+  const scope = (...names: [name: string, baseUrl: string][]) =>
+    healthScope(catalogOf(names.map(([name, baseUrl]) => modelOf(`svc/${name}`, [providerOf(name, { baseUrl })]))))
+  const both = scope(['p1', 'http://a'], ['p2', 'http://b'])
+  expect(scope(['p2', 'http://b'], ['p1', 'http://a'])).toBe(both)
+  expect(scope(['p1', 'http://a'], ['p2', 'http://c'])).not.toBe(both)
+  expect(scope(['p1', 'http://a'])).not.toBe(both)
 })

@@ -92,13 +92,13 @@ describe('passing over', () => {
   })
 
   test('where none is left the 400 says which requirement ruled out which model', () => {
-    const short = modelOf('svc/beta', [p2], { maxOutputTokens: 10 })
+    const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
     const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
     expect(error.status).toBe(400)
     expect(error.kind).toBe('invalid_request')
     expect(error.message).toContain('svc/alpha does not support images')
-    expect(error.message).toContain('svc/beta writes at most 10 output tokens, not 500')
-    expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'max-output' })
+    expect(error.message).toContain('svc/beta has a context of 100 tokens')
+    expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'context-length' })
   })
 
   test('where length is all that is wrong the kind is the one that clients shorten their history for', () => {
@@ -128,12 +128,15 @@ describe('passing over', () => {
   })
 
   test('what only a pass-through can carry goes to targets of the caller’s format', () => {
-    const request = requestOf({ nativeOnly: ['tools[0]: web_search'] })
+    const request = requestOf({ nativeOnly: ['tools[0] (custom)'] })
     const plan = buildPlan(catalog, request, { clientFormat: 'messages' })
     expect(order(plan)).toEqual(['svc/alpha p2', 'svc/beta p2'])
     const call = () =>
       buildPlan(catalogOf([gamma]), { ...request, model: 'svc/gamma' }, { clientFormat: 'generate-content' })
-    expect(call).toThrow(/svc\/gamma is served in another format/)
+    const search = { ...request, model: 'svc/gamma', nativeOnly: ['tools[0] (web_search)'] }
+    const unpriced = () => buildPlan(catalogOf([gamma]), search, { clientFormat: 'generate-content' })
+    expect(unpriced).toThrow(/no price covers/)
+    expect(call).toThrow(/svc\/gamma is served in another format, which cannot carry tools\[0\] \(custom\)/)
   })
 })
 

@@ -80,11 +80,11 @@ describe('ruledOut', () => {
     expect(ruledOut(modelOf('svc/all', [provider]), readRequirements(request))).toEqual([])
   })
 
-  test('an output limit above the model’s rules it out, one at it does not', () => {
+  test('an output limit above the model’s sends others first without ruling it out, one at it does neither', () => {
     const model = modelOf('svc/small', [provider], { maxOutputTokens: 1_000 })
     const over = ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_001 })))
     expect(over).toEqual([
-      { requirement: 'max-output', isFirm: true, detail: 'writes at most 1000 output tokens, not 1001' },
+      { requirement: 'max-output', isFirm: false, detail: 'writes at most 1000 output tokens, not 1001' },
     ])
     expect(ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_000 })))).toEqual([])
   })

@@ -43,6 +43,8 @@ export type GatewayOptions = {
   environment?: Record<string, string>
   redisUrl?: string
   databaseUrl?: string
+  /** Checks the books on its own. Only for a gateway that shares its stores with nobody. */
+  watchesLedger?: boolean
 }
 
 /** The catalogue of tests: cheap to reckon with (1 USD and 2 USD per 1,000,000 tokens = 1,000 and 2,000 nano-USD a token). */
@@ -80,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     catalogText: JSON.stringify(file),
     stores,
     upstream,
+    watchesLedger: options.watchesLedger ?? false,
   })
 }
 
@@ -91,13 +94,14 @@ type Launch = {
   catalogText: string
   stores: StoreAddresses
   upstream: ScriptedUpstream
+  watchesLedger: boolean
 }
 
 async function launch(options: Launch): Promise<TestGateway> {
-  const { config, catalog, catalogText, stores, upstream } = options
+  const { config, catalog, catalogText, stores, upstream, watchesLedger } = options
   const logLines: string[] = []
   const logger = createLogger({ level: config.logLevel, write: (line) => logLines.push(line), service: 'svc' })
-  const gateway = await compose({ config, catalog, ...stores, logger })
+  const gateway = await compose({ config, catalog, ...stores, logger, watchesLedger })
   const server = serve(config, gateway.app)
   const { ledger } = gateway.deps
   const accounts = createAccounts(gateway.database, ledger)

@@ -1,8 +1,8 @@
 /** The messages of a request as a system prompt and turns. */
 import { invalidRequest } from '@/chat/error'
-import type { ContentBlock, Signature, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
-import { isJsonObject, type JsonValue } from '@/lib/json'
+import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import { decodeSignature } from './signature'
 import type { WireMessage, WireToolCall } from './wire'
 
 /**
@@ -35,13 +35,6 @@ export function decodeMessages(messages: WireMessage[]): { system: TextBlock[]; 
     }
   })
   return { system, turns }
-}
-
-/** The signature that Gemini's chat-completions endpoint attaches to a call, or undefined. */
-export function decodeSignature(extraContent: JsonValue | undefined): Signature | undefined {
-  const google = isJsonObject(extraContent) ? extraContent.google : undefined
-  const value = isJsonObject(google) ? google.thought_signature : undefined
-  return typeof value === 'string' && value !== '' ? { format: 'generate-content', value } : undefined
 }
 
 /** A custom tool's free text as the arguments of a function with one text parameter. */

@@ -4,8 +4,9 @@ import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { readAnswerParts } from './answer-parts'
-import { customArguments, decodeSignature } from './decode-messages'
+import { customArguments } from './decode-messages'
 import { decodeFinishReason } from './finish-reason'
+import { decodeSignature } from './signature'
 import { decodeUsage, findUsage } from './usage'
 
 /** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */

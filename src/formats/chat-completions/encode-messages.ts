@@ -9,8 +9,9 @@ import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn, War
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeParts, partsAsContent, textPart } from './encode-content'
-import { encodeSignature, NO_ARGUMENTS } from './encode-response'
+import { NO_ARGUMENTS } from './encode-response'
 import { QUIRKS } from './quirks'
+import { encodeSignature } from './signature'
 import { encodeToolId } from './tool-ids'
 
 type Encoding = {

@@ -5,6 +5,7 @@ import type { AnswerContext } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import { encodeFinishReason } from './finish-reason'
 import { formatDataUrl } from './media'
+import { markSignature } from './signature'
 import { encodeUsage } from './usage'
 
 /** Reasoning goes into `reasoning_content` and images into `images`: nobody's standard, but what clients look for. */
@@ -17,12 +18,6 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
     choices: response.choices.map(encodeChoice),
     ...(response.usage && { usage: encodeUsage(response.usage) }),
   }
-}
-
-/** The extension field in which Gemini's chat-completions endpoint carries a call's signature, or nothing. */
-export function encodeSignature(signature: ToolCallBlock['signature']): { extra_content?: JsonObject } {
-  if (signature?.format !== 'generate-content') return {}
-  return { extra_content: { google: { thought_signature: signature.value } } }
 }
 
 /** A call without arguments says `{}`, because clients parse the text as JSON. */
@@ -73,6 +68,6 @@ function encodeCall(call: ToolCallBlock): JsonObject {
     id: call.id,
     type: 'function',
     function: { name: call.name, arguments: call.argumentsText.trim() === '' ? NO_ARGUMENTS : call.argumentsText },
-    ...encodeSignature(call.signature),
+    ...markSignature(call.signature),
   }
 }

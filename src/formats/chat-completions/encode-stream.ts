@@ -6,10 +6,11 @@ import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 import { DONE } from './decode-stream'
-import { encodeImage, encodeSignature, NO_ARGUMENTS } from './encode-response'
+import { encodeImage, NO_ARGUMENTS } from './encode-response'
 import { encodeError } from './error'
 import { encodeFinishReason } from './finish-reason'
 import { formatDataUrl } from './media'
+import { markSignature } from './signature'
 import { encodeUsage } from './usage'
 
 /** A call's place among the calls of its choice; other blocks don't count. */
@@ -70,7 +71,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
 
   function endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
     const call = callOfBlock.get(event.block)
-    const signature = encodeSignature(event.signature)
+    const signature = markSignature(event.signature)
     if (!call || (call.hasArguments && !signature.extra_content)) return []
     const rest = call.hasArguments ? '' : NO_ARGUMENTS
     return callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })

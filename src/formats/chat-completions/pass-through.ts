@@ -4,6 +4,7 @@ import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
 import { QUIRKS } from './quirks'
+import { unmarkSignatures } from './signature'
 import { isUsageOnlyChunk } from './usage'
 
 export const passThrough = { request, response, event } satisfies PassThrough
@@ -15,7 +16,17 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
     const theirs = isJsonObject(own.stream_options) ? own.stream_options : {}
     own.stream_options = { ...theirs, include_usage: true }
   }
+  for (const field of refusedFields(traits.quirks)) delete own[field]
+  own.messages = unmarkSignatures(own.messages, traits.quirks.has(QUIRKS.googleExtraContent))
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
+}
+
+/** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */
+function refusedFields(quirks: ReadonlySet<string>): string[] {
+  return [
+    ...(quirks.has(QUIRKS.noSampling) ? ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] : []),
+    ...(quirks.has(QUIRKS.noReasoningEffort) ? ['reasoning_effort'] : []),
+  ]
 }
 
 /** The limit that was paid for is the one that is sent, in a field that the provider obeys. */

@@ -10,8 +10,8 @@ import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { decodeSignature } from './decode-messages'
 import { readArguments } from './decode-response'
+import { decodeSignature } from './signature'
 
 export interface ToolCallAssembler {
   push(fragment: JsonValue | undefined): ChatEvent[]

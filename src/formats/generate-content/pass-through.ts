@@ -4,13 +4,15 @@ import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
+import { NO_THINKING_QUIRK } from './reasoning'
 import { restoreSignatures } from './restore-signatures'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
 
 /**
  * The caller's body for the provider, in the caller's own spelling: without our `fallback`, with shorthand for contents
- * written out, with the output limit that was paid for, and with only those signatures that the provider can know.
+ * written out, with the output limit that was paid for, and with only those signatures that the provider can know. Reads the
+ * quirks of restore-signatures.ts and {@link NO_THINKING_QUIRK}.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   const { fallback: _, ...passed } = body
@@ -20,6 +22,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   const systemKey = spelledKey(body, 'systemInstruction')
   if (passed[systemKey] !== undefined && passed[systemKey] !== null)
     passed[systemKey] = contentOfSystem(passed[systemKey])
+  if (traits.quirks.has(NO_THINKING_QUIRK)) withoutThinking(passed)
   return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
 }
 
@@ -33,6 +36,15 @@ function passResponse(text: string, json: JsonObject, publicModel: string): stri
 function passEvent(data: string, json: JsonValue | undefined, context: { model: string }): string | undefined {
   if (!isJsonObject(json) || json.error !== undefined) return undefined
   return passResponse(data, json, context.model)
+}
+
+/** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */
+function withoutThinking(passed: JsonObject): void {
+  const configKey = spelledKey(passed, 'generationConfig')
+  const config = passed[configKey]
+  if (!isJsonObject(config)) return
+  const { [spelledKey(config, 'thinkingConfig')]: _, ...rest } = config
+  passed[configKey] = rest
 }
 
 function withOutputLimit(body: JsonObject, limit: number): JsonObject {

@@ -17,19 +17,29 @@ const COMPACTION = /^compact/
 
 /**
  * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Throws `invalid_request` for
- * a compaction. Quirks: `no-sampling` drops temperature, top_p and top_k; `unpriced-extras` lets a compaction through.
+ * a compaction. Quirks: `no-sampling` drops temperature, top_p and top_k; `no-thinking` drops thinking and effort;
+ * `unpriced-extras` lets a compaction through.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!traits.quirks.has('unpriced-extras')) refuseCompaction(body)
   const copy: JsonObject = { ...body, model: traits.model }
   delete copy.fallback
   if (traits.quirks.has('no-sampling')) for (const field of SAMPLING_FIELDS) delete copy[field]
+  if (traits.quirks.has('no-thinking')) withoutThinking(copy)
   if (request.maxOutputTokens !== undefined && request.maxOutputTokens !== body.max_tokens) {
     copy.max_tokens = request.maxOutputTokens
     fitThinking(copy, request.maxOutputTokens)
   }
   stripForeignThinking(copy)
   return copy
+}
+
+function withoutThinking(copy: JsonObject): void {
+  delete copy.thinking
+  if (!isJsonObject(copy.output_config)) return
+  const { effort: _, ...rest } = copy.output_config
+  if (Object.keys(rest).length > 0) copy.output_config = rest
+  else delete copy.output_config
 }
 
 function refuseCompaction({ context_management: management }: JsonObject): void {

@@ -122,6 +122,8 @@ describe('tool results', () => {
       { role: 'tool', tool_call_id: 'a', content: 'Error: result of a' },
       { role: 'tool', tool_call_id: 'b', content: '{"ok":true}' },
     ])
+    const empty = result('a', { content: [text('')], json: { output: '' } })
+    expect(encode([assistant(call('a')), user(empty)])[1]?.content).toBe('')
   })
 
   test('with images leave a note and show the images in the next user message', () => {

@@ -66,7 +66,7 @@ describe('an answer', () => {
             id: 'b',
             type: 'function',
             function: { name: 'one', arguments: '{"x":1}' },
-            extra_content: { google: { thought_signature: 'c2ln' } },
+            extra_content: { google: { thought_signature: 'svc.generate-content.c2ln' } },
           },
         ],
       },

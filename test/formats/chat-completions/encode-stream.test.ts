@@ -149,7 +149,13 @@ describe('tool calls', () => {
       { type: 'tool-call-end', choice: 0, block: 0, signature: { format, value: 'c2ln' } },
     ]
     expect(deltas(end('generate-content')).at(-1)).toEqual({
-      tool_calls: [{ index: 0, function: { arguments: '' }, extra_content: { google: { thought_signature: 'c2ln' } } }],
+      tool_calls: [
+        {
+          index: 0,
+          function: { arguments: '' },
+          extra_content: { google: { thought_signature: 'svc.generate-content.c2ln' } },
+        },
+      ],
     })
     expect(JSON.stringify(deltas(end('messages')))).not.toContain('c2ln')
   })

@@ -41,6 +41,29 @@ describe('a request', () => {
     expect(send({ stream: true }, ['no-stream-options'])).toEqual({ ...BASE, stream: true })
   })
 
+  test('loses what the model is known to refuse', () => {
+    const sampling = { temperature: 0.5, top_p: 0.5, frequency_penalty: 1, presence_penalty: 1 }
+    expect(send({ ...sampling, seed: 1 })).toEqual({ ...BASE, ...sampling, seed: 1 })
+    expect(send({ ...sampling, seed: 1 }, ['no-sampling'])).toEqual({ ...BASE, seed: 1 })
+    expect(send({ reasoning_effort: 'low' }, ['no-reasoning-effort'])).toEqual(BASE)
+  })
+
+  test('loses another format’s signatures, and keeps those that its own provider gave out', () => {
+    const call = (extra: JsonObject = {}) => ({
+      id: 'a',
+      type: 'function',
+      function: { name: 'f', arguments: '{}' },
+      ...extra,
+    })
+    const signed = (value: string) => call({ extra_content: { google: { thought_signature: value } } })
+    const history = (...calls: JsonObject[]) => [...MESSAGES, { role: 'assistant', content: null, tool_calls: calls }]
+    const own = history(signed('c2ln'), call())
+    expect(send({ messages: own }).messages).toBe(own)
+    const foreign = history(signed('svc.generate-content.c2ln'), call())
+    expect(send({ messages: foreign }).messages).toEqual(history(call(), call()))
+    expect(send({ messages: foreign }, ['google-extra-content']).messages).toEqual(history(signed('c2ln'), call()))
+  })
+
   const limits: [name: string, fields: JsonObject, quirks: string[], limit: number | undefined, sent: JsonObject][] = [
     ['stays as it was said', { max_tokens: 50 }, [], undefined, { max_tokens: 50 }],
     ['stays absent', {}, [], undefined, {}],

@@ -62,6 +62,7 @@ describe('calls and results', () => {
     expect(textOf({ result: { rows: 2 } })).toMatchObject([{ content: [{ text: '{"rows":2}' }] }])
     expect(textOf({ output: 'x', more: 1 })).toMatchObject([{ content: [{ text: '{"output":"x","more":1}' }] }])
     expect(textOf({})).toMatchObject([{ content: [], json: {} }])
+    expect(textOf({ output: '' })).toMatchObject([{ content: [{ text: '' }], json: { output: '' } }])
     expect(textOf({ output: 'see' }, [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }])).toMatchObject([
       { content: [{ type: 'text' }, { type: 'image', source: { mediaType: 'image/png' } }] },
     ])

@@ -49,6 +49,15 @@ describe('requests', () => {
     })
   })
 
+  test('thinking is taken out where the model does not think', () => {
+    const generationConfig = { topK: 3, thinkingConfig: { thinkingLevel: 'LOW' } }
+    const none = () => {}
+    expect(pass({ contents: 'Hi', generationConfig }, none).generationConfig).toEqual(generationConfig)
+    expect(pass({ contents: 'Hi', generationConfig }, none, 'no-thinking').generationConfig).toEqual({ topK: 3 })
+    const snake = { thinking_config: { thinking_level: 'LOW' } }
+    expect(pass({ contents: 'Hi', generation_config: snake }, none, 'no-thinking').generation_config).toEqual({})
+  })
+
   test('foreign signatures are taken out, and thoughts that only carried one', () => {
     const contents = [
       { role: 'user', parts: [{ text: 'a' }] },

@@ -42,6 +42,15 @@ describe('a request', () => {
     expect(Object.keys(pass(sampling, undefined, 'no-sampling'))).toEqual(['model', 'max_tokens', 'messages'])
   })
 
+  test('loses thinking and effort where the model does not think', () => {
+    const thinking = { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }
+    expect(pass(thinking)).toMatchObject(thinking)
+    expect(Object.keys(pass(thinking, undefined, 'no-thinking'))).toEqual(['model', 'max_tokens', 'messages'])
+    const format = { type: 'json_schema', schema: {} }
+    const both = { output_config: { effort: 'high', format } }
+    expect(pass(both, undefined, 'no-thinking').output_config).toEqual({ format })
+  })
+
   test('is refused a call beyond it, which no price covers', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')

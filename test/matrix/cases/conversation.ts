@@ -1,6 +1,6 @@
 /** Turns, and system prompts in every position. */
 import type { Group } from '@test/matrix/types'
-import { ask, converse, TEXT } from './words'
+import { AS_ASKED, ask, converse, TEXT } from './words'
 
 const user = (text: string) => ({ role: 'user', content: text })
 const assistant = (text: string) => ({ role: 'assistant', content: text })
@@ -119,7 +119,11 @@ export const conversation: Group = {
         },
       },
       answer: TEXT,
-      pairs: { '*>*': { lost: 'becomes user text in <system> tags: this provider takes no other place' } },
+      pairs: {
+        '*>*': { lost: 'becomes user text in <system> tags: this provider takes no other place' },
+        'chat-completions>chat-completions': { lost: AS_ASKED },
+        'messages>messages': { lost: AS_ASKED },
+      },
     },
     {
       name: 'neighbouring turns of one role',

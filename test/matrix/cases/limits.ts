@@ -11,6 +11,10 @@ const stopAsks = (count: number) =>
   })
 const chatOnly = (fields: Parameters<typeof ask>[0]) => ({ 'chat-completions': ask(fields)['chat-completions'] })
 const plain = ask()
+const NO_SAMPLING = {
+  lost: 'left out: the model refuses them',
+  receives: { temperature: undefined, top_p: undefined },
+}
 
 export const limits: Group = {
   name: 'Limits and sampling',
@@ -74,10 +78,8 @@ export const limits: Group = {
       answer: TEXT,
       pairs: {
         '*>*': { lost: 'left out: the model refuses them' },
-        'messages>messages': {
-          lost: 'left out: the model refuses them',
-          receives: { temperature: undefined, top_p: undefined },
-        },
+        'chat-completions>chat-completions': NO_SAMPLING,
+        'messages>messages': NO_SAMPLING,
       },
     },
     {
@@ -114,7 +116,11 @@ export const limits: Group = {
       },
       golden: { messages: plain.messages },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'left out: the format has no log probabilities' } },
+      pairs: {
+        '*>messages': { lost: 'left out: the format has no log probabilities' },
+        'chat-completions>generate-content': { lost: 'told in answers of one piece, not in streams' },
+        'generate-content>chat-completions': { lost: 'told in answers of one piece, not in streams' },
+      },
     },
     {
       name: 'several answers at once',
@@ -122,8 +128,8 @@ export const limits: Group = {
         'chat-completions': ask({ chat: { n: 2 } })['chat-completions'],
         'generate-content': ask({ gemini: { generationConfig: { candidateCount: 2 } } })['generate-content'],
       },
-      providers: ['messages'],
-      answer: TEXT,
+      answer: answer('two-answers'),
+      sees: { text: 'Heads', others: ['Tails'] },
       pairs: { '*>messages': { refused: 'n must be 1', because: 'the format knows one answer' } },
     },
     {

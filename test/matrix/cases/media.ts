@@ -1,7 +1,7 @@
 /** Images, files and audio: as bytes, as addresses, and as ids that only one provider knows. */
 import type { Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
-import { ask, TEXT, TOOLS } from './words'
+import { AS_ASKED, ask, TEXT, TOOLS } from './words'
 
 const PNG = 'iVBORw0KGgo='
 const PDF = 'JVBERi0xLjQK'
@@ -43,6 +43,11 @@ const imageAsks = see(
 )
 const addressAsks = see([imageUrl(CAT)], [image({ type: 'url', url: CAT })], [fileData(CAT, 'image/png')])
 
+const FILE_ID = {
+  refused: 'Files cannot be named by id',
+  because: 'an id of one provider means nothing to another, and what it costs is unknown before',
+}
+
 const call = { id: 'call_1', name: 'get_weather', input: { city: 'Oslo' } }
 const geminiHistory = [
   { role: 'user', parts: [{ text: 'Weather?' }] },
@@ -78,6 +83,7 @@ export const media: Group = {
       providers: ['messages'],
       answer: TEXT,
       pairs: {
+        'messages>messages': { lost: AS_ASKED },
         '*>messages': {
           refused: 'addresses',
           because: 'the provider fetches no addresses, and the gateway never does',
@@ -170,7 +176,10 @@ export const media: Group = {
       ),
       answer: TEXT,
       pairs: {
-        '*>*': { refused: 'file', because: 'an id of one provider means nothing to another' },
+        '*>*': FILE_ID,
+        'chat-completions>chat-completions': FILE_ID,
+        'messages>messages': FILE_ID,
+        'generate-content>generate-content': FILE_ID,
       },
     },
     {

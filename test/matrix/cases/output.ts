@@ -1,7 +1,7 @@
 /** The form of the answer: JSON mode and JSON schemas, also for providers that take only a part of JSON Schema. */
 import type { Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
-import { answer, ask, TEXT } from './words'
+import { AS_ASKED, answer, ask, TEXT } from './words'
 
 const SCHEMA: JsonObject = {
   type: 'object',
@@ -27,7 +27,7 @@ const OPENAPI: JsonObject = {
   type: 'OBJECT',
   properties: {
     kind: { type: 'STRING', enum: ['a'] },
-    size: { type: 'INTEGER', nullable: true, minimum: 0 },
+    size: { type: 'INTEGER', nullable: true, minimum: 1 },
     items: {
       type: 'ARRAY',
       items: { type: 'OBJECT', properties: { name: { type: 'STRING', pattern: '^a' } } },
@@ -135,16 +135,16 @@ export const output: Group = {
     },
     {
       name: 'a rich schema, for a provider of the OpenAPI subset',
-      asks: ask({ chat: responseFormat(RICH), messages: outputConfig(RICH) }),
+      asks: {
+        'chat-completions': ask({ chat: responseFormat(RICH) })['chat-completions'],
+        messages: ask({ messages: outputConfig(RICH) }).messages,
+      },
       quirks: { 'generate-content': ['openapi-schema'] },
       providers: ['generate-content'],
       golden: { 'generate-content': ask({ gemini: jsonConfig({ responseSchema: OPENAPI }) })['generate-content'] },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: {
-        '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' },
-        'generate-content>generate-content': {},
-      },
+      pairs: { '*>generate-content': { lost: 'what the subset cannot say is widened, never narrowed' } },
     },
     {
       name: 'a rich schema, for a provider that enforces a part',
@@ -174,14 +174,16 @@ export const output: Group = {
       },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'becomes an instruction' } },
+      pairs: { '*>messages': { lost: 'becomes an instruction' }, 'messages>messages': { lost: AS_ASKED } },
     },
     {
       name: 'a tool with a rich schema, for a provider of the OpenAPI subset',
-      asks: ask({
-        chat: { tools: [{ type: 'function', function: { name: 'rich', parameters: RICH } }] },
-        messages: { tools: [{ name: 'rich', input_schema: RICH }] },
-      }),
+      asks: {
+        'chat-completions': ask({
+          chat: { tools: [{ type: 'function', function: { name: 'rich', parameters: RICH } }] },
+        })['chat-completions'],
+        messages: ask({ messages: { tools: [{ name: 'rich', input_schema: RICH }] } }).messages,
+      },
       quirks: { 'generate-content': ['openapi-schema'] },
       providers: ['generate-content'],
       golden: {

@@ -1,7 +1,7 @@
 /** The choice among tools, in every variant that any format has. */
 import type { Case, Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
-import { answer, ask, askWithTools, TEXT, TOOLS } from './words'
+import { AS_ASKED, answer, ask, askWithTools, TEXT, TOOLS } from './words'
 
 const named = (name: string) => ({ type: 'function', function: { name } })
 const calling = (mode: string, ...names: string[]) => ({
@@ -93,7 +93,10 @@ export const toolChoice: Group = {
         'chat-completions': { ...ask()['chat-completions'], tools: [TOOLS.chat[0] ?? {}], tool_choice: 'auto' },
       },
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: 'the other tools are not offered at all' } },
+      pairs: {
+        '*>chat-completions': { lost: 'the other tools are not offered at all' },
+        'chat-completions>chat-completions': { lost: AS_ASKED },
+      },
     },
     {
       name: 'not in parallel',

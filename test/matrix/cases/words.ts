@@ -68,3 +68,6 @@ export function askWithTools({ chat, messages, gemini }: Fields = {}): Asks {
     gemini: { tools: TOOLS.gemini, ...gemini },
   })
 }
+
+/** What becomes of a request that its provider can't take, where caller and provider speak the same format. */
+export const AS_ASKED = 'passed on as asked: the caller is told the provider’s own refusal'

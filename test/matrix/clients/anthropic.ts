@@ -1,8 +1,8 @@
-/** The newest `@anthropic-ai/sdk` as a client of the messages format. */
-import Anthropic from '@anthropic-ai/sdk'
+/** `@anthropic-ai/sdk` as a client of the messages format. */
+import type Anthropic from '@anthropic-ai/sdk'
 import type { Finish } from '@test/matrix/types'
 import type { JsonValue } from '@/lib/json'
-import { type LibraryView, type MatrixClient, recordingFetch, viewOf } from './sending'
+import { type LibraryView, type MatrixClient, recordingFetch, type Sending, type Sent, viewOf } from './sending'
 
 const FINISHES: Record<string, Finish> = {
   end_turn: 'stop',
@@ -13,17 +13,20 @@ const FINISHES: Record<string, Finish> = {
   pause_turn: 'pause',
 }
 
-export const anthropicClient: MatrixClient = {
-  async send({ baseUrl, key, model, mode, body }) {
-    const { fetch, recorded } = recordingFetch()
-    const client = new Anthropic({ apiKey: key, baseURL: baseUrl, maxRetries: 0, fetch })
-    const request = { ...body, model } as unknown as Anthropic.MessageCreateParamsNonStreaming
-    const view = await viewOf(async () => {
-      if (mode === 'json') return read(await client.messages.create(request))
-      return read(await client.messages.stream(request).finalMessage())
-    })
-    return { ...recorded(), view }
-  },
+/** Any major whose interface is that of the newest one. */
+export function createAnthropicClient(Client: typeof Anthropic): MatrixClient {
+  return { send: (sending) => send(Client, sending) }
+}
+
+async function send(Client: typeof Anthropic, { baseUrl, key, model, mode, body }: Sending): Promise<Sent> {
+  const { fetch, recorded } = recordingFetch()
+  const client = new Client({ apiKey: key, baseURL: baseUrl, maxRetries: 0, fetch })
+  const request = { ...body, model } as unknown as Anthropic.MessageCreateParamsNonStreaming
+  const view = await viewOf(async () => {
+    if (mode === 'json') return read(await client.messages.create(request))
+    return read(await client.messages.stream(request).finalMessage())
+  })
+  return { ...recorded(), view }
 }
 
 function read(message: Anthropic.Message): LibraryView {

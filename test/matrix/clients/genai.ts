@@ -1,11 +1,11 @@
 /**
- * The newest `@google/genai` as a client of the generate-content format. It rebuilds bodies from its own types, so the
+ * `@google/genai` as a client of the generate-content format. It rebuilds bodies from its own types, so the
  * case's body is put in at its `fetch`; its own bodies are tested in test/clients.
  */
-import { FinishReason, type GenerateContentResponse, GoogleGenAI } from '@google/genai'
+import { FinishReason, type GenerateContentResponse, type GoogleGenAI } from '@google/genai'
 import type { Finish, SeenCall } from '@test/matrix/types'
 import type { JsonValue } from '@/lib/json'
-import { type LibraryView, type MatrixClient, recordingFetch, type Sending, viewOf } from './sending'
+import { type LibraryView, type MatrixClient, recordingFetch, type Sending, type Sent, viewOf } from './sending'
 
 const FINISHES: Record<string, Finish> = {
   [FinishReason.STOP]: 'stop',
@@ -13,19 +13,20 @@ const FINISHES: Record<string, Finish> = {
   [FinishReason.SAFETY]: 'refusal',
 }
 
-export const genaiClient: MatrixClient = {
-  async send(sending) {
-    const { baseUrl, key, model, mode, body } = sending
-    if (mode === 'array') return sendForArray(sending)
-    const { fetch, recorded } = recordingFetch(() => body)
-    const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl, fetch } })
-    const view = await viewOf(async () => {
-      const request = { model, contents: 'replaced by the case' }
-      if (mode === 'json') return read([await client.models.generateContent(request)])
-      return read(await Array.fromAsync(await client.models.generateContentStream(request)))
-    })
-    return { ...recorded(), view }
-  },
+/** Any major whose interface is that of the newest one. */
+export function createGenaiClient(Client: typeof GoogleGenAI): MatrixClient {
+  return { send: (sending) => (sending.mode === 'array' ? sendForArray(sending) : send(Client, sending)) }
+}
+
+async function send(Client: typeof GoogleGenAI, { baseUrl, key, model, mode, body }: Sending): Promise<Sent> {
+  const { fetch, recorded } = recordingFetch(() => body)
+  const client = new Client({ apiKey: key, httpOptions: { baseUrl, fetch } })
+  const view = await viewOf(async () => {
+    const request = { model, contents: 'replaced by the case' }
+    if (mode === 'json') return read([await client.models.generateContent(request)])
+    return read(await Array.fromAsync(await client.models.generateContentStream(request)))
+  })
+  return { ...recorded(), view }
 }
 
 /** Without `alt=sse` the stream is a JSON array; curl and old clients ask so, the library never does. */
@@ -39,13 +40,14 @@ async function sendForArray({ baseUrl, key, model, body }: Sending) {
 }
 
 function read(responses: GenerateContentResponse[]): LibraryView {
-  const parts = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? [])
+  const first = (response: GenerateContentResponse) => response.candidates?.find(({ index = 0 }) => index === 0)
+  const parts = responses.flatMap((response) => first(response)?.content?.parts ?? [])
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
   const calls = parts.flatMap(({ functionCall }): SeenCall[] =>
     functionCall ? [{ name: functionCall.name ?? '', arguments: (functionCall.args ?? {}) as JsonValue }] : [],
   )
   const blocked = responses.some((response) => response.promptFeedback?.blockReason)
-  const word = responses.map((response) => response.candidates?.[0]?.finishReason).findLast(Boolean)
+  const word = responses.map((response) => first(response)?.finishReason).findLast(Boolean)
   const finish = blocked ? 'refusal' : (FINISHES[word ?? ''] ?? 'failed')
   return { kind: 'answer', text, calls, finish: finish === 'stop' && calls.length > 0 ? 'tool-calls' : finish }
 }

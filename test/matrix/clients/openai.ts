@@ -1,8 +1,8 @@
-/** The newest `openai` as a client of the chat-completions format. */
+/** `openai` as a client of the chat-completions format. */
 import type { Finish } from '@test/matrix/types'
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { type JsonValue, parseJson } from '@/lib/json'
-import { type LibraryView, type MatrixClient, recordingFetch, viewOf } from './sending'
+import { type LibraryView, type MatrixClient, recordingFetch, type Sending, type Sent, viewOf } from './sending'
 
 const FINISHES: Record<string, Finish> = {
   stop: 'stop',
@@ -11,19 +11,22 @@ const FINISHES: Record<string, Finish> = {
   content_filter: 'refusal',
 }
 
-export const openaiClient: MatrixClient = {
-  async send({ baseUrl, key, model, mode, body }) {
-    const { fetch, recorded } = recordingFetch()
-    const client = new OpenAI({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0, fetch })
-    const request = { ...body, model } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming
-    const view = await viewOf(async () => {
-      if (mode === 'json') return read(await client.chat.completions.create(request))
-      const options = { include_usage: true }
-      const stream = client.chat.completions.stream({ ...request, stream: true, stream_options: options })
-      return read(await stream.finalChatCompletion())
-    })
-    return { ...recorded(), view }
-  },
+/** Any major whose interface is that of the newest one. */
+export function createOpenaiClient(Client: typeof OpenAI): MatrixClient {
+  return { send: (sending) => send(Client, sending) }
+}
+
+async function send(Client: typeof OpenAI, { baseUrl, key, model, mode, body }: Sending): Promise<Sent> {
+  const { fetch, recorded } = recordingFetch()
+  const client = new Client({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0, fetch })
+  const request = { ...body, model } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming
+  const view = await viewOf(async () => {
+    if (mode === 'json') return read(await client.chat.completions.create(request))
+    const options = { include_usage: true }
+    const stream = client.chat.completions.stream({ ...request, stream: true, stream_options: options })
+    return read(await stream.finalChatCompletion())
+  })
+  return { ...recorded(), view }
 }
 
 function read(completion: OpenAI.ChatCompletion): LibraryView {

@@ -32,7 +32,8 @@ function readWhole(body: JsonValue | undefined, context: ReadContext): Reading {
   if (answer.object !== 'chat.completion') complaints.push(`object is ${answer.object}`)
   if (textOf(answer.id) === '' || countOf(answer.created) === 0) complaints.push('id or created is missing')
   if (answer.model !== context.model) complaints.push(`model is ${answer.model}`)
-  if (!choice || others.length > 0) complaints.push(`${others.length + (choice ? 1 : 0)} choices`)
+  if (!choice) complaints.push('no choice')
+  seen.others = others.map((other) => textOf(asObject(other.message)?.content))
   const message = asObject(choice?.message) ?? {}
   if (message.role !== 'assistant') complaints.push(`role is ${message.role}`)
   if (message.content === undefined) complaints.push('content is missing')
@@ -71,12 +72,16 @@ function readStream(text: string, context: ReadContext): Reading {
   return { seen, error: undefined, complaints: context.isRaw ? [] : complaints }
 }
 
+function addOther(seen: Seen, index: number, text: string): void {
+  seen.others[index - 1] = (seen.others[index - 1] ?? '') + text
+}
+
 type Call = { id: string; name: string; argumentsText: string }
 
 function readChunks(chunks: JsonObject[], context: ReadContext, complaints: string[], hasFailed: boolean): Seen {
   const seen = nothing()
-  const calls: Call[] = []
-  let finishes = 0
+  const calls = new Map<number, Call>()
+  const finished = new Set<unknown>()
   const [first] = chunks
   if (first && asObject(objects(first.choices)[0]?.delta)?.role !== 'assistant') complaints.push('no role at first')
   for (const chunk of chunks) {
@@ -89,42 +94,41 @@ function readChunks(chunks: JsonObject[], context: ReadContext, complaints: stri
       if (!asObject(chunk.usage)) complaints.push('a chunk with neither choice nor usage')
     }
     for (const choice of choices) {
-      if (finishes > 0) complaints.push('a choice goes on after its finish')
+      if (finished.has(choice.index)) complaints.push('a choice goes on after its finish')
+      if (typeof choice.finish_reason === 'string') finished.add(choice.index)
       const delta = asObject(choice.delta) ?? {}
+      if (choice.index !== 0) {
+        addOther(seen, countOf(choice.index), textOf(delta.content))
+        continue
+      }
       addText(seen, delta)
       for (const fragment of objects(delta.tool_calls)) addFragment(calls, fragment, complaints)
-      if (typeof choice.finish_reason === 'string') {
-        finishes++
-        seen.finish = finishOf(choice.finish_reason, complaints)
-      }
+      if (typeof choice.finish_reason === 'string') seen.finish = finishOf(choice.finish_reason, complaints)
     }
     if (asObject(chunk.usage)) readUsage(seen, chunk.usage, complaints)
   }
-  if (!hasFailed && finishes !== 1) complaints.push(`${finishes} finish reasons`)
+  if (!hasFailed && finished.size !== 1 + seen.others.length) complaints.push(`${finished.size} finish reasons`)
   checkCallIds(
-    calls.map(({ id }) => id),
+    [...calls.values()].map(({ id }) => id),
     complaints,
   )
-  for (const { name, argumentsText } of calls) addCall(seen, { name, arguments: argumentsText }, complaints)
+  for (const { name, argumentsText } of calls.values()) addCall(seen, { name, arguments: argumentsText }, complaints)
   return seen
 }
 
-function addFragment(calls: Call[], fragment: JsonObject, complaints: string[]): void {
+function addFragment(calls: Map<number, Call>, fragment: JsonObject, complaints: string[]): void {
   const definition = asObject(fragment.function) ?? {}
-  const { index } = fragment
-  if (typeof index !== 'number') return void complaints.push('a call fragment has no index')
-  const known = calls[index]
+  if (typeof fragment.index !== 'number') complaints.push('a call fragment has no index')
+  const index = typeof fragment.index === 'number' ? fragment.index : calls.size
+  const known = calls.get(index)
   if (known) {
     known.argumentsText += textOf(definition.arguments)
     return
   }
-  if (index !== calls.length) complaints.push(`call index ${index} after ${calls.length} calls`)
+  if (index !== calls.size) complaints.push(`call index ${index} after ${calls.size} calls`)
   if (fragment.type !== 'function') complaints.push(`call type is ${fragment.type}`)
-  calls.push({
-    id: textOf(fragment.id),
-    name: textOf(definition.name),
-    argumentsText: textOf(definition.arguments),
-  })
+  const { name, arguments: argumentsText } = definition
+  calls.set(index, { id: textOf(fragment.id), name: textOf(name), argumentsText: textOf(argumentsText) })
 }
 
 function addText(seen: Seen, message: JsonObject): void {

@@ -26,7 +26,7 @@ export const generateContentReader: Reader = { readWhole, readStream, readError 
 function readWhole(body: JsonValue | undefined, context: ReadContext): Reading {
   const complaints: string[] = []
   const seen = readResponses([asObject(body) ?? {}], context, complaints, false)
-  return { seen, error: undefined, complaints }
+  return { seen, error: undefined, complaints: context.isRaw ? [] : complaints }
 }
 
 function readStream(text: string, context: ReadContext): Reading {
@@ -35,7 +35,7 @@ function readStream(text: string, context: ReadContext): Reading {
   const failed = responses.find((response) => response.error !== undefined)
   const answers = responses.filter((response) => response.error === undefined)
   const seen = readResponses(answers, context, complaints, failed !== undefined)
-  if (!failed) return { seen, error: undefined, complaints }
+  if (!failed) return { seen, error: undefined, complaints: context.isRaw ? [] : complaints }
   if (responses.at(-1) !== failed) complaints.push('something follows the error')
   const message = readError(countOf(asObject(failed.error)?.code), failed)
   if (message === undefined) complaints.push('the error has not the shape of the format')
@@ -67,9 +67,13 @@ function readResponses(responses: JsonObject[], context: ReadContext, complaints
     if (textOf(response.responseId) === '') complaints.push('responseId is missing')
     isBlocked ||= textOf(asObject(response.promptFeedback)?.blockReason) !== ''
     const candidates = objects(response.candidates)
-    if (candidates.length !== 1 && !isBlocked) complaints.push(`${candidates.length} candidates`)
+    if (candidates.length === 0 && !isBlocked) complaints.push('no candidates')
     for (const candidate of candidates) {
       const content = asObject(candidate.content)
+      if (countOf(candidate.index) > 0) {
+        addOther(seen, countOf(candidate.index), objects(content?.parts))
+        continue
+      }
       if (content && content.role !== 'model') complaints.push(`role is ${content.role}`)
       for (const part of objects(content?.parts)) addPart(seen, part, ids)
       if (typeof candidate.finishReason === 'string') finish = candidate.finishReason
@@ -77,10 +81,13 @@ function readResponses(responses: JsonObject[], context: ReadContext, complaints
     if (isJsonObject(response.usageMetadata)) readUsage(seen, response.usageMetadata, complaints)
   }
   if (finish === undefined && !isBlocked && !hasFailed) complaints.push('no finish reason')
-  if (!hasFailed && seen.usage.output < 0) complaints.push('no usage')
   checkCallIds(ids, complaints)
   seen.finish = finishOf(finish, isBlocked, seen, complaints)
   return seen
+}
+
+function addOther(seen: Seen, index: number, parts: JsonObject[]): void {
+  seen.others[index - 1] = (seen.others[index - 1] ?? '') + parts.map((part) => textOf(part.text)).join('')
 }
 
 function addPart(seen: Seen, part: JsonObject, ids: string[]): void {

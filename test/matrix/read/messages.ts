@@ -34,7 +34,7 @@ function readWhole(body: JsonValue | undefined, context: ReadContext): Reading {
   seen.finish = finishOf(message, complaints)
   seen.usage = readUsage(message.usage, complaints)
   addBlocks(seen, objects(message.content), complaints)
-  return { seen, error: undefined, complaints }
+  return { seen, error: undefined, complaints: context.isRaw ? [] : complaints }
 }
 
 function checkMessage(message: JsonObject, { model }: ReadContext, complaints: string[]): void {
@@ -62,7 +62,7 @@ function readStream(text: string, context: ReadContext): Reading {
   if (events.at(-1)?.event !== 'message_stop') complaints.push('message_stop is not the last event')
   seen.finish = finishOf(message.delta, complaints)
   seen.usage = readUsage(message.usage, complaints)
-  return { seen, error: undefined, complaints }
+  return { seen, error: undefined, complaints: context.isRaw ? [] : complaints }
 }
 
 /** Puts the message together the way client libraries do, minding the order of the events. */

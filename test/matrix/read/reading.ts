@@ -27,16 +27,17 @@ export function nothing(): Seen {
     calls: [],
     finish: 'failed',
     usage: { input: -1, cacheRead: 0, cacheWrite: undefined, output: -1, reasoning: 0 },
+    others: [],
     images: [],
   }
 }
 
 /** Splits an event stream into its events; comments are left out, and anything else unexpected is a complaint. */
 export function splitEvents(text: string, complaints: string[], allowsEventLines: boolean): WireEvent[] {
-  const blocks = text.split(/\r\n\r\n|\n\n|\r\r/)
+  const blocks = text.replace(/\r\n?/g, '\n').split('\n\n')
   if (blocks.pop() !== '') complaints.push('the last event is not closed by a blank line')
   return blocks.flatMap((block) => {
-    const lines = block.split(/\r\n|\n|\r/)
+    const lines = block.split('\n')
     if (lines.every((line) => line.startsWith(':'))) return []
     const events = lines.filter((line) => line.startsWith('event:'))
     const data = lines.filter((line) => line.startsWith('data:'))

@@ -1,0 +1,26 @@
+/** What several faults promise alike. */
+import { seenDuring, type Stage } from '@faults/fault'
+import type { Sighting } from '@faults/world/client'
+
+/** The status by which each format says that the service cannot take requests now. */
+export const UNAVAILABLE: ReadonlySet<number> = new Set([503, 529])
+/** Refusals come within a second; the rest is what a busy machine adds. */
+const REFUSAL_LIMIT_MS = 1_500
+
+/** While the ledger cannot be reached: open answers end well, everything else is refused, quickly and with advice. */
+export function expectClosed<World>(stage: Stage<World>, seen: readonly Sighting[] = seenDuring(stage)): void {
+  const refusals = seen.filter(({ ending }) => ending === 'refused')
+  stage.expect(refusals.length > 0, 'nobody was refused')
+  expectUnavailable(stage, refusals)
+  const others = seen.filter(({ ending }) => ending !== 'refused' && ending !== 'complete')
+  for (const { ending, marker } of others) stage.expect(false, `${marker} ended ${ending}`)
+}
+
+/** Each of these was refused for a moment, soon, and told when to come back. */
+export function expectUnavailable<World>(stage: Stage<World>, refusals: readonly Sighting[]): void {
+  for (const { status, retryAfter, durationMs } of refusals) {
+    stage.expect(UNAVAILABLE.has(status), `a refusal had the status ${status}`)
+    stage.expect(retryAfter !== null, 'a refusal came without retry-after')
+    stage.expect(durationMs < REFUSAL_LIMIT_MS, `a refusal took ${Math.round(durationMs)} ms`)
+  }
+}

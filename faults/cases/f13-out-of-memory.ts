@@ -1,0 +1,21 @@
+/** Redis has no memory left. */
+import type { Fault } from '@faults/fault'
+import { expectClosed } from './expect'
+
+const FULL_MS = 1_500
+
+export const f13: Fault = {
+  id: 'F13',
+  world: 'single',
+  isQuick: true,
+  title: 'Redis is out of memory (maxmemory reached, noeviction)',
+  promise: 'New requests are refused; what is held is settled all the same, and nothing is evicted.',
+  async run(stage) {
+    const { admin } = stage.world.redis
+    await stage.traffic(12)
+    await stage.inject(() => admin.config('SET', 'maxmemory', '1mb'))
+    await Bun.sleep(FULL_MS)
+    expectClosed(stage)
+    await stage.lift(() => admin.config('SET', 'maxmemory', '0'))
+  },
+}

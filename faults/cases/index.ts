@@ -1,0 +1,23 @@
+/** Every fault of the suite, in the order in which they are played. */
+import type { Fault } from '@faults/fault'
+import { f1 } from './f01-gateway-killed'
+import { f2 } from './f02-crash-points'
+import { f3 } from './f03-drain'
+import { f5, f5Always } from './f05-redis-killed'
+import { f6 } from './f06-power-loss'
+import { f7 } from './f07-torn-file'
+import { f8, f8Disk } from './f08-empty-store'
+import { f9, f9Guarded } from './f09-failover'
+import { f12, f12Paused } from './f12-hung-store'
+import { f13 } from './f13-out-of-memory'
+import { f15 } from './f15-lost-replies'
+import { f16, f16Hung } from './f16-history-down'
+import { f17 } from './f17-flusher-killed'
+import { f18 } from './f18-poison'
+import { f19 } from './f19-frozen-gateway'
+import { f22 } from './f22-clocks'
+
+const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
+const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f9Guarded, f9]
+
+export const FAULTS: readonly Fault[] = [...PROCESS_FAULTS, ...STORE_FAULTS]

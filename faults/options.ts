@@ -1,0 +1,47 @@
+/** What the suite can be told on its command line. */
+
+export type Options = {
+  /** Ids of the faults to run; undefined for all. */
+  only: ReadonlySet<string> | undefined
+  isQuick: boolean
+  seed: number
+  isListing: boolean
+  /** Leaves the data and the gateways' logs where they are. */
+  isKeeping: boolean
+}
+
+const USAGE = `Usage: bun run faults [--only F5,F12] [--quick] [--seed N] [--keep] [--list]
+
+Starts stores, gateways and a scripted provider of its own, plays each fault, and checks I1 to I10 after each.
+Exits with 1 where an invariant is broken or clients see anything but what is promised.`
+
+const MAX_SEED = 2 ** 31
+
+/** Reads the arguments; a text is what to say instead of running. */
+export function parseOptions(args: readonly string[]): Options | string {
+  const options: Options = { only: undefined, isQuick: false, seed: Math.floor(Math.random() * MAX_SEED), isListing: false, isKeeping: false }
+  for (let index = 0; index < args.length; index++) {
+    const [name, inline] = (args[index] ?? '').split('=', 2)
+    const value = () => inline ?? args[++index] ?? ''
+    switch (name) {
+      case '--only':
+        options.only = new Set(value().toUpperCase().split(','))
+        break
+      case '--seed':
+        options.seed = Number(value())
+        break
+      case '--quick':
+        options.isQuick = true
+        break
+      case '--keep':
+        options.isKeeping = true
+        break
+      case '--list':
+        options.isListing = true
+        break
+      default:
+        return USAGE
+    }
+  }
+  return Number.isSafeInteger(options.seed) ? options : USAGE
+}

@@ -1,0 +1,95 @@
+/** Reads answers of the three formats as their client libraries do: the text, and whether the answer ended as it must. */
+import type { ClientFormat } from './client'
+
+export type StreamReading = { text: string; raw: string; ending: 'complete' | 'error-event' | 'broken' | 'silent' | 'hung-up' }
+
+/** The text of a whole answer, or undefined where it is none. */
+export function readWhole(format: ClientFormat, raw: string): string | undefined {
+  const json = parse(raw)
+  return json && textOf(format, json, 'whole')
+}
+
+/** Reads a stream to its end, or until `isEnough`; then `hangUp` is called. Never rejects. */
+export async function readStreamed(
+  format: ClientFormat,
+  response: Response,
+  isEnough: (reading: StreamReading) => boolean,
+  hangUp: () => void,
+): Promise<StreamReading> {
+  const reading: StreamReading = { text: '', raw: '', ending: 'silent' }
+  const decoder = new TextDecoder()
+  let rest = ''
+  let hasEnded = false
+  let hasFailed = false
+  try {
+    for await (const chunk of response.body ?? []) {
+      const piece = decoder.decode(chunk, { stream: true })
+      reading.raw += piece
+      rest += piece
+      const events = rest.split(/\r?\n\r?\n/)
+      rest = events.pop() ?? ''
+      for (const event of events) {
+        const json = parse(/^data: (.*)$/m.exec(event)?.[1] ?? '')
+        if (isError(event, json)) hasFailed = true
+        if (isEnd(format, event, json)) hasEnded = true
+        if (json) reading.text += textOf(format, json, 'piece') ?? ''
+      }
+      if (isEnough(reading)) {
+        hangUp()
+        return { ...reading, ending: 'hung-up' }
+      }
+    }
+  } catch {
+    return { ...reading, ending: hasEnded ? 'complete' : 'broken' }
+  }
+  if (hasFailed) return { ...reading, ending: 'error-event' }
+  return { ...reading, ending: hasEnded ? 'complete' : 'silent' }
+}
+
+type Json = Record<string, unknown>
+
+function isError(event: string, json: Json | undefined): boolean {
+  return event.startsWith('event: error') || (json !== undefined && 'error' in json)
+}
+
+function isEnd(format: ClientFormat, event: string, json: Json | undefined): boolean {
+  switch (format) {
+    case 'chat-completions':
+      return event.includes('data: [DONE]')
+    case 'messages':
+      return event.startsWith('event: message_stop')
+    case 'generate-content':
+      return json !== undefined && first(json.candidates)?.finishReason !== undefined
+  }
+}
+
+function textOf(format: ClientFormat, json: Json, part: 'whole' | 'piece'): string | undefined {
+  switch (format) {
+    case 'chat-completions': {
+      const choice = first(json.choices)
+      const message = (part === 'whole' ? choice?.message : choice?.delta) as Json | undefined
+      return text(message?.content)
+    }
+    case 'messages':
+      return part === 'whole' ? text(first(json.content)?.text) : text((json.delta as Json | undefined)?.text)
+    case 'generate-content':
+      return text(first((first(json.candidates)?.content as Json | undefined)?.parts)?.text)
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function first(list: unknown): Json | undefined {
+  return Array.isArray(list) ? (list[0] as Json | undefined) : undefined
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as unknown
+    return typeof value === 'object' && value !== null ? (value as Json) : undefined
+  } catch {
+    return undefined
+  }
+}

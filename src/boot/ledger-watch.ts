@@ -1,0 +1,124 @@
+/**
+ * The worker that proves the books again and again: at start and every few minutes, on one gateway at a time. What it finds
+ * it logs as `ledger_drift` and hands to the metrics; the other gateways learn the result, so that all of them show it.
+ */
+import { reconcileHistory } from '@/accounts/reconcile'
+import type { Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import type { DriftReport } from '@/gateway/metrics'
+import { checkLedger } from '@/ledger/check'
+import type { RedisClient } from '@/ledger/connection'
+import type { LedgerHistory } from '@/ledger/outcomes'
+import type { Violation } from '@/ledger/violation'
+import { isJsonObject, parseJson } from '@/lib/json'
+import type { Logger } from '@/lib/logger'
+import { createPause } from '@/lib/pause'
+
+export type LedgerWatchOptions = {
+  redis: RedisClient
+  database: Database
+  history: LedgerHistory
+  logger: Logger
+  /** Told what every check found, this gateway's or another's. */
+  onReport(report: DriftReport): void
+  /** Pause between two checks, over all gateways together. Jittered by a quarter. */
+  intervalMs?: number
+}
+
+export interface LedgerWatch {
+  start(): void
+  /** Stops, and waits for a check under way for up to five seconds; a longer one is abandoned, and harms nobody. */
+  stop(): Promise<void>
+}
+
+const DEFAULT_INTERVAL_MS = 300_000
+const JITTER = 0.25
+/** A result counts as fresh for this part of the interval: then another gateway has done this round's work. */
+const FRESH_SHARE = 0.75
+/** The turn of a gateway that died in the middle of a check ends after this. Two checks at once would only cost time. */
+const TURN_MS = 600_000
+const STOP_TIMEOUT_MS = 5_000
+/** One broken rule can show in every account: so many lines say it, and the last one says how many there are. */
+const MAX_LINES = 20
+
+const TURN_KEY = 'ledger-check:turn'
+const REPORT_KEY = 'ledger-check:report'
+
+/** Creates a watch that is not running yet. */
+export function createLedgerWatch(options: LedgerWatchOptions): LedgerWatch {
+  const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
+  const pause = createPause()
+  let loop: Promise<void> | undefined
+  let isStopping = false
+  let hasTurn = false
+
+  async function run(): Promise<void> {
+    for (let round = 1; !isStopping; round++) {
+      try {
+        await runRound(round === 1)
+      } catch (error) {
+        if (!isStopping) logger.warn('ledger_check_failed', { error })
+      }
+      await pause.wait(intervalMs * (1 - JITTER / 2 + Math.random() * JITTER))
+    }
+  }
+
+  async function runRound(isFirst: boolean): Promise<void> {
+    const known = parseReport(await redis.get(REPORT_KEY))
+    if (known) onReport(known)
+    if (known && !isFirst) return
+    hasTurn = (await redis.set(TURN_KEY, '1', 'PX', TURN_MS, 'NX')) === 'OK'
+    if (!hasTurn) return
+    try {
+      const report = await check(options)
+      onReport(report)
+      await redis.set(REPORT_KEY, JSON.stringify(report), 'PX', Math.ceil(intervalMs * FRESH_SHARE))
+    } finally {
+      await giveTurnBack()
+    }
+  }
+
+  async function giveTurnBack(): Promise<void> {
+    if (hasTurn) await redis.del(TURN_KEY)
+    hasTurn = false
+  }
+
+  return {
+    start() {
+      loop ??= run()
+    },
+    async stop() {
+      isStopping = true
+      pause.end()
+      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS).catch(() => undefined)
+      await giveTurnBack().catch(() => undefined)
+    },
+  }
+}
+
+async function check({ redis, database, history, logger }: LedgerWatchOptions): Promise<DriftReport> {
+  const startedMs = performance.now()
+  const ledger = await checkLedger({ redis, history, logger })
+  const books = await reconcileHistory(database, 'sums')
+  const violations = [...ledger.violations, ...books.violations]
+  const durationMs = Math.round(performance.now() - startedMs)
+  const report = { atMs: Date.now(), durationMs, accounts: ledger.accounts, violations: countKinds(violations) }
+  for (const violation of violations.slice(0, MAX_LINES)) logger.error('ledger_drift', violation)
+  if (violations.length > 0) logger.error('ledger_check_found', { ...report, count: violations.length })
+  else logger.debug('ledger_check_passed', { accounts: report.accounts, durationMs })
+  return report
+}
+
+function countKinds(violations: readonly Violation[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { kind } of violations) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
+
+/** A report that another gateway, perhaps of another version, has left. */
+function parseReport(text: string | null): DriftReport | undefined {
+  const value = text === null ? undefined : parseJson(text)
+  if (!isJsonObject(value) || !isJsonObject(value.violations)) return undefined
+  const numbers = [value.atMs, value.durationMs, value.accounts, ...Object.values(value.violations)]
+  return numbers.every((number) => Number.isFinite(number)) ? (value as unknown as DriftReport) : undefined
+}

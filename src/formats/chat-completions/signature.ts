@@ -1,0 +1,66 @@
+/**
+ * Gemini's thought signatures in `tool_calls[].extra_content.google`: the one place this format has for a proof. A client gets
+ * those of generate-content providers marked, so that they can be told from those that a chat-completions provider of the same
+ * vendor gave out itself: the marked ones go to no other provider, the others are between that provider and its caller.
+ */
+import type { Signature } from '@/chat/request'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+const MARK = 'svc.generate-content.'
+
+/** The signature of a call, marked or not, or undefined. */
+export function decodeSignature(extraContent: JsonValue | undefined): Signature | undefined {
+  const value = valueIn(extraContent)
+  if (value === undefined || value === '' || value === MARK) return undefined
+  return { format: 'generate-content', value: value.startsWith(MARK) ? value.slice(MARK.length) : value }
+}
+
+/** The field that carries a call's signature to a client; nothing where there is none that it can carry. */
+export function markSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
+  return signature?.format === 'generate-content' ? extraContent(MARK + signature.value) : {}
+}
+
+/** The same for a provider that takes it, as that vendor mints it. */
+export function encodeSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
+  return signature?.format === 'generate-content' ? extraContent(signature.value) : {}
+}
+
+/**
+ * The messages of a caller's own body without marked signatures, or with the marks taken off where the provider takes them.
+ * Shares what needs no change; never changes `messages`.
+ */
+export function unmarkSignatures(messages: JsonValue | undefined, isTaken: boolean): JsonValue | undefined {
+  if (!Array.isArray(messages) || !messages.some(isMarkedMessage)) return messages
+  return messages.map((message) => {
+    if (!isJsonObject(message) || !isMarkedMessage(message)) return message
+    return { ...message, tool_calls: callsOf(message).map((call) => unmarkCall(call, isTaken)) }
+  })
+}
+
+function unmarkCall(call: JsonValue, isTaken: boolean): JsonValue {
+  if (!isJsonObject(call) || !isMarked(call)) return call
+  const { extra_content: extra, ...rest } = call
+  return isTaken ? { ...rest, ...encodeSignature(decodeSignature(extra)) } : rest
+}
+
+function isMarkedMessage(message: JsonValue): boolean {
+  return isJsonObject(message) && callsOf(message).some((call) => isJsonObject(call) && isMarked(call))
+}
+
+function callsOf(message: JsonObject): JsonValue[] {
+  return Array.isArray(message.tool_calls) ? message.tool_calls : []
+}
+
+function isMarked(call: JsonObject): boolean {
+  return valueIn(call.extra_content)?.startsWith(MARK) ?? false
+}
+
+function valueIn(extra: JsonValue | undefined): string | undefined {
+  const google = isJsonObject(extra) ? extra.google : undefined
+  const value = isJsonObject(google) ? google.thought_signature : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+function extraContent(value: string): { extra_content: JsonObject } {
+  return { extra_content: { google: { thought_signature: value } } }
+}

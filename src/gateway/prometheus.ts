@@ -1,0 +1,123 @@
+/**
+ * The metrics of one gateway process in Prometheus' text format. Every label is a name of the catalogue or a word of ours:
+ * what a client sends never becomes one, so the number of series is bounded.
+ */
+import { Histogram, Registry } from 'prom-client'
+import type { Catalog } from '@/catalog/types'
+import type { DriftReport, Metrics } from './metrics'
+import { exposeProcess } from './process-metrics'
+import { createRoutingTotals } from './routing-totals'
+import { exposeState, type StateSources } from './state-metrics'
+import { exposeRouting, exposeTraffic } from './total-metrics'
+import { createTrafficTotals, entryOf } from './traffic-totals'
+
+/** Metrics that can be read. */
+export interface PrometheusMetrics extends Metrics {
+  /** From now on the gauges read their values from `sources` whenever somebody asks. */
+  watch(sources: StateSources): void
+  readonly contentType: string
+  /** All metrics as text, with no secret in it. */
+  exposition(): Promise<string>
+  /** Ends the sampling of the event loop; what was counted can still be read. */
+  stop(): void
+}
+
+export type PrometheusOptions = {
+  catalog: Catalog
+  /** Tells the processes that share one port apart; undefined where there is one only. */
+  process?: string | undefined
+}
+
+/** Requests that named no model, and those that named none of ours. */
+const NO_MODEL = 'none'
+const UNKNOWN_MODEL = 'unknown'
+
+const OVERHEAD_BUCKETS = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1, 0.25, 1]
+const LATENCY_BUCKETS = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
+
+/** Creates the metrics of one process, in a registry of their own. */
+export function createPrometheusMetrics({ catalog, process }: PrometheusOptions): PrometheusMetrics {
+  const registry = new Registry()
+  if (process !== undefined) registry.setDefaultLabels({ process })
+  const stopSampling = exposeProcess(registry)
+  const traffic = createTrafficTotals()
+  const routing = createRoutingTotals(providerNames(catalog))
+  const failures = { settlement: 0, renewal: 0 }
+  let drift: DriftReport | undefined
+  exposeTraffic(registry, traffic)
+  exposeRouting(registry, routing)
+  const histograms = createHistograms(registry)
+  const labels = createLabelCache()
+
+  function boundedModel(model: string | undefined): string {
+    if (model === undefined) return NO_MODEL
+    return catalog.models.has(model) || catalog.tiers.has(model) ? model : UNKNOWN_MODEL
+  }
+
+  return {
+    answered(request) {
+      traffic.answered(request)
+      const names = labels(request.model, request.provider)
+      histograms.duration.observe(names, request.durationMs / 1000)
+      if (request.firstTokenMs !== null) histograms.firstToken.observe(names, request.firstTokenMs / 1000)
+    },
+    refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
+    overhead: (milliseconds) => histograms.overhead.observe(milliseconds / 1000),
+    routed: routing.note,
+    flagged: traffic.flagged,
+    settlementFailed() {
+      failures.settlement++
+    },
+    renewalFailed() {
+      failures.renewal++
+    },
+    drift(report) {
+      drift = report
+    },
+    watch: (sources) => exposeState(registry, { ...sources, failures, drift: () => drift }),
+    contentType: registry.contentType,
+    exposition: () => registry.metrics(),
+    stop: stopSampling,
+  }
+}
+
+function createHistograms(registry: Registry) {
+  const registers = [registry]
+  const labelNames = ['model', 'provider'] as const
+  return {
+    overhead: new Histogram({
+      name: 'svc_overhead_seconds',
+      help: 'Time of an answer up to its headers that was not spent waiting for the upstream.',
+      buckets: OVERHEAD_BUCKETS,
+      registers,
+    }),
+    firstToken: new Histogram({
+      name: 'svc_time_to_first_token_seconds',
+      help: 'Time from the arrival of a streaming request to its first content.',
+      labelNames,
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'svc_request_duration_seconds',
+      help: 'Time from the arrival of an answered request to the end of its answer.',
+      labelNames,
+      buckets: LATENCY_BUCKETS,
+      registers,
+    }),
+  }
+}
+
+/** One object of labels per model and provider, made once. */
+function createLabelCache(): (model: string, provider: string) => { model: string; provider: string } {
+  const cache = new Map<string, Map<string, { model: string; provider: string }>>()
+  return (model, provider) => {
+    const byProvider = entryOf(cache, model, () => new Map<string, { model: string; provider: string }>())
+    return entryOf(byProvider, provider, () => ({ model, provider }))
+  }
+}
+
+function providerNames(catalog: Catalog): Set<string> {
+  const targets = [...catalog.models.values()].flatMap((model) => model.targets)
+  return new Set(targets.map((target) => target.provider.name))
+}

@@ -1,0 +1,112 @@
+/** The automatic ledger check: finds what was planted, says it once over all gateways, and never outlives its gateway. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+import { Redis } from 'ioredis'
+import { createLedgerHistory } from '@/accounts/history'
+import { createLedgerWatch, type LedgerWatch } from '@/boot/ledger-watch'
+import type { DriftReport } from '@/gateway/metrics'
+import { connectRedis, type RedisClient } from '@/ledger/connection'
+import { accountKey } from '@/ledger/keys'
+import { createLogger } from '@/lib/logger'
+
+let server: TestServer
+let gateway: TestGateway
+let customer: Customer
+let redis: RedisClient
+let raw: Redis
+const lines: string[] = []
+const logger = createLogger({ level: 'debug', write: (line) => lines.push(line), service: 'svc' })
+
+beforeAll(async () => {
+  server = await startRedis()
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')), redisUrl: server.url })
+  customer = await gateway.customer('1')
+  redis = connectRedis(server.url, { logger, commandTimeoutMs: 5_000, name: 'test' })
+  raw = new Redis(server.url)
+})
+afterAll(async () => {
+  raw.disconnect()
+  redis.disconnect()
+  await gateway.stop()
+  await server.stop()
+})
+
+function watch(intervalMs: number): { watch: LedgerWatch; reports: DriftReport[] } {
+  const reports: DriftReport[] = []
+  const { database } = gateway.gateway
+  const onReport = (report: DriftReport) => reports.push(report)
+  const history = createLedgerHistory(database)
+  return { watch: createLedgerWatch({ redis, database, history, logger, onReport, intervalMs }), reports }
+}
+
+test('reports a planted violation of either store by kind, logs it, and reports its end', async () => {
+  const { watch: watching, reports } = watch(40)
+  await gateway.balance(customer.accountId)
+  watching.start()
+  await until(() => reports.at(-1)?.accounts === 1 && Object.keys(reports.at(-1)?.violations ?? {}).length === 0)
+
+  await raw.hincrby(accountKey(customer.accountId), 'available', 5)
+  await until(() => reports.at(-1)?.violations.balance_differs === 1, 'the planted credit to be found')
+  const line = lines.find((one) => one.includes('"ledger_drift"')) ?? ''
+  expect(JSON.parse(line)).toMatchObject({ level: 'error', kind: 'balance_differs', accountId: customer.accountId })
+  await raw.hincrby(accountKey(customer.accountId), 'available', -5)
+  await until(() => Object.keys(reports.at(-1)?.violations ?? {}).length === 0, 'the books to be whole again')
+
+  const { sql } = gateway.gateway.database
+  await sql`UPDATE accounts SET spent_nano = spent_nano + 7 WHERE id = ${customer.accountId}`
+  await until(() => reports.at(-1)?.violations.history_balance_differs === 1, 'the planted sum to be found')
+  await sql`UPDATE accounts SET spent_nano = spent_nano - 7 WHERE id = ${customer.accountId}`
+  await until(() => Object.keys(reports.at(-1)?.violations ?? {}).length === 0, 'the sums to be whole again')
+  await watching.stop()
+  const count = reports.length
+  expect(await raw.exists('ledger-check:turn')).toBe(0)
+  expect(reports).toHaveLength(count)
+}, 60_000)
+
+test('one gateway checks at a time, and the others show what it found', async () => {
+  await raw.del('ledger-check:report')
+  const [one, other] = [watch(60_000), watch(60_000)]
+  await raw.set('ledger-check:turn', 'a gateway that died', 'PX', 60_000)
+  one.watch.start()
+  await one.watch.stop()
+  expect(one.reports).toHaveLength(0)
+
+  const found = { atMs: 1, durationMs: 2, accounts: 3, violations: { overdrawn: 4 } }
+  await raw.set('ledger-check:report', JSON.stringify(found), 'PX', 60_000)
+  other.watch.start()
+  await until(() => other.reports.length > 0)
+  await other.watch.stop()
+  expect(other.reports).toEqual([found])
+  expect(await raw.get('ledger-check:turn')).toBe('a gateway that died')
+  await raw.del('ledger-check:turn', 'ledger-check:report')
+})
+
+test('a gateway checks at its start and shows the drift in its metrics', async () => {
+  await raw.hincrby(accountKey(customer.accountId), 'available', 5)
+  const stores = { redisUrl: gateway.stores.redisUrl, databaseUrl: gateway.stores.databaseUrl }
+  const respond = () => Response.json(chatCompletion('Hello'))
+  const watched = await startGateway({ ...stores, respond, watchesLedger: true })
+  const text = await until(async () => {
+    const now = await (await fetch(`${watched.url}/metrics`)).text()
+    return now.includes('svc_ledger_drift_violations{kind="balance_differs"} 1') && now
+  }, 'the drift to show')
+  expect(text).toContain('svc_ledger_drift_violations{kind="total"} 1')
+  expect(text).toMatch(/svc_ledger_check_timestamp_seconds 1\d{9}/)
+  await watched.stop()
+  await raw.hincrby(accountKey(customer.accountId), 'available', -5)
+})
+
+test('a store that is gone is a warning and no report, and the watch goes on', async () => {
+  await raw.del('ledger-check:report', 'ledger-check:turn')
+  const { watch: watching, reports } = watch(40)
+  await server.kill()
+  watching.start()
+  await until(() => lines.some((line) => line.includes('ledger_check_failed')), 'the failure to be logged', 20_000)
+  expect(reports).toHaveLength(0)
+  await server.restart()
+  await until(() => reports.length > 0, 'a report', 20_000)
+  await watching.stop()
+}, 60_000)

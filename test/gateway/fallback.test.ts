@@ -1,0 +1,198 @@
+/** Fallback through a whole gateway: every class of fault at every moment, in all formats, and never half an answer as a whole one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chatChunk, eventStream, liveStream } from '@test/support/upstream'
+import {
+  FORMATS,
+  type Script,
+  type ScriptedModels,
+  silence,
+  soundAnswer,
+  startScriptedModels,
+  status,
+} from './scripted-models'
+
+type Fault = [name: string, stream: boolean, respond: Script]
+
+const BOTH = [false, true]
+const ROLE = chatChunk({ role: 'assistant', content: '' })
+const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
+
+const EITHER_WAY: Fault[] = BOTH.flatMap((stream): Fault[] => [
+  ...[401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529].map(
+    (code): Fault => [`status ${code}`, stream, status(code)],
+  ),
+  [
+    '400 too long for the model',
+    stream,
+    () => Response.json({ error: { message: 'maximum context length is 10' } }, { status: 400 }),
+  ],
+  ['HTML in a 200', stream, () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+  ['an empty 200', stream, () => new Response('')],
+  ['silence before the headers', stream, silence],
+  ['a redirect', stream, () => new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } })],
+])
+const STREAMING: Fault[] = [
+  ['an error in the first event', true, () => eventStream(OVERLOADED)],
+  ['a role and then an error', true, () => eventStream(ROLE, OVERLOADED)],
+  ['a role and then the end', true, () => eventStream(ROLE)],
+  ['a role and then silence', true, () => liveWith(ROLE).response],
+  ['no event at all', true, () => eventStream()],
+  ['malformed events and the end', true, () => eventStream('{"cho')],
+]
+
+function liveWith(...events: unknown[]) {
+  const live = liveStream()
+  for (const event of events) live.write(`data: ${JSON.stringify(event)}\n\n`)
+  return live
+}
+
+let world: ScriptedModels
+beforeAll(async () => {
+  world = await startScriptedModels()
+})
+afterAll(() => world.gateway.stop())
+
+describe('before the first content another model answers', () => {
+  test.each([...EITHER_WAY, ...STREAMING])('%s, streaming %p', async (_, stream, respond) => {
+    const primary = world.modelWith('chat-completions', respond)
+    const sound = world.modelWith('chat-completions', () => soundAnswer('chat-completions', stream))
+    const { response, text } = await world.ask({
+      format: 'chat-completions',
+      model: primary,
+      fallback: [sound],
+      stream,
+    })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-model')).toBe(sound)
+    expect(response.headers.get('x-svc-route-reason')).toStartWith(`fallback; ${primary} `)
+    expect(Number(response.headers.get('x-svc-attempts'))).toBeGreaterThanOrEqual(2)
+    expect(text).toContain(sound)
+    if (stream) expect(text.trimEnd()).toEndWith('data: [DONE]')
+  })
+
+  const pairs = FORMATS.flatMap((client) =>
+    FORMATS.flatMap((provider) => BOTH.map((stream) => [client, provider, stream] as const)),
+  )
+  test.each(pairs)('%s client, %s fallback, streaming %p', async (client, provider, stream) => {
+    const primary = world.modelWith(client, status(500))
+    const sound = world.modelWith(provider, () => soundAnswer(provider, stream))
+    const { response, text } = await world.ask({ format: client, model: primary, fallback: [sound], stream })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-model')).toBe(sound)
+    expect(text).toMatch(/So[\s\S]*und/)
+  })
+})
+
+describe('after the first content nothing is switched, and a broken answer never ends clean', () => {
+  const half = [ROLE, chatChunk({ content: 'Half an ' })]
+  const endings: [name: string, respond: Script][] = [
+    ['an end without terminator', () => eventStream(...half)],
+    ['an error event', () => eventStream(...half, OVERLOADED)],
+    ['silence', () => liveWith(...half).response],
+  ]
+  test.each(endings)('%s', async (_, respond) => {
+    const primary = world.modelWith('chat-completions', respond)
+    await expectError(primary)
+  })
+
+  test('a broken connection', async () => {
+    const live = liveWith(...half)
+    const primary = world.modelWith('chat-completions', () => live.response)
+    await expectError(primary, (text) => {
+      if (text.includes('Half an ')) live.error()
+    })
+  })
+
+  async function expectError(primary: string, onText: (text: string) => void = () => undefined): Promise<void> {
+    let soundCalls = 0
+    const sound = world.modelWith('chat-completions', () => {
+      soundCalls++
+      return soundAnswer('chat-completions', true)
+    })
+    const question = { format: 'chat-completions' as const, model: primary, fallback: [sound], stream: true, onText }
+    const { response, text } = await world.ask(question)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-model')).toBe(primary)
+    expect(text).toContain('Half an ')
+    expect(text).toContain('"error"')
+    expect(text).not.toContain('[DONE]')
+    expect(soundCalls).toBe(0)
+  }
+})
+
+describe('all failed', () => {
+  test('the primary’s error is told, with every attempt in a header and in the log', async () => {
+    const primary = world.modelWith('chat-completions', status(503, { 'retry-after': '7' }))
+    const other = world.modelWith('messages', status(401))
+    const { response, text } = await world.ask({ format: 'chat-completions', model: primary, fallback: [other] })
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('7')
+    expect(response.headers.get('x-svc-attempts')).toBe('2')
+    const [first, second] = [primary, other].map((model) => `${model}@${model.slice(4)}`)
+    expect(response.headers.get('x-svc-attempt-list')).toBe(`${first}=503, ${second}=401`)
+    expect(JSON.parse(text).error.message).toContain('overloaded')
+    for (const model of [primary, other]) {
+      const lines = world.gateway.logLines.filter((line) => line.includes('attempt_failed') && line.includes(model))
+      expect(lines).toHaveLength(1)
+    }
+  })
+
+  test('our own refused key is 502, whatever status the provider gives it', async () => {
+    const refused = () =>
+      Response.json({ error: { message: 'API key not valid. Please pass a valid API key.' } }, { status: 400 })
+    const model = world.modelWith('chat-completions', refused)
+    const { response, text } = await world.ask({ format: 'chat-completions', model })
+    expect(response.status).toBe(502)
+    expect(text).not.toContain('API key')
+    const alert = world.gateway.logLines.find(
+      (line) => line.includes('provider_key_refused') && line.includes(model.slice(4)),
+    )
+    expect(alert).toBeDefined()
+  })
+
+  test('a fault of the request itself stops at the first refusal', async () => {
+    let soundCalls = 0
+    const refused = () => Response.json({ error: { message: 'roles must alternate' } }, { status: 400 })
+    const sound = world.modelWith('chat-completions', () => {
+      soundCalls++
+      return soundAnswer('chat-completions', false)
+    })
+    const model = world.modelWith('chat-completions', refused)
+    const { response, text } = await world.ask({ format: 'chat-completions', model, fallback: [sound] })
+    expect(response.status).toBe(400)
+    expect(text).toContain('roles must alternate')
+    expect(soundCalls).toBe(0)
+  })
+})
+
+test('a request that no model can serve is a 400 that says which requirement ruled out which', async () => {
+  const model = world.modelWith('chat-completions', status(500))
+  const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+  const body = { messages: [{ role: 'user', content: [{ type: 'text', text: 'word '.repeat(400_000) }, audio] }] }
+  const { response, text } = await world.ask({ format: 'chat-completions', model, body })
+  expect(response.status).toBe(400)
+  expect(text).toContain(`${model} has a context of 256000 tokens`)
+})
+
+test('only the model that answered is billed, and nothing where none did', async () => {
+  const payer = await world.gateway.customer('1')
+  const headers = { authorization: `Bearer ${payer.key}` }
+  const [dead, sound] = [
+    world.modelWith('chat-completions', status(500)),
+    world.modelWith('chat-completions', () => soundAnswer('chat-completions', false)),
+  ] as [string, string]
+  await world.ask({ format: 'chat-completions', model: dead, headers })
+  expect(await world.gateway.balance(payer.accountId)).toMatchObject({ available: 1_000_000_000, held: 0, spent: 0 })
+  await world.ask({ format: 'chat-completions', model: dead, fallback: [sound], headers })
+  // Ten tokens of input and five of output, at 1 and 2 USD per million.
+  expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 20_000 })
+})
+
+test('a tier says why it chose, and keeps the model of a conversation that names itself', async () => {
+  world.script(() => soundAnswer('chat-completions', false))
+  const question = { format: 'chat-completions' as const, model: 'auto-smart', headers: { 'x-svc-session': 'one' } }
+  const first = await world.ask(question)
+  expect(first.response.headers.get('x-svc-route-reason')).toStartWith('chosen; smart, easy chat')
+  const second = await world.ask(question)
+  expect(second.response.headers.get('x-svc-route-reason')).toStartWith('session; auto-smart')
+})

@@ -1,0 +1,112 @@
+/** A provider's limit of calls in flight, and a storm with one provider dead and one slow, through a whole gateway. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { type ScriptedModels, soundAnswer, startScriptedModels, status } from './scripted-models'
+
+const REQUESTS = 240
+const AT_ONCE = 12
+const SLOW_MS = 60
+
+let world: ScriptedModels
+beforeAll(async () => {
+  world = await startScriptedModels({ maxConcurrency: 4, timeouts: { firstByteMs: 5_000, totalMs: 10_000 } })
+})
+afterAll(() => world.gateway.stop())
+
+test('what exceeds slots and queue is turned away with a time to come back, and nothing is held for it', async () => {
+  const gate = Promise.withResolvers<void>()
+  let inFlight = 0
+  const model = world.modelWith('chat-completions', async () => {
+    inFlight++
+    await gate.promise
+    return soundAnswer('chat-completions', false)
+  })
+  const ask = () => world.ask({ format: 'chat-completions', model })
+  const admitted = Array.from({ length: 8 }, ask)
+  await until(() => inFlight === 4 && queued(model) === 4, 'full slots and a full queue')
+  const refused = await Promise.all(Array.from({ length: 10 }, ask))
+  for (const { response } of refused) {
+    expect(response.status).toBe(503)
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  }
+  expect(inFlight).toBe(4)
+  gate.resolve()
+  for (const { response } of await Promise.all(admitted)) expect(response.status).toBe(200)
+  expect(await world.gateway.balance(world.customer.accountId)).toMatchObject({ held: 0 })
+  expect(queued(model)).toBe(0)
+})
+
+test('a busy provider is passed by where another can answer', async () => {
+  const gate = Promise.withResolvers<void>()
+  const busy = world.modelWith('chat-completions', async () => {
+    await gate.promise
+    return soundAnswer('chat-completions', false)
+  })
+  const free = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
+  const holders = Array.from({ length: 4 }, () => world.ask({ format: 'chat-completions', model: busy }))
+  await until(() => inFlightAt(busy) === 4, 'full slots')
+  const { response } = await world.ask({ format: 'chat-completions', model: busy, fallback: [free] })
+  expect(response.headers.get('x-svc-model')).toBe(free)
+  gate.resolve()
+  await Promise.all(holders)
+})
+
+test('every way an answer can end gives its slot back', async () => {
+  const scripts = [
+    () => soundAnswer('chat-completions', true),
+    () => new Response('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', { headers: EVENT_STREAM }),
+    status(400),
+    status(500),
+  ]
+  for (const script of scripts) {
+    const model = world.modelWith('chat-completions', script)
+    for (let index = 0; index < 6; index++) await world.ask({ format: 'chat-completions', model, stream: true })
+    await until(() => inFlightAt(model) === 0, `free slots at ${model}`)
+  }
+})
+
+test('a storm: one provider dead, one slow, and every request is answered with hardly an attempt more', async () => {
+  let deadCalls = 0
+  const dead = world.modelWith('chat-completions', () => {
+    deadCalls++
+    return status(500)(undefined as never)
+  })
+  const slow = world.modelWith('messages', async () => {
+    await Bun.sleep(SLOW_MS)
+    return soundAnswer('messages', false)
+  })
+  const sound = world.modelWith('generate-content', () => soundAnswer('generate-content', false))
+  const routes = [
+    [dead, sound],
+    [slow, sound],
+    [sound, slow],
+  ] as [string, string][]
+  const answers: Response[] = []
+  let next = 0
+  async function client(): Promise<void> {
+    while (next < REQUESTS) {
+      const [model, other] = routes[next++ % routes.length] as [string, string]
+      answers.push((await world.ask({ format: 'chat-completions', model, fallback: [other] })).response)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, client))
+  expect(answers.filter((answer) => answer.status !== 200)).toHaveLength(0)
+  // Twenty to open its circuit, what was in flight by then, and at most a few probes.
+  expect(deadCalls).toBeLessThanOrEqual(20 + AT_ONCE + 5)
+  const attempts = answers.reduce((sum, answer) => sum + Number(answer.headers.get('x-svc-attempts')), 0)
+  expect(attempts).toBeLessThanOrEqual(REQUESTS + deadCalls + REQUESTS * 0.1)
+})
+
+const EVENT_STREAM = { 'content-type': 'text/event-stream' }
+
+function laneOf(model: string) {
+  return world.gateway.gateway.deps.router.status().providers.find((lane) => lane.provider === model.slice(4))
+}
+
+function queued(model: string): number {
+  return laneOf(model)?.queued ?? 0
+}
+
+function inFlightAt(model: string): number {
+  return laneOf(model)?.inFlight ?? 0
+}

@@ -1,0 +1,154 @@
+/** A gateway with many models, each at a provider of its own that answers by a script, and ways to ask it in all formats. */
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
+
+export const FORMATS = ['chat-completions', 'messages', 'generate-content'] as const
+export type FormatName = (typeof FORMATS)[number]
+export type Script = (call: UpstreamCall) => Response | Promise<Response>
+
+export interface ScriptedModels {
+  readonly gateway: TestGateway
+  readonly customer: Customer
+  /** A model that no other test knows, at a provider of its own: nothing that one test breaks is another's. */
+  modelWith(format: FormatName, script: Script): string
+  /** Answers for the catalogue's own model, `svc/alpha`. */
+  script(respond: Script): void
+  /** Asks, and reads to the end; `onText` sees what has come so far, each time more comes. */
+  ask(question: Question): Promise<{ response: Response; text: string }>
+}
+
+export type Question = {
+  format: FormatName
+  model: string
+  fallback?: string[]
+  stream?: boolean
+  headers?: Record<string, string>
+  body?: Record<string, unknown>
+  onText?: (text: string) => void
+}
+
+const MODELS_PER_FORMAT = 200
+
+/** Starts the gateway; `provider` changes what every scripted provider is in the catalogue. Stop it in `afterAll`. */
+export async function startScriptedModels(provider: Record<string, unknown> = {}): Promise<ScriptedModels> {
+  const scripts = new Map<string, Script>()
+  const gateway = await startGateway({
+    respond: (call) => scripts.get(call.path.split('/')[1] ?? '')?.(call) ?? new Response(null, { status: 599 }),
+    catalog(file) {
+      const root = String(file.providers.provider1?.baseUrl).replace(/\/v1$/, '')
+      const [alpha] = file.models
+      for (const format of FORMATS) {
+        for (let index = 0; index < MODELS_PER_FORMAT; index++) {
+          const name = `${format}-${index}`
+          file.providers[name] = {
+            format,
+            baseUrl: `${root}/${name}${format === 'chat-completions' ? '/v1' : ''}`,
+            keys: [`sk-${name}-canary`],
+            timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
+            ...provider,
+          }
+          file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name }] })
+        }
+      }
+    },
+  })
+  const customer = await gateway.customer('100')
+  let models = 0
+  return {
+    gateway,
+    customer,
+    modelWith(format, script) {
+      const name = `${format}-${models++}`
+      scripts.set(name, script)
+      return `svc/${name}`
+    },
+    script: (respond) => void scripts.set('v1', respond),
+    ask: (question) => ask(gateway.url, customer.key, question),
+  }
+}
+
+async function ask(url: string, key: string, question: Question): Promise<{ response: Response; text: string }> {
+  const { format, model, fallback = [], stream = false, headers, body, onText } = question
+  const [path, usual] = requestIn(format, model, stream)
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ ...usual, ...body, fallback }),
+  })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    onText?.(text)
+  }
+  return { response, text }
+}
+
+function requestIn(format: FormatName, model: string, stream: boolean): [path: string, body: Record<string, unknown>] {
+  const messages = [{ role: 'user', content: 'Hi' }]
+  switch (format) {
+    case 'chat-completions':
+      return ['/v1/chat/completions', { model, messages, stream, max_tokens: 100 }]
+    case 'messages':
+      return ['/v1/messages', { model, messages, stream, max_tokens: 100 }]
+    case 'generate-content': {
+      const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+      const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+      return [`/v1beta/models/${encodeURIComponent(model)}:${verb}`, { contents }]
+    }
+  }
+}
+
+/** A sound answer in a provider's own format; its text is `Sound`. */
+export function soundAnswer(format: FormatName, stream: boolean): Response {
+  switch (format) {
+    case 'chat-completions':
+      return stream ? eventStream(...chatStream(['So', 'und'])) : Response.json(chatCompletion('Sound'))
+    case 'messages':
+      return stream ? messagesStream() : Response.json(MESSAGE)
+    case 'generate-content':
+      return stream ? eventStream(candidate('Sound', true)) : Response.json(candidate('Sound', true))
+  }
+}
+
+/** An error of the provider with this status. */
+export function status(code: number, headers: Record<string, string> = {}): Script {
+  return () => Response.json({ error: { message: 'scripted failure', type: 'scripted' } }, { status: code, headers })
+}
+
+/** Answers nothing for as long as anybody waits. */
+export async function silence(call: UpstreamCall): Promise<Response> {
+  while (!call.isAborted) await Bun.sleep(5)
+  return new Response(null, { status: 500 })
+}
+
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'x',
+  content: [{ type: 'text', text: 'Sound' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+}
+
+function messagesStream(): Response {
+  const events = [
+    { type: 'message_start', message: { ...MESSAGE, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Sound' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  ]
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+function candidate(text: string, isLast: boolean) {
+  return {
+    candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...(isLast && { finishReason: 'STOP' }) }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The scripts against the model: random operations from two clients, with repetitions, a clock that jumps, flushers that
+ * crash, restarts, and stores that come back with old data. LEDGER_MODEL_STEPS sets how many operations are tried.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startRedis, type TestServer } from '@test/support/stores'
+import fc from 'fast-check'
+import { checkLedger } from '@/ledger/check'
+import { connect, createBench } from './harness'
+import { commands } from './operations'
+import { createWorld, type World } from './world'
+
+const STEPS = Number(process.env.LEDGER_MODEL_STEPS ?? 3_000)
+const STEPS_PER_RUN = 60
+const MS_PER_STEP = 10
+
+let server: TestServer
+let redis: Awaited<ReturnType<typeof connect>>[]
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = [await connect(server.url), await connect(server.url)]
+})
+afterAll(async () => {
+  for (const client of redis) client.disconnect()
+  await server.stop()
+})
+
+test(
+  `the scripts do what the model does, over ${STEPS} operations`,
+  async () => {
+    let operations = 0
+    const property = fc.asyncProperty(
+      fc.commands([commands], { maxCommands: 2 * STEPS_PER_RUN, size: 'max' }),
+      async (run) => {
+        const [first, second] = redis as [(typeof redis)[0], (typeof redis)[0]]
+        const bench = createBench(first)
+        const other = createBench(second, undefined, bench.history)
+        let world: World | undefined
+        await fc.asyncModelRun(async () => {
+          world = await createWorld([bench, other])
+          return { model: {}, real: world }
+        }, run)
+        operations += [...run].length
+        await bench.ledger.expireDue(1_000)
+        const report = await checkLedger({ redis: first, history: bench.history, logger: bench.logger })
+        expect(report.violations).toEqual([])
+        for (const client of redis) client.removeAllListeners()
+      },
+    )
+    await fc.assert(property, {
+      numRuns: Math.ceil(STEPS / STEPS_PER_RUN),
+      // Bounds the shrinking of a failure; a run without one ends long before.
+      interruptAfterTimeLimit: STEPS * MS_PER_STEP,
+    })
+    expect(operations).toBeGreaterThan(STEPS / 4)
+  },
+  2 * STEPS * MS_PER_STEP,
+)

@@ -1,0 +1,280 @@
+/** The ledger's rules once more, in plain memory and plain arithmetic: what the scripts are compared with. */
+import type { Payer, RenewOutcome, ReserveRequest } from '@/ledger/outcomes'
+
+const UNIT = 60_000
+const MAX_LIMIT = 10_000_000_000
+const MIN_LEVEL = -2 * MAX_LIMIT * UNIT
+
+export type ModelHold = {
+  payer: Payer
+  state: 'open' | 'settled' | 'released' | 'expired'
+  amount: number
+  inputCost: number
+  taken: number
+  cost: number
+  isReached: boolean
+  /** Milliseconds until the deadline. */
+  remainingMs: number
+}
+
+/** A level that is known up to how fast the machine was: real time passes while the test runs. */
+type Bucket = { low: number; high: number; elapsedMs: number; sinceMs: number } | undefined
+
+export type ModelKey = {
+  status: 'active' | 'deactivated' | 'deleted'
+  requestsPerMinute: number
+  tokensPerMinute: number
+  concurrency: number
+  monthlyBudget: number | null
+  spent: number
+  requests: Bucket
+  tokens: Bucket
+}
+
+export type ModelEvent = { eventId: string; holdId: string; keyId: string; cost: number; seq: number }
+
+export type ModelAccount = {
+  status: 'active' | 'suspended'
+  available: number
+  spent: number
+  seq: number
+  overrun: number
+  credits: Map<string, number>
+  keys: Map<string, ModelKey>
+  holds: Map<string, ModelHold>
+  /** Events in the stream, and events in the history's books. */
+  stream: ModelEvent[]
+  books: Map<string, ModelEvent>
+}
+
+export type Expected = { kind: string; [field: string]: unknown }
+
+/** The holds that are open, of the account or of one of its keys. */
+export function openHolds(account: ModelAccount, keyId?: string): ModelHold[] {
+  return [...account.holds.values()].filter(
+    (hold) => hold.state === 'open' && (keyId === undefined || hold.payer.keyId === keyId),
+  )
+}
+
+export function heldBy(account: ModelAccount, keyId?: string): number {
+  return openHolds(account, keyId).reduce((sum, hold) => sum + hold.amount, 0)
+}
+
+/** All that a reserve may answer: more than one where the answer hangs on a few milliseconds. `commit` makes it happen. */
+export function reserve(
+  account: ModelAccount,
+  request: ReserveRequest,
+  nowMs: number,
+): { expected: Expected; commit(): void }[] {
+  const nothing = () => undefined
+  const only = (expected: Expected) => [{ expected, commit: nothing }]
+  const known = account.holds.get(request.holdId)
+  if (known) return only({ kind: 'exists', state: known.state })
+  const key = account.keys.get(request.keyId)
+  if (!key) return only({ kind: 'unknown_key' })
+  if (key.status !== 'active') return only({ kind: 'key_inactive', status: key.status })
+  if (account.status !== 'active') return only({ kind: 'account_suspended' })
+  const requests = levels(key.requests, key.requestsPerMinute, nowMs)
+  const tokens = levels(key.tokens, key.tokensPerMinute, nowMs)
+  const taken = Math.min(request.tokens, key.tokensPerMinute)
+  const outcomes: { expected: Expected; commit(): void }[] = []
+  if (requests.low < UNIT)
+    outcomes.push(...only({ kind: 'rate_limited', scope: 'requests', limit: key.requestsPerMinute }))
+  if (requests.high < UNIT) return outcomes
+  if (tokens.low < taken * UNIT)
+    outcomes.push(...only({ kind: 'rate_limited', scope: 'tokens', limit: key.tokensPerMinute }))
+  if (tokens.high < taken * UNIT) return outcomes
+  const final = afterLimits(account, key, request)
+  if (final.kind !== 'reserved') return [...outcomes, ...only(final)]
+  const commit = () => {
+    account.available -= request.amount
+    key.requests = spend(requests, UNIT, nowMs)
+    key.tokens = spend(tokens, taken * UNIT, nowMs)
+    account.holds.set(request.holdId, {
+      payer: { accountId: request.accountId, keyId: request.keyId },
+      state: 'open',
+      amount: request.amount,
+      inputCost: request.inputCost,
+      taken,
+      cost: 0,
+      isReached: false,
+      remainingMs: request.ttlMs,
+    })
+  }
+  return [...outcomes, { expected: final, commit }]
+}
+
+function afterLimits(account: ModelAccount, key: ModelKey, request: ReserveRequest): Expected {
+  const { amount, keyId } = request
+  if (openHolds(account, keyId).length >= key.concurrency) {
+    return { kind: 'rate_limited', scope: 'concurrency', limit: key.concurrency, retryAfterMs: 1_000 }
+  }
+  if (key.monthlyBudget !== null) {
+    const remaining = key.monthlyBudget - key.spent - heldBy(account, keyId)
+    if (remaining < amount) return { kind: 'budget_exceeded', remaining: Math.max(0, remaining) }
+  }
+  const held = heldBy(account)
+  if (account.available < amount) return { kind: 'insufficient', available: account.available, held, needed: amount }
+  return { kind: 'reserved', available: account.available - amount }
+}
+
+export function renew(
+  account: ModelAccount,
+  holdId: string,
+  ttlMs: number,
+  cost: number,
+  isReached: boolean,
+): RenewOutcome {
+  const hold = account.holds.get(holdId)
+  if (!hold) return 'unknown_hold'
+  if (hold.state !== 'open') return hold.state
+  hold.remainingMs = Math.max(hold.remainingMs, ttlMs)
+  hold.cost = cost
+  hold.isReached ||= isReached
+  return 'renewed'
+}
+
+export function settle(
+  account: ModelAccount,
+  settlement: Payer & { holdId: string; cost: number; tokens: number },
+  force: boolean,
+): Expected {
+  const { holdId, cost, keyId } = settlement
+  const hold = account.holds.get(holdId)
+  if (hold?.state === 'settled') return { kind: 'already_settled' }
+  if (hold?.state === 'released') return { kind: 'already_released' }
+  if (hold?.state === 'expired') {
+    charge(account, { eventId: `${holdId}:late`, holdId, keyId, cost: cost - hold.cost }, 0)
+    hold.state = 'settled'
+    return { kind: 'late', expiredCost: hold.cost }
+  }
+  if (!hold) {
+    if (!force) return { kind: 'unknown_hold' }
+    const isCharged = [...account.stream, ...account.books.values()].some((event) => event.holdId === holdId)
+    if (isCharged) return { kind: 'already_settled' }
+    charge(account, { eventId: holdId, holdId, keyId, cost }, 0)
+    account.holds.set(holdId, { ...tombstone(settlement), cost })
+    return { kind: 'settled', overrun: cost > 0 }
+  }
+  charge(account, { eventId: holdId, holdId, keyId, cost }, hold.amount)
+  giveBack(account, hold, settlement.tokens)
+  Object.assign(hold, { state: 'settled', cost })
+  return { kind: 'settled', overrun: cost > hold.amount }
+}
+
+export function release(account: ModelAccount, payer: Payer, holdId: string): string {
+  const hold = account.holds.get(holdId)
+  if (!hold) {
+    account.holds.set(holdId, { ...tombstone(payer), state: 'released' })
+    return 'unknown_hold'
+  }
+  if (hold.state !== 'open') return `already_${hold.state}`
+  account.available += hold.amount
+  giveBack(account, hold, 0)
+  hold.state = 'released'
+  return 'released'
+}
+
+/** Expires what is due. Returns cost by hold id. */
+export function expireDue(account: ModelAccount): Map<string, number> {
+  const costs = new Map<string, number>()
+  for (const [holdId, hold] of account.holds) {
+    if (hold.state !== 'open' || hold.remainingMs > 0) continue
+    const cost = hold.isReached ? Math.min(hold.amount, Math.max(hold.cost, hold.inputCost)) : 0
+    if (hold.isReached) charge(account, { eventId: holdId, holdId, keyId: hold.payer.keyId, cost }, hold.amount)
+    else account.available += hold.amount
+    giveBack(account, hold, hold.isReached ? hold.taken : 0)
+    Object.assign(hold, { state: 'expired', cost })
+    costs.set(holdId, cost)
+  }
+  return costs
+}
+
+export function credit(account: ModelAccount, entryId: string, amount: number): Expected {
+  if (account.credits.has(entryId)) return { kind: 'exists', available: account.available }
+  account.credits.set(entryId, amount)
+  account.available += amount
+  if (amount < 0) account.overrun -= amount
+  return { kind: 'credited', available: account.available }
+}
+
+/** Carries the stream into the books; `crash` leaves it in the stream as well. */
+export function flush(account: ModelAccount, crash: boolean): void {
+  for (const event of account.stream) if (!account.books.has(event.eventId)) account.books.set(event.eventId, event)
+  if (!crash) account.stream = []
+}
+
+export function advance(account: ModelAccount, ms: number): void {
+  for (const hold of account.holds.values()) hold.remainingMs -= ms
+  for (const key of account.keys.values()) {
+    for (const bucket of [key.requests, key.tokens]) if (bucket) bucket.elapsedMs += ms
+  }
+}
+
+/** What a confirmation changes: a hold is closed whose id the books have a charge of, because ids are never used twice. */
+export function confirmHolds(account: ModelAccount): void {
+  for (const [holdId, hold] of account.holds) {
+    if (hold.state !== 'open' || !account.books.has(holdId)) continue
+    account.available += hold.amount
+    hold.state = 'settled'
+  }
+}
+
+/** What must hold after `old` came back in place of the account, once it is confirmed: the books win. */
+export function rewind(account: ModelAccount, old: ModelAccount): void {
+  const { books, credits, status, keys } = account
+  const fresh = old.stream.filter((event) => !books.has(event.eventId))
+  for (const [holdId, hold] of old.holds) if (hold.state === 'open' && books.has(holdId)) hold.state = 'settled'
+  const spentBy = (keyId?: string) =>
+    [...books.values(), ...fresh]
+      .filter((event) => keyId === undefined || event.keyId === keyId)
+      .reduce((sum, event) => sum + event.cost, 0)
+  const credited = [...credits.values()].reduce((sum, amount) => sum + amount, 0)
+  for (const [keyId, key] of old.keys) {
+    const { requests, tokens } = key
+    Object.assign(key, keys.get(keyId), { requests, tokens, spent: spentBy(keyId) })
+  }
+  const seq = Math.max(old.seq, ...[...books.values()].map((event) => event.seq))
+  const available = credited - spentBy() - heldBy(old)
+  const overrun = Math.max(old.overrun, -available, 0)
+  Object.assign(account, old, { books, credits, status, available, spent: spentBy(), seq, overrun })
+}
+
+function charge(account: ModelAccount, event: Omit<ModelEvent, 'seq'>, returned: number): void {
+  account.available += returned - event.cost
+  account.spent += event.cost
+  account.overrun += Math.max(0, event.cost - returned)
+  account.seq += 1
+  account.stream.push({ ...event, seq: account.seq })
+  const key = account.keys.get(event.keyId)
+  if (key) key.spent += event.cost
+}
+
+function giveBack(account: ModelAccount, hold: ModelHold, used: number): void {
+  const bucket = account.keys.get(hold.payer.keyId)?.tokens
+  if (!bucket) return
+  const change = (hold.taken - Math.min(used, MAX_LIMIT)) * UNIT
+  bucket.low = Math.max(MIN_LEVEL, bucket.low + change)
+  bucket.high = Math.max(MIN_LEVEL, bucket.high + change)
+}
+
+function tombstone(payer: Payer): ModelHold {
+  const zero = { amount: 0, inputCost: 0, taken: 0, cost: 0, isReached: false, remainingMs: 0 }
+  return { payer: { accountId: payer.accountId, keyId: payer.keyId }, state: 'settled', ...zero }
+}
+
+function levels(bucket: Bucket, limit: number, nowMs: number): { low: number; high: number } {
+  const full = limit * UNIT
+  if (!bucket) return { low: full, high: full }
+  const refill = (level: number, elapsed: number) =>
+    Math.min(full, Math.max(-full, level) + Math.min(elapsed, 2 * UNIT) * limit)
+  return {
+    low: refill(bucket.low, bucket.elapsedMs),
+    high: refill(bucket.high, bucket.elapsedMs + Math.ceil(nowMs - bucket.sinceMs) + 1),
+  }
+}
+
+function spend(level: { low: number; high: number }, units: number, nowMs: number): Bucket {
+  const low = Math.max(0, level.low - units)
+  return { low, high: Math.max(low, level.high - units), elapsedMs: 0, sinceMs: nowMs }
+}

@@ -1,0 +1,242 @@
+/** Random operations of the model test: each is done to the model and to the store, and their answers are compared. */
+import { expect } from 'bun:test'
+import fc from 'fast-check'
+import type { Payer } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+import { RECORD, request } from './harness'
+import { advance, confirmHolds, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
+import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
+
+/** A hold is named by a number: of those known, or a new one. */
+type Named = { client: number; who: number; hold: number }
+
+export type Operation =
+  | (Named & { kind: 'reserve'; amount: number; inputShare: number; tokens: number; ttlMs: number })
+  | (Named & { kind: 'renew'; cost: number; isReached: boolean; ttlMs: number })
+  | (Named & { kind: 'settle'; cost: number; tokens: number; force: boolean })
+  | (Named & { kind: 'release' })
+  | (Named & { kind: 'lapse' })
+  | { kind: 'advance'; ms: number }
+  | { kind: 'expire'; client: number }
+  | { kind: 'credit'; client: number; who: number; entry: number; amount: number }
+  | { kind: 'set_key'; client: number; who: number; changes: object }
+  | { kind: 'set_account'; client: number; who: number; status: 'active' | 'suspended' }
+  | { kind: 'flush'; crash: boolean }
+  | { kind: 'restart' }
+  | { kind: 'save' }
+  | { kind: 'rewind' }
+  | { kind: 'forget_scripts' }
+
+const client = fc.nat(1)
+const who = fc.nat(3)
+const named = { client, who, hold: fc.nat(1_000) }
+const cost = fc.oneof(fc.nat(60), fc.constant(0), fc.nat(2_000))
+const tokens = fc.oneof(fc.nat(200), fc.constant(0), fc.nat(1_000_000_000))
+/** Never a multiple of ten seconds apart from a step of the clock: real milliseconds must not decide what is due. */
+const ttlMs = fc.constantFrom(25_000, 65_000, 125_000)
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 30,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('reserve' as const), ...named, amount: fc.oneof(fc.nat(60), fc.nat(1_000)) },
+      ...{ inputShare: fc.nat(100), tokens, ttlMs },
+    }),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.record({ kind: fc.constant('renew' as const), ...named, cost, isReached: fc.boolean(), ttlMs }),
+  },
+  {
+    weight: 25,
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), ...named, cost, tokens, force: fc.boolean() }),
+  },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('release' as const), ...named }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(10_000, 40_000, 200_000) }),
+  },
+  { weight: 12, arbitrary: fc.record({ kind: fc.constant('lapse' as const), ...named }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('expire' as const), client }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      ...{
+        kind: fc.constant('credit' as const),
+        client,
+        who,
+        entry: fc.nat(30),
+        amount: fc.integer({ min: -200, max: 1_500 }),
+      },
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('set_key' as const), client, who },
+      changes: fc.record(
+        {
+          status: fc.constantFrom('active', 'active', 'active', 'deactivated'),
+          requestsPerMinute: fc.constantFrom(2, 10, 1_000),
+          tokensPerMinute: fc.constantFrom(100, 1_000, 100_000),
+          concurrency: fc.constantFrom(1, 3, 20),
+          monthlyBudget: fc.constantFrom(null, 0, 500, 5_000),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('set_account' as const), client, who },
+      status: fc.constantFrom('active' as const, 'active' as const, 'suspended' as const),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('flush' as const), crash: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'restart' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'save' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'rewind' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'forget_scripts' as const }) },
+)
+
+/** An operation, and how often it is sent: a repetition must be answered as the rules say, and change nothing. */
+export const commands: fc.Arbitrary<fc.AsyncCommand<object, World>> = fc
+  .tuple(operation, fc.constantFrom(1, 1, 1, 2))
+  .map(([chosen, times]) => ({
+    check: () => true,
+    async run(_model: object, world: World) {
+      for (let time = 0; time < times; time++) await perform(world, chosen)
+      await compare(world, 'client' in chosen ? chosen.client : 0)
+    },
+    toString: () => `${times}×${JSON.stringify(chosen)}`,
+  }))
+
+async function perform(world: World, chosen: Operation): Promise<void> {
+  const bench = ('client' in chosen ? world.benches[chosen.client] : undefined) ?? world.benches[0]
+  switch (chosen.kind) {
+    case 'reserve':
+      return await performReserve(world, chosen)
+    case 'renew': {
+      const { payer, holdId } = holdOf(world, chosen)
+      const { accountId } = payer
+      const { isReached, ttlMs: ttl } = chosen
+      const renewal = { accountId, holdId, ttlMs: ttl, cost: nano(chosen.cost), record: JSON.stringify(RECORD) }
+      const expected = renew(accountOf(world, payer), holdId, ttl, chosen.cost, isReached)
+      expect(await bench.ledger.renew([{ ...renewal, reached: isReached }])).toEqual([expected])
+      return
+    }
+    case 'settle': {
+      const { payer, holdId } = holdOf(world, chosen)
+      const { force } = chosen
+      const settlement = { ...payer, holdId, cost: nano(chosen.cost), tokens: chosen.tokens }
+      const expected = settle(accountOf(world, payer), settlement, force)
+      const outcome = await bench.ledger.settle({ ...settlement, record: JSON.stringify(RECORD) }, { force })
+      expect(outcome).toMatchObject(expected)
+      return
+    }
+    case 'release': {
+      const { payer, holdId } = holdOf(world, chosen)
+      const expected = release(accountOf(world, payer), payer, holdId)
+      expect<string>(await bench.ledger.release({ ...payer, holdId })).toBe(expected)
+      return
+    }
+    case 'lapse': {
+      const { payer, holdId } = holdOf(world, chosen)
+      const hold = accountOf(world, payer).holds.get(holdId)
+      if (hold?.state === 'open') {
+        hold.remainingMs = Number.NEGATIVE_INFINITY
+        await lapseStore(world, payer, holdId, hold.amount)
+      }
+      return
+    }
+    case 'expire': {
+      const expected = [...world.accounts.values()].flatMap((account) => [...expireDue(account)])
+      const expired = await bench.ledger.expireDue(1_000)
+      expect(new Map(expired.map((hold) => [hold.holdId, Number(hold.cost)]))).toEqual(new Map(expected))
+      return
+    }
+    default:
+      return await performRest(world, chosen)
+  }
+}
+
+async function performReserve(world: World, chosen: Extract<Operation, { kind: 'reserve' }>): Promise<void> {
+  const isFresh = chosen.hold % 4 !== 0 || world.holdIds.length === 0
+  const { payer, holdId } = isFresh ? fresh(world, chosen.who) : holdOf(world, chosen)
+  if (isFresh) world.holdIds.push({ payer, holdId })
+  const inputCost = nano(Math.floor((chosen.amount * chosen.inputShare) / 100))
+  const asked = request(payer, chosen.amount, { holdId, inputCost, tokens: chosen.tokens, ttlMs: chosen.ttlMs })
+  const bench = world.benches[chosen.client] ?? world.benches[0]
+  const outcome = await bench.ledger.reserve(asked)
+  const possible = reserve(accountOf(world, payer), asked, performance.now())
+  const actual = possible.find(({ expected }) => matches(outcome, expected))
+  expect(actual ? 'as expected' : { outcome, possible: possible.map(({ expected }) => expected) }).toBe('as expected')
+  actual?.commit()
+}
+
+async function performRest(world: World, chosen: Operation): Promise<void> {
+  const bench = ('client' in chosen ? world.benches[chosen.client] : undefined) ?? world.benches[0]
+  const { history } = bench
+  switch (chosen.kind) {
+    case 'advance':
+      for (const account of world.accounts.values()) advance(account, chosen.ms)
+      return await advanceStore(world, chosen.ms)
+    case 'credit': {
+      const payer = world.payers[chosen.who] as Payer
+      const account = accountOf(world, payer)
+      const entryId = `entry_${chosen.entry}`
+      const amount = account.credits.get(entryId) ?? chosen.amount
+      if (!account.credits.has(entryId)) history.addCredit(payer.accountId, entryId, amount)
+      const expected = credit(account, entryId, amount)
+      expect(await bench.ledger.credit({ accountId: payer.accountId, entryId, amount: nano(amount) })).toMatchObject(
+        expected,
+      )
+      return
+    }
+    case 'set_key':
+      return await setKey(world, chosen.client, world.payers[chosen.who] as Payer, chosen.changes)
+    case 'set_account': {
+      const payer = world.payers[chosen.who] as Payer
+      accountOf(world, payer).status = chosen.status
+      history.setStatus(payer.accountId, chosen.status)
+      expect(await bench.ledger.setAccountStatus(payer.accountId, chosen.status)).toBe('updated')
+      return
+    }
+    case 'flush':
+      for (const account of world.accounts.values()) flush(account, chosen.crash)
+      return await history.flush(bench.redis, [...world.accounts.keys()], { crash: chosen.crash })
+    case 'restart':
+      for (const account of world.accounts.values()) confirmHolds(account)
+      return await confirm(world)
+    case 'save':
+      return await save(world)
+    case 'rewind': {
+      const old = await rewindStore(world)
+      if (old) for (const [id, account] of world.accounts) rewind(account, old.get(id) ?? account)
+      return
+    }
+    case 'forget_scripts':
+      await bench.redis.script('FLUSH')
+      return
+    default:
+      throw new Error(`nobody performs ${chosen.kind}`)
+  }
+}
+
+function holdOf(world: World, { hold, who: whose }: Named): { payer: Payer; holdId: string } {
+  const known = world.holdIds[world.holdIds.length - 1 - (hold % 8)]
+  if (known && hold % 50 !== 49) return known
+  const unknown = fresh(world, whose)
+  world.holdIds.push(unknown)
+  return unknown
+}
+
+function fresh(world: World, whose: number): { payer: Payer; holdId: string } {
+  const payer = world.payers[whose] as Payer
+  return { payer, holdId: `hold_${payer.accountId.slice(-6)}_${world.holdIds.length}` }
+}
+
+function matches(outcome: object, expected: object): boolean {
+  return Object.entries(expected).every(([name, value]) => outcome[name as keyof typeof outcome] === value)
+}

@@ -1,0 +1,131 @@
+/** Prompt caches: hints on the way in, tokens read and written on the way back, each class at its own price. */
+import type { Group } from '@test/matrix/types'
+import type { JsonObject } from '@/lib/json'
+import { answer, ask, TEXT, USAGE } from './words'
+
+const EPHEMERAL = { type: 'ephemeral' }
+const HOUR = { type: 'ephemeral', ttl: '1h' }
+const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
+const LOST = 'left out: the format has no such hint; providers cache by themselves'
+
+function marked(cache: JsonObject, hint: JsonObject) {
+  return {
+    'chat-completions': ask({
+      chat: {
+        messages: [
+          { role: 'system', content: [{ type: 'text', text: 'A long prompt', ...hint }] },
+          { role: 'user', content: [{ type: 'text', text: 'A long document', ...hint }] },
+        ],
+      },
+    })['chat-completions'],
+    messages: ask({
+      messages: {
+        system: [{ type: 'text', text: 'A long prompt', cache_control: cache }],
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'A long document', cache_control: cache }] }],
+      },
+    }).messages,
+  }
+}
+
+const unmarked = ask({
+  chat: {
+    messages: [
+      { role: 'system', content: 'A long prompt' },
+      { role: 'user', content: 'A long document' },
+    ],
+  },
+  gemini: {
+    systemInstruction: { parts: [{ text: 'A long prompt' }] },
+    contents: [{ role: 'user', parts: [{ text: 'A long document' }] }],
+  },
+})
+
+export const caching: Group = {
+  name: 'Prompt cache',
+  cases: [
+    {
+      name: 'hints on blocks',
+      asks: marked(EPHEMERAL, breakpoint()),
+      golden: { ...unmarked, messages: marked(EPHEMERAL, {}).messages },
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+    },
+    {
+      name: 'hints for an hour',
+      asks: marked(HOUR, breakpoint('1h')),
+      golden: { ...unmarked, messages: marked(HOUR, {}).messages },
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+    },
+    {
+      name: 'more hints than the provider takes',
+      asks: {
+        'chat-completions': ask({ chat: { messages: [{ role: 'user', content: fiveParts(breakpoint()) }] } })[
+          'chat-completions'
+        ],
+      },
+      golden: {
+        messages: ask({
+          messages: {
+            messages: [
+              {
+                role: 'user',
+                content: fiveParts({ cache_control: EPHEMERAL }).map((part, index) =>
+                  index === 0 ? { type: 'text', text: 'Part 1' } : part,
+                ),
+              },
+            ],
+          },
+        }).messages,
+      },
+      providers: ['messages'],
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'only the last four hints are kept' } },
+    },
+    {
+      name: 'a hint on tools',
+      asks: {
+        messages: ask({
+          messages: { tools: [{ name: 'now', input_schema: { type: 'object' }, cache_control: EPHEMERAL }] },
+        }).messages,
+      },
+      golden: ask({
+        chat: { tools: [{ type: 'function', function: { name: 'now', parameters: { type: 'object' } } }] },
+        gemini: { tools: [{ functionDeclarations: [{ name: 'now' }] }] },
+      }),
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+    },
+    {
+      name: 'one hint for the whole prompt',
+      asks: { messages: ask({ messages: { cache_control: EPHEMERAL } }).messages },
+      golden: ask(),
+      answer: TEXT,
+      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+    },
+    {
+      name: 'a key to a warm cache',
+      asks: { 'chat-completions': ask({ chat: { prompt_cache_key: 'k1' } })['chat-completions'] },
+      golden: ask(),
+      answer: TEXT,
+      pairs: { 'chat-completions>*': { lost: 'left out: the other formats have no such key' } },
+    },
+    {
+      name: 'tokens read from and written to the cache',
+      asks: ask(),
+      answer: {
+        'chat-completions': answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
+        messages: answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
+        'generate-content': answer('cached', { usage: { ...USAGE, uncached: 24, cacheRead: 12 } }),
+      },
+      pairs: {
+        'generate-content>chat-completions': { lost: 'tokens written are told as part of the prompt only' },
+        'generate-content>messages': { lost: 'tokens written are told as part of the prompt only' },
+      },
+    },
+  ],
+}
+
+function fiveParts(hint: JsonObject): JsonObject[] {
+  return [1, 2, 3, 4, 5].map((number) => ({ type: 'text', text: `Part ${number}`, ...hint }))
+}

@@ -1,0 +1,115 @@
+/** What only one format has: carried to a provider of that format, refused elsewhere, since dropping it would change the meaning. */
+import type { Case, Group } from '@test/matrix/types'
+import type { FormatName } from '@/chat/format-name'
+import type { JsonObject } from '@/lib/json'
+import { ask, TEXT } from './words'
+
+/** The catalogue's word for a provider whose charges beyond tokens the operator bears. */
+const EXTRAS = ['unpriced-extras']
+const UNPRICED = { refused: 'no price covers', because: 'it costs more than its tokens, and no price covers that' }
+
+function native(name: string, format: FormatName, body: JsonObject, message: string): Case {
+  return {
+    name,
+    asks: { [format]: body },
+    quirks: { 'chat-completions': EXTRAS, messages: EXTRAS, 'generate-content': EXTRAS },
+    answer: TEXT,
+    pairs: { [`${format}>*`]: { refused: message, because: 'only a provider of the caller’s own format has it' } },
+  }
+}
+
+export const nativeOnly: Group = {
+  name: 'What one format alone has',
+  cases: [
+    native(
+      'tools that are no functions',
+      'chat-completions',
+      ask({ chat: { tools: [{ type: 'custom', custom: { name: 'shell' } }] } })['chat-completions'],
+      'tools[0]',
+    ),
+    native(
+      'audio in the answer',
+      'chat-completions',
+      ask({ chat: { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } } })['chat-completions'],
+      'modalities',
+    ),
+    native(
+      'a tool that runs at the provider',
+      'messages',
+      ask({ messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] } }).messages,
+      'tools[0]',
+    ),
+    native('a container', 'messages', ask({ messages: { container: 'container_1' } }).messages, 'container'),
+    native(
+      'search by the provider',
+      'generate-content',
+      ask({ gemini: { tools: [{ googleSearch: {} }] } })['generate-content'],
+      'tools[0]',
+    ),
+    native(
+      'cached content',
+      'generate-content',
+      ask({ gemini: { cachedContent: 'cachedContents/1' } })['generate-content'],
+      'cachedContent',
+    ),
+    {
+      name: 'what costs more than its tokens, where the operator does not bear it',
+      asks: ask({
+        chat: { web_search_options: {} },
+        messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+        gemini: { tools: [{ googleSearch: {} }] },
+      }),
+      answer: TEXT,
+      pairs: {
+        '*>*': UNPRICED,
+        'chat-completions>chat-completions': UNPRICED,
+        'messages>messages': UNPRICED,
+        'generate-content>generate-content': UNPRICED,
+      },
+    },
+    {
+      name: 'unknown fields',
+      asks: ask({
+        chat: { logit_bias: { '50256': -100 }, metadata: { a: 'b' }, x_unheard_of: [1] },
+        messages: { x_unheard_of: { deep: null } },
+        gemini: { safetySettings: [], labels: { a: 'b' }, xUnheardOf: [1] },
+      }),
+      golden: ask(),
+      answer: TEXT,
+      pairs: { '*>*': { lost: 'left out: they mean nothing to another format' } },
+    },
+    {
+      name: 'what command-line clients send beside',
+      asks: {
+        messages: ask({
+          messages: {
+            context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+            system: [
+              { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.329' },
+              { type: 'text', text: 'You are a CLI.', cache_control: { type: 'ephemeral' } },
+            ],
+            tools: [
+              { name: 'now', input_schema: { type: 'object', properties: {} }, eager_input_streaming: true },
+              { name: 'DeferredToolPlaceholder', input_schema: { type: 'object' }, defer_loading: true },
+            ],
+          },
+        }).messages,
+      },
+      golden: ask({
+        chat: {
+          messages: [
+            { role: 'system', content: 'You are a CLI.' },
+            { role: 'user', content: 'Hi' },
+          ],
+          tools: [{ type: 'function', function: { name: 'now', parameters: { type: 'object', properties: {} } } }],
+        },
+        gemini: {
+          systemInstruction: { parts: [{ text: 'You are a CLI.' }] },
+          tools: [{ functionDeclarations: [{ name: 'now' }] }],
+        },
+      }),
+      answer: TEXT,
+      pairs: { '*>*': { lost: 'notes to the client’s own vendor are left out' } },
+    },
+  ],
+}

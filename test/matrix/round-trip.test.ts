@@ -1,0 +1,28 @@
+/**
+ * Signatures on their way back: whoever signed a thought or a call gets the proof with the tools' results, through every client
+ * format, whether the client keeps it or not; and nobody else ever sees it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { TestGateway } from '@test/support/gateway'
+import { ROUND_TRIPS } from './cases/round-trips'
+import { ROUND_TRIP_CELLS, runRoundTrip, startRoundTripGateway } from './round-trip'
+
+let gateway: TestGateway
+let key: string
+
+beforeAll(async () => {
+  const started = await startRoundTripGateway()
+  gateway = started.gateway
+  key = started.key
+})
+afterAll(() => gateway.stop())
+
+describe.each(ROUND_TRIPS)('$name, signed by $signedBy', (trip) => {
+  const cells = ROUND_TRIP_CELLS.filter((cell) => cell.trip === trip).map((cell) => {
+    const asked = cell.isVisible ? 'reasoning shown' : 'reasoning hidden'
+    return [cell.client, cell.second, cell.keeps, asked, cell.isStream ? 'stream' : 'json', cell] as const
+  })
+  test.each(cells)('%s client to %s, history %s, %s, %s', async (...[, , , , , cell]) => {
+    expect(await runRoundTrip(gateway, key, cell)).toEqual([])
+  })
+})

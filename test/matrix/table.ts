@@ -1,0 +1,111 @@
+/** Writes docs/COMPATIBILITY.md from what the cases declare; that the declarations are true is what the matrix proves. */
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { GROUPS } from './cases/index'
+import { ROUND_TRIPS } from './cases/round-trips'
+import { noteOn } from './expectation'
+import { cellsOf, LANES } from './lanes'
+import { isSignedAgain, ROUND_TRIP_CELLS } from './round-trip'
+import type { Case, Cell, Group } from './types'
+
+const LETTER: Record<FormatName, string> = { 'chat-completions': 'C', messages: 'M', 'generate-content': 'G' }
+const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
+
+/** The whole document. */
+export function renderDocument(): string {
+  const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
+  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures()].join('\n')}`
+}
+
+const INTRODUCTION = (cells: number) => `# Compatibility: every client format to every provider format
+
+This file is written by \`bun run matrix\`, which runs every cell below: the client library of the format asks, a scripted
+provider receives exactly what a client of *its* format would have asked, and answers as its documentation says; the client must
+see the same answer, strictly framed, and the ledger must charge the same amount, whatever the client's format.
+${cells} cells (each pair in one piece and as a stream, generate-content also as a JSON array) and ${ROUND_TRIP_CELLS.length} tool
+loops run in \`bun run test\` as well; a test fails where this file and the cases differ.
+
+**C** chat-completions · **M** messages · **G** generate-content; \`C→M\` is a client of chat-completions at a provider of messages.
+
+- ✓ carried: the provider receives it and the client sees it, nothing lost (a failure: told in the client's own shape)
+- ~ answered, with the loss that the note tells
+- ✗ refused with a 400 that names the field, since leaving it out would change the meaning; nothing is sent or charged
+- · the client's format has no way to ask for it
+- (empty) the row is about other providers
+
+Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
+what changes then.
+`
+
+function renderGroup(group: Group): string {
+  const notes: string[] = []
+  const rows = group.cases.map((declared) => {
+    const marks = PAIRS.map((pair) => markOf(group, declared, pair, notes))
+    return `| ${declared.name} | ${marks.join(' | ')} |`
+  })
+  return [
+    `## ${group.name}\n`,
+    `| | ${PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LETTER[provider]}`).join(' | ')} |`,
+    `|---|${PAIRS.map(() => ':-:').join('|')}|`,
+    ...rows,
+    '',
+    ...notes.map((note, index) => `${index + 1}. ${note}`),
+    ...(notes.length > 0 ? [''] : []),
+  ].join('\n')
+}
+
+/** The mark of one cell; its note is added to `notes` unless it is there already. */
+function markOf(
+  group: Group,
+  declared: Case,
+  { client, provider }: { client: FormatName; provider: FormatName },
+  notes: string[],
+): string {
+  if (!declared.asks[client]) return '·'
+  const cell = cellsOf(group.name, declared).find((each) => each.client === client && each.provider === provider)
+  if (!cell) return ''
+  const told = noteText(cell)
+  if (told === undefined) return '✓'
+  if (!notes.includes(told.text)) notes.push(told.text)
+  return `${told.mark} ${superscript(notes.indexOf(told.text) + 1)}`
+}
+
+function noteText(cell: Cell): { mark: string; text: string } | undefined {
+  const { refused, because, lost } = noteOn(cell)
+  if (refused !== undefined) return { mark: '✗', text: because ?? `“… ${refused} …”` }
+  return lost === undefined ? undefined : { mark: '~', text: lost }
+}
+
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
+
+function superscript(value: number): string {
+  return String(value).replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)] ?? '')
+}
+
+function renderSignatures(): string {
+  const rows = ROUND_TRIPS.flatMap((trip) =>
+    (['whole', 'bare'] as const).map((keeps) => {
+      const marks = PAIRS.map(({ client, provider: second }) => {
+        if (isSignedAgain({ trip, client, second, keeps })) return '✓'
+        return second === trip.signedBy ? '~' : '–'
+      })
+      return `| ${trip.name}, signed by ${LETTER[trip.signedBy]}; history ${keeps} | ${marks.join(' | ')} |`
+    }),
+  )
+  return `## Signatures
+
+A tool loop: the first answer is signed, the client sends the history and the results to the provider of the column. *Whole*: the
+client sends back what it was given. *Bare*: it keeps only texts, calls and results, as clients do whose format has no room for
+proofs; the gateway then puts back what it kept by the ids of the calls.
+
+- ✓ the provider that signed gets its own proof back, byte for byte
+- ~ a client of the signer's own format has thrown the proof away: nothing is put back, as without a gateway
+- – another provider is asked: it gets the history without any proof
+
+| | ${PAIRS.map(({ client, provider }) => `${LETTER[client]}→${LETTER[provider]}`).join(' | ')} |
+|---|${PAIRS.map(() => ':-:').join('|')}|
+${rows.join('\n')}
+`
+}
+
+/** How many lanes a full row has; shown by the command. */
+export const LANE_COUNT = LANES.length
