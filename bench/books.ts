@@ -1,7 +1,7 @@
 /**
  * How the books behave as they grow: `bun run bench:books` fills a real Postgres with 1,000 accounts and 50,000 records, then
  * one with 100,000 and 5,000,000, and at each size measures `GET /v1/usage`, its history query, the flusher, the automatic
- * check, a rebuild, and what an account and a record take. Prints a table and writes books.json. `--small` stops after the
+ * check, a rebuild, and what an account and a record take. Prints a table and writes bench/results/books.json. `--small` stops after the
  * first size.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ const SIZES: Size[] = [
 ]
 /** As an operator of this size would set them; everything that makes a commit durable is as Postgres ships it. */
 const POSTGRES_SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', max_connections: '60' }
-const OUTPUT = 'books.json'
+const OUTPUT = join(import.meta.dir, 'results', 'books.json')
 
 const sizes = process.argv.includes('--small') ? SIZES.slice(0, 1) : SIZES
 const directory = await mkdtemp(join(tmpdir(), 'svc-books-'))

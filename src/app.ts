@@ -11,6 +11,7 @@ import { modelsRoutes } from '@/http/models-routes'
 import { opsRoutes } from '@/http/ops-routes'
 import { newRequestId } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
+import { routeRoutes } from '@/http/route-routes'
 import { usageRoutes } from '@/http/usage-routes'
 import { assert } from '@/lib/assert'
 
@@ -31,6 +32,7 @@ export function buildApp(deps: HttpDeps) {
       .use(messagesRoutes(deps))
       .use(generateContentRoutes(deps))
       .use(modelsRoutes(deps))
+      .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(opsRoutes(deps))
       .use(docsRoutes(deps))

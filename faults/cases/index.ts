@@ -16,8 +16,22 @@ import { f17 } from './f17-flusher-killed'
 import { f18 } from './f18-poison'
 import { f19 } from './f19-frozen-gateway'
 import { f22 } from './f22-clocks'
+import { u1 } from './u01-unreachable'
+import { u2 } from './u02-silence'
+import { u3 } from './u03-broken-off'
+import { u4 } from './u04-no-terminator'
+import { u5 } from './u05-torn-events'
+import { u6 } from './u06-false-usage'
+import { u7 } from './u07-no-usage'
+import { u8 } from './u08-refusals'
+import { u9 } from './u09-error-in-stream'
+import { u10 } from './u10-stale-connections'
+import { u11 } from './u11-floods'
+import { u12 } from './u12-mixed-up'
 
 const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
 const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f9Guarded, f9]
 
-export const FAULTS: readonly Fault[] = [...PROCESS_FAULTS, ...STORE_FAULTS]
+const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
+
+export const FAULTS: readonly Fault[] = [...UPSTREAM_FAULTS, ...PROCESS_FAULTS, ...STORE_FAULTS]

@@ -23,6 +23,8 @@ export type IdentifyOptions = {
 export type Identify = (keyText: string) => Promise<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
+/** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
+const LEDGER_PATIENCE_MS = 200
 /** Look-ups in the history at once, per process: a flood of made-up keys may not fill the queue to the database. */
 const MAX_HISTORY_LOOKUPS = 32
 const RETRY_AFTER_SECONDS = 2
@@ -43,13 +45,13 @@ export function createIdentify(
   let historyLookups = 0
 
   async function lookUp(keyHash: string): Promise<Payer | undefined> {
-    const known = await ledger.lookupKeyHash(keyHash).catch(() => undefined)
+    const known = await withDeadline(ledger.lookupKeyHash(keyHash), LEDGER_PATIENCE_MS).catch(() => undefined)
     if (known) return known
     if (historyLookups >= MAX_HISTORY_LOOKUPS) throw unavailable('too many look-ups')
     historyLookups += 1
     try {
       const found = await withDeadline(findInHistory(database, keyHash), timeoutMs)
-      if (found) await ledger.rememberKeyHash(keyHash, found).catch(() => undefined)
+      if (found) void ledger.rememberKeyHash(keyHash, found).catch(() => undefined)
       return found
     } catch (error) {
       throw unavailable(error)

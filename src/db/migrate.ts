@@ -3,11 +3,15 @@ import type { Sql } from 'postgres'
 import { sha256Hex } from '@/lib/ids'
 import { connectDatabase } from './client'
 import history from './migrations/0001_history.sql' with { type: 'text' }
+import routeReason from './migrations/0002_route_reason.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 export type Migration = { id: number; name: string; sql: string }
 
-export const MIGRATIONS: readonly Migration[] = [{ id: 1, name: 'history', sql: history }]
+export const MIGRATIONS: readonly Migration[] = [
+  { id: 1, name: 'history', sql: history },
+  { id: 2, name: 'route_reason', sql: routeReason },
+]
 
 export type MigrateOptions = {
   migrations?: readonly Migration[]

@@ -135,6 +135,7 @@ export const usageRecords = pgTable(
     startedAt: moment('started_at').notNull(),
     firstTokenMs: integer('first_token_ms'),
     durationMs: integer('duration_ms').notNull(),
+    routeReason: text('route_reason'),
   },
   (table) => [
     primaryKey({ columns: [table.eventId, table.settledAt] }),

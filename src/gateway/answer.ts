@@ -123,6 +123,7 @@ function recordOf(answer: Answer, charge: Charge & { kind: 'charge' }, status: n
     flags: charge.flags,
     status,
     attempts,
+    routeReason: answer.routeReason,
     firstTokenMs: timing.firstTokenMs,
     durationMs: Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs),
   }

@@ -53,22 +53,27 @@ end
 
 -- After this point, the transition must succeed.
 for _, expiry in ipairs(expiries) do
-  local hold = expiry.hold
+  local hold, account, key = expiry.hold, expiry.account, expiry.key
   redis.call('ZREM', KEYS[1], expiry.member)
-  chargeAccount(expiry.accountKey, expiry.account, expiry.cost, hold.amount, month)
-  freeKey(expiry.keyKey, expiry.key, hold, hold.isReached and hold.tokens or 0)
+  if key then
+    freeKey(expiry.keyKey, key, hold, hold.isReached and hold.tokens or 0)
+  end
   bury(expiry.holdKey, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
-  if hold.isReached then
-    if expiry.key then
-      countMonth(expiry.keyKey, expiry.key, expiry.cost, month)
+  if not hold.isReached then
+    returnHeld(expiry.accountKey, hold.amount)
+  else
+    chargeAccount(expiry.accountKey, account, expiry.cost, hold.amount, month)
+    if key then
+      chargeKey(expiry.keyKey, key, expiry.cost, month)
     end
-    appendEvent(KEYS[2], expiry.accountKey, expiry.recentKey, {
+    appendEvent(KEYS[2], expiry.recentKey, {
       eventId = expiry.holdId,
       holdId = expiry.holdId,
       payer = expiry.payer,
       kind = 'expire',
       cost = expiry.cost,
       held = hold.amount,
+      seq = account.seq,
       atMs = nowMs,
       flags = { 'expired', 'estimated' },
       record = hold.record,

@@ -1,6 +1,9 @@
--- Stands in front of the scripts that make and resolve holds: reading one, and the writes that every resolution shares.
+-- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
+-- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 
 local RECENT_COUNT = 50
+-- Trimming is left until some charges have gathered: readers take the first fifty anyway.
+local RECENT_SLACK = 14
 local RECENT_TTL_MS = 90 * MS_PER_DAY
 -- A replay gets the first answer for this long. The money of a tombstone is already moved, so its TTL loses nothing.
 local TOMBSTONE_MS = 600000
@@ -40,10 +43,15 @@ local function readAccount(key)
   if not fields[1] then
     return nil
   end
-  for index = 2, 8 do
-    stored(fields[index], 'account field')
-  end
-  return { available = tonumber(fields[2]), held = tonumber(fields[3]), month = stored(fields[5], 'month') }
+  stored(fields[4], 'spent')
+  return {
+    available = stored(fields[2], 'available'),
+    held = stored(fields[3], 'held'),
+    month = stored(fields[5], 'month'),
+    spentMonth = stored(fields[6], 'spent this month'),
+    seq = stored(fields[7], 'seq'),
+    overrun = stored(fields[8], 'overrun'),
+  }
 end
 
 -- A key's counters, each proved to be an integer, or nil where the key is not loaded.
@@ -52,47 +60,57 @@ local function readKey(key)
   if not fields[1] then
     return nil
   end
-  for index = 2, 6 do
-    stored(fields[index], 'key field')
-  end
-  return { month = stored(fields[4], 'month'), tokensLevel = fields[6] }
+  return {
+    open = stored(fields[2], 'open'),
+    held = stored(fields[3], 'key held'),
+    month = stored(fields[4], 'month'),
+    spentMonth = stored(fields[5], 'key spent'),
+    tokensLevel = stored(fields[6], 'tokens level'),
+  }
 end
 
 -- Adds `cost` to a month counter. A counter that stands in a later month (the clock was set back) keeps counting there.
-local function countMonth(key, counter, cost, month)
-  if counter.month < month then
-    redis.call('HSET', key, 'month', decimal(month), 'spentMonth', decimal(cost))
-    counter.month = month
-  else
-    redis.call('HINCRBY', key, 'spentMonth', decimal(cost))
-  end
+local function countMonth(counter, cost, month)
+  counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
+  counter.month = math.max(counter.month, month)
 end
 
--- Takes `cost` from an account that has just got `returned` back from its hold.
+-- Gives an account back what one of its holds held.
+local function returnHeld(key, amount)
+  redis.call('HINCRBY', key, 'available', decimal(amount))
+  redis.call('HINCRBY', key, 'held', decimal(-amount))
+end
+
+-- Takes `cost` from an account and gives it back `returned` from its hold; counts the event that says so.
 local function chargeAccount(key, account, cost, returned, month)
+  countMonth(account, cost, month)
+  account.seq = account.seq + 1
   redis.call('HINCRBY', key, 'available', decimal(returned - cost))
+  redis.call('HINCRBY', key, 'spent', decimal(cost))
   if returned > 0 then
     redis.call('HINCRBY', key, 'held', decimal(-returned))
   end
   if cost > returned then
     redis.call('HINCRBY', key, 'overrun', decimal(cost - returned))
   end
-  redis.call('HINCRBY', key, 'spent', decimal(cost))
-  countMonth(key, account, cost, month)
+  redis.call('HSET', key, 'seq', decimal(account.seq), 'month', decimal(account.month),
+    'spentMonth', decimal(account.spentMonth))
+end
+
+-- Counts a charge for a key.
+local function chargeKey(keyName, key, cost, month)
+  countMonth(key, cost, month)
+  redis.call('HSET', keyName, 'month', decimal(key.month), 'spentMonth', decimal(key.spentMonth))
 end
 
 -- Frees what a hold took of its key: the open slot, the budget, and the tokens it turned out not to use.
 local function freeKey(keyName, key, hold, tokensUsed)
-  if not key then
-    return
-  end
-  redis.call('HINCRBY', keyName, 'open', '-1')
-  redis.call('HINCRBY', keyName, 'held', decimal(-hold.amount))
-  if key.tokensLevel then
-    local level = tonumber(key.tokensLevel) + (hold.tokens - math.min(tokensUsed, MAX_LIMIT)) * LEVEL_UNIT
-    key.tokensLevel = decimal(math.max(MIN_LEVEL, level))
-    redis.call('HSET', keyName, 'tokensLevel', key.tokensLevel)
-  end
+  key.open = key.open - 1
+  key.held = key.held - hold.amount
+  local unused = hold.tokens - math.min(tokensUsed, MAX_LIMIT)
+  key.tokensLevel = math.max(MIN_LEVEL, key.tokensLevel + unused * LEVEL_UNIT)
+  redis.call('HSET', keyName, 'open', decimal(key.open), 'held', decimal(key.held),
+    'tokensLevel', decimal(key.tokensLevel))
 end
 
 -- Turns a hold into the short record of what became of it. It is never deleted and written anew: in a cluster slot that is
@@ -103,19 +121,22 @@ local function bury(key, state, payer, cost, ttlMs)
   redis.call('PEXPIRE', key, decimal(ttlMs))
 end
 
--- Appends a usage event and lists it among the account's latest charges. Returns its number.
--- event: eventId, holdId, payer, kind, cost, held, atMs, flags, record, summary (input tokens|output tokens|model)
-local function appendEvent(eventsKey, accountKey, recentKey, event)
-  local seq = redis.call('HINCRBY', accountKey, 'seq', '1')
+-- Appends the usage event of a charge, and lists it among the account's latest charges.
+-- event: eventId, holdId, payer, kind, cost, held, seq, atMs, flags, record, summary (input tokens|output tokens|model)
+local function appendEvent(eventsKey, recentKey, event)
   local colon = string.find(event.payer, ':', 1, true)
+  local cost, atMs = decimal(event.cost), decimal(event.atMs)
   redis.call('XADD', eventsKey, '*', 'eventId', event.eventId, 'holdId', event.holdId,
     'accountId', string.sub(event.payer, 1, colon - 1), 'keyId', string.sub(event.payer, colon + 1),
-    'kind', event.kind, 'cost', decimal(event.cost), 'held', decimal(event.held), 'seq', decimal(seq),
-    'atMs', decimal(event.atMs), 'flags', table.concat(event.flags, ','), 'record', event.record)
-  local line = table.concat({ event.eventId, decimal(event.atMs), decimal(event.cost), event.summary }, '|')
-  if redis.call('LPUSH', recentKey, line) > RECENT_COUNT then
+    'kind', event.kind, 'cost', cost, 'held', decimal(event.held), 'seq', decimal(event.seq),
+    'atMs', atMs, 'flags', table.concat(event.flags, ','), 'record', event.record)
+  local line = table.concat({ event.eventId, atMs, cost, event.summary }, '|')
+  local length = redis.call('LPUSH', recentKey, line)
+  local isLong = length > RECENT_COUNT + RECENT_SLACK
+  if isLong then
     redis.call('LTRIM', recentKey, 0, RECENT_COUNT - 1)
   end
-  redis.call('PEXPIRE', recentKey, decimal(RECENT_TTL_MS))
-  return seq
+  if isLong or length == 1 then
+    redis.call('PEXPIRE', recentKey, decimal(RECENT_TTL_MS))
+  end
 end

@@ -20,9 +20,10 @@ if not hold then
 end
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if account then
-  redis.call('HINCRBY', KEYS[2], 'available', decimal(hold.amount))
-  redis.call('HINCRBY', KEYS[2], 'held', decimal(-hold.amount))
+  returnHeld(KEYS[2], hold.amount)
 end
-freeKey(KEYS[3], key, hold, 0)
+if key then
+  freeKey(KEYS[3], key, hold, 0)
+end
 redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
 return 'released'

@@ -46,23 +46,27 @@ end
 -- After this point, the transition must succeed.
 chargeAccount(KEYS[2], account, charge, returned, month)
 if key then
-  countMonth(KEYS[3], key, charge, month)
+  chargeKey(KEYS[3], key, charge, month)
 end
-if not isForced and not isLate then
-  freeKey(KEYS[3], key, hold, tokensUsed)
+if hold and not isLate then
+  if key then
+    freeKey(KEYS[3], key, hold, tokensUsed)
+  end
   redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
 end
 bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
-local seq = appendEvent(KEYS[5], KEYS[2], KEYS[6], {
+appendEvent(KEYS[5], KEYS[6], {
   eventId = isLate and holdId .. ':late' or holdId,
   holdId = holdId,
   payer = payer,
   kind = isLate and 'late' or 'settle',
   cost = charge,
   held = returned,
+  seq = account.seq,
   atMs = nowMs,
   flags = flags,
   record = ARGV[5],
   summary = ARGV[6],
 })
-return { isLate and 'late' or 'settled', seq, nowMs, isLate and hold.cost or returned, table.concat(flags, ',') }
+local kind = isLate and 'late' or 'settled'
+return { kind, account.seq, nowMs, isLate and hold.cost or returned, table.concat(flags, ',') }

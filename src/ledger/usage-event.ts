@@ -40,6 +40,8 @@ export type UsageRecord = {
   /** HTTP status the client got; 499 where it went away first. */
   status: number
   attempts: number
+  /** Why this model answered; missing where none had yet, and in records older than this field. */
+  routeReason?: string
   startedAtMs: number
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
@@ -118,6 +120,7 @@ export function parseRecord(text: string): UsageRecord | undefined {
     Array.isArray(value.flags) &&
     parseFlags(value.flags) !== undefined &&
     typeof value.stream === 'boolean' &&
+    (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs))
   return isWhole ? (value as unknown as UsageRecord) : undefined
 }

@@ -23,12 +23,12 @@ export async function insertRecords(
     INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms)
+      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason)
     SELECT e.event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, to_timestamp(at_ms / 1000.0),
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
       rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000.0),
-      first_token_ms, duration_ms
+      first_token_ms, duration_ms, nullif(route_reason, '')
     FROM unnest(
       ${texts((event) => event.eventId)}::text::text[], ${texts((event) => event.holdId)}::text::text[],
       ${texts((event) => event.accountId)}::text::text[], ${texts((event) => event.keyId)}::text::text[],
@@ -53,11 +53,12 @@ export async function insertRecords(
       ${numbers((event) => toInt4(event.record.attempts))}::text::integer[],
       ${numbers((event) => toMoment(event.record.startedAtMs))}::text::bigint[],
       ${numbers((event) => (event.record.firstTokenMs === null ? null : toInt4(event.record.firstTokenMs)))}::text::integer[],
-      ${numbers((event) => toInt4(event.record.durationMs))}::text::integer[]
+      ${numbers((event) => toInt4(event.record.durationMs))}::text::integer[],
+      ${texts((event) => event.record.routeReason ?? '')}::text::text[]
     ) AS e (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, at_ms,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
-      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms)
+      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason)
     LEFT JOIN LATERAL (
       SELECT true AS known FROM usage_records r WHERE r.event_id = e.event_id
         AND r.settled_at > to_timestamp(at_ms / 1000.0) - ${REPEAT_WINDOW}::text::interval

@@ -218,7 +218,7 @@ describe('errors are in the words of the family', () => {
     ['/v1beta/models/svc/messages:embedContent', {}, gemini],
     ['/v1/models/svc/messages:embedContent', {}, gemini],
     ['/v1/nothing', { 'x-goog-api-key': 'x' }, gemini],
-  ])('POST %s with %p', async (path, headers, body) => {
+  ])('POST %s with %j', async (path, headers, body) => {
     const response = await post(path, {}, headers as Record<string, string>)
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)
@@ -229,7 +229,7 @@ describe('errors are in the words of the family', () => {
     ['/v1/models/svc/none', { 'anthropic-version': '2026-10-21' }, message],
     ['/v1/models/svc/none', { 'x-goog-api-client': 'x' }, gemini],
     ['/v1beta/models/svc/none', {}, gemini],
-  ])('GET %s with %p', async (path, headers, body) => {
+  ])('GET %s with %j', async (path, headers, body) => {
     const response = await fetch(gateway.url + path, { headers: headers as Record<string, string> })
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject(body)

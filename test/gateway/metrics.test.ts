@@ -54,7 +54,7 @@ describe('a request counts', () => {
       [`svc_tokens_total{${LANE},class="output"}`]: 5,
       'svc_charges_total{rule="usage"}': 1,
     })
-    expect(changes(before, after, /_seconds_count/)).toEqual({
+    expect(changes(before, after, /^svc_(overhead|time_to|request).*_seconds_count/)).toEqual({
       svc_overhead_seconds_count: 1,
       'svc_request_duration_seconds_count{model="svc/alpha",provider="provider1"}': 1,
     })
@@ -159,4 +159,20 @@ test('says how the books are doing, as Prometheus text and without a credential'
     const now = await scrape()
     return now.get('svc_flusher_lag_events') === 0 && (now.get('svc_flusher_inserted_records_total') ?? 0) > 0
   }, 'the history to catch up')
+})
+
+test('attempts are counted by provider and outcome, and a refused key of ours raises the alert', async () => {
+  const attempt = (outcome: string) => `svc_upstream_attempts_total{provider="provider1",outcome="${outcome}"}`
+  const pattern = /^svc_(upstream_attempts|provider_key_refused)_total/
+  gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
+  const before = await scrape()
+  await (await ask({})).text()
+  const answered = await scrape()
+  expect(changes(before, answered, pattern)).toEqual({ [attempt('answered')]: 1 })
+  gateway.upstream.respond(() => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
+  expect((await ask({})).status).toBe(502)
+  expect(changes(answered, await scrape(), pattern)).toEqual({
+    [attempt('credentials')]: 1,
+    'svc_provider_key_refused_total{provider="provider1"}': 1,
+  })
 })

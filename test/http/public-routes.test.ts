@@ -113,6 +113,7 @@ test('the documentation is rendered from local files and describes every public 
     '/v1beta/models/{model}:streamGenerateContent',
     '/v1/models',
     '/v1/models/{model}',
+    '/v1/route',
     '/v1/usage',
     '/healthz',
     '/readyz',

@@ -64,7 +64,8 @@ export function heldBy(account: ModelAccount, keyId?: string): number {
 export function reserve(
   account: ModelAccount,
   request: ReserveRequest,
-  nowMs: number,
+  sentMs: number,
+  answeredMs: number,
 ): { expected: Expected; commit(): void }[] {
   const nothing = () => undefined
   const only = (expected: Expected) => [{ expected, commit: nothing }]
@@ -74,8 +75,8 @@ export function reserve(
   if (!key) return only({ kind: 'unknown_key' })
   if (key.status !== 'active') return only({ kind: 'key_inactive', status: key.status })
   if (account.status !== 'active') return only({ kind: 'account_suspended' })
-  const requests = levels(key.requests, key.requestsPerMinute, nowMs)
-  const tokens = levels(key.tokens, key.tokensPerMinute, nowMs)
+  const requests = levels(key.requests, key.requestsPerMinute, answeredMs)
+  const tokens = levels(key.tokens, key.tokensPerMinute, answeredMs)
   const taken = Math.min(request.tokens, key.tokensPerMinute)
   const outcomes: { expected: Expected; commit(): void }[] = []
   if (requests.low < UNIT)
@@ -88,8 +89,8 @@ export function reserve(
   if (final.kind !== 'reserved') return [...outcomes, ...only(final)]
   const commit = () => {
     account.available -= request.amount
-    key.requests = spend(requests, UNIT, nowMs)
-    key.tokens = spend(tokens, taken * UNIT, nowMs)
+    key.requests = spend(requests, UNIT, sentMs)
+    key.tokens = spend(tokens, taken * UNIT, sentMs)
     account.holds.set(request.holdId, {
       payer: { accountId: request.accountId, keyId: request.keyId },
       state: 'open',
@@ -208,15 +209,6 @@ export function advance(account: ModelAccount, ms: number): void {
   for (const hold of account.holds.values()) hold.remainingMs -= ms
   for (const key of account.keys.values()) {
     for (const bucket of [key.requests, key.tokens]) if (bucket) bucket.elapsedMs += ms
-  }
-}
-
-/** What a confirmation changes: a hold is closed whose id the books have a charge of, because ids are never used twice. */
-export function confirmHolds(account: ModelAccount): void {
-  for (const [holdId, hold] of account.holds) {
-    if (hold.state !== 'open' || !account.books.has(holdId)) continue
-    account.available += hold.amount
-    hold.state = 'settled'
   }
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Payer } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 import { RECORD, request } from './harness'
-import { advance, confirmHolds, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
+import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
 import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
 
 /** A hold is named by a number: of those known, or a new one. */
@@ -162,14 +162,17 @@ async function perform(world: World, chosen: Operation): Promise<void> {
 }
 
 async function performReserve(world: World, chosen: Extract<Operation, { kind: 'reserve' }>): Promise<void> {
-  const isFresh = chosen.hold % 4 !== 0 || world.holdIds.length === 0
-  const { payer, holdId } = isFresh ? fresh(world, chosen.who) : holdOf(world, chosen)
-  if (isFresh) world.holdIds.push({ payer, holdId })
+  // An id is sent again only while the store knows it: a gateway never uses one twice.
+  const known = chosen.hold % 4 === 0 ? holdOf(world, chosen) : undefined
+  const isKnown = known && accountOf(world, known.payer).holds.has(known.holdId)
+  const { payer, holdId } = isKnown ? known : fresh(world, chosen.who)
+  if (!isKnown) world.holdIds.push({ payer, holdId })
   const inputCost = nano(Math.floor((chosen.amount * chosen.inputShare) / 100))
   const asked = request(payer, chosen.amount, { holdId, inputCost, tokens: chosen.tokens, ttlMs: chosen.ttlMs })
   const bench = world.benches[chosen.client] ?? world.benches[0]
+  const sentMs = performance.now()
   const outcome = await bench.ledger.reserve(asked)
-  const possible = reserve(accountOf(world, payer), asked, performance.now())
+  const possible = reserve(accountOf(world, payer), asked, sentMs, performance.now())
   const actual = possible.find(({ expected }) => matches(outcome, expected))
   expect(actual ? 'as expected' : { outcome, possible: possible.map(({ expected }) => expected) }).toBe('as expected')
   actual?.commit()
@@ -207,7 +210,6 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
       for (const account of world.accounts.values()) flush(account, chosen.crash)
       return await history.flush(bench.redis, [...world.accounts.keys()], { crash: chosen.crash })
     case 'restart':
-      for (const account of world.accounts.values()) confirmHolds(account)
       return await confirm(world)
     case 'save':
       return await save(world)

@@ -53,6 +53,7 @@ const SAMPLE_RECORD: UsageRecord = {
   stream: true,
   status: 200,
   attempts: 1,
+  routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
   startedAtMs: NOON_MS - 900,
   firstTokenMs: 200,
   durationMs: 900,

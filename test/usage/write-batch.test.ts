@@ -4,7 +4,7 @@ import { freshDatabase } from '@test/support/stores'
 import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
-import type { UsageEvent } from '@/ledger/usage-event'
+import { parseRecord, type UsageEvent } from '@/ledger/usage-event'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type EventChanges, NOON_MS, usageEvent } from './sample-events'
 
@@ -50,7 +50,17 @@ describe('writeUsageBatch', () => {
       ...{ uncachedTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4 },
       ...{ outputTokens: 50, reasoningTokens: 10, rule: 'usage', flags: ['estimated', 'overrun'], stream: true },
       ...{ status: 200, attempts: 1, startedAt: new Date(NOON_MS - 900), firstTokenMs: null, durationMs: 900 },
+      routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
     })
+  })
+
+  test('a record from before route reasons were kept has none', async () => {
+    const { routeReason: _, ...record } = usageEvent().record
+    const older = { ...usageEvent(), record }
+    expect(parseRecord(JSON.stringify(record))).toEqual(record)
+    expect(await writeUsageBatch(database.sql, [older, usageEvent({ record: { routeReason: '' } })])).toBe(2)
+    const stored = await database.db.query.usageRecords.findMany()
+    expect(stored.map((row) => row.routeReason)).toEqual([null, null])
   })
 
   test('moves the account, the key and the day by what was new, and by nothing the second time', async () => {

@@ -1,5 +1,5 @@
 /** Token usage between this format, whose prompt count includes the cache, and the five classes that never overlap. */
-import { inputTokens, type Usage } from '@/chat/usage'
+import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /**
@@ -8,18 +8,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined
-  const prompt = count(usage.prompt_tokens)
-  const completion = count(usage.completion_tokens)
+  const prompt = readCount(usage.prompt_tokens)
+  const completion = readCount(usage.completion_tokens)
   if (prompt === undefined || completion === undefined) return undefined
   const promptDetails = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completionDetails = isJsonObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
-  const total = count(usage.total_tokens)
+  const total = readCount(usage.total_tokens)
   const cached =
-    count(promptDetails.cached_tokens) ?? count(usage.cached_tokens) ?? count(usage.prompt_cache_hit_tokens) ?? 0
-  const written = count(promptDetails.cache_write_tokens) ?? 0
+    readCount(promptDetails.cached_tokens) ??
+    readCount(usage.cached_tokens) ??
+    readCount(usage.prompt_cache_hit_tokens) ??
+    0
+  const written = readCount(promptDetails.cache_write_tokens) ?? 0
   return {
     ...divideInput(prompt, cached, written),
-    ...divideOutput(prompt, completion, count(completionDetails.reasoning_tokens) ?? 0, total),
+    ...divideOutput(prompt, completion, readCount(completionDetails.reasoning_tokens) ?? 0, total),
   }
 }
 
@@ -78,8 +81,4 @@ function divideOutput(
   return Number.isSafeInteger(output)
     ? { output, reasoning: Math.min(reasoning, output) }
     : { output: completion, reasoning: 0 }
-}
-
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

@@ -1,5 +1,5 @@
 /** Token usage between this format, whose prompt count includes the cache and whose candidates exclude thoughts, and the hub. */
-import { inputTokens, type Usage } from '@/chat/usage'
+import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /**
@@ -8,10 +8,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
  * cache larger than the prompt is not believed, so that no discount rests on it.
  */
 export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
-  if (!isJsonObject(usage) || count(usage.promptTokenCount) === undefined) return undefined
+  if (!isJsonObject(usage) || readCount(usage.promptTokenCount) === undefined) return undefined
   const [prompt, cached, candidates, thoughts, toolUse, total] = COUNTS.map((name) => {
     const value = usage[name]
-    return value === undefined || value === null ? 0 : count(value)
+    return value === undefined || value === null ? 0 : readCount(value)
   })
   if (prompt === undefined || cached === undefined || candidates === undefined) return undefined
   if (thoughts === undefined || toolUse === undefined || total === undefined) return undefined
@@ -44,7 +44,3 @@ const COUNTS = [
   'toolUsePromptTokenCount',
   'totalTokenCount',
 ]
-
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
-}

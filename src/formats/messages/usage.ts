@@ -38,7 +38,7 @@ function decodeCacheWrite(usage: JsonObject): Pick<Usage, 'cacheWrite5m' | 'cach
 }
 
 function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.ceil(value) : undefined
+  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS ? Math.abs(Math.ceil(value)) : undefined
 }
 
 /** An absent count is zero; a present one must be usable. */

@@ -109,6 +109,11 @@ test('what is written is read back, with the cache inside the prompt', () => {
   )
 })
 
+test('a minus zero is zero', () => {
+  const usage = decodeUsage(JSON.parse('{"prompt_tokens":-0,"completion_tokens":-0}') as JsonObject)
+  expect(Object.is(usage?.uncached, 0) && Object.is(usage?.output, 0)).toBe(true)
+})
+
 test('whatever a provider sends, the classes are non-negative integers', () => {
   const number = fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger(), fc.constantFrom('1', null))
   const details = fc.record(
@@ -131,7 +136,7 @@ test('whatever a provider sends, the classes are non-negative integers', () => {
       const usage = decodeUsage(wire as JsonObject)
       if (!usage) return
       for (const count of Object.values(usage)) expect(Number.isSafeInteger(count) && count >= 0).toBe(true)
-      expect(inputTokens(usage)).toBe(Number(wire.prompt_tokens))
+      expect(inputTokens(usage)).toBe(Math.abs(Number(wire.prompt_tokens)))
       expect(usage.output).toBeGreaterThanOrEqual(Number(wire.completion_tokens))
       expect(usage.reasoning).toBeLessThanOrEqual(usage.output)
     }),

@@ -1,0 +1,94 @@
+/** The provider breaks off: in the middle of a chunk, of an event, of a body, in order or with a reset. */
+import type { Fault } from '@faults/fault'
+import type { Sighting } from '@faults/world/client'
+import { chunkEvent, EVENT_STREAM, wordOf, writeWords } from '@faults/world/scripts'
+import type { Exchange } from '@faults/world/upstream'
+import { sendScripted } from './scripted'
+
+const WORDS = 6
+
+type Case = { what: string; stream: boolean; play(exchange: Exchange): Promise<void>; isAsPromised(seen: Sighting): boolean }
+
+/** The words that came are relayed, and then an error: never a clean end. */
+const isCut = ({ ending, text }: Sighting) => ending === 'error-event' && text.split(' ').length === WORDS + 1
+/** Nothing was delivered: another status, and free. */
+const isRefused = ({ status }: Sighting) => status === 502
+
+async function begin(exchange: Exchange): Promise<void> {
+  exchange.answer.head(200, EVENT_STREAM)
+  await writeWords(exchange, { words: WORDS, pauseMs: 5 })
+}
+
+const CASES: readonly Case[] = [
+  {
+    what: 'closes inside a chunk',
+    stream: true,
+    async play(exchange) {
+      await begin(exchange)
+      exchange.answer.raw('ff\r\ndata: {"choices"')
+      exchange.answer.close()
+    },
+    isAsPromised: isCut,
+  },
+  {
+    what: 'closes inside an event',
+    stream: true,
+    async play(exchange) {
+      await begin(exchange)
+      await exchange.answer.write(chunkEvent({ content: wordOf(exchange.call.marker, WORDS) }).slice(0, 40))
+      exchange.answer.close()
+    },
+    isAsPromised: isCut,
+  },
+  {
+    what: 'resets in a stream',
+    stream: true,
+    async play(exchange) {
+      await begin(exchange)
+      await Bun.sleep(20)
+      exchange.answer.reset()
+    },
+    isAsPromised: isCut,
+  },
+  {
+    what: 'resets before any content',
+    stream: true,
+    play: async ({ answer }) => {
+      answer.head(200, EVENT_STREAM)
+      await Bun.sleep(20)
+      answer.reset()
+    },
+    isAsPromised: isRefused,
+  },
+  {
+    what: 'closes inside a whole answer',
+    stream: false,
+    async play({ answer }) {
+      answer.head(200, { 'content-type': 'application/json' }, { kind: 'length', bytes: 500 })
+      await answer.write('{"id":"x","choices":[{"index":0')
+      answer.close()
+    },
+    isAsPromised: isRefused,
+  },
+  { what: 'closes without a word', stream: false, play: async ({ answer }) => answer.close(), isAsPromised: isRefused },
+]
+
+export const u3: Fault = {
+  id: 'U3',
+  world: 'single',
+  isQuick: true,
+  title: `the provider ${CASES.map(({ what }) => what).join('; ')}`,
+  promise: 'What was delivered is charged and ends in an error; what was not is a 502, free of charge.',
+  async run(stage) {
+    await stage.traffic(4)
+    await stage.inject(() => undefined)
+    for (const { what, stream, play, isAsPromised } of CASES) {
+      for (const format of ['chat-completions', 'messages', 'generate-content'] as const) {
+        const wish = { customer: await stage.customer(), model: 'broken', stream, format, words: 2 * WORDS }
+        const seen = await sendScripted(stage, play, wish)
+        stage.expect(isAsPromised(seen), `${what} (${format}): ended ${seen.ending} ${seen.status} ${JSON.stringify(seen.text)}`)
+      }
+    }
+    await stage.lift(() => undefined)
+  },
+}
