@@ -1,5 +1,13 @@
 /** Every fault of the suite, in the order in which they are played. */
 import type { Fault } from '@faults/fault'
+import { c1 } from './c01-hang-ups'
+import { c2 } from './c02-slow-readers'
+import { c3 } from './c03-abort-leak'
+import { c4 } from './c04-overdraft-race'
+import { c5 } from './c05-duplicate-resolutions'
+import { c7 } from './c07-revocation'
+import { c10 } from './c10-edits'
+import { c12 } from './c12-overload'
 import { f1 } from './f01-gateway-killed'
 import { f2 } from './f02-crash-points'
 import { f3 } from './f03-drain'
@@ -33,5 +41,6 @@ const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
 const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f9Guarded, f9]
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
+const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12]
 
-export const FAULTS: readonly Fault[] = [...UPSTREAM_FAULTS, ...PROCESS_FAULTS, ...STORE_FAULTS]
+export const FAULTS: readonly Fault[] = [...CLIENT_FAULTS, ...UPSTREAM_FAULTS, ...PROCESS_FAULTS, ...STORE_FAULTS]

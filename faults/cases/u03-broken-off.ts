@@ -1,6 +1,6 @@
 /** The provider breaks off: in the middle of a chunk, of an event, of a body, in order or with a reset. */
 import type { Fault } from '@faults/fault'
-import type { Sighting } from '@faults/world/client'
+import { type Sighting, wordCount } from '@faults/world/client'
 import { chunkEvent, EVENT_STREAM, wordOf, writeWords } from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
@@ -9,8 +9,8 @@ const WORDS = 6
 
 type Case = { what: string; stream: boolean; play(exchange: Exchange): Promise<void>; isAsPromised(seen: Sighting): boolean }
 
-/** The words that came are relayed, and then an error: never a clean end. */
-const isCut = ({ ending, text }: Sighting) => ending === 'error-event' && text.split(' ').length === WORDS + 1
+/** Words are relayed, and then an error: never a clean end. What came together with a break may be lost with it. */
+const isCut = ({ ending, text }: Sighting) => ending === 'error-event' && wordCount(text) >= 1
 /** Nothing was delivered: another status, and free. */
 const isRefused = ({ status }: Sighting) => status === 502
 

@@ -6,7 +6,8 @@ import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 8
-const MANY_EVENTS = 5_000
+/** Below the most that a model of the suite may write. */
+const MANY_EVENTS = 4_000
 const GIANT_CHARS = 17 * 1024 * 1024
 
 /** Turns a good stream into what is written, piece by piece. */

@@ -4,14 +4,14 @@ import { defaultScript } from '@faults/world/scripts'
 import { sendScripted } from './scripted'
 
 const REQUESTS = 150
-/** How many may fail at most: a request that may have been billed is not sent a second time behind the caller's back. */
+/** How many may fail at most. */
 const FAILURES = 0.1
 
 export const u10: Fault = {
   id: 'U10',
   world: 'single',
   title: `the provider closes each connection just as it is used again, ${REQUESTS} times`,
-  promise: 'The request is sent on a new connection, or is a 502 free of charge; never charged twice.',
+  promise: 'The request is sent again on a new connection, or is a 502 free of charge; its caller is never charged twice.',
   async run(stage) {
     await stage.traffic(2)
     await stage.inject(() => undefined)
@@ -31,7 +31,11 @@ export const u10: Fault = {
       failed++
       stage.expect(seen.status === 502, `a request ended ${seen.ending} ${seen.status}`)
     }
-    stage.note(`U10: ${failed} of ${REQUESTS} requests failed`)
+    const calls = Map.groupBy(stage.world.upstream.calls, ({ marker }) => marker)
+    const repeated = [...calls].filter(([, own]) => own.length > 1).map(([marker]) => marker)
+    // A call that nothing was answered to is repeated on a new connection; what the provider had begun by then is our loss.
+    stage.tolerance.waived = new Set(repeated)
+    stage.note(`U10: ${failed} of ${REQUESTS} requests failed, ${repeated.length} reached the provider twice`)
     stage.expect(failed <= REQUESTS * FAILURES, `${failed} of ${REQUESTS} requests failed`)
     await stage.lift(() => undefined)
   },

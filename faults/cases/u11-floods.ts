@@ -28,9 +28,8 @@ const CASES: readonly Case[] = [
     what: 'one byte at a time, for ever',
     model: 'brisk',
     stream: true,
-    async play({ answer, bill }) {
+    async play({ answer }) {
       answer.head(200, EVENT_STREAM)
-      bill('input', 0)
       while (!answer.isGone()) {
         await answer.write(':')
         await Promise.race([Bun.sleep(200), answer.gone])

@@ -15,7 +15,7 @@ const MEMORY_FACTOR = 1.2
 /** What a young process gains by warming up, whatever happens to it. */
 const MEMORY_SLACK_BYTES = 96 * 1024 * 1024
 /** Connections that pools keep open for later. */
-const FILE_SLACK = 64
+const FILE_SLACK = 160
 const LAG_LIMIT_MS = 250
 const LAG_PROBES = 5
 

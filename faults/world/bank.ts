@@ -17,11 +17,12 @@ export interface Bank {
   readonly redis: RedisClient
   readonly history: LedgerHistory
   readonly ledger: Ledger
+  readonly accounts: Accounts
   readonly apiKeys: ApiKeys
   readonly logger: Logger
   /** A new account with one key and `usd` of credit, a decimal number. */
   customer(usd: number, key?: Partial<NewKey>): Promise<Customer>
-  /** Pays in `amount` nano-USD. */
+  /** Pays in `amount` nano-USD, or takes it back where it is negative. */
   payIn(accountId: string, amount: number): Promise<void>
   /** Nano-USD paid in so far, by account. */
   readonly paidIn: ReadonlyMap<string, number>
@@ -55,7 +56,7 @@ export async function openBank(redisUrl: string, databaseUrl: string): Promise<B
   }
 
   return {
-    ...{ database, redis, history, ledger, apiKeys, logger, paidIn, keys, payIn },
+    ...{ database, redis, history, ledger, accounts, apiKeys, logger, paidIn, keys, payIn },
     async customer(usd, key = {}) {
       const account = await accounts.create({ email: `${crypto.randomUUID()}@example.test`, name: 'Customer' })
       if (account.kind !== 'created') throw new Error('a new address is free')

@@ -26,10 +26,12 @@ export async function readStreamed(
       const piece = decoder.decode(chunk, { stream: true })
       reading.raw += piece
       rest += piece
-      const events = rest.split(/\r?\n\r?\n/)
-      rest = events.pop() ?? ''
+      // A CR at the very end may be half of a CR LF.
+      const complete = rest.endsWith('\r') ? rest.slice(0, -1) : rest
+      const events = complete.replaceAll(/\r\n?/g, '\n').split('\n\n')
+      rest = (events.pop() ?? '') + rest.slice(complete.length)
       for (const event of events) {
-        const json = parse(/^data: (.*)$/m.exec(event)?.[1] ?? '')
+        const json = parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')
         if (isError(event, json)) hasFailed = true
         if (isEnd(format, event, json)) hasEnded = true
         if (json) reading.text += textOf(format, json, 'piece') ?? ''
@@ -55,7 +57,7 @@ function isError(event: string, json: Json | undefined): boolean {
 function isEnd(format: ClientFormat, event: string, json: Json | undefined): boolean {
   switch (format) {
     case 'chat-completions':
-      return event.includes('data: [DONE]')
+      return /^data: ?\[DONE\]$/m.test(event)
     case 'messages':
       return event.startsWith('event: message_stop')
     case 'generate-content':

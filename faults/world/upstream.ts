@@ -48,6 +48,8 @@ export async function startUpstream(): Promise<Upstream> {
   let open = 0
 
   async function serve(socket: Socket, request: RawRequest): Promise<void> {
+    // Who has closed a connection reads no further request from it.
+    if (socket.writableEnded) return
     const marker = MARKER.exec(request.bodyText)?.[0] ?? 'none'
     const attempt = attempts.get(marker) ?? 0
     attempts.set(marker, attempt + 1)

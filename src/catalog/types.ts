@@ -2,7 +2,10 @@
 import type { FormatName } from '@/chat/format-name'
 import type { Pico } from '@/lib/money'
 
-/** How long each phase of an upstream call may take, in milliseconds. */
+/**
+ * How long each phase of an upstream call may take, in milliseconds. `connectMs` is accepted and checked, but nothing is timed
+ * by it: the HTTP client does not say when it is connected, so that `firstByteMs` covers connecting as well.
+ */
 export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
 
 /** What happens to the upstream call when the client goes away: stop it, or read on for the exact usage within bounds. */

@@ -88,6 +88,8 @@ export interface PassThrough {
   response(text: string, json: JsonObject, publicModel: string): string
   /** The data of one event likewise; undefined hides the event from the client. */
   event(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined
+  /** What clients wait for at the end of a stream and some providers leave out. */
+  readonly missingEnd?: Frame
 }
 
 export interface Format {

@@ -6,6 +6,7 @@ import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 import type { PlannedTarget } from '@/routing/plan'
 import type { Ticket } from '@/routing/ticket'
+import type { UpstreamFailure } from '@/upstream/failure'
 import { type Charge, decideCharge, type Ending } from './charge'
 import type { ChatCall, ChatDeps } from './chat-call'
 import type { Hold } from './hold'
@@ -56,6 +57,18 @@ export async function completeAnswer(answer: Answer): Promise<Charge> {
   if (signatures) await deps.signatures.keep(call.payer.accountId, signatures)
   return settled
 }
+
+/** Our count of text can be too high by this factor, as for long runs of blanks. */
+const RUNAWAY_FACTOR = 8
+const RUNAWAY_SLACK_TOKENS = 2_000
+
+/** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
+export function isRunaway({ meter, hold }: Answer): boolean {
+  return meter.countedOutput() > hold.size.bounds.outputTokens * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
+}
+
+/** What became of it: nobody pays for more than was held, but the stream has to end. */
+export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
 
 /** What the ledger should charge if this process died right now. */
 export function progressOf(answer: Answer): { cost: Nano; record: UsageRecord } {

@@ -11,10 +11,12 @@ import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/js
 import type { PlannedTarget } from '@/routing/plan'
 import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
+import { foldStream, type ObserveEvent } from './fold-stream'
 import { openStreamSource, type StreamBatch, type StreamItem, type StreamSource } from './stream-source'
 
 export type Attempt =
-  | { kind: 'complete'; text: string; json: JsonObject; response: ChatResponse }
+  /** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */
+  | { kind: 'complete'; response: ChatResponse; raw: { text: string; json: JsonObject } | undefined }
   /** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
   | { kind: 'stream'; source: StreamSource; held: StreamItem[]; pending: Promise<StreamBatch> | undefined }
   | { kind: 'failed'; failure: UpstreamFailure }
@@ -30,6 +32,7 @@ export type AttemptInput = {
   /** The caller's own body, for a provider of the caller's own format. */
   body: JsonObject
   signal: AbortSignal
+  observe: ObserveEvent
 }
 
 /** What may be held back before content, so that an error after a 200 can still fall back. */
@@ -57,12 +60,19 @@ export async function attemptTarget(input: AttemptInput): Promise<Attempt> {
     return { kind: 'abandoned' }
   }
   if (answer.kind === 'failed') return answer
-  const isTranslated = input.clientFormat !== providerFormat
-  const result = answer.isEventStream
-    ? await awaitContent(openStreamSource(answer, providerFormat), isTranslated)
-    : await readComplete(answer, providerFormat, isTranslated)
+  const result = await readAnswer(input, answer)
   if (signal.aborted && result.kind === 'failed') return { kind: 'abandoned' }
   return result
+}
+
+async function readAnswer(input: AttemptInput, answer: UpstreamAnswer): Promise<Attempt> {
+  const { clientFormat, providerFormat, request, observe } = input
+  const isTranslated = clientFormat !== providerFormat
+  if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
+  const source = openStreamSource(answer, providerFormat)
+  if (request.stream) return awaitContent(source, isTranslated)
+  const result = await foldStream(source, MAX_ANSWER_BYTES, observe)
+  return result.kind === 'failed' ? result : completeAttempt(result.response, undefined, isTranslated)
 }
 
 function encodeBody(input: AttemptInput): JsonObject {
@@ -168,12 +178,20 @@ async function readComplete(answer: UpstreamAnswer, format: Format, isTranslated
   if (json === undefined) return malformed('answer is not JSON')
   const response = format.decodeResponse(json)
   if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
+  return completeAttempt(response, { text, json }, isTranslated)
+}
+
+function completeAttempt(
+  response: ChatResponse,
+  raw: { text: string; json: JsonObject } | undefined,
+  isTranslated: boolean,
+): Attempt {
   const [first] = response.choices
   const isEmpty = response.choices.every((choice) => choice.content.length === 0)
   if (isTranslated && isEmpty && first?.finish.kind === 'error') {
     return { kind: 'failed', failure: emptyFailure(first.finish) }
   }
-  return { kind: 'complete', text, json, response }
+  return { kind: 'complete', response, raw }
 }
 
 function malformed(detail: string): Attempt {

@@ -1,7 +1,6 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
 
 import { GatewayError } from '@/chat/error'
-import { createFolder } from '@/chat/fold'
 import type { ChatRequest } from '@/chat/request'
 import { unfold } from '@/chat/unfold'
 import { assert } from '@/lib/assert'
@@ -13,7 +12,15 @@ import { describeTrail, routeReason } from '@/routing/route-reason'
 import { sessionOf } from '@/routing/stickiness'
 import type { Ticket } from '@/routing/ticket'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import { type Answer, CLIENT_CLOSED_STATUS, progressOf, settleAnswer, unreachedRecord } from './answer'
+import {
+  type Answer,
+  CLIENT_CLOSED_STATUS,
+  isRunaway,
+  progressOf,
+  RUNAWAY,
+  settleAnswer,
+  unreachedRecord,
+} from './answer'
 import { type Attempt, attemptTarget } from './attempt'
 import type { ChatCall, ChatDeps } from './chat-call'
 import { type Hold, type Negotiation, withHold } from './hold'
@@ -120,6 +127,10 @@ async function tryTarget(
       request: call.request,
       body: call.body,
       signal: call.signal,
+      observe(event) {
+        answer.meter.observe(event)
+        return isRunaway(answer) ? RUNAWAY : undefined
+      },
     })
     if (attempt.kind === 'abandoned') ticket.abandoned()
     else if (attempt.kind === 'failed') return noteFailure(answer, ticket, attempt.failure)
@@ -210,43 +221,14 @@ async function relay(answer: Answer, attempt: Exclude<Attempt, { kind: 'failed' 
     case 'abandoned':
       return relayAbandoned(answer)
     case 'complete': {
-      const { response, text, json } = attempt
-      if (!wantsStream) return relayJson(answer, { response, raw: { text, json } })
+      const { response, raw } = attempt
+      if (!wantsStream) return relayJson(answer, { response, raw })
       const items = [{ sse: { event: undefined, data: undefined, raw: '' }, json: undefined, events: unfold(response) }]
       return relayStream(answer, { source: EMPTY_SOURCE, held: items, pending: undefined, isRaw: false })
     }
     case 'stream':
-      if (wantsStream) return relayStream(answer, { ...attempt, isRaw: true })
-      return relayFolded(answer, attempt)
+      return relayStream(answer, { ...attempt, isRaw: true })
   }
-}
-
-/** The provider streamed although nobody asked it to: the whole stream is read before anything is said. */
-async function relayFolded(answer: Answer, attempt: Extract<Attempt, { kind: 'stream' }>): Promise<Response> {
-  const folder = createFolder()
-  const early = attempt.pending ? [attempt.pending] : []
-  let events = attempt.held.flatMap((item) => item.events)
-  for (;;) {
-    for (const event of events) {
-      folder.push(event)
-      answer.meter.observe(event)
-    }
-    if (answer.meter.hasEnded()) return relayJson(answer, { response: folder.response() })
-    const { error } = answer.meter.reading()
-    if (error) return refuseFolded(answer, { kind: 'refused', error: { ...error, status: error.status ?? 502 } })
-    const batch = await (early.shift() ?? attempt.source.next())
-    if (batch.kind === 'failed') return refuseFolded(answer, batch.failure)
-    events = batch.kind === 'done' ? batch.events : batch.items.flatMap((item) => item.events)
-    if (batch.kind === 'done' && !events.some((event) => event.type === 'end')) {
-      return refuseFolded(answer, { kind: 'broken', detail: 'stream ended without its terminator' })
-    }
-  }
-}
-
-/** A complete answer that never became complete was not delivered, and costs nothing; a hang-up costs what it cost. */
-async function refuseFolded(answer: Answer, failure: UpstreamFailure): Promise<Response> {
-  if (answer.call.signal.aborted) return relayAbandoned(answer)
-  throw toGatewayError(failure, answer.planned.target.provider)
 }
 
 async function relayAbandoned(answer: Answer): Promise<Response> {

@@ -28,6 +28,8 @@ export interface Meter {
   reading(): MeterReading
   /** Whether any content was seen; the reading's own, without building one. */
   hasOutput(): boolean
+  /** Output tokens counted so far, likewise. */
+  countedOutput(): number
   /** Whether the terminator was seen, likewise. */
   hasEnded(): boolean
 }
@@ -110,6 +112,7 @@ export function createMeter(): Meter {
       error,
     }),
     hasOutput: () => hasOutput,
+    countedOutput: () => outputTokens,
     hasEnded: () => hasEnded,
   }
 }

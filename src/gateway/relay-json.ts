@@ -5,13 +5,14 @@ import type { JsonObject } from '@/lib/json'
 import { formatUsd } from '@/lib/money'
 import { type Answer, answerHeaders, completeAnswer } from './answer'
 
-/** What the provider sent, as read and as understood; `raw` is absent where it streamed and we folded the stream. */
-export type CompleteAnswer = { response: ChatResponse; raw?: { text: string; json: JsonObject } }
+/** What the provider sent, as read and as understood; `raw` is undefined where it streamed and we folded the stream. */
+export type CompleteAnswer = { response: ChatResponse; raw: { text: string; json: JsonObject } | undefined }
 
 /** Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. */
 export async function relayJson(answer: Answer, complete: CompleteAnswer): Promise<Response> {
   const { call, providerFormat, meter, context } = answer
-  meter.observeResponse(complete.response)
+  // A folded stream was metered event by event while it was read.
+  if (complete.raw) meter.observeResponse(complete.response)
   answer.signatures?.observeResponse(complete.response)
   const charge = await completeAnswer(answer)
   const text =

@@ -8,9 +8,17 @@
  */
 import { GatewayError } from '@/chat/error'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import { type Answer, answerHeaders, CLIENT_CLOSED_STATUS, completeAnswer, settleAnswer } from './answer'
+import {
+  type Answer,
+  answerHeaders,
+  CLIENT_CLOSED_STATUS,
+  completeAnswer,
+  isRunaway,
+  RUNAWAY,
+  settleAnswer,
+} from './answer'
 import { drainUpstream } from './drain'
-import type { StreamBatch, StreamItem, StreamSource } from './stream-source'
+import { letUpstreamClose, type StreamBatch, type StreamItem, type StreamSource } from './stream-source'
 import { createStreamWriter, type StreamWriter } from './stream-writer'
 
 export type StreamInput = {
@@ -25,8 +33,6 @@ export type StreamInput = {
 
 /** How long the upstream may be silent before the client gets a sign of life. */
 const KEEP_ALIVE_MS = 15_000
-/** How long an upstream that has said its last word may take to close, so that its connection can be used again. */
-const CLOSE_PATIENCE_MS = 1_000
 
 type Relay = {
   answer: Answer
@@ -106,6 +112,7 @@ async function pump(relay: Relay): Promise<void> {
     noteFirstToken(relay.answer)
     if (written.failure) return failUpstream(relay, written.failure, written.text)
     if (written.isComplete) return complete(relay, written.text)
+    if (isRunaway(relay.answer)) return failUpstream(relay, RUNAWAY, written.text)
     if (written.text !== '') {
       relay.isIdle = false
       return send(relay, written.text)
@@ -177,12 +184,6 @@ function endClient(relay: Relay): void {
 function noteFirstToken(answer: Answer): void {
   if (answer.timing.firstTokenMs !== null || !answer.meter.hasOutput()) return
   answer.timing.firstTokenMs = Math.round(answer.deps.clock.monotonic() - answer.call.arrivedMonotonicMs)
-}
-
-async function letUpstreamClose(source: StreamSource): Promise<void> {
-  const timer = setTimeout(() => source.abort(), CLOSE_PATIENCE_MS)
-  for (let batch = await source.next(); batch.kind === 'items'; batch = await source.next());
-  clearTimeout(timer)
 }
 
 function shuttingDown(): GatewayError {

@@ -21,6 +21,8 @@ export interface StreamSource {
   abort(): void
 }
 
+/** How long an upstream that has said its last word may take to close, so that its connection can be used again. */
+const CLOSE_PATIENCE_MS = 1_000
 /** The longest single event; more is taken for an attack or a fault. */
 const MAX_EVENT_CHARS = 16 * 1024 * 1024
 
@@ -53,7 +55,9 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
 
   function parse(bytes: Uint8Array | undefined): StreamItem[] | undefined {
     try {
-      return (bytes ? parser.push(bytes) : parser.end()).map(decode)
+      if (bytes) return parser.push(bytes).map(decode)
+      // Whatever follows on the client's side must not run into a block that its provider left open.
+      return parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) }))
     } catch (error) {
       if (error instanceof SseEventTooLargeError) return undefined
       throw error
@@ -61,4 +65,16 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
   }
 
   return { next, abort: () => answer.abort() }
+}
+
+/** Lets a provider that has said everything close by itself, so that its connection can be used again. */
+export async function letUpstreamClose(source: StreamSource): Promise<void> {
+  const timer = setTimeout(() => source.abort(), CLOSE_PATIENCE_MS)
+  for (let batch = await source.next(); batch.kind === 'items'; batch = await source.next());
+  clearTimeout(timer)
+}
+
+/** The block with the blank line it lacks; what is left of a CRLF is no block. */
+function closed(raw: string): string {
+  return /^[\r\n]*$/.test(raw) ? raw : `${raw}\n\n`
 }

@@ -46,8 +46,13 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
+  /** The end that the provider left out although it had finished. */
+  function supplied(events: ChatEvent[]): string {
+    const { missingEnd } = format.passThrough
+    return missingEnd && events.some((event) => event.type === 'end') ? frames([missingEnd]) : ''
+  }
+
   function encoded(events: ChatEvent[]): string {
-    if (isPassThrough) return ''
     let text = ''
     for (const event of events) text += frames(event.type === 'end' ? encoder.end() : encoder.push(event))
     return text
@@ -87,7 +92,7 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
     write,
     finish(events) {
       const failure = observe(events)
-      const text = encoded(events)
+      const text = isPassThrough ? supplied(events) : encoded(events)
       if (failure) return { text, isComplete: false, failure }
       if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }

@@ -18,6 +18,7 @@ export type ConnectionOptions = {
   autoPipelining?: boolean
 }
 
+const CLOSED = 'the connection to Redis was closed'
 const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
 const FIRST_RETRY_MS = 50
@@ -30,7 +31,7 @@ const CLUSTER_REFRESH_MS = 5_000
 
 /**
  * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
- * `rediss://`, `unix:///path` (or a path alone), or several comma-separated nodes of a cluster.
+ * `rediss://`, `unix:///path` (`?password=…` if need be) or a path alone, or several comma-separated nodes of a cluster.
  *
  * While there is no connection, commands fail at once instead of queueing, and commands in flight fail when it breaks:
  * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by whoever knows why.
@@ -49,10 +50,11 @@ export function connectRedis(url: string, options: ConnectionOptions): RedisClie
 /** Waits until `client` can take commands. Rejects after `timeoutMs`, or where the client was closed. */
 export async function waitForRedis(client: RedisClient, timeoutMs: number): Promise<void> {
   if (client.status === 'ready') return
+  if (client.status === 'end') throw new Error(CLOSED)
   const ready = Promise.withResolvers<void>()
   const timer = setTimeout(() => ready.reject(new Error('Redis did not answer in time')), timeoutMs)
   const onReady = () => ready.resolve()
-  const onEnd = () => ready.reject(new Error('the connection to Redis was closed'))
+  const onEnd = () => ready.reject(new Error(CLOSED))
   client.once('ready', onReady)
   client.once('end', onEnd)
   try {
@@ -72,9 +74,11 @@ export function commandTimeoutOf(client: RedisClient): number {
 
 function connectServer(url: string, options: ConnectionOptions): Redis {
   const base = { ...serverOptions(options), enableOfflineQueue: false, retryStrategy: retryPause }
-  if (url.startsWith('/') || url.startsWith('unix:'))
-    return new Redis({ ...base, path: url.replace(/^unix:(\/\/)?/, '') })
-  return new Redis(url, base)
+  if (url.startsWith('/')) return new Redis({ ...base, path: url })
+  if (!url.startsWith('unix:')) return new Redis(url, base)
+  const { pathname, searchParams } = new URL(url)
+  const password = searchParams.get('password')
+  return new Redis({ ...base, path: decodeURIComponent(pathname), ...(password === null ? {} : { password }) })
 }
 
 function connectCluster(urls: readonly string[], options: ConnectionOptions): Cluster {

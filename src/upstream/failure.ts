@@ -72,8 +72,24 @@ function isCallersFault(status: number): boolean {
   return status === 400 || status === 413 || status === 422
 }
 
+/** Words of providers whose model cannot take so long a prompt, in the order of the three formats and then of others. */
+const CONTEXT_TOO_LONG =
+  /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
+
+/** Some say it by a code inside a stream, without a status. */
+function isContextTooLong({ status, kind, message }: ProviderError): boolean {
+  return (
+    /^context_length_exceeded$/i.test(kind) || (isCallersFault(status) && CONTEXT_TOO_LONG.test(`${kind} ${message}`))
+  )
+}
+
 function fromProviderError(error: ProviderError, provider: Provider, cause: string): GatewayError {
   const { status } = error
+  if (isContextTooLong(error)) {
+    // Clients shorten a conversation by themselves when they are told this; some of them know it by these very words.
+    const message = `The prompt is too long for the model: ${scrub(error.message, provider) || 'no figures given'}`
+    return new GatewayError('context_length_exceeded', message, { cause, param: 'messages' })
+  }
   if (status === 413)
     return new GatewayError('too_large', 'The request is too large for the model provider.', { cause })
   if (isCallersFault(status)) {

@@ -1,6 +1,14 @@
 /** Fallback through a whole gateway: every class of fault at every moment, in all formats, and never half an answer as a whole one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chatChunk, eventStream, liveStream } from '@test/support/upstream'
+import { until } from '@test/support/until'
+import {
+  chatChunk,
+  chatCompletion,
+  chatStream,
+  eventStream,
+  liveStream,
+  type UpstreamCall,
+} from '@test/support/upstream'
 import {
   FORMATS,
   type Script,
@@ -120,6 +128,83 @@ describe('after the first content nothing is switched, and a broken answer never
   }
 })
 
+describe('a provider that streams to a client who asked for JSON', () => {
+  const half = [ROLE, chatChunk({ content: 'Half an ' })]
+  const faults: [name: string, respond: Script][] = [
+    ['an end without terminator', () => eventStream(...half)],
+    ['an error event', () => eventStream(...half, OVERLOADED)],
+    ['silence', () => liveWith(...half).response],
+  ]
+  test.each(faults)('falls back after half an answer: %s', async (_, respond) => {
+    const primary = world.modelWith('chat-completions', respond)
+    const sound = world.modelWith('messages', () => soundAnswer('messages', false))
+    const payer = await world.gateway.customer('1')
+    const headers = { authorization: `Bearer ${payer.key}` }
+    const { response, text } = await world.ask({
+      format: 'chat-completions',
+      model: primary,
+      fallback: [sound],
+      headers,
+    })
+    expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, sound])
+    expect(JSON.parse(text).choices[0].message.content).toBe('Sound')
+    expect(text).not.toContain('Half')
+    expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 20_000 })
+  })
+
+  test('is told as a failure that costs nothing where there is nothing to fall back to', async () => {
+    const model = world.modelWith('chat-completions', () => eventStream(...half))
+    const payer = await world.gateway.customer('1')
+    const headers = { authorization: `Bearer ${payer.key}` }
+    const { response, text } = await world.ask({ format: 'messages', model, headers })
+    expect(response.status).toBe(502)
+    expect(text).not.toContain('Half')
+    expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 0 })
+  })
+
+  test('gives one answer in the client’s format, counted once where the provider gives no usage', async () => {
+    const text = 'words and more '.repeat(40)
+    const [streamed, whole] = [
+      world.modelWith('chat-completions', () => eventStream(...chatStream([text], null))),
+      world.modelWith('chat-completions', () => Response.json(chatCompletion(text, null))),
+    ] as [string, string]
+    const [first, second] = [
+      await world.ask({ format: 'messages', model: streamed }),
+      await world.ask({ format: 'messages', model: whole }),
+    ]
+    expect(JSON.parse(first.text).content).toEqual([{ type: 'text', text }])
+    expect(Number(first.response.headers.get('x-svc-cost-usd'))).toBeGreaterThan(0)
+    expect(first.response.headers.get('x-svc-cost-usd')).toBe(second.response.headers.get('x-svc-cost-usd'))
+  })
+
+  test('is paid for as far as it came where the client leaves', async () => {
+    let call: UpstreamCall | undefined
+    const live = liveWith(...half)
+    world.script((arrived) => {
+      call = arrived
+      return live.response
+    })
+    const payer = await world.gateway.customer('1')
+    const client = new AbortController()
+    const answer = fetch(`${world.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${payer.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }),
+      signal: client.signal,
+    })
+    answer.catch(() => undefined)
+    await until(() => call, 'the provider to be asked')
+    client.abort()
+    await until(() => call?.isAborted, 'the provider to be stopped')
+    const balance = await until(async () => {
+      const now = await world.gateway.balance(payer.accountId)
+      return now.held === 0 && now
+    }, 'the hold to end')
+    expect(balance.spent).toBeGreaterThan(0)
+    expect(balance.spent).toBeLessThan(100_000)
+  })
+})
+
 describe('all failed', () => {
   test('the primary’s error is told, with every attempt in a header and in the log', async () => {
     const primary = world.modelWith('chat-completions', status(503, { 'retry-after': '7' }))
@@ -195,4 +280,12 @@ test('a tier says why it chose, and keeps the model of a conversation that names
   expect(first.response.headers.get('x-svc-route-reason')).toStartWith('chosen; smart, easy chat')
   const second = await world.ask(question)
   expect(second.response.headers.get('x-svc-route-reason')).toStartWith('session; auto-smart')
+  for (const { headers } of [first.response, second.response]) {
+    const { sql } = world.gateway.gateway.database
+    const [record] = await until(async () => {
+      const rows = await sql`SELECT route_reason FROM usage_records WHERE request_id = ${headers.get('x-request-id')}`
+      return rows.length > 0 && rows
+    }, 'the usage record')
+    expect(record?.route_reason).toBe(headers.get('x-svc-route-reason'))
+  }
 })

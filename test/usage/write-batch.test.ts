@@ -58,6 +58,7 @@ describe('writeUsageBatch', () => {
     const { routeReason: _, ...record } = usageEvent().record
     const older = { ...usageEvent(), record }
     expect(parseRecord(JSON.stringify(record))).toEqual(record)
+    expect(parseRecord(JSON.stringify({ ...record, routeReason: 5 }))).toBeUndefined()
     expect(await writeUsageBatch(database.sql, [older, usageEvent({ record: { routeReason: '' } })])).toBe(2)
     const stored = await database.db.query.usageRecords.findMany()
     expect(stored.map((row) => row.routeReason)).toEqual([null, null])

@@ -7,7 +7,7 @@ import { QUIRKS } from './quirks'
 import { unmarkSignatures } from './signature'
 import { isUsageOnlyChunk } from './usage'
 
-export const passThrough = { request, response, event } satisfies PassThrough
+export const passThrough = { request, response, event, missingEnd: { data: '[DONE]' } } satisfies PassThrough
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
   const { fallback: _ownExtension, ...rest } = body

@@ -1,0 +1,77 @@
+/** Clients that take nothing off their sockets, while the provider writes as fast as it can. */
+import { until } from '@test/support/until'
+import type { Fault } from '@faults/fault'
+import { newMarker } from '@faults/world/client'
+import { openRawClient } from '@faults/world/raw-client'
+import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, wordOf } from '@faults/world/scripts'
+import type { Exchange } from '@faults/world/upstream'
+
+const CLIENTS = 60
+/** Far more than any buffer on the way holds: 64 MB for each client. */
+const EVENTS = 4_000
+const PADDING = 'x'.repeat(16 * 1024)
+/** The kernels' buffers on the way count for the gateway as well. */
+const MEMORY_PER_CLIENT = 4 * 1024 * 1024
+const SETTLE_MS = 2_000
+
+export const c2: Fault = {
+  id: 'C2',
+  world: 'single',
+  title: `${CLIENTS} clients read nothing while the provider writes ${EVENTS * 16} KB to each as fast as it can`,
+  promise: 'The provider is held back; memory stays flat; whoever leaves is charged for what was relayed.',
+  async run(stage) {
+    const { gateways, upstream } = stage.world
+    const [first] = gateways
+    if (!first) return
+    await stage.traffic(4)
+    const before = (await first.footprint()).residentBytes
+    const clients = stage.isQuick ? CLIENTS / 4 : CLIENTS
+    let written = 0
+    const flood = async ({ call, answer, bill }: Exchange) => {
+      answer.head(200, EVENT_STREAM)
+      bill('input', BILLED_INPUT_TOKENS)
+      await answer.write(chunkEvent({ content: wordOf(call.marker, 0) }))
+      for (let index = 0; index < EVENTS && !answer.isGone(); index++) {
+        await answer.write(`: ${PADDING}\n\n`)
+        written += PADDING.length
+      }
+      await answer.gone
+    }
+    await stage.inject(() => undefined)
+    const open = await Promise.all(
+      Array.from({ length: clients }, async () => {
+        const marker = newMarker()
+        upstream.script(marker, flood)
+        const client = await openRawClient(first.url, { customer: await stage.customer(), marker, stream: true })
+        client.read(false)
+        return client
+      }),
+    )
+    await until(() => upstream.openAnswers() >= clients, 'the floods to begin')
+    await untilStill(() => written)
+    const grown = (await first.footprint()).residentBytes - before
+    const mebibytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
+    stage.note(`C2: ${mebibytes(grown / clients)} MiB of memory and ${mebibytes(written / clients)} MiB written per client`)
+    stage.expect(grown < clients * MEMORY_PER_CLIENT, `memory grew by ${mebibytes(grown)} MiB`)
+    stage.expect(written < clients * EVENTS * PADDING.length, 'the provider was never held back')
+    for (const client of open) client.leave('reset')
+    await stage.lift(() => undefined)
+  },
+}
+
+/** Waits until a number that only grows has stood still for a moment. */
+async function untilStill(read: () => number): Promise<void> {
+  let last = -1
+  let since = performance.now()
+  await until(
+    () => {
+      if (read() !== last) {
+        last = read()
+        since = performance.now()
+      }
+      return performance.now() - since > SETTLE_MS
+    },
+    'the provider to be held back',
+    30_000,
+  )
+}

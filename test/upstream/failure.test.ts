@@ -1,0 +1,67 @@
+/** What a caller is told of a provider's refusal: the right kind and status, and none of the provider's secrets. */
+import { describe, expect, test } from 'bun:test'
+import { providerOf } from '@test/routing/world'
+import type { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import { FORMATS } from '@/formats/index'
+import type { JsonValue } from '@/lib/json'
+import { toGatewayError } from '@/upstream/failure'
+
+const provider = providerOf('p1', { keys: [{ id: 'k1', secret: 'canary-of-this-test', weight: 1 }] })
+
+function told(format: FormatName, status: number, body: JsonValue): GatewayError {
+  const error = FORMATS.get(format)?.decodeError(status, body)
+  return toGatewayError({ kind: 'refused', error: error ?? { status, kind: '', message: '' } }, provider)
+}
+
+const openAi = (message: string, code: string | null = null) => ({
+  error: { message, type: 'invalid_request_error', param: 'messages', code },
+})
+const anthropic = (message: string) => ({ type: 'error', error: { type: 'invalid_request_error', message } })
+const google = (message: string) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } })
+
+describe('a prompt that is too long for the provider’s model', () => {
+  const cases: [format: FormatName, status: number, body: JsonValue][] = [
+    ['chat-completions', 400, openAi('Your input exceeds the limits.', 'context_length_exceeded')],
+    ['chat-completions', 400, openAi("This model's maximum context length is 8192 tokens. You sent 9000.")],
+    ['chat-completions', 422, openAi('the request exceeds the available context size', 'exceed_context_size_error')],
+    ['messages', 400, anthropic('prompt is too long: 210000 tokens > 200000 maximum')],
+    ['messages', 400, anthropic('input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000')],
+    ['messages', 413, anthropic('Prompt is too long')],
+    ['generate-content', 400, google('The input token count (1200000) exceeds the maximum number of tokens allowed')],
+    ['generate-content', 400, google('The input token count exceeds the maximum number of tokens allowed 1048576.')],
+  ]
+  test.each(cases)('is told as that: %s %d %j', (format, status, body) => {
+    const error = told(format, status, body)
+    expect([error.kind, error.status]).toEqual(['context_length_exceeded', 400])
+    expect(error.message).toStartWith('The prompt is too long for the model: ')
+  })
+
+  test('is told so by a code inside a stream as well, where no status says it', () => {
+    const error = { status: 502, kind: 'context_length_exceeded', message: 'too long' }
+    expect(toGatewayError({ kind: 'refused', error }, provider).kind).toBe('context_length_exceeded')
+  })
+
+  test.each([...FORMATS.values()])('has the words of the caller’s format', (format) => {
+    const { status, body } = format.encodeError(told('messages', 400, anthropic('prompt is too long: 2 > 1')), 'req_1')
+    expect(status).toBe(400)
+    const words = { 'chat-completions': '"context_length_exceeded"', 'generate-content': '"CONTEXT_LENGTH_EXCEEDED"' }
+    expect(JSON.stringify(body)).toContain(format.name === 'messages' ? 'prompt is too long' : words[format.name])
+  })
+
+  test('never repeats our key', () => {
+    const { message } = told('messages', 400, anthropic('prompt is too long for canary-of-this-test'))
+    expect(message).toContain('[redacted]')
+    expect(message).not.toContain('canary')
+  })
+})
+
+test.each([
+  ['invalid_request', 400, openAi('max_tokens is too long for us')],
+  ['invalid_request', 422, openAi('temperature must be at most 2')],
+  ['too_large', 413, openAi('Request body exceeds 32 MB')],
+  ['upstream_failed', 500, openAi('prompt is too long')],
+  ['overloaded', 429, openAi('Limit 30000 tokens per minute; the prompt is too long for that')],
+])('everything else keeps its kind: %s %d', (kind, status, body) => {
+  expect(told('chat-completions', status, body).kind as string).toBe(kind)
+})
