@@ -15,7 +15,7 @@ export type Tolerance = {
   killedAtMs?: number[]
   /** Tokens of one request that the provider may bill beyond the charge: what was under way when one side hung up. */
   tokensUnderWay?: number
-  /** Markers of requests that the provider bills although they failed: the gateway's own loss. */
+  /** Requests (by marker, or by hold where no provider was asked) whose bill and charge differ for a reason of the fault. */
   waived?: ReadonlySet<string>
   /** How long the recovery may take; 10 seconds unless said. */
   recoveryMs?: number
@@ -40,8 +40,8 @@ export type Stage<World> = {
   see(sighting: Sighting): void
   /** From now on the fault is on. */
   inject(fault: () => unknown): Promise<void>
-  /** Ends the fault and waits until every gateway answers again. */
-  lift(remedy: () => unknown): Promise<void>
+  /** Ends the fault and waits until every gateway answers again: `probe`, or a new customer. */
+  lift(remedy: () => unknown, probe?: Customer): Promise<void>
   /** Everything that was seen, and when it was seen. */
   sightings: { phase: Phase; sighting: Sighting }[]
   /** Notes that something is not as promised. */

@@ -41,7 +41,9 @@ async function main(args: readonly string[]): Promise<number> {
     })
     const seconds = Math.round((performance.now() - started) / 1000)
     const broken = results.filter((result) => !isWhole(result)).map(({ fault }) => fault.id)
-    say(`\n${results.length} faults in ${seconds} s; ${broken.length === 0 ? 'every promise held' : `broken: ${broken.join(', ')}`}`)
+    say(
+      `\n${results.length} faults in ${seconds} s; ${broken.length === 0 ? 'every promise held' : `broken: ${broken.join(', ')}`}`,
+    )
     const isLate = performance.now() - started > TOTAL_LIMIT_MS
     if (isLate) say(`over the limit of ${TOTAL_LIMIT_MS / 60_000} minutes`)
     return broken.length > 0 || isLate ? 1 : 0

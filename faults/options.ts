@@ -19,7 +19,13 @@ const MAX_SEED = 2 ** 31
 
 /** Reads the arguments; a text is what to say instead of running. */
 export function parseOptions(args: readonly string[]): Options | string {
-  const options: Options = { only: undefined, isQuick: false, seed: Math.floor(Math.random() * MAX_SEED), isListing: false, isKeeping: false }
+  const options: Options = {
+    only: undefined,
+    isQuick: false,
+    seed: Math.floor(Math.random() * MAX_SEED),
+    isListing: false,
+    isKeeping: false,
+  }
   for (let index = 0; index < args.length; index++) {
     const [name, inline] = (args[index] ?? '').split('=', 2)
     const value = () => inline ?? args[++index] ?? ''

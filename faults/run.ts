@@ -1,10 +1,10 @@
 /** Runs faults one after another, each in a world that the one before has left whole, and checks every invariant after each. */
 import { join } from 'node:path'
-import { until } from '@test/support/until'
-import { createRandom, type Random } from '@faults/world/random'
 import type { GatewayProcess } from '@faults/world/gateway-process'
+import { createRandom, type Random } from '@faults/world/random'
 import { startSampler } from '@faults/world/sampler'
 import { type ClusterWorld, openClusterWorld, openSingleWorld, type SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 import { checkAnswers } from './check/answers'
 import { checkBill } from './check/bill'
 import { checkAmounts, checkHolds, checkMoney } from './check/books'
@@ -49,7 +49,8 @@ export async function runFaults(faults: readonly Fault[], options: RunOptions): 
   const single = faults.filter((fault) => fault.world === 'single')
   const clustered = faults.filter((fault) => fault.world === 'cluster')
   if (single.length > 0) await runIn(() => openSingleWorld(join(options.folder, 'single')), single, options, keep)
-  if (clustered.length > 0) await runIn(() => openClusterWorld(join(options.folder, 'cluster')), clustered, options, keep)
+  if (clustered.length > 0)
+    await runIn(() => openClusterWorld(join(options.folder, 'cluster')), clustered, options, keep)
   return results
 }
 

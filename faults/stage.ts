@@ -1,11 +1,12 @@
 /** Lets one fault happen: traffic, injection, lift, recovery, and everything that was seen meanwhile. */
-import { until } from '@test/support/until'
+
 import type { Customer } from '@faults/world/bank'
 import { type Sighting, send } from '@faults/world/client'
 import type { Random } from '@faults/world/random'
 import type { Sampler } from '@faults/world/sampler'
 import { startTraffic, type Traffic } from '@faults/world/traffic'
 import type { World } from '@faults/world/world'
+import { until } from '@test/support/until'
 import type { Phase, Stage } from './fault'
 
 export type StageRecord = {
@@ -68,10 +69,10 @@ export function openStage<W extends World>(
       phase = 'during'
       await fault()
     },
-    async lift(remedy) {
+    async lift(remedy, chosen) {
       await remedy()
       const lifted = performance.now()
-      const probe = await customer()
+      const probe = chosen ?? (await customer())
       const limit = stage.tolerance.recoveryMs ?? RECOVERY_LIMIT_MS
       const times = await Promise.all(world.gateways.map((_, index) => recovered(stage, probe, index, limit)))
       record.recoveryMs = Math.max(...times) - lifted

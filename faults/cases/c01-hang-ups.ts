@@ -1,12 +1,13 @@
 /** Clients go away at every moment of an answer, in every way, and at the moment that should pay them best. */
-import { until } from '@test/support/until'
+
 import type { Fault, Stage } from '@faults/fault'
 import { INPUT_NANO, OUTPUT_NANO } from '@faults/world/catalog-file'
 import { newMarker } from '@faults/world/client'
 import { openRawClient, type RawClient } from '@faults/world/raw-client'
-import { chunkEvent, EVENT_STREAM, usageEvent, writeWords } from '@faults/world/scripts'
+import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, usageEvent, writeWords } from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 const WAYS = ['close', 'reset', 'half-close'] as const
 const WORDS = 12
@@ -15,7 +16,11 @@ const EXPLOITS = 200
 const FREE_SHARE = 0.01
 
 /** The provider writes up to the moment, and goes on only when the client has left. */
-type Moment = { what: string; play(exchange: Exchange, left: Promise<void>): Promise<void>; hasCome(client: RawClient): boolean }
+type Moment = {
+  what: string
+  play(exchange: Exchange, left: Promise<void>): Promise<void>
+  hasCome(client: RawClient): boolean
+}
 
 const isAnswering = (client: RawClient) => client.received().includes('data:')
 const hasWords = (count: number) => (client: RawClient) => client.received().includes(`.${count - 1} `)
@@ -24,6 +29,7 @@ const MOMENTS: readonly Moment[] = [
   {
     what: 'before the headers',
     async play(exchange, left) {
+      exchange.bill('input', BILLED_INPUT_TOKENS)
       await Promise.race([left, exchange.answer.gone])
       await exchange.answer.gone
     },
@@ -67,7 +73,8 @@ export const c1: Fault = {
   world: 'single',
   isQuick: true,
   title: `clients leave ${MOMENTS.map(({ what }) => what).join(', ')}: by FIN, by RST, by closing their half; ${EXPLOITS} at the best moment`,
-  promise: 'The provider is stopped at once; the input and everything that was relayed is charged, never nothing, never the whole hold.',
+  promise:
+    'The provider is stopped at once; the input and everything that was relayed is charged, never nothing, never the whole hold.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)
@@ -78,7 +85,11 @@ export const c1: Fault = {
   },
 }
 
-async function hangUp(stage: Stage<SingleWorld>, { what, play, hasCome }: Moment, way: (typeof WAYS)[number]): Promise<void> {
+async function hangUp(
+  stage: Stage<SingleWorld>,
+  { what, play, hasCome }: Moment,
+  way: (typeof WAYS)[number],
+): Promise<void> {
   const { upstream, gateways, bank } = stage.world
   const customer = await stage.customer()
   const marker = newMarker()
@@ -91,6 +102,7 @@ async function hangUp(stage: Stage<SingleWorld>, { what, play, hasCome }: Moment
   const client = await openRawClient(gateways[0]?.url ?? '', { customer, marker, stream: true, words: WORDS })
   await until(() => upstream.calls.some((call) => call.marker === marker) && hasCome(client), `${what}`)
   client.leave(way)
+  stage.see(client.sighting())
   left.resolve()
   await until(() => wasStopped, 'the provider to be stopped').catch(() =>
     stage.expect(false, `${what}, ${way}: the provider was not stopped`),
@@ -105,7 +117,14 @@ async function hangUp(stage: Stage<SingleWorld>, { what, play, hasCome }: Moment
 /** A provider whose policy is to be read to the end: the exact usage is charged. */
 async function drain(stage: Stage<SingleWorld>): Promise<void> {
   const customer = await stage.customer()
-  const { ending, marker } = await stage.send({ customer, model: 'drain', stream: true, words: 30, pauseMs: 10, hangUpAfterWords: 3 })
+  const { ending, marker } = await stage.send({
+    customer,
+    model: 'drain',
+    stream: true,
+    words: 30,
+    pauseMs: 10,
+    hangUpAfterWords: 3,
+  })
   stage.expect(ending === 'hung-up', `a client that left after three words saw ${ending}`)
   const isWhole = () => stage.world.upstream.bill.requests(0).get(marker)?.output === 30
   await until(isWhole, 'the answer to be read to its end')
@@ -121,6 +140,7 @@ async function exploit(stage: Stage<SingleWorld>, times: number): Promise<void> 
     const client = await openRawClient(stage.world.gateways[index % 2]?.url ?? '', wish)
     await until(() => hasWords(WORDS)(client), 'the last word')
     client.leave('reset')
+    stage.see(client.sighting())
     return marker
   }
   const markers = new Set<string>()
@@ -130,10 +150,14 @@ async function exploit(stage: Stage<SingleWorld>, times: number): Promise<void> 
   }
   const { ledger } = stage.world.bank
   await until(async () => (await ledger.readBalance(customer.accountId))?.held === 0, 'the holds to be resolved')
-  const bills = [...stage.world.upstream.bill.requests(startedAtMs).values()].filter(({ marker }) => markers.has(marker))
+  const bills = [...stage.world.upstream.bill.requests(startedAtMs).values()].filter(({ marker }) =>
+    markers.has(marker),
+  )
   const billed = bills.reduce((sum, { input, output }) => sum + input * INPUT_NANO + output * OUTPUT_NANO, 0)
   const charged = (await ledger.readBalance(customer.accountId))?.spent ?? 0
   const free = Math.max(0, billed - charged) / billed
-  stage.note(`C1: ${times} attackers were billed ${billed} nano-USD and charged ${charged}: ${(free * 100).toFixed(2)} % free`)
+  stage.note(
+    `C1: ${times} attackers were billed ${billed} nano-USD and charged ${charged}: ${(free * 100).toFixed(2)} % free`,
+  )
   stage.expect(free < FREE_SHARE, `${(free * 100).toFixed(2)} % of what attackers used was free`)
 }

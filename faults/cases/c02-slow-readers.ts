@@ -1,12 +1,13 @@
 /** Clients that take nothing off their sockets, while the provider writes as fast as it can. */
-import { until } from '@test/support/until'
+
 import type { Fault } from '@faults/fault'
 import { newMarker } from '@faults/world/client'
 import { openRawClient } from '@faults/world/raw-client'
 import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, wordOf } from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
+import { until } from '@test/support/until'
 
-const CLIENTS = 60
+const CLIENTS = 40
 /** Far more than any buffer on the way holds: 64 MB for each client. */
 const EVENTS = 4_000
 const PADDING = 'x'.repeat(16 * 1024)
@@ -27,10 +28,12 @@ export const c2: Fault = {
     const before = (await first.footprint()).residentBytes
     const clients = stage.isQuick ? CLIENTS / 4 : CLIENTS
     let written = 0
+    const everyoneIsHere = Promise.withResolvers<void>()
     const flood = async ({ call, answer, bill }: Exchange) => {
       answer.head(200, EVENT_STREAM)
       bill('input', BILLED_INPUT_TOKENS)
       await answer.write(chunkEvent({ content: wordOf(call.marker, 0) }))
+      await everyoneIsHere.promise
       for (let index = 0; index < EVENTS && !answer.isGone(); index++) {
         await answer.write(`: ${PADDING}\n\n`)
         written += PADDING.length
@@ -47,14 +50,20 @@ export const c2: Fault = {
         return client
       }),
     )
-    await until(() => upstream.openAnswers() >= clients, 'the floods to begin')
+    await until(() => upstream.openAnswers() >= clients, 'everyone to be here', 30_000)
+    everyoneIsHere.resolve()
     await untilStill(() => written)
     const grown = (await first.footprint()).residentBytes - before
     const mebibytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1)
-    stage.note(`C2: ${mebibytes(grown / clients)} MiB of memory and ${mebibytes(written / clients)} MiB written per client`)
+    stage.note(
+      `C2: ${mebibytes(grown / clients)} MiB of memory and ${mebibytes(written / clients)} MiB written per client`,
+    )
     stage.expect(grown < clients * MEMORY_PER_CLIENT, `memory grew by ${mebibytes(grown)} MiB`)
     stage.expect(written < clients * EVENTS * PADDING.length, 'the provider was never held back')
-    for (const client of open) client.leave('reset')
+    for (const client of open) {
+      client.leave('reset')
+      stage.see(client.sighting())
+    }
     await stage.lift(() => undefined)
   },
 }

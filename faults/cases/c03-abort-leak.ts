@@ -27,7 +27,9 @@ export const c3: Fault = {
     const before = await memory(stage.world.gateways)
     await leave((streams * 2) / 3)
     const grown = (await memory(stage.world.gateways)) - before
-    stage.note(`C3: ${Math.round(grown / 1024)} KiB of memory more over two gateways after ${Math.round((streams * 2) / 3)} aborted streams`)
+    stage.note(
+      `C3: ${Math.round(grown / 1024)} KiB of memory more over two gateways after ${Math.round((streams * 2) / 3)} aborted streams`,
+    )
     stage.expect(grown < LEAK_BYTES, `memory grew by ${Math.round(grown / 1024 / 1024)} MiB`)
     await stage.lift(() => undefined)
   },

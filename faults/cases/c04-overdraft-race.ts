@@ -1,11 +1,12 @@
 /** A thousand requests at once, through two gateways, with money for exactly ten. */
-import { until } from '@test/support/until'
+
 import type { Fault, Stage } from '@faults/fault'
 import type { Customer } from '@faults/world/bank'
 import { MAX_OUTPUT_TOKENS } from '@faults/world/catalog-file'
 import { newMarker, type Sighting } from '@faults/world/client'
 import { defaultScript } from '@faults/world/scripts'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 const REQUESTS = 1_000
 const AFFORDABLE = 10
@@ -47,7 +48,9 @@ async function race(stage: Stage<SingleWorld>, keys: number): Promise<void> {
     if (seen.status === 402) refused++
     return seen
   })
-  await until(() => refused === requests - AFFORDABLE, `${requests - AFFORDABLE} refusals`, 60_000).catch(() => undefined)
+  await until(() => refused === requests - AFFORDABLE, `${requests - AFFORDABLE} refusals`, 60_000).catch(
+    () => undefined,
+  )
   stage.expect(reached.size === AFFORDABLE, `${keys} keys: ${reached.size} requests reached the provider`)
   stage.expect(refused === requests - AFFORDABLE, `${keys} keys: ${refused} requests were refused`)
   const { available } = (await bank.ledger.readBalance(customer.accountId)) ?? { available: -1 }

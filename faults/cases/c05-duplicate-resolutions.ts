@@ -17,12 +17,16 @@ export const c5: Fault = {
   promise: 'One of them has an effect; all others are told what it was.',
   async run(stage) {
     await stage.inject(() => undefined)
-    for (let round = 0; round < ROUNDS; round++) await resolveAll(stage)
+    // No provider has a part in this.
+    const waived = new Set<string>()
+    stage.tolerance.waived = waived
+    for (let round = 0; round < ROUNDS; round++) waived.add(await resolveAll(stage))
     await stage.lift(() => undefined)
   },
 }
 
-async function resolveAll(stage: Stage<SingleWorld>): Promise<void> {
+/** Returns the hold's id. */
+async function resolveAll(stage: Stage<SingleWorld>): Promise<string> {
   const { ledger, paidIn } = stage.world.bank
   const { accountId, keyId } = await stage.customer()
   const payer = { accountId, keyId }
@@ -43,8 +47,15 @@ async function resolveAll(stage: Stage<SingleWorld>): Promise<void> {
   stage.expect(effects.length === 1, `${effects.length} callers had an effect: ${effects.join(', ')}`)
   const balance = await ledger.readBalance(accountId)
   const charged = effects[0] === 'released' ? 0 : COST
-  stage.expect(balance?.spent === charged && balance.held === 0, `${effects[0]}: spent ${balance?.spent}, held ${balance?.held}`)
-  stage.expect(balance?.available === (paidIn.get(accountId) ?? 0) - charged, `${effects[0]}: ${balance?.available} available`)
+  stage.expect(
+    balance?.spent === charged && balance.held === 0,
+    `${effects[0]}: spent ${balance?.spent}, held ${balance?.held}`,
+  )
+  stage.expect(
+    balance?.available === (paidIn.get(accountId) ?? 0) - charged,
+    `${effects[0]}: ${balance?.available} available`,
+  )
+  return holdId
 }
 
 function recordOf(requestId: string): UsageRecord {

@@ -1,8 +1,9 @@
 /** A key is revoked, an account suspended, a balance used up, while gateways know them by heart and streams are open. */
-import { until } from '@test/support/until'
+
 import type { Fault, Stage } from '@faults/fault'
 import type { Customer } from '@faults/world/bank'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 /** New requests are refused on all gateways after this long. */
 const NOTICE_MS = 1_000
@@ -54,7 +55,9 @@ async function revoke(stage: Stage<SingleWorld>, { what, status, take }: Case): 
   const taken = performance.now()
   for (const gateway of [0, 1]) {
     const refused = async () => (await stage.send({ customer }, gateway)).status === status
-    await until(refused, 'a refusal', NOTICE_MS).catch(() => stage.expect(false, `${what}: gateway ${gateway + 1} goes on`))
+    await until(refused, 'a refusal', NOTICE_MS).catch(() =>
+      stage.expect(false, `${what}: gateway ${gateway + 1} goes on`),
+    )
   }
   stage.note(`C7: ${what}: refused everywhere after ${Math.round(performance.now() - taken)} ms`)
   const seen = await open

@@ -15,6 +15,8 @@ export const c10: Fault = {
     const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => stage.customer()))
     const until = performance.now() + (stage.isQuick ? DURATION_MS / 3 : DURATION_MS)
     let edits = 0
+    // What is edited is in the ledger.
+    for (const customer of customers) await stage.send({ customer, words: 1 })
     await stage.inject(() => undefined)
     const editing = customers.map(async (customer) => {
       while (performance.now() < until) {

@@ -25,8 +25,13 @@ export const c12: Fault = {
     const healthMs = performance.now() - started
     stage.expect(healthMs < HEALTH_LIMIT_MS, `health took ${Math.round(healthMs)} ms`)
     const loaded = await crowd
-    stage.note(`C12: ${Math.round(calm)} answers/s for ${CALM_CLIENTS} clients, ${Math.round(loaded)} for ${CROWD}; health in ${Math.round(healthMs)} ms`)
-    stage.expect(loaded >= calm * LEAST_SHARE, `the goodput fell from ${Math.round(calm)} to ${Math.round(loaded)} answers/s`)
+    stage.note(
+      `C12: ${Math.round(calm)} answers/s for ${CALM_CLIENTS} clients, ${Math.round(loaded)} for ${CROWD}; health in ${Math.round(healthMs)} ms`,
+    )
+    stage.expect(
+      loaded >= calm * LEAST_SHARE,
+      `the goodput fell from ${Math.round(calm)} to ${Math.round(loaded)} answers/s`,
+    )
     await stage.lift(() => undefined)
   },
 }
@@ -41,7 +46,11 @@ async function load(stage: Stage<SingleWorld>, clients: number): Promise<number>
       const customer = stage.random.pick(customers)
       const seen = await stage.send({ customer, words: 2 }, index % 2)
       if (seen.ending === 'complete') answers++
-      else stage.expect([429, 503].includes(seen.status) && seen.retryAfter !== null, `ended ${seen.ending} ${seen.status}`)
+      else
+        stage.expect(
+          [429, 503].includes(seen.status) && seen.retryAfter !== null,
+          `ended ${seen.ending} ${seen.status}`,
+        )
     }
   })
   await Promise.all(lanes)

@@ -1,5 +1,5 @@
 /** What several faults promise alike. */
-import { seenDuring, type Stage } from '@faults/fault'
+import { type Stage, seenDuring } from '@faults/fault'
 import type { Sighting } from '@faults/world/client'
 
 /** The status by which each format says that the service cannot take requests now. */

@@ -1,8 +1,9 @@
 /** A gateway is killed with streams open on it; the other one goes on. */
-import { until } from '@test/support/until'
-import { type Fault, seenDuring, type Stage } from '@faults/fault'
+
+import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import { CLIENT_FORMATS, type Sighting } from '@faults/world/client'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 /** Until every stream has been renewed once: from then on its progress is on record. */
 const AGE_MS = 2_600

@@ -1,7 +1,8 @@
 /** A gateway is told to end (SIGTERM) with streams open on it, some of which will not end in time. */
-import { until } from '@test/support/until'
+
 import type { Fault } from '@faults/fault'
 import { SHUTDOWN_TIMEOUT_MS } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 /** Beyond the deadline: the books are put away as well. */
 const EXIT_SLACK_MS = 2_500
@@ -29,9 +30,16 @@ export const f3: Fault = {
     const late = await stage.send({ customer: customers[0] ?? (await stage.customer()) })
     stage.expect(late.ending === 'unanswered' || late.status === 503, `a new request ended ${late.ending}`)
     const seen = await Promise.all(streams)
-    const endings = (parity: number) => new Set(seen.filter((_, index) => index % 2 === parity).map(({ ending }) => ending))
-    stage.expect(endings(0).size === 1 && endings(0).has('complete'), `short streams ended ${[...endings(0)].join(', ')}`)
-    stage.expect(endings(1).size === 1 && endings(1).has('error-event'), `long streams ended ${[...endings(1)].join(', ')}`)
+    const endings = (parity: number) =>
+      new Set(seen.filter((_, index) => index % 2 === parity).map(({ ending }) => ending))
+    stage.expect(
+      endings(0).size === 1 && endings(0).has('complete'),
+      `short streams ended ${[...endings(0)].join(', ')}`,
+    )
+    stage.expect(
+      endings(1).size === 1 && endings(1).has('error-event'),
+      `long streams ended ${[...endings(1)].join(', ')}`,
+    )
     const code = await first.exited()
     const elapsedMs = performance.now() - started
     stage.expect(code === 0, `the process left with ${code}`)

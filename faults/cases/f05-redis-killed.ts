@@ -11,7 +11,8 @@ function redisKilled(id: string, appendfsync: 'everysec' | 'always', isQuick: bo
     world: 'single',
     isQuick,
     title: `Redis is killed (SIGKILL, appendfsync ${appendfsync}) and started again after ${DOWN_MS / 1000} s`,
-    promise: '503 with retry-after in under a second, and no unreserved call to a provider; open streams finish and are charged.',
+    promise:
+      '503 with retry-after in under a second, and no unreserved call to a provider; open streams finish and are charged.',
     async run(stage) {
       const { redis } = stage.world
       await redis.admin.config('SET', 'appendfsync', appendfsync)

@@ -11,7 +11,8 @@ export const f8: Fault = {
   world: 'single',
   isQuick: true,
   title: 'Redis is emptied under load (FLUSHALL)',
-  promise: 'Accounts are rebuilt from Postgres on their next use, before they pay for anything; open answers end well and are charged.',
+  promise:
+    'Accounts are rebuilt from Postgres on their next use, before they pay for anything; open answers end well and are charged.',
   async run(stage) {
     stage.tolerance.storeLost = true
     await stage.traffic(12)

@@ -1,9 +1,9 @@
 /** Redis fails over to a replica that lacks the last writes, behind one address, as managed services do it. */
 import { join } from 'node:path'
-import { until } from '@test/support/until'
 import { type Fault, seenDuring } from '@faults/fault'
 import { type RedisServer, startRedisServer } from '@faults/world/servers'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 import { expectUnavailable } from './expect'
 
 const TAIL_MS = 2_000
@@ -15,7 +15,8 @@ export const f9: Fault = {
   id: 'F9',
   world: 'single',
   title: `the link to the replica is cut for ${TAIL_MS / 1000} s, then the primary dies and the replica takes its address`,
-  promise: 'Refusals while nobody has the address; then accounts are compared with Postgres before they pay. No charge of the lost tail is lost.',
+  promise:
+    'Refusals while nobody has the address; then accounts are compared with Postgres before they pay. No charge of the lost tail is lost.',
   async run(stage) {
     const { world } = stage
     stage.tolerance.storeLost = true
@@ -43,7 +44,8 @@ export const f9Guarded: Fault = {
   id: 'F9g',
   world: 'single',
   title: 'the only replica is lost, and the primary may not write without one (min-replicas-to-write 1)',
-  promise: 'Refusals, and nothing that a failover could lose: open answers end well and are charged when a replica is back.',
+  promise:
+    'Refusals, and nothing that a failover could lose: open answers end well and are charged when a replica is back.',
   async run(stage) {
     const { world } = stage
     const replica = await startReplica(world)

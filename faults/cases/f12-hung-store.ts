@@ -14,7 +14,8 @@ export const f12: Fault = {
   world: 'single',
   isQuick: true,
   title: `Redis hangs for ${HUNG_MS / 1000} s (SIGSTOP), longer than holds live`,
-  promise: 'As F5. A reserve that was given up on and ran all the same is taken back by its id; no storm on its return.',
+  promise:
+    'As F5. A reserve that was given up on and ran all the same is taken back by its id; no storm on its return.',
   async run(stage) {
     const { redis } = stage.world
     await stage.traffic(12)

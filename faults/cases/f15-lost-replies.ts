@@ -1,8 +1,9 @@
 /** A command reaches Redis and is done, and its reply never arrives. */
-import { until } from '@test/support/until'
+
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import { newMarker } from '@faults/world/client'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 import { SCRIPTS } from '@/ledger/scripts'
 import { expectUnavailable } from './expect'
 import { refusing, sendScripted } from './scripted'

@@ -1,7 +1,8 @@
 /** Postgres is gone, or hangs, while the gateways go on serving. */
-import { until } from '@test/support/until'
+
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 const AWAY_MS = 8_000
 
@@ -17,7 +18,8 @@ function historyAway(
     world: 'single',
     isQuick: id === 'F16',
     title: `Postgres ${title} for ${AWAY_MS / 1000} s`,
-    promise: 'Inference is unaffected; readiness is degraded by name; charges wait in their streams and are booked once.',
+    promise:
+      'Inference is unaffected; readiness is degraded by name; charges wait in their streams and are booked once.',
     async run(stage) {
       const { world } = stage
       await stage.traffic(12)
@@ -31,7 +33,11 @@ function historyAway(
       stage.expect(bad.length === 0, `${bad.length} requests ended ${bad[0]?.ending} (${bad[0]?.status})`)
       await stage.lift(async () => {
         await giveBack(world)
-        const isBack = () => world.bank.database.sql`SELECT 1`.then(() => true, () => false)
+        const isBack = () =>
+          world.bank.database.sql`SELECT 1`.then(
+            () => true,
+            () => false,
+          )
         await until(isBack, 'Postgres to answer', 20_000)
       })
     },

@@ -8,7 +8,8 @@ export const f17: Fault = {
   id: 'F17',
   world: 'single',
   isQuick: true,
-  title: 'a process dies between the commit to Postgres and the acknowledgement, again and again, with another flusher beside it',
+  title:
+    'a process dies between the commit to Postgres and the acknowledgement, again and again, with another flusher beside it',
   promise: 'The charges are delivered again and booked once.',
   async run(stage) {
     const [first] = stage.world.gateways

@@ -1,6 +1,7 @@
 /** Entries that can never become charges lie among those that must. */
-import { until } from '@test/support/until'
+
 import type { Fault } from '@faults/fault'
+import { until } from '@test/support/until'
 import { eventsKey, SHARD_COUNT } from '@/ledger/keys'
 
 /** No event at all, an event without money, and JSON that ends too early. */
@@ -14,7 +15,8 @@ export const f18: Fault = {
   id: 'F18',
   world: 'single',
   title: 'poison lies in the streams of charges',
-  promise: 'Nobody sees anything. The poison is put aside for a person after some tries, with an alert; all charges around it are booked.',
+  promise:
+    'Nobody sees anything. The poison is put aside for a person after some tries, with an alert; all charges around it are booked.',
   async run(stage) {
     const { bank, gateways } = stage.world
     const { sql } = bank.database

@@ -1,7 +1,8 @@
 /** A gateway is frozen for longer than its holds live, so that the other one's sweeper expires what it then settles. */
-import { until } from '@test/support/until'
+
 import type { Fault } from '@faults/fault'
 import { HOLD_TTL_MS } from '@faults/world/world'
+import { until } from '@test/support/until'
 
 const FROZEN_MS = HOLD_TTL_MS + 3_000
 
@@ -9,7 +10,8 @@ export const f19: Fault = {
   id: 'F19',
   world: 'single',
   title: `a gateway is frozen (SIGSTOP) for ${FROZEN_MS / 1000} s with streams open; sweepers of two gateways race its settlements`,
-  promise: 'Its streams go on where they stopped; each is charged once, what expired early is corrected to the real usage.',
+  promise:
+    'Its streams go on where they stopped; each is charged once, what expired early is corrected to the real usage.',
   async run(stage) {
     const [first, second] = stage.world.gateways
     if (!first || !second) return

@@ -1,7 +1,7 @@
 /** The wall clocks of gateways are wrong, and jump. */
 import { join } from 'node:path'
-import { send } from '@faults/world/client'
 import type { Fault } from '@faults/fault'
+import { send } from '@faults/world/client'
 
 const SHIFTS_MS = [24 * 3_600_000, -3_600_000]
 const PRELOAD = join(import.meta.dir, '..', 'world', 'shifted-clock.ts')
@@ -15,7 +15,10 @@ export const f22: Fault = {
   promise: 'Nobody sees anything: no hold expires early or lives for ever, no charge is dated by a wrong clock.',
   async run(stage) {
     const { world } = stage
-    const shifted = SHIFTS_MS.map((shiftMs, index) => ({ shiftMs, gateway: world.spare(`shifted ${index + 1}`, PRELOAD) }))
+    const shifted = SHIFTS_MS.map((shiftMs, index) => ({
+      shiftMs,
+      gateway: world.spare(`shifted ${index + 1}`, PRELOAD),
+    }))
     const everyone = [...world.gateways, ...shifted.map(({ gateway }) => gateway)]
     await stage.traffic(4)
     const before = world.gateways.flatMap((gateway) => gateway.lines('hold_expired')).length
@@ -26,7 +29,9 @@ export const f22: Fault = {
       const seen = await Promise.all(
         shifted.map(async ({ gateway }) => {
           const customers = await Promise.all(Array.from({ length: 5 }, () => stage.customer()))
-          const streams = customers.map((customer) => send(gateway.url, { customer, stream: true, words: 60, pauseMs: 50 }))
+          const streams = customers.map((customer) =>
+            send(gateway.url, { customer, stream: true, words: 60, pauseMs: 50 }),
+          )
           await Bun.sleep(1_200)
           gateway.signal('SIGUSR2')
           return Promise.all(streams)

@@ -16,6 +16,8 @@ import { f6 } from './f06-power-loss'
 import { f7 } from './f07-torn-file'
 import { f8, f8Disk } from './f08-empty-store'
 import { f9, f9Guarded } from './f09-failover'
+import { f10, f10Replica } from './f10-dead-master'
+import { f11 } from './f11-resharding'
 import { f12, f12Paused } from './f12-hung-store'
 import { f13 } from './f13-out-of-memory'
 import { f15 } from './f15-lost-replies'
@@ -42,5 +44,12 @@ const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, 
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
 const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12]
+const CLUSTER_FAULTS = [f11, f10, f10Replica]
 
-export const FAULTS: readonly Fault[] = [...CLIENT_FAULTS, ...UPSTREAM_FAULTS, ...PROCESS_FAULTS, ...STORE_FAULTS]
+export const FAULTS: readonly Fault[] = [
+  ...UPSTREAM_FAULTS,
+  ...CLIENT_FAULTS,
+  ...PROCESS_FAULTS,
+  ...STORE_FAULTS,
+  ...CLUSTER_FAULTS,
+]

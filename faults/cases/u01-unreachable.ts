@@ -1,7 +1,11 @@
 /** The provider cannot be reached, or is not who it should be. */
 import type { Fault } from '@faults/fault'
 
-const MODELS = { refused: 'the connection is refused', nowhere: 'its name is unknown', untrusted: 'its certificate is self-signed' }
+const MODELS = {
+  refused: 'the connection is refused',
+  nowhere: 'its name is unknown',
+  untrusted: 'its certificate is self-signed',
+}
 const LIMIT_MS = 3_000
 const REPEATS = 4
 
@@ -10,7 +14,8 @@ export const u1: Fault = {
   world: 'single',
   isQuick: true,
   title: `the provider is unreachable: ${Object.values(MODELS).join('; ')}`,
-  promise: 'A quick 502, 503 or 504 in the format of the caller, free of charge; an untrusted certificate is never accepted.',
+  promise:
+    'A quick 502, 503 or 504 in the format of the caller, free of charge; an untrusted certificate is never accepted.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)

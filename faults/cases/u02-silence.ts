@@ -1,11 +1,12 @@
 /** The provider takes the request and says nothing, or nothing more. */
-import { until } from '@test/support/until'
+
 import type { Fault, Stage } from '@faults/fault'
+import { BRISK } from '@faults/world/catalog-file'
 import type { Sighting } from '@faults/world/client'
 import { EVENT_STREAM, writeWords } from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
 import type { SingleWorld } from '@faults/world/world'
-import { BRISK } from '@faults/world/catalog-file'
+import { until } from '@test/support/until'
 import { sendScripted } from './scripted'
 
 /** What a timer may be late by on a busy machine. */
@@ -51,7 +52,8 @@ export const u2: Fault = {
   world: 'single',
   isQuick: true,
   title: `the provider is silent: ${CASES.map(({ what }) => what).join('; ')}`,
-  promise: 'Each timeout ends the call at its own time: 504, or an error in the stream; the connection is given up, what was delivered is charged.',
+  promise:
+    'Each timeout ends the call at its own time: 504, or an error in the stream; the connection is given up, what was delivered is charged.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)
@@ -75,5 +77,7 @@ async function play(stage: Stage<SingleWorld>, { what, stream, play, isAsPromise
   // Both timeouts, one after the other, and a second target or attempt for what may be tried again.
   const limitMs = 2 * (BRISK.firstByteMs + BRISK.idleMs) + SLACK_MS
   stage.expect(seen.durationMs < limitMs, `${what}: ${Math.round(seen.durationMs)} ms`)
-  await until(() => wasLeft, 'the connection to be given up').catch(() => stage.expect(false, `${what}: the call is still open`))
+  await until(() => wasLeft, 'the connection to be given up').catch(() =>
+    stage.expect(false, `${what}: the call is still open`),
+  )
 }

@@ -7,7 +7,12 @@ import { sendScripted } from './scripted'
 
 const WORDS = 6
 
-type Case = { what: string; stream: boolean; play(exchange: Exchange): Promise<void>; isAsPromised(seen: Sighting): boolean }
+type Case = {
+  what: string
+  stream: boolean
+  play(exchange: Exchange): Promise<void>
+  isAsPromised(seen: Sighting): boolean
+}
 
 /** Words are relayed, and then an error: never a clean end. What came together with a break may be lost with it. */
 const isCut = ({ ending, text }: Sighting) => ending === 'error-event' && wordCount(text) >= 1
@@ -86,7 +91,10 @@ export const u3: Fault = {
       for (const format of ['chat-completions', 'messages', 'generate-content'] as const) {
         const wish = { customer: await stage.customer(), model: 'broken', stream, format, words: 2 * WORDS }
         const seen = await sendScripted(stage, play, wish)
-        stage.expect(isAsPromised(seen), `${what} (${format}): ended ${seen.ending} ${seen.status} ${JSON.stringify(seen.text)}`)
+        stage.expect(
+          isAsPromised(seen),
+          `${what} (${format}): ended ${seen.ending} ${seen.status} ${JSON.stringify(seen.text)}`,
+        )
       }
     }
     await stage.lift(() => undefined)

@@ -40,7 +40,10 @@ export const u4: Fault = {
         const wish = { customer: await stage.customer(), model: 'broken', stream: true, format, words: 2 * WORDS }
         const seen = await sendScripted(stage, play, what.startsWith('a reason') ? { ...wish, words: WORDS } : wish)
         const isCut = seen.ending === 'error-event'
-        stage.expect(isCut || (what.startsWith('a reason') && seen.ending === 'complete'), `${what} (${format}): ${seen.ending}`)
+        stage.expect(
+          isCut || (what.startsWith('a reason') && seen.ending === 'complete'),
+          `${what} (${format}): ${seen.ending}`,
+        )
       }
     }
     await stage.lift(() => undefined)

@@ -29,13 +29,25 @@ export const u5: Fault = {
   world: 'single',
   isQuick: true,
   title: `the provider's stream comes ${Object.keys(WRITINGS).join(', ')}, in ${MANY_EVENTS} events at once, and with an event of ${GIANT_CHARS} bytes`,
-  promise: 'Every word arrives, once and in order; an absurd event ends the stream in an error instead of filling the memory.',
+  promise:
+    'Every word arrives, once and in order; an absurd event ends the stream in an error instead of filling the memory.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)
-    const ask = async (format: ClientFormat, play: (exchange: Exchange) => Promise<void>, words = WORDS): Promise<Sighting> => {
+    const ask = async (
+      format: ClientFormat,
+      play: (exchange: Exchange) => Promise<void>,
+      words = WORDS,
+    ): Promise<Sighting> => {
       const customer = await stage.customer()
-      return sendScripted(stage, play, { customer, model: 'strange', stream: true, format, words, maxTokens: 4 * words + 50 })
+      return sendScripted(stage, play, {
+        customer,
+        model: 'strange',
+        stream: true,
+        format,
+        words,
+        maxTokens: 4 * words + 50,
+      })
     }
     for (const [what, writing] of Object.entries(WRITINGS)) {
       for (const format of CLIENT_FORMATS) {

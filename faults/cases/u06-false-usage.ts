@@ -1,6 +1,14 @@
 /** The provider's figures are false: impossible, contradictory, early, twice, or no JSON at all. */
 import type { Fault } from '@faults/fault'
-import { chunkEvent, dataEvent, EVENT_STREAM, usageEvent, usageOf, wordOf, BILLED_INPUT_TOKENS } from '@faults/world/scripts'
+import {
+  BILLED_INPUT_TOKENS,
+  chunkEvent,
+  dataEvent,
+  EVENT_STREAM,
+  usageEvent,
+  usageOf,
+  wordOf,
+} from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
@@ -31,19 +39,31 @@ export const u6: Fault = {
   world: 'single',
   isQuick: true,
   title: `the provider's usage is ${Object.keys(USAGES).join(', ')}, or comes before the words`,
-  promise: 'No charge is negative, fractional or above what was held; figures that cannot be are replaced by our own count.',
+  promise:
+    'No charge is negative, fractional or above what was held; figures that cannot be are replaced by our own count.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)
     for (const [what, event] of Object.entries(USAGES)) {
       const customer = await stage.customer()
       const seen = await sendScripted(stage, (exchange) => write(exchange, event), {
-        ...{ customer, model: 'strange', stream: true, words: WORDS, format: stage.random.pick(['chat-completions', 'messages']) },
+        ...{
+          customer,
+          model: 'strange',
+          stream: true,
+          words: WORDS,
+          format: stage.random.pick(['chat-completions', 'messages']),
+        },
       })
       const isWell = seen.ending === 'complete' || seen.ending === 'error-event'
       stage.expect(isWell, `usage ${what}: ended ${seen.ending}`)
     }
-    const early = await sendScripted(stage, writeEarly, { customer: await stage.customer(), model: 'strange', stream: true, words: WORDS })
+    const early = await sendScripted(stage, writeEarly, {
+      customer: await stage.customer(),
+      model: 'strange',
+      stream: true,
+      words: WORDS,
+    })
     stage.expect(early.ending === 'complete', `usage before the words: ended ${early.ending}`)
     await stage.lift(() => undefined)
   },
@@ -69,7 +89,16 @@ async function writeEarly({ call, answer, bill }: Exchange): Promise<void> {
     bill('output', 1)
     const delta = { content: wordOf(call.marker, index) }
     const choices = [{ index: 0, delta, finish_reason: null }]
-    await answer.write(dataEvent({ id: 'x', object: 'chat.completion.chunk', model: 'scripted', created: 1, choices, usage: usageOf(index + 1) }))
+    await answer.write(
+      dataEvent({
+        id: 'x',
+        object: 'chat.completion.chunk',
+        model: 'scripted',
+        created: 1,
+        choices,
+        usage: usageOf(index + 1),
+      }),
+    )
   }
   await answer.write(chunkEvent({}, 'stop'))
   await answer.write('data: [DONE]\n\n')

@@ -1,7 +1,15 @@
 /** The provider never says what it used, or says it to a client who did not ask. */
 import type { Fault } from '@faults/fault'
 import { CLIENT_FORMATS } from '@faults/world/client'
-import { BILLED_INPUT_TOKENS, chunkEvent, completion, answerJson, EVENT_STREAM, wordOf, writeWords } from '@faults/world/scripts'
+import {
+  answerJson,
+  BILLED_INPUT_TOKENS,
+  chunkEvent,
+  completion,
+  EVENT_STREAM,
+  wordOf,
+  writeWords,
+} from '@faults/world/scripts'
 import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
@@ -11,7 +19,8 @@ export const u7: Fault = {
   id: 'U7',
   world: 'single',
   title: 'the provider never sends usage, in streams and whole answers',
-  promise: 'The answer is whole and charged by our own count, marked as estimated; usage that the client did not ask for is not shown.',
+  promise:
+    'The answer is whole and charged by our own count, marked as estimated; usage that the client did not ask for is not shown.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)
@@ -19,7 +28,10 @@ export const u7: Fault = {
       for (const stream of [true, false]) {
         const wish = { customer: await stage.customer(), model: 'strange', stream, format, words: WORDS }
         const seen = await sendScripted(stage, stream ? writeStream : writeWhole, wish)
-        stage.expect(seen.ending === 'complete', `${format} ${stream ? 'stream' : 'whole'}: ended ${seen.ending} ${seen.status}`)
+        stage.expect(
+          seen.ending === 'complete',
+          `${format} ${stream ? 'stream' : 'whole'}: ended ${seen.ending} ${seen.status}`,
+        )
       }
     }
     const silent = await stage.send({ customer: await stage.customer(), stream: true })

@@ -28,7 +28,8 @@ export const u8: Fault = {
   world: 'single',
   isQuick: true,
   title: `the provider answers ${[...new Set(STATUSES.map(([status]) => status))].join(', ')}; and one of two providers answers 500`,
-  promise: 'A documented status, free of charge, without a word of our credentials; where there is a second provider, its answer, charged once.',
+  promise:
+    'A documented status, free of charge, without a word of our credentials; where there is a second provider, its answer, charged once.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)

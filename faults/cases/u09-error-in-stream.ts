@@ -12,7 +12,8 @@ export const u9: Fault = {
   world: 'single',
   isQuick: true,
   title: 'the provider reports an error after 200: after some words, and before the first',
-  promise: 'An error in the format of the caller and no end after it; what was delivered is charged, nothing where nothing was.',
+  promise:
+    'An error in the format of the caller and no end after it; what was delivered is charged, nothing where nothing was.',
   async run(stage) {
     await stage.traffic(4)
     await stage.inject(() => undefined)

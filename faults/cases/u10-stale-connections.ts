@@ -11,7 +11,8 @@ export const u10: Fault = {
   id: 'U10',
   world: 'single',
   title: `the provider closes each connection just as it is used again, ${REQUESTS} times`,
-  promise: 'The request is sent again on a new connection, or is a 502 free of charge; its caller is never charged twice.',
+  promise:
+    'The request is sent again on a new connection, or is a 502 free of charge; its caller is never charged twice.',
   async run(stage) {
     await stage.traffic(2)
     await stage.inject(() => undefined)

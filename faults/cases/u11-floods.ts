@@ -75,17 +75,19 @@ const CASES: readonly Case[] = [
     },
     isAsPromised: isRefused,
   },
-  ...[301, 302, 307, 308].map((status): Case => ({
-    what: `a redirection (${status})`,
-    model: 'flood',
-    stream: false,
-    async play({ answer, call }) {
-      const host = call.headers.get('host') ?? ''
-      answer.head(status, { location: `http://${host}/stolen` }, { kind: 'length', bytes: 0 })
-      answer.end()
-    },
-    isAsPromised: isRefused,
-  })),
+  ...[301, 302, 307, 308].map(
+    (status): Case => ({
+      what: `a redirection (${status})`,
+      model: 'flood',
+      stream: false,
+      async play({ answer, call }) {
+        const host = call.headers.get('host') ?? ''
+        answer.head(status, { location: `http://${host}/stolen` }, { kind: 'length', bytes: 0 })
+        answer.end()
+      },
+      isAsPromised: isRefused,
+    }),
+  ),
 ]
 
 export const u11: Fault = {
@@ -102,7 +104,10 @@ export const u11: Fault = {
       const wish = { customer, model, stream, words: ENDLESS_WORDS, maxTokens: MAX_TOKENS }
       const seen = await sendScripted(stage, play, wish)
       if (what === 'words without end') marked.add(seen.marker)
-      stage.expect(isAsPromised(seen), `${what}: ended ${seen.ending} ${seen.status} after ${seen.text.length} characters`)
+      stage.expect(
+        isAsPromised(seen),
+        `${what}: ended ${seen.ending} ${seen.status} after ${seen.text.length} characters`,
+      )
     }
     // What the provider wrote beyond the limit that it was given is between it and us.
     stage.tolerance.waived = marked

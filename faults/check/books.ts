@@ -1,8 +1,9 @@
 /** I1 to I5: the money of store and history adds up, nothing is overdrawn, every hold ended once, every charge is booked once. */
+
+import type { World } from '@faults/world/world'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { checkLedger } from '@/ledger/check'
 import { findNames } from '@/ledger/store-names'
-import type { World } from '@faults/world/world'
 import type { Breach, Charge, Evidence } from './evidence'
 
 /** Kinds of violation that `admin ledger check` tells, and the invariant that each belongs to. Everything else is I1. */
@@ -46,8 +47,10 @@ async function checkSums({ world, accountIds, charges }: Evidence): Promise<Brea
     const left = (bank.paidIn.get(accountId) ?? 0) - (charged.get(accountId) ?? 0)
     const stored = await bank.ledger.readBalance(accountId)
     const spendable = stored ? stored.available + stored.held : undefined
-    if (balance !== left) breaches.push({ invariant: 'I1', detail: `${accountId}: history ${balance}, should be ${left}` })
-    if (spendable !== left) breaches.push({ invariant: 'I1', detail: `${accountId}: store ${spendable}, should be ${left}` })
+    if (balance !== left)
+      breaches.push({ invariant: 'I1', detail: `${accountId}: history ${balance}, should be ${left}` })
+    if (spendable !== left)
+      breaches.push({ invariant: 'I1', detail: `${accountId}: store ${spendable}, should be ${left}` })
   }
   return breaches
 }
@@ -71,12 +74,14 @@ export async function checkHolds(evidence: Evidence): Promise<Breach[]> {
     if (isCharged && inHistory !== cost) {
       breaches.push({ invariant: 'I4', detail: `${holdId} ${state} at ${cost}, in the history ${inHistory}` })
     }
-    if (!isCharged && inHistory !== 0) breaches.push({ invariant: 'I3', detail: `${holdId} is ${state} and charged ${inHistory}` })
+    if (!isCharged && inHistory !== 0)
+      breaches.push({ invariant: 'I3', detail: `${holdId} is ${state} and charged ${inHistory}` })
   }
   if (tolerance.storeLost) return breaches
   const known = new Set(holds.map(({ holdId }) => holdId))
   for (const holdId of booked.keys()) {
-    if (!known.has(holdId)) breaches.push({ invariant: 'I4', detail: `${holdId} is charged, and the store never heard of it` })
+    if (!known.has(holdId))
+      breaches.push({ invariant: 'I4', detail: `${holdId} is charged, and the store never heard of it` })
   }
   return breaches
 }

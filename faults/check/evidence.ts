@@ -1,6 +1,7 @@
 /** What the invariants are checked against after a fault: the books as they stand, what clients saw, what the provider billed. */
-import type { Sighting } from '@faults/world/client'
+
 import type { Tolerance } from '@faults/fault'
+import type { Sighting } from '@faults/world/client'
 import type { Sampler } from '@faults/world/sampler'
 import type { World } from '@faults/world/world'
 

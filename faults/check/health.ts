@@ -1,7 +1,8 @@
 /** I10: after a fault a gateway is as it was before: memory, open files, sockets to the provider, a free event loop. */
-import { until } from '@test/support/until'
+
 import type { Footprint, GatewayProcess } from '@faults/world/gateway-process'
 import type { World } from '@faults/world/world'
+import { until } from '@test/support/until'
 import type { Breach } from './evidence'
 
 export interface HealthCheck {

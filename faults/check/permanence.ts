@@ -39,7 +39,8 @@ export function createPermanence(world: World): Permanence {
         if (now.get(id) !== amount) breaches.push({ invariant: 'I7', detail: `${id} was ${amount}, is ${now.get(id)}` })
       }
       known = now
-      if (!(await isProtected())) breaches.push({ invariant: 'I7', detail: 'the database lets ledger entries be changed' })
+      if (!(await isProtected()))
+        breaches.push({ invariant: 'I7', detail: 'the database lets ledger entries be changed' })
       return breaches
     },
   }

@@ -44,7 +44,9 @@ export function createAnswer(socket: Socket): Answer {
   return {
     head(status, headers = {}, chosen = { kind: 'chunked' }) {
       framing = chosen
-      const lines = Object.entries({ ...headers, ...framingHeaders(chosen) }).map(([name, value]) => `${name}: ${value}`)
+      const lines = Object.entries({ ...headers, ...framingHeaders(chosen) }).map(
+        ([name, value]) => `${name}: ${value}`,
+      )
       void send(`HTTP/1.1 ${status} Scripted\r\n${lines.join('\r\n')}\r\n\r\n`)
     },
     async write(text) {

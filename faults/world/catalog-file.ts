@@ -17,7 +17,10 @@ export const BRISK: Timeouts = { connectMs: 500, firstByteMs: 800, idleMs: 800, 
 
 /** What is special about each model. `before` names a provider that is tried first. */
 function entries(upstreamUrl: string, tlsUrl: string): Record<string, Entry> {
-  const isolated = ['status', 'broken', 'strange', 'late', 'stale', 'flood', 'mixed'].map((name): [string, Entry] => [name, {}])
+  const isolated = ['status', 'broken', 'strange', 'late', 'stale', 'flood', 'mixed'].map((name): [string, Entry] => [
+    name,
+    {},
+  ])
   return {
     /** The traffic of every fault. */
     steady: {},

@@ -1,7 +1,8 @@
 /** A client of the gateway in any of the three formats: sends one request and writes down exactly what it saw. */
-import { modelId } from './catalog-file'
+
 import type { Customer } from './bank'
-import { readWhole, readStreamed, type StreamReading } from './reading'
+import { modelId } from './catalog-file'
+import { readStreamed, readWhole, type StreamReading } from './reading'
 
 export const CLIENT_FORMATS = ['chat-completions', 'messages', 'generate-content'] as const
 export type ClientFormat = (typeof CLIENT_FORMATS)[number]

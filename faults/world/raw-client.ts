@@ -1,6 +1,6 @@
 /** A client on a bare socket, for ways of going away and of not reading that no HTTP library has. */
 import { connect, type Socket } from 'node:net'
-import { requestOf, type Wish } from './client'
+import { requestOf, type Sighting, type Wish } from './client'
 
 export interface RawClient {
   /** Bytes that arrived; stands still while the client does not read. */
@@ -9,6 +9,8 @@ export interface RawClient {
   leave(how: 'close' | 'reset' | 'half-close'): void
   /** Stops taking bytes off the socket, or starts again. */
   read(isReading: boolean): void
+  /** What this client saw, as any other. */
+  sighting(): Sighting
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>
 }
@@ -30,6 +32,7 @@ export async function openRawClient(url: string, wish: Wish): Promise<RawClient>
   await connected.promise
   const { path, headers, body } = requestOf(wish)
   const content = JSON.stringify(body)
+  const startedAtMs = Date.now()
   const lines = Object.entries({ host, 'content-type': 'application/json', ...headers })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`POST ${path} HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`)
@@ -41,6 +44,20 @@ export async function openRawClient(url: string, wish: Wish): Promise<RawClient>
       else socket.end()
     },
     read: (isReading) => void (isReading ? socket.resume() : socket.pause()),
+    sighting: () => sightingOf(wish, text, startedAtMs),
     closed: closed.promise,
+  }
+}
+
+function sightingOf(wish: Wish, raw: string, startedAtMs: number): Sighting {
+  const { customer, format = 'chat-completions', stream = false, words = 5, marker = '' } = wish
+  const said = [...raw.matchAll(/"content":"([^"]+)"/g)].map(([, word = '']) => word)
+  return {
+    ...{ marker, accountId: customer.accountId, format, stream, words, ending: 'hung-up', code: undefined, raw },
+    status: Number(/^HTTP\/1\.1 (\d+)/.exec(raw)?.[1] ?? 0),
+    requestId: /^x-request-id: (\S+)/im.exec(raw)?.[1],
+    retryAfter: null,
+    text: said.join(''),
+    ...{ startedAtMs, durationMs: Date.now() - startedAtMs },
   }
 }

@@ -1,7 +1,11 @@
 /** Reads answers of the three formats as their client libraries do: the text, and whether the answer ended as it must. */
 import type { ClientFormat } from './client'
 
-export type StreamReading = { text: string; raw: string; ending: 'complete' | 'error-event' | 'broken' | 'silent' | 'hung-up' }
+export type StreamReading = {
+  text: string
+  raw: string
+  ending: 'complete' | 'error-event' | 'broken' | 'silent' | 'hung-up'
+}
 
 /** The text of a whole answer, or undefined where it is none. */
 export function readWhole(format: ClientFormat, raw: string): string | undefined {
@@ -36,13 +40,14 @@ export async function readStreamed(
         if (isEnd(format, event, json)) hasEnded = true
         if (json) reading.text += textOf(format, json, 'piece') ?? ''
       }
-      if (isEnough(reading)) {
-        hangUp()
-        return { ...reading, ending: 'hung-up' }
-      }
+      if (isEnough(reading)) break
     }
   } catch {
     return { ...reading, ending: hasEnded ? 'complete' : 'broken' }
+  }
+  if (isEnough(reading)) {
+    hangUp()
+    return { ...reading, ending: 'hung-up' }
   }
   if (hasFailed) return { ...reading, ending: 'error-event' }
   return { ...reading, ending: hasEnded ? 'complete' : 'silent' }

@@ -17,7 +17,11 @@ const COMMON_NAME = Buffer.from('0603550403', 'hex')
 export function selfSigned(host: string): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(host)))))
-  const validity = der(SEQUENCE, der(UTC_TIME, Buffer.from('200101000000Z')), der(UTC_TIME, Buffer.from('491231235959Z')))
+  const validity = der(
+    SEQUENCE,
+    der(UTC_TIME, Buffer.from('200101000000Z')),
+    der(UTC_TIME, Buffer.from('491231235959Z')),
+  )
   const algorithm = der(SEQUENCE, ECDSA_SHA256)
   const body = der(
     SEQUENCE,

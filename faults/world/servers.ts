@@ -54,7 +54,10 @@ export async function startRedisServer(folder: string, config: Record<string, st
   admin.on('error', () => undefined)
   const currentFile = async () => {
     const names = await readdir(join(directory, 'appendonlydir'))
-    const newest = names.filter((name) => name.endsWith('.incr.aof')).sort((a, b) => numberOf(a) - numberOf(b)).at(-1)
+    const newest = names
+      .filter((name) => name.endsWith('.incr.aof'))
+      .sort((a, b) => numberOf(a) - numberOf(b))
+      .at(-1)
     if (newest === undefined) throw new Error('Redis writes no append-only file')
     return join(directory, 'appendonlydir', newest)
   }

@@ -93,7 +93,13 @@ function through(proxy: TcpProxy, url: string): string {
   return address.href
 }
 
-type Common = { postgres: StoreServer; postgresProxy: TcpProxy; upstream: Upstream; catalogPath: string; closeTls(): void }
+type Common = {
+  postgres: StoreServer
+  postgresProxy: TcpProxy
+  upstream: Upstream
+  catalogPath: string
+  closeTls(): void
+}
 
 async function openStores(folder: string): Promise<Common> {
   await mkdir(folder, { recursive: true })

@@ -4,7 +4,7 @@
  */
 import type { Model, ProviderKey } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
-import type { ChatRequest } from '@/chat/request'
+import type { ChatRequest, Warning } from '@/chat/request'
 import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -33,6 +33,8 @@ export type AttemptInput = {
   body: JsonObject
   signal: AbortSignal
   observe: ObserveEvent
+  /** Told what the target's format could not say, where anything was left out. */
+  onWarnings(warnings: readonly Warning[]): void
 }
 
 /** What may be held back before content, so that an error after a 200 can still fall back. */
@@ -84,7 +86,9 @@ function encodeBody(input: AttemptInput): JsonObject {
     quirks: planned.target.quirks,
   }
   if (clientFormat === providerFormat) return clientFormat.passThrough.request(body, request, traits)
-  return providerFormat.encodeRequest(request, traits).body
+  const encoded = providerFormat.encodeRequest(request, traits)
+  if (encoded.warnings.length > 0) input.onWarnings(encoded.warnings)
+  return encoded.body
 }
 
 /** The hold covers no more output than the model can give, so no more is asked for. */

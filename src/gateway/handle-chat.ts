@@ -1,7 +1,7 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
 
 import { GatewayError } from '@/chat/error'
-import type { ChatRequest } from '@/chat/request'
+import type { ChatRequest, Warning } from '@/chat/request'
 import { unfold } from '@/chat/unfold'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
@@ -131,6 +131,7 @@ async function tryTarget(
         answer.meter.observe(event)
         return isRunaway(answer) ? RUNAWAY : undefined
       },
+      onWarnings: (warnings) => noteWarnings(answer, warnings),
     })
     if (attempt.kind === 'abandoned') ticket.abandoned()
     else if (attempt.kind === 'failed') return noteFailure(answer, ticket, attempt.failure)
@@ -141,6 +142,12 @@ async function tryTarget(
     if (error instanceof GatewayError) return { kind: 'failed', error }
     throw error
   }
+}
+
+/** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
+function noteWarnings({ call, deps, planned }: Answer, warnings: readonly Warning[]): void {
+  const features = [...new Set(warnings.map((warning) => warning.feature))]
+  deps.logger.info('request_features_left_out', { requestId: call.requestId, model: planned.model.id, features })
 }
 
 function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure) {
@@ -236,4 +243,8 @@ async function relayAbandoned(answer: Answer): Promise<Response> {
   return new Response(null, { status: CLIENT_CLOSED_STATUS })
 }
 
-const EMPTY_SOURCE: StreamSource = { next: async () => ({ kind: 'done', events: [] }), abort: () => undefined }
+const EMPTY_SOURCE: StreamSource = {
+  next: async () => ({ kind: 'done', events: [] }),
+  outliveClient: () => undefined,
+  abort: () => undefined,
+}

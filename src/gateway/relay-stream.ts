@@ -64,6 +64,8 @@ export function relayStream(answer: Answer, input: StreamInput): Response {
   headers['content-type'] = answer.call.framing.contentType
   headers['cache-control'] = 'no-cache'
   headers['x-accel-buffering'] = 'no'
+  // Nobody will read, and so nobody will say that they stopped reading.
+  if (answer.call.signal.aborted) void hangUp(relay)
   return new Response(body, { headers })
 }
 
@@ -96,6 +98,8 @@ function openRelay(answer: Answer, input: StreamInput): Relay {
       unregister()
     },
   }
+  // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
+  if (planned.target.provider.onDisconnect.kind === 'drain') input.source.outliveClient()
   hold.handOver()
   return relay
 }

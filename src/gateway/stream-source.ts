@@ -18,6 +18,8 @@ export type StreamBatch =
 export interface StreamSource {
   /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
   next(): Promise<StreamBatch>
+  /** From now on the client's going away does not end the upstream: the reader decides. */
+  outliveClient(): void
   abort(): void
 }
 
@@ -64,7 +66,7 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
     }
   }
 
-  return { next, abort: () => answer.abort() }
+  return { next, outliveClient: () => answer.outliveClient(), abort: () => answer.abort() }
 }
 
 /** Lets a provider that has said everything close by itself, so that its connection can be used again. */

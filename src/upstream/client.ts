@@ -13,6 +13,8 @@ export type UpstreamAnswer = {
   read(): Promise<UpstreamChunk>
   /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody>
+  /** From now on the client's going away does not end the call: whoever reads it decides. */
+  outliveClient(): void
   /** Ends the call at once and frees its socket. Safe to call twice, and after the end. */
   abort(): void
 }
@@ -78,6 +80,8 @@ type Deadline = {
   /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
   received(): void
   failure(): UpstreamFailure | undefined
+  /** The client's signal no longer counts. */
+  outliveClient(): void
   abort(): void
   clear(): void
 }
@@ -112,6 +116,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
       }, limits.idleMs)
     },
     failure: () => (phase ? { kind: 'timeout', phase } : undefined),
+    outliveClient: () => client.removeEventListener('abort', abort),
     abort,
     clear() {
       client.removeEventListener('abort', abort)
@@ -175,6 +180,7 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
         return fail(error)
       }
     },
+    outliveClient: deadline.outliveClient,
     abort,
   }
 }

@@ -1,0 +1,72 @@
+/** The policy to read on: a client that leaves is charged exactly what the provider says in the end, within bounds. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
+
+const DRAIN_SECONDS = 1
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => new Promise(() => {}),
+    catalog(file) {
+      Object.assign(file.providers.provider1 ?? {}, {
+        onDisconnect: { policy: 'drain', maxSeconds: DRAIN_SECONDS, maxConcurrent: 1 },
+      })
+    },
+  })
+})
+afterAll(() => gateway.stop())
+
+const data = (event: unknown) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
+
+test('the provider goes on after the client has left, and its last word is what is charged', async () => {
+  const { accountId, live } = await leaveAfterFirstWord()
+  for (let count = 0; count < 20; count++) live.write(data(chatChunk({ content: 'more ' })))
+  live.write(data(chatChunk({}, 'stop')) + data(usageChunk(usageOf(40, 21))) + data('[DONE]'))
+  live.close()
+  expect(await spentWhenSettled(accountId)).toBe(40 * 1_000 + 21 * 2_000)
+  expect(gateway.upstream.calls.at(-1)?.isAborted).toBe(false)
+})
+
+test('a provider that does not come to an end is stopped, and what it has written is charged', async () => {
+  const { accountId, live } = await leaveAfterFirstWord()
+  live.write(data(chatChunk({ content: 'more ' })))
+  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped', 5_000)
+  expect(await spentWhenSettled(accountId)).toBeGreaterThan(4_000)
+})
+
+test('beyond the number that may be read on at once, the provider is stopped', async () => {
+  const first = await leaveAfterFirstWord()
+  const second = await leaveAfterFirstWord()
+  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped', 500)
+  expect(gateway.upstream.calls.at(-2)?.isAborted).toBe(false)
+  first.live.close()
+  for (const { accountId } of [first, second]) expect(await spentWhenSettled(accountId)).toBeGreaterThan(0)
+})
+
+async function leaveAfterFirstWord(): Promise<{ accountId: string; live: LiveStream }> {
+  const { accountId, key } = await gateway.customer('1')
+  const live = liveStream()
+  gateway.upstream.respond(() => live.response)
+  live.write(data(chatChunk({ role: 'assistant', content: 'first ' })))
+  const controller = new AbortController()
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', stream: true, messages: [{ role: 'user', content: 'Tell me' }] }),
+    signal: controller.signal,
+  })
+  await response.body?.getReader().read()
+  controller.abort()
+  return { accountId, live }
+}
+
+async function spentWhenSettled(accountId: string): Promise<number> {
+  const balance = await until(async () => {
+    const now = await gateway.balance(accountId)
+    return now.held === 0 && now
+  }, 'the hold to end')
+  return balance.spent
+}

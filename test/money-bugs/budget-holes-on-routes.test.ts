@@ -1,0 +1,69 @@
+/** Bug 4 of peers: some route, an unknown model, or the first request of somebody new, passes without a budget being asked. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { FORMATS } from '@test/gateway/scripted-models'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion } from '@test/support/upstream'
+import { nano } from '@/lib/money'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
+})
+afterAll(() => gateway.stop())
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }]
+const CONTENTS = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+
+/** Every way to ask for an answer that costs money. */
+const ROUTES: readonly [path: string, body: Record<string, unknown>][] = ['svc/alpha', 'auto-smart'].flatMap(
+  (model) => [
+    ...[false, true].flatMap((stream): [string, Record<string, unknown>][] => [
+      ['/v1/chat/completions', { model, messages: MESSAGES, stream }],
+      ['/v1/messages', { model, messages: MESSAGES, stream, max_tokens: 100 }],
+    ]),
+    ...['generateContent', 'streamGenerateContent', 'streamGenerateContent?alt=sse'].flatMap(
+      (verb): [string, Record<string, unknown>][] => [
+        [`/v1beta/models/${model}:${verb}`, CONTENTS],
+        [`/v1/models/${encodeURIComponent(model)}:${verb}`, CONTENTS],
+        [`/models/${model}:${verb}`, CONTENTS],
+      ],
+    ),
+  ],
+)
+
+describe.each(ROUTES)('%s %j', (path, body) => {
+  test('refuses the first request of a new account without credit', async () => {
+    const { key } = await gateway.customer('0')
+    expect(await ask(path, body, key)).toEqual({ status: 402, calls: 0 })
+  })
+
+  test('refuses a key whose budget is used up, on an account with credit', async () => {
+    const { key } = await gateway.customer('10', { monthlyBudget: nano(0) })
+    expect(await ask(path, body, key)).toEqual({ status: 402, calls: 0 })
+  })
+
+  test('refuses an unknown model and an unknown key, without asking anybody', async () => {
+    const { key } = await gateway.customer('10')
+    const unknown = JSON.parse(JSON.stringify(body).replace(/svc\/alpha|auto-smart/, 'svc/unheard-of'))
+    const elsewhere = path.replace(/svc(\/|%2F)alpha|auto-smart/, 'svc/unheard-of')
+    expect(await ask(elsewhere, unknown, key)).toEqual({ status: 404, calls: 0 })
+    expect(await ask(path, body, `${key.slice(0, -1)}!`)).toEqual({ status: 401, calls: 0 })
+  })
+})
+
+test('every format has a route here', () => {
+  expect(FORMATS).toHaveLength(3)
+  expect(new Set(ROUTES.map(([path]) => path.split(/[/:?]/).slice(0, 3).join('/'))).size).toBeGreaterThanOrEqual(4)
+})
+
+async function ask(path: string, body: unknown, key: string): Promise<{ status: number; calls: number }> {
+  const before = gateway.upstream.calls.length
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await response.arrayBuffer()
+  return { status: response.status, calls: gateway.upstream.calls.length - before }
+}

@@ -1,0 +1,52 @@
+/** Bug 10 of peers: the database is part of every request, so that its faults are the service's, and readiness tells nothing. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { startPostgres, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { migrate } from '@/db/migrate'
+import { chat, PRICE } from './support'
+
+const REQUESTS = 50
+let postgres: TestServer
+let gateway: TestGateway
+
+beforeAll(async () => {
+  // What was committed must survive the kill, as it does in production.
+  postgres = await startPostgres({ settings: { synchronous_commit: 'on' } })
+  await migrate(postgres.url)
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))),
+    databaseUrl: postgres.url,
+  })
+}, 60_000)
+afterAll(async () => {
+  await gateway.stop()
+  await postgres.stop()
+}, 60_000)
+
+test('a dead database costs no request, is named by readiness, and gets every charge when it is back', async () => {
+  const { accountId, key } = await gateway.customer('1')
+  expect((await chat(gateway.url, key)).status).toBe(200)
+  await postgres.kill()
+  const answers = await Promise.all(Array.from({ length: REQUESTS }, () => chat(gateway.url, key)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(REQUESTS).fill(200))
+  const ready = await fetch(`${gateway.url}/readyz`)
+  expect([ready.status, await ready.json()]).toMatchObject([
+    200,
+    { status: 'degraded', reasons: { postgres: 'unreachable' } },
+  ])
+  expect((await gateway.balance(accountId)).spent as number).toBe(
+    (REQUESTS + 1) * (10 * PRICE.input + 5 * PRICE.output),
+  )
+  await postgres.restart()
+  const booked = await until(
+    async () => {
+      const rows = await gateway.gateway.database.sql`SELECT cost_nano FROM usage_records`.catch(() => [])
+      return rows.length === REQUESTS + 1 && rows.reduce((sum, row) => sum + Number(row.cost_nano), 0)
+    },
+    'the charges to be booked',
+    30_000,
+  )
+  expect(booked).toBe((REQUESTS + 1) * (10 * PRICE.input + 5 * PRICE.output))
+}, 90_000)
