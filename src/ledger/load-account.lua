@@ -2,7 +2,8 @@
 -- is a rebuild, and gives up where the account moved in a way that the caller's figures don't cover (the caller repeats).
 --
 -- The caller read the account at one moment (the base) and the history at the same moment. What was charged since is the
--- growth of `spent`; open holds are counted here and now. So the result is exact under traffic.
+-- growth of `spent`, where the account was confirmed; open holds are counted here and now. So the result is exact under
+-- traffic.
 --
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… stale holds
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
@@ -24,6 +25,11 @@ if hasMoved then
   return { 'changed' }
 end
 local newCharges = isKnown and stored(known[3], 'spent') - integer(ARGV[3], 'spent', -MAX_INTEGER, MAX_INTEGER) or 0
+-- A store that came back is sent settlements again that it has forgotten and the history has not: only another look tells
+-- whether a charge that came in between is one of them.
+if newCharges ~= 0 and known[2] ~= epoch then
+  return { 'changed' }
+end
 local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
 local stale = {}
 for index = 1, staleCount do

@@ -22,6 +22,10 @@ end
 checkKeyState(ARGV, 6)
 local month = monthOf(currentMs())
 local newCharges = stored(known[5], 'spent') - integer(ARGV[5], 'spent', -MAX_INTEGER, MAX_INTEGER)
+-- As for an account: what came in between may be a charge that the history has already.
+if newCharges ~= 0 and isKnown and known[2] ~= epoch then
+  return 'changed'
+end
 local spentMonth = newCharges
   + spentIn(month, integer(ARGV[12], 'month', 0, MAX_INTEGER), integer(ARGV[13], 'spent', -MAX_INTEGER, MAX_INTEGER))
 local held, open = sumOpenHolds(KEYS[3], ARGV[1] .. ':', {})
