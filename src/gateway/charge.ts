@@ -35,8 +35,7 @@ export function decideCharge(
   if (ending === 'refused') return FREE
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
-  const hasEnded = ending === 'complete' || reading.finish !== undefined
-  const isExact = reading.usage !== null && hasEnded && !reading.isUsageStale
+  const isExact = reading.usage !== null && !reading.isUsageStale
   const claimed = isExact ? (reading.usage as Usage) : partialUsage(reading, estimatedInput)
   const usage = clampUsage(claimed, bounds)
   const flags: EventFlag[] = []

@@ -55,7 +55,7 @@ const DEFAULTS = {
   claimIdleMs: 30_000,
   maxDeliveries: 3,
   maxIdleMs: 250,
-  transactionTimeoutMs: 20_000,
+  transactionTimeoutMs: 8_000,
   stopTimeoutMs: 5_000,
   afterCommit: async () => {},
 } satisfies Partial<FlusherOptions>

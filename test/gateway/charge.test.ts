@@ -49,7 +49,7 @@ describe('billing matrix', () => {
 
   test('broken after output: the last usage, but never less output than was relayed', () => {
     const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
-    const charge = decide('broken', { usage, hasOutput: true, countedOutput: 30 })
+    const charge = decide('broken', { usage, isUsageStale: true, hasOutput: true, countedOutput: 30 })
     expect(charge).toMatchObject({ rule: 'broken_usage', usage: { uncached: 100, output: 30 }, flags: ['estimated'] })
   })
 
@@ -70,7 +70,7 @@ describe('billing matrix', () => {
   })
 
   test('the client went away after the final usage: exactly that usage', () => {
-    const charge = decide('disconnected', { usage: USAGE, finish: 'stop', hasOutput: true, countedOutput: 70 })
+    const charge = decide('disconnected', { usage: USAGE, hasOutput: true, countedOutput: 70 })
     expect(charge).toMatchObject({ rule: 'disconnect_usage', cost: 200_000, flags: [] })
   })
 
