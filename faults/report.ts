@@ -21,8 +21,9 @@ export function isWhole({ complaints, breaches }: FaultResult): boolean {
 }
 
 /** What was measured, and what was broken, line by line. */
-export function details({ complaints, breaches, notes }: FaultResult): string[] {
+export function details({ complaints, breaches, notes, durationMs }: FaultResult): string[] {
   return [
+    `  · took ${(durationMs / 1000).toFixed(1)} s`,
     ...notes.map((note) => `  · ${note}`),
     ...complaints.map((complaint) => `  ✗ clients: ${complaint}`),
     ...breaches.slice(0, MAX_BREACHES).map(({ invariant, detail }) => `  ✗ ${invariant}: ${detail}`),

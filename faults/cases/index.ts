@@ -25,6 +25,7 @@ import { f16, f16Hung } from './f16-history-down'
 import { f17 } from './f17-flusher-killed'
 import { f18 } from './f18-poison'
 import { f19 } from './f19-frozen-gateway'
+import { f20 } from './f20-reset-connections'
 import { f22 } from './f22-clocks'
 import { u1 } from './u01-unreachable'
 import { u2 } from './u02-silence'
@@ -40,7 +41,7 @@ import { u11 } from './u11-floods'
 import { u12 } from './u12-mixed-up'
 
 const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
-const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f9Guarded, f9]
+const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f20, f9Guarded, f9]
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
 const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12]

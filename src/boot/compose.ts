@@ -15,7 +15,6 @@ import { createSettler } from '@/gateway/settler'
 import { createSignatureStore } from '@/gateway/signature-store'
 import type { HttpDeps } from '@/http/deps'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
-import { onStoreReturn } from '@/ledger/epoch'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import { createSweeper } from '@/ledger/sweeper'
 import { systemClock } from '@/lib/clock'
@@ -101,7 +100,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const parts = { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger }
   const deps = assemble({ ...parts, isDraining: () => isDraining })
   watchState(deps, flusher)
-  onStoreReturn(redis, deps.settler.storeReturned)
+  ledger.onStoreReturn(deps.settler.storeReturned)
   for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
   return {
     app: buildApp(deps),

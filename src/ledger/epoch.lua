@@ -4,16 +4,16 @@
 --
 -- KEYS  1 meta
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 shard count
--- Returns unchanged · new · wrong_shard_count
+-- Returns unchanged, epoch · new, epoch · wrong_shard_count
 
 local known = redis.call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
 if known[3] and known[3] ~= ARGV[3] then
-  return 'wrong_shard_count'
+  return { 'wrong_shard_count' }
 end
 if known[1] == ARGV[1] and known[2] then
-  return 'unchanged'
+  return { 'unchanged', known[2] }
 end
 
 -- After this point, the transition must succeed.
 redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', ARGV[3])
-return 'new'
+return { 'new', ARGV[2] }

@@ -9,12 +9,17 @@ import type { Logger } from '@/lib/logger'
 import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
 import { metaKey, SHARD_COUNT } from './keys'
+import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 import { SCRIPTS } from './scripts'
 
 export interface EpochGuard {
   /** Returns once the store behind `shard`'s present connection has been verified. Costs nothing where it has been. */
   ensure(shard: number): Promise<void>
+  /** For when the store doesn't know what it should: notices one that was emptied while its connections stayed. */
+  doubt(shard: number): Promise<void>
+  /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
+  onReturn(listener: () => void): void
 }
 
 const EPOCH_CHARS = 16
@@ -32,13 +37,18 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   const verified = new Set<number>()
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
   const changes = ALL_SHARDS.map(() => 0)
+  const epochs = new Map<number, string>()
+  const listeners: (() => void)[] = []
   let verification: Promise<void> | undefined
   let nextRefreshAt = 0
   const invalidate = (shard: number) => {
     verified.delete(shard)
     changes[shard] = (changes[shard] ?? 0) + 1
   }
-  watchConnections(redis, invalidate)
+  const tell = () => {
+    for (const listener of listeners) listener()
+  }
+  watchConnections(redis, invalidate, tell)
 
   async function verify(): Promise<void> {
     if (redis instanceof Cluster && performance.now() > nextRefreshAt) {
@@ -47,8 +57,9 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     }
     const before = [...changes]
     const unverified = ALL_SHARDS.filter((shard) => !verified.has(shard))
-    const { same, fresh } = await verifyEpoch(redis, runner, unverified)
+    const { same, fresh, epochs: found } = await verifyEpoch(redis, runner, unverified)
     if (fresh.length > 0) logger.info('ledger_epoch_changed', { shards: fresh.length })
+    for (const [shard, epoch] of found) epochs.set(shard, epoch)
     for (const shard of [...same, ...fresh]) if (before[shard] === changes[shard]) verified.add(shard)
   }
 
@@ -63,12 +74,22 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
         await verification
       }
     },
+    async doubt(shard) {
+      const known = epochs.get(shard)
+      const epoch = await runner.guard(() => redis.hget(metaKey(shard), 'epoch'))
+      if (known === undefined || epoch === known || epochs.get(shard) !== known) return
+      epochs.clear()
+      ALL_SHARDS.forEach(invalidate)
+      tell()
+    },
+    onReturn: (listener) => void listeners.push(listener),
   }
 }
 
-/** Calls `invalidate` for every shard whose connection may not be the one it was. */
-function watchConnections(redis: RedisClient, invalidate: (shard: number) => void): void {
+/** Calls `invalidate` for every shard whose connection may not be the one it was, and `tell` where there is one again. */
+function watchConnections(redis: RedisClient, invalidate: (shard: number) => void, tell: () => void): void {
   for (const event of ['ready', 'close']) redis.on(event, () => ALL_SHARDS.forEach(invalidate))
+  for (const event of ['ready', '+node']) redis.on(event, tell)
   if (!(redis instanceof Cluster)) return
   const invalidateNode = (address: string) => {
     for (const shard of ALL_SHARDS) if (ownerOf(redis, shard) === address) invalidate(shard)
@@ -78,29 +99,15 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
   let owners: string[] = []
   redis.on('refresh', () => {
     const now = ALL_SHARDS.map((shard) => ownerOf(redis, shard))
-    for (const shard of ALL_SHARDS) if (now[shard] !== owners[shard]) invalidate(shard)
+    const moved = ALL_SHARDS.filter((shard) => now[shard] !== owners[shard])
     owners = now
-  })
-}
-
-/**
- * Calls `listener` whenever there is a connection that may lead to another store than before: after a break, with a new
- * node, and when another node serves a shard.
- */
-export function onStoreReturn(redis: RedisClient, listener: () => void): void {
-  for (const event of ['ready', '+node']) redis.on(event, listener)
-  if (!(redis instanceof Cluster)) return
-  const ownersOf = () => ALL_SHARDS.map((shard) => ownerOf(redis, shard)).join()
-  let owners = ownersOf()
-  redis.on('refresh', () => {
-    const now = ownersOf()
-    if (now !== owners) listener()
-    owners = now
+    moved.forEach(invalidate)
+    if (moved.length > 0) tell()
   })
 }
 
 /** What a verification found: shards in the state they were left in, and shards that began a new epoch. */
-export type Verification = { same: number[]; fresh: number[] }
+export type Verification = { same: number[]; fresh: number[]; epochs: Map<number, string> }
 
 /**
  * Compares the store's identity with the one recorded in each of `shards`, and starts a new epoch where it changed. Shards
@@ -114,15 +121,19 @@ export async function verifyEpoch(
 ): Promise<Verification> {
   const identityOf = await readIdentities(redis, runner)
   const epoch = randomBase62(EPOCH_CHARS)
-  const found: Verification = { same: [], fresh: [] }
+  const found: Verification = { same: [], fresh: [], epochs: new Map() }
   let failure: unknown
   let isMiscounted = false
   const check = async (shard: number) => {
     const identity = identityOf(shard)
     if (identity === undefined) return
-    const reply = await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, epoch, SHARD_COUNT])
-    if (reply === 'wrong_shard_count') isMiscounted = true
-    else found[reply === 'new' ? 'fresh' : 'same'].push(shard)
+    const reply = listOf(await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, epoch, SHARD_COUNT]))
+    if (reply[0] === 'wrong_shard_count') {
+      isMiscounted = true
+      return
+    }
+    found[reply[0] === 'new' ? 'fresh' : 'same'].push(shard)
+    found.epochs.set(shard, wordOf(reply[1]))
   }
   await Promise.all(
     shards.map((shard) =>

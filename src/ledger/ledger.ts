@@ -6,10 +6,10 @@ import type { Logger } from '@/lib/logger'
 import { credit, readBalance, recentCharges, setAccountStatus } from './balances'
 import { commandTimeoutOf, type RedisClient } from './connection'
 import { type LedgerDeps, sumOverShards } from './deps'
-import { createEpochGuard, verifyEpoch } from './epoch'
+import { createEpochGuard, type EpochGuard, verifyEpoch } from './epoch'
 import { expireDue } from './expire'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from './key-states'
-import { deadlinesKey, eventsKey } from './keys'
+import { deadlinesKey, eventsKey, shardOf } from './keys'
 import type {
   AccountBalance,
   AccountStatus,
@@ -32,7 +32,7 @@ import type {
 } from './outcomes'
 import { renew } from './renew'
 import { release, reserve } from './reserve'
-import { createRestorer } from './restore'
+import { createRestorer, type Restorer } from './restore'
 import { createScriptRunner } from './script-runner'
 import { settle } from './settle'
 
@@ -75,6 +75,8 @@ export interface Ledger {
    * plain error that says what is wrong.
    */
   verify(): Promise<void>
+  /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
+  onStoreReturn(listener: () => void): void
   /** Holds open now, over all shards. */
   openHoldCount(): Promise<number>
   /** Usage events that have not reached the history yet, over all shards. */
@@ -110,6 +112,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     async verify() {
       await verifyEpoch(redis, runner)
     },
+    onStoreReturn: (listener) => deps.epoch.onReturn(listener),
     openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesKey(shard))),
     unsyncedEventCount: () => sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard))),
   }
@@ -121,5 +124,20 @@ export function createDeps(options: LedgerOptions): LedgerDeps {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const view = { redis, runner, history }
   const epoch = createEpochGuard(redis, runner, logger)
-  return { ...view, epoch, restorer: createRestorer({ ...view, logger }), defaultLimits, logger }
+  const restorer = createDoubtingRestorer(createRestorer({ ...view, logger }), epoch)
+  return { ...view, epoch, restorer, defaultLimits, logger }
+}
+
+/** An account or a key that has to be loaded may be missing because everything is: whoever loads it looks first. */
+function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer {
+  return {
+    async account(accountId, mode) {
+      await epoch.doubt(shardOf(accountId))
+      return restorer.account(accountId, mode)
+    },
+    async key(payer, mode) {
+      await epoch.doubt(shardOf(payer.accountId))
+      return restorer.key(payer, mode)
+    },
+  }
 }
