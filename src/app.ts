@@ -2,9 +2,10 @@
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { chatCompletionsRoutes } from '@/http/chat-completions-routes'
+import { type DashboardDeps, dashboardRoutes } from '@/http/dashboard/routes'
 import type { HttpDeps } from '@/http/deps'
 import { docsRoutes } from '@/http/docs-routes'
-import { errorResponse, formatOfRequest } from '@/http/errors'
+import { errorResponse, formatOfRequest, meaningOf } from '@/http/errors'
 import { generateContentRoutes } from '@/http/generate-content-routes'
 import { messagesRoutes } from '@/http/messages-routes'
 import { modelsRoutes } from '@/http/models-routes'
@@ -15,8 +16,10 @@ import { routeRoutes } from '@/http/route-routes'
 import { usageRoutes } from '@/http/usage-routes'
 import { assert } from '@/lib/assert'
 
+export type AppDeps = HttpDeps & { dashboard: DashboardDeps }
+
 /** Builds the application over its dependencies. */
-export function buildApp(deps: HttpDeps) {
+export function buildApp(deps: AppDeps) {
   return (
     // The path of a request starts after any host name, even one as short as `http://gw/`.
     new Elysia({ handler: { standardHostname: false } })
@@ -25,7 +28,7 @@ export function buildApp(deps: HttpDeps) {
         const path = pathOf(request.url)
         const format = deps.formats.get(formatOfRequest(path, request.headers))
         assert(format, 'every family has its codec')
-        const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : error
+        const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)
         return errorResponse(told, format, newRequestId(), deps.logger)
       })
       .use(chatCompletionsRoutes(deps))
@@ -35,6 +38,7 @@ export function buildApp(deps: HttpDeps) {
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(opsRoutes(deps))
+      .use(dashboardRoutes(deps.dashboard))
       .use(docsRoutes(deps))
   )
 }

@@ -2,7 +2,7 @@
 import { createLedgerHistory } from '@/accounts/history'
 import { createIdentify } from '@/accounts/identify'
 import { createOutboxWorker } from '@/accounts/outbox'
-import { buildApp } from '@/app'
+import { type AppDeps, buildApp } from '@/app'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config'
 import { connectDatabase, type Database } from '@/db/client'
@@ -26,13 +26,14 @@ import { createRouter, type Router } from '@/routing/router'
 import type { RoutingEvent } from '@/routing/routing-events'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
+import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
 
 /** One running gateway without its port. */
 export type Gateway = {
   app: ReturnType<typeof buildApp>
-  deps: HttpDeps
+  deps: AppDeps
   database: Database
   /** From now on nothing new is taken, and readiness says so. */
   drain(): void
@@ -138,7 +139,7 @@ type Parts = {
   isDraining(): boolean
 }
 
-function assemble(parts: Parts): HttpDeps {
+function assemble(parts: Parts): AppDeps {
   const { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger, isDraining } = parts
   return {
     catalog,
@@ -165,6 +166,7 @@ function assemble(parts: Parts): HttpDeps {
     publicUrl: config.publicUrl,
     readiness: readinessChecks(redis, database, flusher),
     isDraining,
+    dashboard: assembleDashboard(parts),
   }
 }
 

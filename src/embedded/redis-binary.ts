@@ -1,7 +1,7 @@
 /** Which Redis program to run: one on PATH, one fetched earlier, or one fetched now. */
 import { join, resolve } from 'node:path'
 import type { OuterEnvironment } from './process'
-import { fetchRedis, type RedisProgram, useUnpackedRedis } from './redis-fetch'
+import { fetchRedis, findUnpackedRedis, type RedisProgram } from './redis-fetch'
 import type { Progress } from './server'
 
 const PROGRAM_NAMES = ['redis-server', 'valkey-server']
@@ -21,5 +21,5 @@ export async function findRedis(
     if (found) return { path: found, libraryPath: undefined }
   }
   const folder = join(resolve(cacheDir), 'redis')
-  return (await useUnpackedRedis(folder)) ?? (await fetchRedis(folder, progress, environment ?? {}))
+  return (await findUnpackedRedis(folder)) ?? (await fetchRedis(folder, progress, environment ?? {}))
 }

@@ -20,7 +20,7 @@ const PROXY_NAMES = ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTT
 const ADVICE = 'install redis-server or valkey-server with your package manager, or set REDIS_URL'
 
 /** The Redis that an earlier start has unpacked into `folder`, if it is there and still runs on this machine. */
-export async function useUnpackedRedis(folder: string): Promise<RedisProgram | undefined> {
+export async function findUnpackedRedis(folder: string): Promise<RedisProgram | undefined> {
   const path = join(folder, 'usr', 'bin', SERVER_NAME)
   if (!existsSync(path)) return undefined
   const libraryPath = await listLibraryFolders(folder)
@@ -49,13 +49,14 @@ export async function fetchRedis(
     for (const file of packages) await runStep(['dpkg-deb', '-x', file, unpacked], 'unpack a package', {})
     await symlink(SHIPPED_NAME, join(unpacked, 'usr', 'bin', SERVER_NAME))
     await chmod(unpacked, 0o755)
-    if (!(await useUnpackedRedis(unpacked))) throw new EmbeddedServerError(`The Redis fetched does not run: ${ADVICE}.`)
+    if (!(await findUnpackedRedis(unpacked)))
+      throw new EmbeddedServerError(`The Redis fetched does not run: ${ADVICE}.`)
     await replaceFolder(unpacked, folder)
   } finally {
     await rm(workFolder, { recursive: true, force: true })
     await rm(unpacked, { recursive: true, force: true })
   }
-  const program = await useUnpackedRedis(folder)
+  const program = await findUnpackedRedis(folder)
   if (!program) throw new EmbeddedServerError(`The Redis fetched into ${folder} does not run: ${ADVICE}.`)
   return program
 }

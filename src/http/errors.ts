@@ -1,5 +1,6 @@
 /** The one place where an error becomes an answer: in the format of the path's family, with nothing internal in it. */
-import { GatewayError } from '@/chat/error'
+import { ParseError, ValidationError } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { Logger } from '@/lib/logger'
@@ -22,6 +23,19 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
       ...headers,
     },
   })
+}
+
+/**
+ * What the framework says of a request that does not fit its route, in our words: the field and what was expected of it. An
+ * answer that does not fit is our own fault, and stays what it is.
+ */
+export function meaningOf(error: unknown): unknown {
+  if (error instanceof ParseError && error.cause instanceof GatewayError) return error.cause
+  if (!(error instanceof ValidationError) || error.type === 'response') return error
+  const [first] = error.all
+  const path = first && 'path' in first ? first.path : ''
+  const param = path.slice(1).replaceAll('/', '.')
+  return invalidRequest(`${param || 'The request'}: ${first?.summary ?? 'not as documented'}.`, param || undefined)
 }
 
 /**

@@ -2,6 +2,8 @@
 import { dirname, join } from 'node:path'
 import type { Import, Source, Violation } from './source'
 
+/** What only the dashboard and its webhooks need: people, top-ups, and those who watch over them. */
+const CONSOLE = ['administration', 'orders', 'auth']
 const DOMAIN = ['accounts', 'usage', 'upstream', 'routing', 'ledger', 'catalog', 'db', 'formats', 'chat', 'lib']
 
 /**
@@ -9,14 +11,17 @@ const DOMAIN = ['accounts', 'usage', 'upstream', 'routing', 'ledger', 'catalog',
  * main.ts; of those, app.ts and config.ts have rows of their own. boot/ is what main.ts is made of.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  '(root)': ['boot', 'app', 'config', 'admin', 'embedded', 'dashboard', 'http', 'gateway', ...DOMAIN],
-  boot: ['app', 'config', 'embedded', 'dashboard', 'http', 'gateway', ...DOMAIN],
-  admin: ['boot', 'config', 'embedded', 'gateway', ...DOMAIN],
-  app: ['dashboard', 'http', 'gateway', ...DOMAIN],
+  '(root)': ['boot', 'app', 'config', 'admin', 'embedded', 'dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
+  boot: ['app', 'config', 'embedded', 'dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
+  admin: ['boot', 'config', 'embedded', 'gateway', ...CONSOLE, ...DOMAIN],
+  app: ['dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
   config: ['lib'],
   embedded: ['lib'],
-  http: ['gateway', ...DOMAIN],
+  http: ['gateway', ...CONSOLE, ...DOMAIN],
   gateway: DOMAIN,
+  administration: ['orders', 'auth', ...DOMAIN],
+  orders: ['accounts', 'ledger', 'db', 'chat', 'lib'],
+  auth: ['accounts', 'ledger', 'db', 'chat', 'lib'],
   accounts: ['ledger', 'db', 'formats', 'chat', 'lib'],
   usage: ['ledger', 'db', 'formats', 'chat', 'lib'],
   upstream: ['catalog', 'formats', 'chat', 'lib'],
@@ -27,7 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   formats: ['chat', 'lib'],
   chat: ['lib'],
   lib: [],
-  dashboard: [],
+  dashboard: ['lib'],
 }
 
 /** Types that may be imported against the table: the tables of db/ hold the ledger's words, the pages what http/ answers. */
