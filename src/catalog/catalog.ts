@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
 import { checkPart, createFaultList, type FaultList } from './check'
 import { readModels } from './models'
-import { readProvider } from './providers'
+import { type ProviderSurroundings, readProvider } from './providers'
 import { LimitsSchema, ProviderNameSchema, ProviderSchema, ServiceSchema } from './schema'
 import { readTiers } from './tiers'
 import type { Catalog, DefaultLimits, Provider } from './types'
@@ -73,7 +73,7 @@ export function loadCatalog(
   if (!file) return { kind: 'faulty', faults: faults.all }
   const service = checkPart(ServiceSchema, file.service, 'service', faults) ?? ''
   const limits = file.limits === undefined ? DEFAULT_LIMITS : checkPart(LimitsSchema, file.limits, 'limits', faults)
-  const providers = readProviders(file.providers, faults, sandboxBaseUrl)
+  const providers = readProviders(file.providers, faults, { sandboxBaseUrl, isProxied: hasProxy(environment) })
   const models = readModels(file.models, service, providers, faults)
   const tiers = readTiers(file.tiers ?? [], models, faults)
   if (faults.all.length > 0 || !limits) return { kind: 'faulty', faults: faults.all }
@@ -126,14 +126,19 @@ function hasKey(value: JsonValue, providerName: string): boolean {
 function readProviders(
   entries: Record<string, unknown>,
   faults: FaultList,
-  sandboxBaseUrl: string | undefined,
+  surroundings: ProviderSurroundings,
 ): Map<string, Provider | undefined> {
   const providers = new Map<string, Provider | undefined>()
   for (const [name, entry] of Object.entries(entries)) {
     const place = `providers.${name}`
     checkPart(ProviderNameSchema, name, place, faults)
     const file = checkPart(ProviderSchema, entry, place, faults)
-    providers.set(name, file && readProvider(name, file, faults, sandboxBaseUrl))
+    providers.set(name, file && readProvider(name, file, faults, surroundings))
   }
   return providers
+}
+
+/** The variables by which the HTTP client is told to go through a proxy. */
+function hasProxy(environment: Record<string, string | undefined>): boolean {
+  return ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => Boolean(environment[name]))
 }

@@ -32,12 +32,15 @@ const RESERVED_HEADERS = new Set([
   'cookie',
 ])
 
+/** What is not in the file: where the sandbox is, if it stands in for every provider, and whether a proxy is in use. */
+export type ProviderSurroundings = { sandboxBaseUrl: string | undefined; isProxied: boolean }
+
 /** Turns one entry of `providers` into a Provider. Without `sandboxBaseUrl` its keys may turn out empty: not offered. */
 export function readProvider(
   name: string,
   file: ProviderFile,
   faults: FaultList,
-  sandboxBaseUrl: string | undefined,
+  { sandboxBaseUrl, isProxied }: ProviderSurroundings,
 ): Provider {
   const place = `providers.${name}`
   const isSandboxed = sandboxBaseUrl !== undefined
@@ -56,6 +59,7 @@ export function readProvider(
     apiVersion: file.apiVersion ?? DEFAULT_API_VERSION,
     keys: isSandboxed ? [toKey(SANDBOX_KEY, 1)] : keys,
     timeouts: readTimeouts(file.timeouts ?? {}, `${place}.timeouts`, faults),
+    isProxied: isProxied && !isSandboxed,
     maxConcurrency: file.maxConcurrency ?? Number.POSITIVE_INFINITY,
     headers: isSandboxed ? {} : (file.headers ?? {}),
     onDisconnect: readDisconnectPolicy(file.onDisconnect),

@@ -2,10 +2,7 @@
 import type { FormatName } from '@/chat/format-name'
 import type { Pico } from '@/lib/money'
 
-/**
- * How long each phase of an upstream call may take, in milliseconds. `connectMs` is accepted and checked, but nothing is timed
- * by it: the HTTP client does not say when it is connected, so that `firstByteMs` covers connecting as well.
- */
+/** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
 export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
 
 /** What happens to the upstream call when the client goes away: stop it, or read on for the exact usage within bounds. */
@@ -20,6 +17,8 @@ export type Provider = {
   apiVersion: string
   keys: ProviderKey[]
   timeouts: Timeouts
+  /** A proxy stands between: whether the provider itself takes connections can't be seen from here. */
+  isProxied: boolean
   /** Calls in flight at once; Infinity unless the catalogue says less. */
   maxConcurrency: number
   /** Sent with every call, e.g. an organisation id. */

@@ -19,6 +19,8 @@ export type FaultClass = 'transient' | 'timeout' | 'rate-limited' | 'credentials
 /** Words in a provider's refusal that blame the model's limits rather than the request. */
 const TOO_LONG =
   /context[ _-]?(?:length|window|limit)|too (?:long|many (?:input )?tokens)|maximum (?:context|number of tokens|input)|token count|exceeds? the (?:maximum|limit|model)|request_too_large/i
+/** The same inside a stream that had begun with 200, where no status tells whose fault it is. */
+const TOO_LONG_IN_STREAM = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
 const UNSUPPORTED =
   /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
 
@@ -51,6 +53,7 @@ function classifyRefusal({ status, kind, message }: ProviderError): FaultClass {
   if (status === 413) return 'model'
   if (status === 400 || status === 422) return blamesModel(words) ? 'model' : 'request'
   if (status === 408 || status === 504) return 'timeout'
+  if (status >= 500 && TOO_LONG_IN_STREAM.test(words)) return 'model'
   return status >= 500 || status === 409 || status === 425 ? 'transient' : 'target'
 }
 

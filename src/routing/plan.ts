@@ -8,6 +8,7 @@ import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
+import { type AllowedModelIds, checkAllowed, isAllowed, NOT_ALLOWED } from './permission'
 import { noneCanServe } from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
@@ -34,15 +35,18 @@ export type PlanOptions = {
   view?: RouteView
   /** The model that this conversation has been talking to, for tiers. */
   stickyModelId?: string
+  /** Ids of the models that the caller's key may call; null or left out = every model. */
+  allowedModels?: AllowedModelIds
 }
 
 /**
  * Builds the plan: the named model or the tier's choice, then the request's fallback list, or else the catalogue's for the
- * named model. Throws `model_not_found` for an unknown name in `model` or `fallback`, and `invalid_request` (or
- * `context_length_exceeded`, where that is all there is to it) where no model can serve the request, saying why each cannot.
+ * named model. Throws `model_not_found` for an unknown name in `model` or `fallback`, `forbidden` for one that the key may not
+ * call, and `invalid_request` (or `context_length_exceeded`, where that is all there is to it) where no model can serve the
+ * request, saying why each cannot.
  */
 export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
-  const named = findNamed(catalog, request)
+  const named = findNamed(catalog, request, options.allowedModels)
   const draft: Draft = {
     request,
     requirements: readRequirements(request),
@@ -92,13 +96,19 @@ type Draft = {
   choice: TierChoice | undefined
 }
 
-function findNamed(catalog: Catalog, request: ChatRequest): (Model | Tier)[] {
-  const primary = findModelOrTier(catalog, request.model, 'model')
+function findNamed(catalog: Catalog, request: ChatRequest, allowed: AllowedModelIds = null): (Model | Tier)[] {
+  const find = (id: string, param: string) => {
+    const found = findModelOrTier(catalog, id, param)
+    checkAllowed(allowed, found, param)
+    return found
+  }
+  const primary = find(request.model, 'model')
   if (request.fallback.length > 0) {
-    return [primary, ...request.fallback.map((id, index) => findModelOrTier(catalog, id, `fallback[${index}]`))]
+    return [primary, ...request.fallback.map((id, index) => find(id, `fallback[${index}]`))]
   }
   const own = 'candidates' in primary ? [] : primary.fallback.flatMap((id) => catalog.models.get(id) ?? [])
-  return [primary, ...own]
+  // The caller did not ask for these: the key simply does without those it may not call.
+  return [primary, ...own.filter((model) => isAllowed(allowed, model))]
 }
 
 /** The models that can serve, in order, each once; those that cannot are noted as passed over. */
@@ -129,6 +139,7 @@ function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
 
 function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
   const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
+  if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.unshift(NOT_ALLOWED)
   if (usableTargets(draft, model).length === 0) unmet.push(wrongFormat(draft.request))
   if (unmet.length === 0) return true
   if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })

@@ -18,7 +18,10 @@ export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
   const more = passedOver.length > MAX_NAMED ? `; and ${passedOver.length - MAX_NAMED} more` : ''
   const message = `No model can serve this request: ${reasons.join('; ')}${more}.`
   // Clients shorten a conversation by themselves when they are told that it is too long, so they are told just that.
-  const isOnlyLength = passedOver.every(({ unmet }) => unmet.every((item) => item.requirement === 'context-length'))
+  // What the key may not call would not have served them either way.
+  const isOnlyLength = passedOver.every(({ unmet }) =>
+    unmet.every(({ requirement }) => requirement === 'context-length' || requirement === 'permission'),
+  )
   if (isOnlyLength) return new GatewayError('context_length_exceeded', message, { param: 'messages', details })
   return new GatewayError('invalid_request', message, { param: 'model', code: 'no_capable_model', details })
 }

@@ -14,6 +14,7 @@ import { type HealthExchange, type HealthNote, NO_EXCHANGE } from './health-exch
 import { type Journey, startJourney } from './journey'
 import { createKeyPool, type KeyPool } from './key-pool'
 import { createLatencyBook, type LatencyBook } from './latency'
+import type { AllowedModelIds } from './permission'
 import { buildPlan, type Plan } from './plan'
 import { createRetryBudget } from './retry-budget'
 import type { RouteView } from './route-view'
@@ -40,7 +41,12 @@ export interface Router {
   stop(): Promise<void>
 }
 
-export type Origin = { clientFormat: FormatName; session: string | undefined }
+export type Origin = {
+  clientFormat: FormatName
+  session: string | undefined
+  /** Ids of the models that the key may call; null or left out = every model. */
+  allowedModels?: AllowedModelIds
+}
 
 export type RouterOptions = {
   catalog: Catalog
@@ -63,9 +69,14 @@ export function createRouter(options: RouterOptions): Router {
   const stickiness = createStickiness(clock, options.sessions)
   let ticking: Timer | undefined
   return {
-    async plan(request, { clientFormat, session }) {
+    async plan(request, { clientFormat, session, allowedModels = null }) {
       const stickyModelId = await recall(stickiness, catalog, request, session)
-      const plan = buildPlan(catalog, request, { clientFormat, view, ...(stickyModelId && { stickyModelId }) })
+      const plan = buildPlan(catalog, request, {
+        clientFormat,
+        view,
+        allowedModels,
+        ...(stickyModelId && { stickyModelId }),
+      })
       refuseIfOverloaded(parts, plan)
       return plan
     },

@@ -3,7 +3,8 @@ import type { ProviderKey, Target, Timeouts } from '@/catalog/types'
 import type { Format } from '@/formats/format'
 import { isDeeperThan, type JsonValue, parseJson } from '@/lib/json'
 import { endpointUrl, requestHeaders } from './endpoints'
-import type { UpstreamFailure } from './failure'
+import type { TimeoutPhase, UpstreamFailure } from './failure'
+import { createReachTest } from './reach'
 
 /** An answer that has begun with a success status. */
 export type UpstreamAnswer = {
@@ -41,6 +42,8 @@ const MAX_NATIVE_READ_BYTES = 1024 * 1024
 const MAX_ERROR_BODY_BYTES = 64 * 1024
 const MAX_JSON_DEPTH = 128
 
+const reachTest = createReachTest(() => performance.now())
+
 /** Sends one request. Returns once the provider's status is known; errors of the provider come back as failures. */
 export async function callUpstream(
   call: UpstreamCall,
@@ -48,6 +51,9 @@ export async function callUpstream(
   const { target, key, format } = call
   const limits = target.provider.timeouts
   const deadline = createDeadline(limits, call.signal)
+  const reach = target.provider.isProxied
+    ? undefined
+    : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
   let response: Response
   try {
     response = await fetch(endpointUrl(target, call.stream), {
@@ -60,7 +66,9 @@ export async function callUpstream(
       // Bun's own five-minute limit would cut long answers; the deadline above is the limit.
       timeout: false,
     } as RequestInit)
+    reach?.answered()
   } catch (error) {
+    reach?.stop()
     deadline.clear()
     return { kind: 'failed', failure: deadline.failure() ?? { kind: 'unreachable', detail: errorName(error) } }
   }
@@ -79,6 +87,8 @@ type Deadline = {
   waits(): void
   /** They came. While nobody waits (a slow client holds us back) silence counts against nobody. */
   received(): void
+  /** Nothing takes connections at the provider's address. */
+  unconnected(): void
   failure(): UpstreamFailure | undefined
   /** The client's signal no longer counts. */
   outliveClient(): void
@@ -86,13 +96,13 @@ type Deadline = {
   clear(): void
 }
 
-/** Three limits over one call: until the first byte, between bytes, and over everything. Each fires at its own value. */
+/** The limits over one call: to connect, until the first byte, between bytes, and over everything. Each fires at its own value. */
 function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
   const controller = new AbortController()
-  let phase: 'first-byte' | 'idle' | 'total' | undefined
+  let phase: TimeoutPhase | undefined
   let isWaiting = true
   let idle: Timer | undefined
-  function fire(cause: 'first-byte' | 'idle' | 'total'): void {
+  function fire(cause: TimeoutPhase): void {
     phase ??= cause
     controller.abort()
   }
@@ -115,6 +125,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
         if (isWaiting) fire('idle')
       }, limits.idleMs)
     },
+    unconnected: () => fire('connect'),
     failure: () => (phase ? { kind: 'timeout', phase } : undefined),
     outliveClient: () => client.removeEventListener('abort', abort),
     abort,

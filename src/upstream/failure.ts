@@ -10,10 +10,13 @@ import type { ProviderError } from '@/formats/format'
  */
 export type UpstreamFailure =
   | { kind: 'unreachable'; detail: string }
-  | { kind: 'timeout'; phase: 'first-byte' | 'idle' | 'total' }
+  | { kind: 'timeout'; phase: TimeoutPhase }
   | { kind: 'refused'; error: ProviderError }
   | { kind: 'malformed'; detail: string }
   | { kind: 'broken'; detail: string }
+
+/** Which of a provider's timeouts ended a call. */
+export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total'
 
 /** The failure in the caller's terms. A provider's refusal of *our* credentials is never the caller's 401. */
 export function toGatewayError(failure: UpstreamFailure, provider: Provider): GatewayError {
@@ -76,10 +79,13 @@ function isCallersFault(status: number): boolean {
 const CONTEXT_TOO_LONG =
   /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
 
-/** Some say it by a code inside a stream, without a status. */
+/** Some say it inside a stream that had begun with 200: without a status, which then counts as a bad gateway's. */
+const STATUS_OF_STREAM_ERRORS = 502
+
 function isContextTooLong({ status, kind, message }: ProviderError): boolean {
   return (
-    /^context_length_exceeded$/i.test(kind) || (isCallersFault(status) && CONTEXT_TOO_LONG.test(`${kind} ${message}`))
+    /^context_length_exceeded$/i.test(kind) ||
+    ((isCallersFault(status) || status === STATUS_OF_STREAM_ERRORS) && CONTEXT_TOO_LONG.test(`${kind} ${message}`))
   )
 }
 

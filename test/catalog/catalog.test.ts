@@ -83,6 +83,7 @@ describe('defaults', () => {
       apiVersion: 'v1beta',
       keys: [{ id: expect.stringMatching(/^[0-9a-f]{12}$/), secret: 'key-one', weight: 1 }],
       timeouts: DEFAULT_TIMEOUTS,
+      isProxied: false,
       maxConcurrency: Number.POSITIVE_INFINITY,
       headers: {},
       onDisconnect: { kind: 'abort' },

@@ -23,6 +23,7 @@ type Fault = [name: string, stream: boolean, respond: Script]
 
 const BOTH = [false, true]
 const ROLE = chatChunk({ role: 'assistant', content: '' })
+const TOO_LONG = { error: { message: 'maximum context length is 10 tokens', type: 'invalid_request_error' } }
 const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 
 const EITHER_WAY: Fault[] = BOTH.flatMap((stream): Fault[] => [
@@ -44,6 +45,7 @@ const STREAMING: Fault[] = [
   ['a role and then an error', true, () => eventStream(ROLE, OVERLOADED)],
   ['a role and then the end', true, () => eventStream(ROLE)],
   ['a role and then silence', true, () => liveWith(ROLE).response],
+  ['a prompt too long for it, said in a 200', true, () => eventStream(TOO_LONG)],
   ['no event at all', true, () => eventStream()],
   ['malformed events and the end', true, () => eventStream('{"cho')],
 ]

@@ -51,6 +51,8 @@ describe('classify', () => {
     [refused(400, 'The input token count (1200000) exceeds the maximum number of tokens allowed'), 'model'],
     [refused(400, "Unsupported parameter: 'top_k' is not supported with this model"), 'model'],
     [refused(422, 'This model does not support image input'), 'model'],
+    [refused(502, 'maximum context length is 8192 tokens'), 'model'],
+    [refused(502, 'the upstream took too long'), 'transient'],
     [refused(400, 'messages: roles must alternate'), 'request'],
     [refused(422, 'temperature must be at most 2'), 'request'],
     [refused(400), 'request'],

@@ -34,6 +34,7 @@ export function providerOf(name: string, changes: Partial<Provider> = {}, keyCou
       weight: 1,
     })),
     timeouts: { connectMs: 1_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 },
+    isProxied: false,
     maxConcurrency: Number.POSITIVE_INFINITY,
     headers: {},
     onDisconnect: { kind: 'abort' },

@@ -40,6 +40,8 @@ describe('a prompt that is too long for the provider’s model', () => {
   test('is told so by a code inside a stream as well, where no status says it', () => {
     const error = { status: 502, kind: 'context_length_exceeded', message: 'too long' }
     expect(toGatewayError({ kind: 'refused', error }, provider).kind).toBe('context_length_exceeded')
+    const inWords = { status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' }
+    expect(toGatewayError({ kind: 'refused', error: inWords }, provider).kind).toBe('context_length_exceeded')
   })
 
   test.each([...FORMATS.values()])('has the words of the caller’s format', (format) => {

@@ -1,0 +1,29 @@
+/** A request's price taken apart: tokens and unit price of each class, for a receipt. */
+import { inputTokens, type Usage } from '@/chat/usage'
+import type { Nano, Pico } from '@/lib/money'
+import { pricesFor, requestCost } from './price'
+import type { Catalog } from './types'
+
+export type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
+
+/** `price` in pico-USD per token. */
+export type PriceLine = { class: PricedClass; tokens: number; price: Pico }
+
+/** What `usage` of the model costs at the catalogue's prices, class by class; undefined where the model is not sold any more. */
+export function priceLines(
+  catalog: Catalog,
+  modelId: string,
+  usage: Usage,
+): { lines: PriceLine[]; total: Nano } | undefined {
+  const model = catalog.models.get(modelId)
+  if (!model) return undefined
+  const prices = pricesFor(model.pricing, inputTokens(usage))
+  const lines: PriceLine[] = [
+    { class: 'input', tokens: usage.uncached, price: prices.input },
+    { class: 'cacheRead', tokens: usage.cacheRead, price: prices.cacheRead },
+    { class: 'cacheWrite5m', tokens: usage.cacheWrite5m, price: prices.cacheWrite5m },
+    { class: 'cacheWrite1h', tokens: usage.cacheWrite1h, price: prices.cacheWrite1h },
+    { class: 'output', tokens: usage.output, price: prices.output },
+  ]
+  return { lines: lines.filter((line) => line.tokens > 0), total: requestCost(model.pricing, usage) }
+}

@@ -1,0 +1,94 @@
+/**
+ * Tells whether a provider's address answers at all. The HTTP client does not say when it is connected, and a call may well
+ * wait minutes for its first byte: so a call to an address that has not been heard of lately is accompanied by a bare TCP
+ * connection, which is either accepted within the connect timeout or shows that packets vanish.
+ */
+import { connect } from 'node:net'
+
+export interface ReachTest {
+  /**
+   * Calls `onSilence` once, `connectMs` milliseconds from now at the earliest, where nothing takes connections at the
+   * address of `baseUrl`. A refused connection or an unknown name is left to the call itself, which fails at once.
+   */
+  watch(baseUrl: string, connectMs: number, onSilence: () => void): ReachWatch
+}
+
+export type ReachWatch = {
+  /** The call was answered: the address is known to be reachable for a while. */
+  answered(): void
+  /** Nobody waits any more. */
+  stop(): void
+}
+
+type Address = { host: string; port: number; heardAtMs: number; probe: Promise<boolean> | undefined }
+
+/** For this long after an answer an address counts as reachable, and calls to it start without a connection beside them. */
+const FRESH_MS = 5_000
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+/** One for all calls of a process. `monotonic` is a clock in milliseconds. */
+export function createReachTest(monotonic: () => number): ReachTest {
+  const addresses = new Map<string, Address>()
+
+  function addressOf(baseUrl: string): Address {
+    const known = addresses.get(baseUrl)
+    if (known) return known
+    const { hostname, port, protocol } = new URL(baseUrl)
+    const address: Address = {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port),
+      heardAtMs: Number.NEGATIVE_INFINITY,
+      probe: undefined,
+    }
+    addresses.set(baseUrl, address)
+    return address
+  }
+
+  /** Calls that start together share one connection. */
+  function probe(address: Address, connectMs: number): Promise<boolean> {
+    address.probe ??= isSilent(address, connectMs).then((silent) => {
+      address.probe = undefined
+      if (!silent) address.heardAtMs = monotonic()
+      return silent
+    })
+    return address.probe
+  }
+
+  return {
+    watch(baseUrl, connectMs, onSilence) {
+      const address = addressOf(baseUrl)
+      let isWatching = true
+      const test = async () => {
+        if ((await probe(address, connectMs)) && isWatching) onSilence()
+      }
+      const isFresh = monotonic() - address.heardAtMs < FRESH_MS
+      const timer = isFresh ? setTimeout(test, connectMs) : undefined
+      if (!isFresh) void test()
+      const stop = () => {
+        isWatching = false
+        clearTimeout(timer)
+      }
+      return {
+        answered() {
+          address.heardAtMs = monotonic()
+          stop()
+        },
+        stop,
+      }
+    },
+  }
+}
+
+function isSilent({ host, port }: Address, connectMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host, port })
+  const finish = (silent: boolean) => {
+    clearTimeout(timer)
+    socket.destroy()
+    resolve(silent)
+  }
+  const timer = setTimeout(() => finish(true), connectMs)
+  socket.once('connect', () => finish(false))
+  socket.once('error', () => finish(false))
+  return promise
+}

@@ -1,0 +1,70 @@
+/** The connect timeout: an address that swallows packets ends the wait; one that answers, however late, does not. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
+import { openSilentAddress, type SilentAddress } from '@test/support/silent-address'
+import { until } from '@test/support/until'
+import { createReachTest } from '@/upstream/reach'
+
+const CONNECT_MS = 300
+let silent: SilentAddress
+
+beforeAll(async () => {
+  silent = await openSilentAddress()
+})
+afterAll(() => silent.stop())
+
+/** Watches an address until it is called silent, or the connection beside the call must have ended. */
+async function isCalledSilent(baseUrl: string, reach = createReachTest(() => performance.now())): Promise<boolean> {
+  let isSilent = false
+  const watch = reach.watch(baseUrl, CONNECT_MS, () => {
+    isSilent = true
+  })
+  const started = performance.now()
+  await until(() => isSilent || performance.now() - started > 3 * CONNECT_MS, 'a verdict')
+  watch.stop()
+  return isSilent
+}
+
+test('an address that takes no connections is silent', async () => {
+  expect(await isCalledSilent(`http://127.0.0.1:${silent.port}/v1`)).toBe(true)
+})
+
+test('one that takes them, refuses them, or has no name is not', async () => {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  expect(await isCalledSilent(`http://127.0.0.1:${server.port}`)).toBe(false)
+  server.stop(true)
+  expect(await isCalledSilent(`http://127.0.0.1:${server.port}`)).toBe(false)
+  expect(await isCalledSilent('http://no-such-host.invalid')).toBe(false)
+})
+
+test('one that answered a moment ago is tested again once the wait has lasted', async () => {
+  const reach = createReachTest(() => performance.now())
+  const baseUrl = `http://127.0.0.1:${silent.port}`
+  reach.watch(baseUrl, CONNECT_MS, () => undefined).answered()
+  expect(await isCalledSilent(baseUrl, reach)).toBe(true)
+})
+
+test('nobody is told after the call has ended', async () => {
+  const reach = createReachTest(() => performance.now())
+  let told = 0
+  const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, () => told++)
+  watch.stop()
+  expect(await isCalledSilent(`http://127.0.0.1:${silent.port}`, reach)).toBe(true)
+  expect(told).toBe(0)
+})
+
+test('a request goes to the next model, long before the first byte would be overdue', async () => {
+  const patient = { timeouts: { connectMs: CONNECT_MS, firstByteMs: 60_000, idleMs: 60_000, totalMs: 120_000 } }
+  const world = await startScriptedModels({
+    ...patient,
+    baseUrl: `http://127.0.0.1:${silent.port}`,
+  })
+  world.script(() => soundAnswer('chat-completions', false))
+  const unreachable = world.modelWith('messages', () => soundAnswer('messages', false))
+  const { response, text } = await world.ask({ format: 'messages', model: unreachable, fallback: ['svc/alpha'] })
+  expect(response.status).toBe(200)
+  expect(text).toContain('Sound')
+  expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
+  expect(Number(response.headers.get('x-svc-attempts'))).toBeGreaterThan(1)
+  await world.gateway.stop()
+})
