@@ -12,6 +12,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY package.json bun.lock tsconfig.json ./
 COPY config config
 COPY src src
+# The pages of the dashboard, which the user below could not write.
+RUN bun src/boot/dashboard-assets/prebuild.ts
 RUN mkdir /data && chown bun:bun /data
 
 # Bun reads the limit of open requests to providers when it starts, so it cannot be set any later.

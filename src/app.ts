@@ -2,7 +2,9 @@
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { chatCompletionsRoutes } from '@/http/chat-completions-routes'
+import { type AssetDeps, assetRoutes } from '@/http/dashboard/asset-routes'
 import { type DashboardDeps, dashboardRoutes } from '@/http/dashboard/routes'
+import { type DepositWebhookDeps, depositWebhookRoutes } from '@/http/deposit-webhook-routes'
 import type { HttpDeps } from '@/http/deps'
 import { docsRoutes } from '@/http/docs-routes'
 import { errorResponse, formatOfRequest, meaningOf } from '@/http/errors'
@@ -13,13 +15,17 @@ import { opsRoutes } from '@/http/ops-routes'
 import { newRequestId } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
 import { routeRoutes } from '@/http/route-routes'
+import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/http/sandbox-deposit-routes'
 import { usageRoutes } from '@/http/usage-routes'
 import { assert } from '@/lib/assert'
 
-export type AppDeps = HttpDeps & { dashboard: DashboardDeps }
+export type AppDeps = HttpDeps &
+  DepositWebhookDeps &
+  Pick<SandboxDepositDeps, 'sandbox'> & { dashboard: DashboardDeps & AssetDeps }
 
 /** Builds the application over its dependencies. */
 export function buildApp(deps: AppDeps) {
+  const webhooks = depositWebhookRoutes(deps)
   return (
     // The path of a request starts after any host name, even one as short as `http://gw/`.
     new Elysia({ handler: { standardHostname: false } })
@@ -38,7 +44,10 @@ export function buildApp(deps: AppDeps) {
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(opsRoutes(deps))
-      .use(dashboardRoutes(deps.dashboard))
+      .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))
+      .use(assetRoutes(deps.dashboard))
+      .use(webhooks)
+      .use(sandboxDepositRoutes({ sandbox: deps.sandbox, deliver: (request) => webhooks.handle(request) }))
       .use(docsRoutes(deps))
   )
 }

@@ -1,6 +1,9 @@
 /** Settings from the environment: the only reader of process.env, with every default and every limit in one table. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from '@/config/sign-in'
+import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from '@/config/top-ups'
+import { integer, optional, secret } from '@/config/variables'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
@@ -27,6 +30,14 @@ export type Config = {
   administrator: { email: string; password: string } | undefined
   /** Without trailing slash. Undefined: taken from each request. */
   publicUrl: string | undefined
+  /** How people sign in to the dashboard. */
+  signIn: SignInSettings
+  /** How credit is paid for. */
+  topUps: TopUpSettings
+  administration: {
+    /** USD that one administrator may move for one account in a day; above it a second one has to agree. */
+    approvalLimitUsd: number
+  }
   logLevel: LogLevel
   /** Milliseconds that open requests get to finish after SIGTERM. */
   shutdownTimeoutMs: number
@@ -66,12 +77,15 @@ export function loadConfig(environment: Environment): ConfigResult {
     if (Value.Check(schema, value)) values[name] = value
     else faults.push({ place: name, message: faultMessage(schema, text) })
   }
-  if ((values.ADMIN_EMAIL === undefined) !== (values.ADMIN_PASSWORD === undefined)) {
-    const missing = values.ADMIN_EMAIL === undefined ? 'ADMIN_EMAIL' : 'ADMIN_PASSWORD'
+  for (const [first, second] of TOGETHER) {
+    if ((values[first] === undefined) === (values[second] === undefined)) continue
+    const missing = values[first] === undefined ? first : second
     if (!faults.some((fault) => fault.place === missing)) {
-      faults.push({ place: missing, message: 'is unset; ADMIN_EMAIL and ADMIN_PASSWORD must be set together' })
+      faults.push({ place: missing, message: `is unset; ${first} and ${second} must be set together` })
     }
   }
+  faults.push(...signInFaults(values))
+  faults.push(...topUpFaults(values))
   if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {
     faults.push({
       place: 'SANDBOX_URL',
@@ -89,6 +103,13 @@ export function loadConfig(environment: Environment): ConfigResult {
 export function processEnvironment(): Environment {
   return process.env
 }
+
+/** Variables that mean nothing without each other. */
+const TOGETHER = [
+  ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
+  ['SMTP_URL', 'MAIL_FROM'],
+  ['BANK_TRANSFER_BENEFICIARY', 'BANK_TRANSFER_IBAN'],
+] as const
 
 const REDIS_URL = 'rediss?://[^\\s,]+'
 
@@ -111,6 +132,9 @@ const VARIABLES = Type.Object({
   PUBLIC_URL: optional(
     Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$', description: 'an http:// or https:// address' }),
   ),
+  ...SIGN_IN_VARIABLES,
+  ...TOP_UP_VARIABLES,
+  APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
   LOG_LEVEL: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
     { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
@@ -127,19 +151,6 @@ const VARIABLES = Type.Object({
   SANDBOX_URL: optional(Type.String({ pattern: '^http://\\S+$', description: 'an http:// address' })),
   CRASH_AT: optional(Type.String({ pattern: CRASH_POINT_PATTERN, description: 'the name of a crash point' })),
 })
-
-function integer(fallback: number, minimum: number, maximum: number, noun: string) {
-  const description = `${noun}: an integer from ${minimum} to ${maximum}`
-  return Type.Integer({ default: fallback, minimum, maximum, description })
-}
-
-function secret(pattern: string, description: string) {
-  return Type.String({ pattern, description, writeOnly: true })
-}
-
-function optional<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(schema)
-}
 
 function faultMessage(schema: TSchema, text: string): string {
   const found = schema.writeOnly ? 'its value (not shown) is something else' : `found ${JSON.stringify(text)}`
@@ -160,6 +171,9 @@ function toConfig(values: Static<typeof VARIABLES>): Config {
     processes: values.PROCESSES,
     administrator: email !== undefined && password !== undefined ? { email, password } : undefined,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    signIn: toSignIn(values),
+    topUps: toTopUps(values),
+    administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
     logLevel: values.LOG_LEVEL,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     maxBodyBytes: values.MAX_BODY_BYTES,

@@ -18,6 +18,7 @@ export type LedgerFigures = {
   rebuildSeconds: number
   checkLedgerSeconds: number
   reconcileSumsSeconds: number
+  reconcileRecordsSeconds: number
   redisBytesPerAccount: number
   redisBytesPerBusyAccount: number
 }
@@ -40,10 +41,13 @@ export async function measureLedger({ databaseUrl, redisUrl }: Stores): Promise<
   const perAccount = ((await usedMemory(raw)) - usedBefore) / accounts
   const [checkLedgerSeconds, checked] = await timed(() => checkLedger(deps))
   const [reconcileSumsSeconds, sums] = await timed(() => reconcileHistory(database, 'sums'))
-  const [violation] = [...checked.violations, ...sums.violations]
+  const [reconcileRecordsSeconds, records] = await timed(() => reconcileHistory(database, 'records'))
+  const [violation] = [...checked.violations, ...sums.violations, ...records.violations]
   if (violation) throw new Error(`the books are broken: ${JSON.stringify(violation)}`)
   const redisBytesPerBusyAccount = await busyAccountBytes(raw, createLedger({ ...deps, defaultLimits: LIMITS }))
-  print(`  rebuild ${rebuildSeconds.toFixed(1)} s, check ${checkLedgerSeconds.toFixed(1)} s`)
+  print(
+    `  rebuild ${rebuildSeconds.toFixed(1)} s, check ${checkLedgerSeconds.toFixed(1)} s, of the records ${reconcileRecordsSeconds.toFixed(1)} s`,
+  )
   raw.disconnect()
   redis.disconnect()
   await database.close()
@@ -51,6 +55,7 @@ export async function measureLedger({ databaseUrl, redisUrl }: Stores): Promise<
     rebuildSeconds,
     checkLedgerSeconds,
     reconcileSumsSeconds,
+    reconcileRecordsSeconds,
     redisBytesPerAccount: perAccount,
     redisBytesPerBusyAccount,
   }

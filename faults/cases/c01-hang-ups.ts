@@ -11,7 +11,7 @@ import { until } from '@test/support/until'
 
 const WAYS = ['close', 'reset', 'half-close'] as const
 const WORDS = 12
-const EXPLOITS = 200
+const EXPLOITS = 1_000
 /** What the attackers of the reference may have for nothing. */
 const FREE_SHARE = 0.01
 
@@ -80,7 +80,7 @@ export const c1: Fault = {
     await stage.inject(() => undefined)
     for (const moment of MOMENTS) for (const way of WAYS) await hangUp(stage, moment, way)
     await drain(stage)
-    await exploit(stage, stage.isQuick ? EXPLOITS / 4 : EXPLOITS)
+    await exploit(stage, stage.isQuick ? EXPLOITS / 20 : EXPLOITS)
     await stage.lift(() => undefined)
   },
 }

@@ -39,7 +39,15 @@ export const c10: Fault = {
 async function edit({ world, random }: Stage<SingleWorld>, { accountId, keyId }: Customer): Promise<void> {
   const { ledger, database } = world.bank
   const limits = { requestsPerMinute: random.integer(100_000, 900_000), tokensPerMinute: null, concurrency: 1_000 }
-  await ledger.setKeyState({ accountId, keyId, status: 'active', ...limits, monthlyBudget: null, expiresAtMs: null })
+  await ledger.setKeyState({
+    accountId,
+    keyId,
+    status: 'active',
+    ...limits,
+    monthlyBudget: null,
+    expiresAtMs: null,
+    allowedModels: null,
+  })
   await database.sql`UPDATE accounts SET name = ${`Customer ${random.integer(0, 1_000_000)}`} WHERE id = ${accountId}`
   await ledger.setAccountStatus(accountId, 'active')
 }

@@ -5,8 +5,8 @@ import type { SingleWorld } from '@faults/world/world'
 const CALM_CLIENTS = 24
 const CROWD = 400
 const PERIOD_MS = 4_000
-/** How much of the goodput may be lost to a crowd, on a machine that the crowd itself runs on as well. */
-const LEAST_SHARE = 0.5
+/** The share of the goodput that a crowd leaves at least, on a machine that the crowd itself runs on as well. */
+const LEAST_SHARE = 0.8
 const HEALTH_LIMIT_MS = 3_000
 
 export const c12: Fault = {
@@ -25,20 +25,24 @@ export const c12: Fault = {
     const healthMs = performance.now() - started
     stage.expect(healthMs < HEALTH_LIMIT_MS, `health took ${Math.round(healthMs)} ms`)
     const loaded = await crowd
+    const describe = ({ perSecond, perCpuSecond }: Goodput) =>
+      `${Math.round(perSecond)} answers/s (${Math.round(perCpuSecond)} per second of processor time)`
     stage.note(
-      `C12: ${Math.round(calm)} answers/s for ${CALM_CLIENTS} clients, ${Math.round(loaded)} for ${CROWD}; health in ${Math.round(healthMs)} ms`,
+      `C12: ${describe(calm)} for ${CALM_CLIENTS} clients, ${describe(loaded)} for ${CROWD}; health in ${Math.round(healthMs)} ms`,
     )
-    stage.expect(
-      loaded >= calm * LEAST_SHARE,
-      `the goodput fell from ${Math.round(calm)} to ${Math.round(loaded)} answers/s`,
-    )
+    // Others may take the machine for a while: then it counts what was made of the time that was left.
+    const share = Math.max(loaded.perSecond / calm.perSecond, loaded.perCpuSecond / calm.perCpuSecond)
+    stage.expect(share >= LEAST_SHARE, `the goodput fell from ${describe(calm)} to ${describe(loaded)}`)
     await stage.lift(() => undefined)
   },
 }
 
-/** Good answers per second. */
-async function load(stage: Stage<SingleWorld>, clients: number): Promise<number> {
+type Goodput = { perSecond: number; perCpuSecond: number }
+
+/** Good answers to this many clients at once. */
+async function load(stage: Stage<SingleWorld>, clients: number): Promise<Goodput> {
   const customers = await Promise.all(Array.from({ length: 10 }, () => stage.customer()))
+  const cpuBefore = await cpuSeconds(stage)
   const started = performance.now()
   let answers = 0
   const lanes = Array.from({ length: clients }, async (_, index) => {
@@ -54,5 +58,12 @@ async function load(stage: Stage<SingleWorld>, clients: number): Promise<number>
     }
   })
   await Promise.all(lanes)
-  return answers / ((performance.now() - started) / 1000)
+  const seconds = (performance.now() - started) / 1000
+  return { perSecond: answers / seconds, perCpuSecond: answers / ((await cpuSeconds(stage)) - cpuBefore) }
+}
+
+/** Processor time of all gateways until now. */
+async function cpuSeconds({ world }: Stage<SingleWorld>): Promise<number> {
+  const footprints = await Promise.all(world.gateways.map((gateway) => gateway.footprint()))
+  return footprints.reduce((sum, footprint) => sum + footprint.cpuSeconds, 0)
 }

@@ -1,14 +1,26 @@
 /** What several faults promise alike. */
 import { type Stage, seenDuring } from '@faults/fault'
 import type { Sighting } from '@faults/world/client'
+import { until } from '@test/support/until'
 
 /** The status by which each format says that the service cannot take requests now. */
 export const UNAVAILABLE: ReadonlySet<number> = new Set([503, 529])
 /** Refusals come within a second; the rest is what a busy machine adds. */
 const REFUSAL_LIMIT_MS = 1_500
+/** How long a busy machine may take until the first of all clients is refused. */
+const REFUSING_LIMIT_MS = 5_000
+
+/** Leaves the fault on for so long, and until somebody was refused, and looks at what was seen by then. */
+export async function expectClosedFor<World>(stage: Stage<World>, leastMs: number): Promise<void> {
+  await Bun.sleep(leastMs)
+  const isRefusing = () => seenDuring(stage).some(({ ending }) => ending === 'refused')
+  await until(isRefusing, 'a refusal', REFUSING_LIMIT_MS).catch(() => undefined)
+  expectClosed(stage)
+}
 
 /** While the ledger cannot be reached: open answers end well, everything else is refused, quickly and with advice. */
-export function expectClosed<World>(stage: Stage<World>, seen: readonly Sighting[] = seenDuring(stage)): void {
+function expectClosed<World>(stage: Stage<World>): void {
+  const seen = seenDuring(stage)
   const refusals = seen.filter(({ ending }) => ending === 'refused')
   stage.expect(refusals.length > 0, 'nobody was refused')
   expectUnavailable(stage, refusals)

@@ -10,6 +10,7 @@ const PACES = [
   { words: 24, pauseMs: 80 },
 ]
 const CLIENTS = 8
+const ROUNDS = 8
 
 export const f2: Fault = {
   id: 'F2',
@@ -25,7 +26,7 @@ export const f2: Fault = {
       await first.exited()
     })
     for (const point of POINTS) {
-      for (let round = 0; round < (stage.isQuick ? 1 : 4); round++) await crash(stage, point)
+      for (let round = 0; round < (stage.isQuick ? 1 : ROUNDS); round++) await crash(stage, point)
     }
     await stage.lift(() => first.start())
   },

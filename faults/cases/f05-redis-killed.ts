@@ -1,6 +1,6 @@
 /** Redis is killed under load and comes back after a few seconds, with the file that its setting left it. */
 import type { Fault } from '@faults/fault'
-import { expectClosed } from './expect'
+import { expectClosedFor } from './expect'
 
 const DOWN_MS = 4_000
 
@@ -18,8 +18,7 @@ function redisKilled(id: string, appendfsync: 'everysec' | 'always', isQuick: bo
       await redis.admin.config('SET', 'appendfsync', appendfsync)
       await stage.traffic(12)
       await stage.inject(() => redis.kill())
-      await Bun.sleep(stage.isQuick ? DOWN_MS / 4 : DOWN_MS)
-      expectClosed(stage)
+      await expectClosedFor(stage, stage.isQuick ? DOWN_MS / 4 : DOWN_MS)
       await stage.lift(() => redis.start())
     },
   }

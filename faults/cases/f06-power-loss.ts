@@ -1,7 +1,7 @@
 /** The machine of Redis loses its power: what the kernel had not written yet is gone, although it was acknowledged. */
 import type { Fault } from '@faults/fault'
 import type { RedisServer } from '@faults/world/servers'
-import { expectClosed } from './expect'
+import { expectClosedFor } from './expect'
 
 type Setting = {
   id: string
@@ -41,8 +41,7 @@ export const f6 = SETTINGS.map((setting): Fault => {
       const lost = await redis.cutFile(kept)
       stage.note(`${id}: ${lost.transitions} acknowledged writes (${lost.bytes} bytes) were gone`)
       stage.expect(windowMs === 0 || lost.transitions > 0, 'nothing was lost: the fault did not happen')
-      await Bun.sleep(DOWN_MS)
-      expectClosed(stage)
+      await expectClosedFor(stage, DOWN_MS)
       await stage.lift(() => redis.start())
       await redis.admin.config('SET', 'appendfsync', 'everysec')
     },

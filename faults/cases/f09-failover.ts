@@ -1,10 +1,7 @@
 /** Redis fails over to a replica that lacks the last writes, behind one address, as managed services do it. */
-import { join } from 'node:path'
 import { type Fault, seenDuring } from '@faults/fault'
-import { type RedisServer, startRedisServer } from '@faults/world/servers'
-import type { SingleWorld } from '@faults/world/world'
-import { until } from '@test/support/until'
 import { expectUnavailable } from './expect'
+import { handOver, startReplica } from './replica'
 
 const TAIL_MS = 2_000
 const REFUSING_MS = 1_000
@@ -14,13 +11,14 @@ const NOWHERE = ['127.0.0.1', '1'] as const
 export const f9: Fault = {
   id: 'F9',
   world: 'single',
-  title: `the link to the replica is cut for ${TAIL_MS / 1000} s, then the primary dies and the replica takes its address`,
+  title: `the link to the replica is cut for ${TAIL_MS / 1000} s, then the primary dies and the replica takes its address, and later the old primary takes it back`,
   promise:
-    'Refusals while nobody has the address; then accounts are compared with Postgres before they pay. No charge of the lost tail is lost.',
+    'Refusals while nobody has the address; then accounts are compared with Postgres before they pay, each time. No charge of the lost tail is lost, nor any that the old primary missed.',
   async run(stage) {
     const { world } = stage
     stage.tolerance.storeLost = true
     const replica = await startReplica(world)
+    const old = world.redis
     await stage.traffic(12)
     await replica.admin.call('REPLICAOF', ...NOWHERE)
     const before = (await world.redis.admin.info('replication')).match(/master_repl_offset:(\d+)/)?.[1]
@@ -33,10 +31,10 @@ export const f9: Fault = {
       stage,
       seenDuring(stage).filter(({ ending }) => ending === 'refused'),
     )
-    await stage.lift(async () => {
-      await replica.admin.call('REPLICAOF', 'NO', 'ONE')
-      await world.failOver(replica)
-    })
+    await stage.lift(() => handOver(world, replica))
+    await Bun.sleep(TAIL_MS / 2)
+    await stage.inject(() => old.start())
+    await stage.lift(() => world.failOver(old))
   },
 }
 
@@ -61,14 +59,4 @@ export const f9Guarded: Fault = {
       await replica.stop()
     })
   },
-}
-
-let replicas = 0
-
-async function startReplica({ folder, redis }: SingleWorld): Promise<RedisServer> {
-  replicas++
-  const replica = await startRedisServer(join(folder, `replica-${replicas}`), { appendfsync: 'everysec' })
-  await replica.admin.call('REPLICAOF', '127.0.0.1', redis.port)
-  await until(async () => (await replica.admin.info('replication')).includes('master_link_status:up'), 'the replica')
-  return replica
 }

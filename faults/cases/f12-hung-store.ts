@@ -1,7 +1,7 @@
 /** Redis accepts commands and answers none. */
 import type { Fault, Stage } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
-import { expectClosed } from './expect'
+import { expectClosedFor } from './expect'
 
 /** Longer than the holds of the suite live: on its return, holds of living gateways are overdue. */
 const HUNG_MS = 7_000
@@ -20,8 +20,7 @@ export const f12: Fault = {
     const { redis } = stage.world
     await stage.traffic(12)
     await stage.inject(() => redis.signal('SIGSTOP'))
-    await Bun.sleep(stage.isQuick ? HUNG_MS / 2 : HUNG_MS)
-    expectClosed(stage)
+    await expectClosedFor(stage, stage.isQuick ? HUNG_MS / 2 : HUNG_MS)
     await returnQuietly(stage, () => redis.signal('SIGCONT'))
   },
 }
@@ -35,8 +34,7 @@ export const f12Paused: Fault = {
     const { redis } = stage.world
     await stage.traffic(12)
     await stage.inject(() => redis.admin.call('CLIENT', 'PAUSE', PAUSED_MS, 'WRITE'))
-    await Bun.sleep(PAUSED_MS - 300)
-    expectClosed(stage)
+    await expectClosedFor(stage, PAUSED_MS - 300)
     await returnQuietly(stage, () => redis.admin.call('CLIENT', 'UNPAUSE'))
   },
 }

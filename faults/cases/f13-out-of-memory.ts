@@ -1,6 +1,6 @@
 /** Redis has no memory left. */
 import type { Fault } from '@faults/fault'
-import { expectClosed } from './expect'
+import { expectClosedFor } from './expect'
 
 const FULL_MS = 1_500
 
@@ -14,8 +14,7 @@ export const f13: Fault = {
     const { admin } = stage.world.redis
     await stage.traffic(12)
     await stage.inject(() => admin.config('SET', 'maxmemory', '1mb'))
-    await Bun.sleep(FULL_MS)
-    expectClosed(stage)
+    await expectClosedFor(stage, FULL_MS)
     await stage.lift(() => admin.config('SET', 'maxmemory', '0'))
   },
 }

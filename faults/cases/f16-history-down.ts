@@ -1,10 +1,14 @@
-/** Postgres is gone, or hangs, while the gateways go on serving. */
+/** Postgres is gone, hangs, or takes no more connections, while the gateways go on serving. */
 
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
+import postgres, { type Sql } from 'postgres'
 
 const AWAY_MS = 8_000
+const CROWDING_TURNS = 12
+/** More than the suite's Postgres takes. */
+const MANY_CONNECTIONS = 80
 
 /** F16 in one of its ways. */
 function historyAway(
@@ -59,9 +63,37 @@ export const f16 = historyAway(
   ({ postgres }) => postgres.kill(),
   ({ postgres }) => postgres.start(),
 )
+const crowd: Sql[] = []
+
+export const f16Crowded = historyAway(
+  'F16c',
+  'has no connection left (max_connections used up) and resets those of the gateways,',
+  async ({ postgres: { url }, postgresProxy }) => {
+    // Each turn frees what the gateways had, and takes it before they come back.
+    for (let turn = 0; turn < CROWDING_TURNS; turn++) {
+      postgresProxy.resetAll()
+      await takeConnections(url)
+    }
+  },
+  () => Promise.all(crowd.splice(0).map((client) => client.end({ timeout: 0 }))),
+)
 export const f16Hung = historyAway(
   'F16h',
   'hangs (SIGSTOP)',
   ({ postgres }) => postgres.signal('SIGSTOP'),
   ({ postgres }) => postgres.signal('SIGCONT'),
 )
+
+/** Opens connections until there are none left to have. */
+async function takeConnections(url: string): Promise<void> {
+  const attempts = Array.from({ length: MANY_CONNECTIONS }, async () => {
+    const client = postgres(url, { max: 1, onnotice: () => undefined, fetch_types: false })
+    try {
+      await client`SELECT 1`
+      crowd.push(client)
+    } catch {
+      await client.end({ timeout: 0 })
+    }
+  })
+  await Promise.all(attempts)
+}

@@ -1,7 +1,7 @@
 /** A process dies after its charges are committed to Postgres and before they are acknowledged to Redis. */
 import type { Fault } from '@faults/fault'
 
-const ROUNDS = 4
+const ROUNDS = 8
 const BATCHES = 6
 
 export const f17: Fault = {

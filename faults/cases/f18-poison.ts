@@ -1,15 +1,22 @@
 /** Entries that can never become charges lie among those that must. */
 
-import type { Fault } from '@faults/fault'
+import type { Fault, Stage } from '@faults/fault'
+import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
-import { eventsKey, SHARD_COUNT } from '@/ledger/keys'
+import { streamFields, usageEvent } from '@test/usage/sample-events'
+import { ZERO_USAGE } from '@/chat/usage'
+import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
 
-/** No event at all, an event without money, and JSON that ends too early. */
+/** No event at all, an event without money, JSON that ends too early, and a moment that no calendar has. */
 const POISON: readonly (readonly string[])[] = [
   ['no', 'event'],
   ['eventId', 'x', 'holdId', 'x', 'cost', '1e999'],
   ['record', '{"torn":'],
+  streamFields(usageEvent({ holdId: 'timeless', atMs: Number.MAX_SAFE_INTEGER })),
 ]
+/** Two charges that can be read, but whose tokens the history cannot add: one of them is booked without its record. */
+const ABSURD = ['hold_absurd_one', 'hold_absurd_two']
+const ABSURD_USAGE = { ...ZERO_USAGE, uncached: Number.MAX_SAFE_INTEGER }
 
 export const f18: Fault = {
   id: 'F18',
@@ -26,14 +33,27 @@ export const f18: Fault = {
       for (const fields of POISON) {
         await bank.redis.xadd(eventsKey(stage.random.integer(0, SHARD_COUNT - 1)), '*', ...fields)
       }
+      await chargeAbsurdly(stage)
     })
-    const putAside = async () => (await sql`SELECT 1 FROM dead_letters`).length === POISON.length
+    const expected = POISON.length + 1
+    const putAside = async () => (await sql`SELECT 1 FROM dead_letters`).length === expected
     await until(putAside, 'the poison to be put aside', 60_000)
     const alerts = () => gateways.flatMap((gateway) => gateway.lines('usage_event_dead_lettered')).length - before
-    await until(() => alerts() >= POISON.length, 'the alerts').catch(() => undefined)
-    stage.expect(alerts() === POISON.length, `${alerts()} alerts for ${POISON.length} entries`)
+    await until(() => alerts() >= expected, 'the alerts').catch(() => undefined)
+    stage.expect(alerts() === expected, `${alerts()} alerts for ${expected} entries`)
+    const booked = await sql`SELECT 1 FROM usage_records WHERE hold_id IN ${sql(ABSURD)}`
+    stage.expect(booked.length === ABSURD.length, `${booked.length} of the absurd charges are booked`)
     // A person has looked at them: what would otherwise be told by every check from now on is settled.
     await sql`DELETE FROM dead_letters`
     await stage.lift(() => undefined)
   },
+}
+
+/** Of a customer who does nothing else. */
+async function chargeAbsurdly({ world }: Stage<SingleWorld>): Promise<void> {
+  const { accountId, keyId } = await world.bank.customer(1)
+  for (const holdId of ABSURD) {
+    const event = usageEvent({ holdId, accountId, keyId, cost: 0, record: { usage: ABSURD_USAGE } })
+    await world.bank.redis.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(event))
+  }
 }

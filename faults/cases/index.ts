@@ -13,6 +13,7 @@ import { f2 } from './f02-crash-points'
 import { f3 } from './f03-drain'
 import { f5, f5Always } from './f05-redis-killed'
 import { f6 } from './f06-power-loss'
+import { f6Snapshot } from './f06-snapshot-only'
 import { f7 } from './f07-torn-file'
 import { f8, f8Disk } from './f08-empty-store'
 import { f9, f9Guarded } from './f09-failover'
@@ -21,7 +22,7 @@ import { f11 } from './f11-resharding'
 import { f12, f12Paused } from './f12-hung-store'
 import { f13 } from './f13-out-of-memory'
 import { f15 } from './f15-lost-replies'
-import { f16, f16Hung } from './f16-history-down'
+import { f16, f16Crowded, f16Hung } from './f16-history-down'
 import { f17 } from './f17-flusher-killed'
 import { f18 } from './f18-poison'
 import { f19 } from './f19-frozen-gateway'
@@ -41,7 +42,25 @@ import { u11 } from './u11-floods'
 import { u12 } from './u12-mixed-up'
 
 const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
-const STORE_FAULTS = [f5, f5Always, ...f6, f7, f8, f8Disk, f12, f12Paused, f13, f15, f16, f16Hung, f20, f9Guarded, f9]
+const STORE_FAULTS = [
+  f5,
+  f5Always,
+  ...f6,
+  f6Snapshot,
+  f7,
+  f8,
+  f8Disk,
+  f12,
+  f12Paused,
+  f13,
+  f15,
+  f16,
+  f16Hung,
+  f16Crowded,
+  f20,
+  f9Guarded,
+  f9,
+]
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
 const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12]

@@ -4,6 +4,7 @@ import type { Fault } from '@faults/fault'
 const MODELS = {
   refused: 'the connection is refused',
   nowhere: 'its name is unknown',
+  blackhole: 'nothing comes back from its address',
   untrusted: 'its certificate is self-signed',
 }
 const LIMIT_MS = 3_000

@@ -21,6 +21,7 @@ const WRITINGS: Record<string, Writing> = {
   'after a byte order mark': (text) => [`\ufeff${text}`],
   'with comments between': (text) => [text.replaceAll('data:', ': keep-alive\n\ndata:')],
   'without a blank line at its end': (text) => [text.trimEnd()],
+  'with JSON over several lines': (text) => [text.replaceAll('data: {', 'data: {\ndata: ')],
   'with a space less': (text) => [text.replaceAll('data: ', 'data:')],
 }
 

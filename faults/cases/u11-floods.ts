@@ -21,6 +21,14 @@ const HEADER_BYTES = 2 * 1024 * 1024
 const ENDLESS_WORDS = 40 * MAX_OUTPUT_TOKENS
 const MAX_TOKENS = 100
 
+const REDIRECTIONS = [
+  [301, 'http'],
+  [302, 'http'],
+  [307, 'http'],
+  [308, 'http'],
+  [307, 'file'],
+] as const
+
 const isRefused = ({ status }: Sighting) => status === 502 || status === 504
 
 const CASES: readonly Case[] = [
@@ -75,14 +83,15 @@ const CASES: readonly Case[] = [
     },
     isAsPromised: isRefused,
   },
-  ...[301, 302, 307, 308].map(
-    (status): Case => ({
-      what: `a redirection (${status})`,
+  ...REDIRECTIONS.map(
+    ([status, scheme]): Case => ({
+      what: `a redirection (${status}, ${scheme})`,
       model: 'flood',
       stream: false,
       async play({ answer, call }) {
         const host = call.headers.get('host') ?? ''
-        answer.head(status, { location: `http://${host}/stolen` }, { kind: 'length', bytes: 0 })
+        const location = scheme === 'file' ? 'file:///etc/hostname' : `${scheme}://${host}/stolen`
+        answer.head(status, { location }, { kind: 'length', bytes: 0 })
         answer.end()
       },
       isAsPromised: isRefused,

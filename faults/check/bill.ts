@@ -56,9 +56,12 @@ function matchAnonymous(
   const charges = Map.groupBy(byHold.values(), ([charge]) => charge?.accountId ?? '')
   for (const accountId of evidence.accountIds) {
     const left = [...(charges.get(accountId) ?? [])].sort((a, b) => timeOf(a) - timeOf(b))
-    for (const request of [...(bills.get(accountId) ?? [])].sort((a, b) => a.firstAtMs - b.firstAtMs)) {
+    const requests = [...(bills.get(accountId) ?? [])].sort((a, b) => a.firstAtMs - b.firstAtMs)
+    for (const request of requests) {
       // A request reaches the provider at once or not at all; what is charged in its place has begun close to it.
-      const index = left.findIndex((own) => Math.abs(timeOf(own) - request.firstAtMs) < MATCH_WINDOW_MS)
+      const isClose = (own: Charge[]) => Math.abs(timeOf(own) - request.firstAtMs) < MATCH_WINDOW_MS
+      // Where an account has one of each, nothing can be mixed up, however busy the machine was in between.
+      const index = left.findIndex((own) => isClose(own) || (requests.length === 1 && left.length === 1))
       const own = index === -1 ? [] : (left.splice(index, 1)[0] ?? [])
       const sighting = evidence.sightings.find(({ marker }) => marker === request.marker)
       breaches.push(...compare(evidence, request.marker, request, own, sighting))

@@ -28,6 +28,8 @@ function entries(upstreamUrl: string, tlsUrl: string): Record<string, Entry> {
     drain: { onDisconnect: { policy: 'drain', maxSeconds: 3, maxConcurrent: 4 } },
     refused: { baseUrl: 'http://127.0.0.1:1/v1', timeouts: BRISK },
     nowhere: { baseUrl: 'http://no-such-host.invalid/v1', timeouts: BRISK },
+    /** An address kept free for documentation: packets to it go nowhere. */
+    blackhole: { baseUrl: 'http://192.0.2.1/v1', timeouts: BRISK },
     untrusted: { baseUrl: `${tlsUrl}/v1`, timeouts: BRISK },
     second: { before: 'first', timeouts: BRISK },
     first: { baseUrl: `${upstreamUrl}/first/v1`, timeouts: BRISK },

@@ -18,14 +18,16 @@ export interface GatewayProcess {
   output(): string
   /** Lines of the latest start that hold `text`. */
   lines(text: string): string[]
-  /** Resident memory in bytes and open files. */
+  /** Resident memory in bytes, open files, and processor time used since its start. */
   footprint(): Promise<Footprint>
 }
 
-export type Footprint = { residentBytes: number; openFiles: number }
+export type Footprint = { residentBytes: number; openFiles: number; cpuSeconds: number }
 
 const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 const START_TIMEOUT_MS = 30_000
+/** Linux counts processor time in these, for every program. */
+const TICKS_PER_SECOND = 100
 
 /** Prepares a gateway; `preload` is a file that the process runs first. */
 export function createGatewayProcess(
@@ -89,7 +91,10 @@ export function createGatewayProcess(
       const status = await Bun.file(`/proc/${running().pid}/status`).text()
       const residentKib = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)
       const files = await readdir(`/proc/${running().pid}/fd`)
-      return { residentBytes: residentKib * 1024, openFiles: files.length }
+      const [, times = ''] = (await Bun.file(`/proc/${running().pid}/stat`).text()).split(') ')
+      const [userTicks, systemTicks] = times.split(' ').slice(11, 13).map(Number)
+      const cpuSeconds = ((userTicks ?? 0) + (systemTicks ?? 0)) / TICKS_PER_SECOND
+      return { residentBytes: residentKib * 1024, openFiles: files.length, cpuSeconds }
     },
   }
 }

@@ -61,7 +61,7 @@ export async function startRedisServer(folder: string, config: Record<string, st
     if (newest === undefined) throw new Error('Redis writes no append-only file')
     return join(directory, 'appendonlydir', newest)
   }
-  const { stop } = server
+  const { start, stop } = server
   return Object.assign(server, {
     admin,
     fileSize: async () => (await stat(await currentFile())).size,
@@ -72,7 +72,11 @@ export async function startRedisServer(folder: string, config: Record<string, st
       // Every script's writes end in an EXEC.
       return { bytes: lost.length, transitions: lost.toString('latin1').split('EXEC').length - 1 }
     },
-    stop: async () => {
+    async start() {
+      await start()
+      if (admin.status === 'end') await admin.connect()
+    },
+    async stop() {
       admin.disconnect()
       await stop()
     },

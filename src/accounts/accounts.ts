@@ -1,7 +1,6 @@
 /** Accounts: who pays. Created and suspended here; their money is the ledger's. */
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
-import { isUniqueViolation } from '@/db/failure'
 import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountStatus } from '@/ledger/outcomes'
@@ -31,15 +30,9 @@ export interface Accounts {
 export function createAccounts(database: Database, ledger: Ledger): Accounts {
   const { db } = database
   return {
-    async create({ email, name }) {
-      const accountId = randomId('acct')
-      try {
-        await db.insert(accounts).values({ id: accountId, email, name })
-        return { kind: 'created', accountId }
-      } catch (error) {
-        if (isUniqueViolation(error, 'accounts_email_key')) return { kind: 'email_taken' }
-        throw error
-      }
+    async create(account) {
+      const accountId = await insertAccount(db, account)
+      return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
     async setStatus(accountId, status) {
       const changed = await db
@@ -65,6 +58,19 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
       return row
     },
   }
+}
+
+/** Inserts an empty, active account, also inside a transaction, and returns its id; undefined where the address is taken. */
+export async function insertAccount(
+  db: Database['db'] | Transaction,
+  { email, name }: NewAccount,
+): Promise<string | undefined> {
+  const [row] = await db
+    .insert(accounts)
+    .values({ id: randomId('acct'), email, name })
+    .onConflictDoNothing()
+    .returning({ id: accounts.id })
+  return row?.id
 }
 
 const COLUMNS = {

@@ -1,162 +1,151 @@
-/** The life of an API key: created (and shown once), deactivated, activated, deleted. The history first, then every gateway at once. */
-import { and, desc, eq, ne, sql } from 'drizzle-orm'
+/** The life of an API key: created (and shown once), changed, deactivated, activated, deleted. The history first, then every gateway at once. */
+import { and, count, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation } from '@/db/failure'
 import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
-import { assert } from '@/lib/assert'
 import { randomId } from '@/lib/ids'
-import type { Nano } from '@/lib/money'
-import { inOrder } from './in-order'
+import { recordAudit } from './audit'
+import { type ChangedBy, type ChangeKeyOutcome, editKey, type KeyEdit, type KeyRow, OPERATOR } from './edit-key'
+import { describeLimits, limitColumns } from './key-limits'
+import { findKey, type KeyListing, limitsOf, listKeys } from './key-listing'
 import { generateKey, hashKey, keyHint } from './key-text'
+import { createPlaygroundKeys, type PlaygroundKeyOf } from './playground-key'
 
-/** Limits are integers from 1 to {@link MAX_KEY_LIMIT}, which is asserted. Those left out are the catalogue's defaults (requests, tokens, concurrency) or none. */
+export type { ChangedBy, ChangeKeyOutcome } from './edit-key'
+export { MAX_KEY_LIMIT } from './key-limits'
+export type { KeyListing } from './key-listing'
+
+/**
+ * Counts are integers from 1 to `MAX_KEY_LIMIT`, which is asserted. Limits left out are the catalogue's defaults (requests,
+ * tokens, concurrency) or none.
+ */
 export type NewKey = Partial<KeyLimits> & {
   accountId: string
   /** 1 to 200 characters. */
   name: string
-  /** Ids of the models that may be called; left out = all. */
-  allowedModels?: string[]
 }
+
+/** What is left out stays as it is; a limit of null is the catalogue's default or none. */
+export type KeyChanges = Partial<KeyLimits> & { name?: string }
 
 /** `key` is the only copy of the key's text; it is not stored. */
-export type CreateKeyOutcome = { kind: 'created'; keyId: string; key: string } | { kind: 'unknown_account' }
+export type CreateKeyOutcome =
+  | { kind: 'created'; keyId: string; key: string }
+  | { kind: 'unknown_account' }
+  | { kind: 'too_many_keys'; limit: number }
 
-/** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
-export type ChangeKeyOutcome = { kind: 'updated'; status: KeyStatus } | { kind: 'unknown_key' } | { kind: 'deleted' }
-
-export type KeyListing = KeyLimits & {
-  keyId: string
-  accountId: string
-  name: string
-  /** The first characters of the key's text, e.g. `svc-AbCd`, and its last four. */
-  prefix: string
-  lastFour: string
-  status: KeyStatus
-  allowedModels: string[] | null
-  /** Charges in the calendar month `spentMonth` (yyyymm, UTC) that have reached the history. */
-  spentThisMonth: Nano
-  spentMonth: number
-  lastUsedAt: Date | null
-  createdAt: Date
-}
-
-/** All changes throw where the ledger can't be told; the history has the change by then, and repeating the call mends the rest. */
+/** With `accountId`, only a key of that account is changed. `by` is for the audit log; left out = the operator. */
 export interface ApiKeys {
-  create(key: NewKey): Promise<CreateKeyOutcome>
-  /** With `accountId`, only where the key belongs to that account. */
-  deactivate(keyId: string, accountId?: string): Promise<ChangeKeyOutcome>
-  activate(keyId: string, accountId?: string): Promise<ChangeKeyOutcome>
+  create(key: NewKey, by?: ChangedBy): Promise<CreateKeyOutcome>
+  /** Renames a key and changes its limits. */
+  change(keyId: string, changes: KeyChanges, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
+  deactivate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
+  activate(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
   /** For ever: the key's usage stays in the history, its text is never accepted again. */
-  delete(keyId: string, accountId?: string): Promise<ChangeKeyOutcome>
+  delete(keyId: string, accountId?: string, by?: ChangedBy): Promise<ChangeKeyOutcome>
   /** The account's keys without deleted ones, newest first. */
   list(accountId: string): Promise<KeyListing[]>
+  /** A key of the account that is not deleted. */
+  find(accountId: string, keyId: string): Promise<KeyListing | undefined>
+  readonly playgroundKey: PlaygroundKeyOf
 }
 
-/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
-export const MAX_KEY_LIMIT = 2_000_000_000
+/** Keys of one account that are not deleted, without those that the service made itself. */
+export const MAX_KEYS_PER_ACCOUNT = 100
 
-/** Keys of `service` (the catalogue's `service`) in `database`, with `ledger` as what gateways obey. */
+/**
+ * Keys of `service` (the catalogue's `service`) in `database`, with `ledger` as what gateways obey. All changes throw where
+ * the ledger can't be told; the history has the change by then, and repeating the call mends the rest.
+ */
 export function createApiKeys(database: Database, ledger: Ledger, service: string): ApiKeys {
-  const changeTo = (status: KeyStatus) => (keyId: string, accountId?: string) =>
-    changeStatus(database, ledger, keyId, accountId, status)
+  const edit = (decide: (row: KeyRow) => Decision) => (keyId: string, accountId?: string, by?: ChangedBy) =>
+    editKey(database, ledger, { keyId, accountId, by: by ?? OPERATOR, decide })
   return {
-    create: (key) => create(database, ledger, service, key),
-    deactivate: changeTo('deactivated'),
-    activate: changeTo('active'),
-    delete: changeTo('deleted'),
-    list: (accountId) => list(database, accountId),
+    create: (key, by = OPERATOR) => create(database, ledger, service, key, by),
+    change: (keyId, changes, accountId, by) => edit((row) => toChanged(row, changes))(keyId, accountId, by),
+    deactivate: edit((row) => toStatus(row, 'deactivated')),
+    activate: edit((row) => toStatus(row, 'active')),
+    delete: edit((row) => toStatus(row, 'deleted')),
+    list: (accountId) => listKeys(database, accountId),
+    find: (accountId, keyId) => findKey(database, accountId, keyId),
+    playgroundKey: createPlaygroundKeys(database, service),
   }
 }
 
-async function create(database: Database, ledger: Ledger, service: string, key: NewKey): Promise<CreateKeyOutcome> {
-  const { expiresAtMs, ...columns } = key
-  for (const limit of [key.requestsPerMinute, key.tokensPerMinute, key.concurrency]) {
-    assert(
-      limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
-      'a limit is out of range',
-    )
-  }
+async function create(
+  database: Database,
+  ledger: Ledger,
+  service: string,
+  key: NewKey,
+  by: ChangedBy,
+): Promise<CreateKeyOutcome> {
+  const { accountId, name, ...limits } = key
   const keyId = randomId('key')
   const text = generateKey(service)
   const keyHash = hashKey(text)
+  const values = { id: keyId, accountId, name, keyHash, ...keyHint(text), ...limitColumns(limits) }
   try {
-    await database.db.insert(apiKeys).values({
-      ...columns,
-      id: keyId,
-      keyHash,
-      ...keyHint(text),
-      expiresAt: expiresAtMs === undefined || expiresAtMs === null ? null : new Date(expiresAtMs),
+    const isFull = await database.db.transaction(async (transaction) => {
+      if ((await countKeys(transaction, accountId)) >= MAX_KEYS_PER_ACCOUNT) return true
+      await transaction.insert(apiKeys).values(values)
+      const details = { name, ...describeLimits(limits) }
+      await recordAudit(transaction, { ...by, action: 'key.create', subject: keyId, accountId, details })
+      return false
     })
+    if (isFull) return { kind: 'too_many_keys', limit: MAX_KEYS_PER_ACCOUNT }
   } catch (error) {
     if (isForeignKeyViolation(error)) return { kind: 'unknown_account' }
     throw error
   }
   // Only a short cut: without it the first request reads the history.
-  await ledger.rememberKeyHash(keyHash, { accountId: key.accountId, keyId }).catch(() => undefined)
+  await ledger.rememberKeyHash(keyHash, { accountId, keyId }).catch(() => undefined)
   return { kind: 'created', keyId, key: text }
 }
 
-async function changeStatus(
-  database: Database,
-  ledger: Ledger,
-  keyId: string,
-  accountId: string | undefined,
-  status: KeyStatus,
-): Promise<ChangeKeyOutcome> {
-  const mine = and(eq(apiKeys.id, keyId), accountId === undefined ? undefined : eq(apiKeys.accountId, accountId))
-  const deletedAt = status === 'deleted' ? sql`coalesce(${apiKeys.deletedAt}, now())` : null
-  const changeable = status === 'deleted' ? mine : and(mine, ne(apiKeys.status, 'deleted'))
-  const changed = await database.db
-    .update(apiKeys)
-    .set({ status, deletedAt })
-    .where(changeable)
-    .returning({ id: apiKeys.id })
-  if (changed.length > 0) {
-    await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
-    return { kind: 'updated', status }
-  }
-  const [present] = await database.db.select({ id: apiKeys.id }).from(apiKeys).where(mine)
-  return present ? { kind: 'deleted' } : { kind: 'unknown_key' }
-}
-
-/** Tells the ledger what the history says of the key now. */
-async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: string): Promise<void> {
-  const [row] = await transaction.select().from(apiKeys).where(eq(apiKeys.id, keyId))
-  if (!row) return
-  await ledger.setKeyState({ ...limitsOf(row), accountId: row.accountId, keyId, status: row.status })
-  if (row.status === 'deleted') await ledger.forgetKeyHash(row.keyHash)
-}
-
-async function list({ db }: Database, accountId: string): Promise<KeyListing[]> {
-  const rows = await db
-    .select()
+/** Two that make the last key of an account at once take turns here. */
+async function countKeys(transaction: Transaction, accountId: string): Promise<number> {
+  await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`keys of ${accountId}`}, 0))`)
+  const [row] = await transaction
+    .select({ count: count() })
     .from(apiKeys)
-    .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted')))
-    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
-  return rows.map((row) => ({
-    ...limitsOf(row),
-    keyId: row.id,
-    accountId: row.accountId,
-    name: row.name,
-    prefix: row.prefix,
-    lastFour: row.lastFour,
-    status: row.status,
-    allowedModels: row.allowedModels,
-    spentThisMonth: row.spentThisMonth,
-    spentMonth: row.spentMonth,
-    lastUsedAt: row.lastUsedAt,
-    createdAt: row.createdAt,
-  }))
+    .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted'), isNull(apiKeys.builtIn)))
+  return row?.count ?? 0
 }
 
-function limitsOf(row: typeof apiKeys.$inferSelect): KeyLimits {
-  return {
-    requestsPerMinute: row.requestsPerMinute,
-    tokensPerMinute: row.tokensPerMinute,
-    concurrency: row.concurrency,
-    monthlyBudget: row.monthlyBudget,
-    expiresAtMs: row.expiresAt === null ? null : row.expiresAt.getTime(),
+type Decision = KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
+
+const ACTION_OF: Record<KeyStatus, string> = {
+  active: 'key.activate',
+  deactivated: 'key.deactivate',
+  deleted: 'key.delete',
+}
+
+function toStatus(row: KeyRow, status: KeyStatus): Decision {
+  if (status === 'deleted' && row.builtIn) return { kind: 'built_in' }
+  if (row.status === status) return undefined
+  if (row.status === 'deleted') return { kind: 'deleted' }
+  const deletedAt = status === 'deleted' ? new Date() : null
+  return { action: ACTION_OF[status], columns: { status, deletedAt }, details: {} }
+}
+
+function toChanged(row: KeyRow, { name, ...limits }: KeyChanges): Decision {
+  if (row.status === 'deleted') return { kind: 'deleted' }
+  const isRenamed = name !== undefined && name !== row.name
+  if (isRenamed && row.builtIn) return { kind: 'built_in' }
+  const columns = { ...(isRenamed && { name }), ...limitColumns(limits) }
+  if (Object.keys(columns).length === 0) return undefined
+  const before = limitsOf(row)
+  const asked = Object.keys(limits) as (keyof KeyLimits)[]
+  const details = {
+    ...(isRenamed && { newName: name }),
+    ...prefixed('before.', describeLimits(Object.fromEntries(asked.map((limit) => [limit, before[limit]])))),
+    ...describeLimits(limits),
   }
+  return { action: 'key.change', columns, details }
+}
+
+function prefixed<T>(prefix: string, values: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
 }

@@ -35,7 +35,8 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
     async key(accountId, keyId) {
       const [row] = await bounded(sql<KeyRow[]>`
         SELECT status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
-          (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, spent_month_nano, spent_month
+          (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
+          spent_month_nano, spent_month
         FROM api_keys WHERE id = ${keyId} AND account_id = ${accountId}`)
       return row && toKeySnapshot(accountId, keyId, row)
     },
@@ -73,6 +74,7 @@ type KeyRow = {
   concurrency: number | null
   monthly_budget_nano: number | null
   expires_at_ms: number | null
+  allowed_models: string[] | null
   spent_month_nano: number
   spent_month: number
 }
@@ -100,6 +102,7 @@ function toKeySnapshot(accountId: string, keyId: string, row: KeyRow): KeySnapsh
     concurrency: row.concurrency,
     monthlyBudget: row.monthly_budget_nano === null ? null : nano(row.monthly_budget_nano),
     expiresAtMs: row.expires_at_ms,
+    allowedModels: row.allowed_models,
     spentThisMonth: nano(row.spent_month_nano),
     month: row.spent_month,
   }

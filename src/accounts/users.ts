@@ -1,34 +1,41 @@
-/** People who log in: an e-mail address, a password hash, a role, and the account they belong to. */
-import type { Database } from '@/db/client'
+/** People who sign in, as operators create them, and the account each of them pays with. */
+import { eq, sql } from 'drizzle-orm'
+import { credentials, sessions, twoFactors, type UserRole, users } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation, isUniqueViolation } from '@/db/failure'
-import { type UserRole, users } from '@/db/schema'
+import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
+import { insertAccount } from './accounts'
+import { hashPassword } from './passwords'
 
-export type NewUser = { email: string; password: string; role?: UserRole; accountId?: string }
+/** Without `name`, what stands before the @; without `accountId`, the account of that address or a new, empty one. */
+export type NewUser = { email: string; password: string; name?: string; role?: UserRole; accountId?: string }
 
 export type CreateUserOutcome =
   | { kind: 'created'; userId: string }
   | { kind: 'email_taken' }
   | { kind: 'unknown_account' }
 
-export const PASSWORD_MIN_CHARS = 8
-/** Nothing is cut off: a longer password is refused. */
-export const PASSWORD_MAX_CHARS = 256
-
-/** 19 MiB and two passes, OWASP's recommendation of 2024; the hash carries its parameters, so they may grow. */
-const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-
-/** Creates a user. The caller checks the password's length. The hash is computed off the event loop. */
+/**
+ * Creates a user for an operator, who vouches for the address: it counts as verified, and its account is theirs. The caller
+ * checks the password's length.
+ */
 export async function createUser({ db }: Database, user: NewUser): Promise<CreateUserOutcome> {
   const userId = randomId('user')
-  const passwordHash = await Bun.password.hash(user.password, ARGON2ID)
+  const email = user.email.toLowerCase()
+  const password = await hashPassword(user.password)
   try {
-    await db.insert(users).values({
-      id: userId,
-      email: user.email,
-      passwordHash,
-      role: user.role ?? 'member',
-      accountId: user.accountId ?? null,
+    await db.transaction(async (transaction) => {
+      await transaction.insert(users).values({
+        id: userId,
+        email,
+        name: user.name ?? nameOf(email),
+        emailVerified: true,
+        role: user.role ?? 'member',
+        accountId: user.accountId ?? null,
+      })
+      await transaction.insert(credentials).values(passwordCredential(userId, password))
+      await ensureAccount(transaction, userId)
     })
     return { kind: 'created', userId }
   } catch (error) {
@@ -38,10 +45,64 @@ export async function createUser({ db }: Database, user: NewUser): Promise<Creat
   }
 }
 
-/** Creates the administrator, or gives the user of that address this password and the role `admin`. */
-export async function upsertAdministrator({ sql }: Database, email: string, password: string): Promise<void> {
-  const passwordHash = await Bun.password.hash(password, ARGON2ID)
-  await sql`INSERT INTO users (id, email, password_hash, role)
-    VALUES (${randomId('user')}, ${email}, ${passwordHash}, 'admin')
-    ON CONFLICT (lower(email)) DO UPDATE SET password_hash = excluded.password_hash, role = excluded.role`
+/**
+ * Creates the administrator, or gives the user of that address this password and the role `admin`. Whoever had signed up
+ * with the address before loses their sessions and their second factor.
+ */
+export async function upsertAdministrator({ db }: Database, address: string, newPassword: string): Promise<void> {
+  const email = address.toLowerCase()
+  const password = await hashPassword(newPassword)
+  await db.transaction(async (transaction) => {
+    const [before] = await transaction.select().from(users).where(eq(users.email, email)).for('update')
+    if (before && (before.role !== 'admin' || !before.emailVerified)) {
+      await transaction.delete(sessions).where(eq(sessions.userId, before.id))
+      await transaction.delete(twoFactors).where(eq(twoFactors.userId, before.id))
+      await transaction.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, before.id))
+    }
+    const [user] = await transaction
+      .insert(users)
+      .values({ id: randomId('user'), email, name: nameOf(email), emailVerified: true, role: 'admin' })
+      .onConflictDoUpdate({ target: users.email, set: { role: 'admin', emailVerified: true } })
+      .returning({ id: users.id })
+    if (!user) return
+    await transaction
+      .insert(credentials)
+      .values(passwordCredential(user.id, password))
+      .onConflictDoUpdate({ target: [credentials.providerId, credentials.accountId], set: { password } })
+    await ensureAccount(transaction, user.id)
+  })
+}
+
+/**
+ * Links a user who has no account to the one of their address, or to a new, empty one. An account that exists already is
+ * given only to somebody whose address is verified: otherwise its credit would be anybody's. Returns the account's id;
+ * undefined where the user has none now.
+ */
+export async function ensureAccount(transaction: Transaction, userId: string): Promise<string | undefined> {
+  const [user] = await transaction.select().from(users).where(eq(users.id, userId)).for('update')
+  if (!user) return undefined
+  if (user.accountId !== null) return user.accountId
+  const created = await insertAccount(transaction, { email: user.email, name: user.name })
+  if (created === undefined && !user.emailVerified) return undefined
+  const accountId = created ?? (await accountOfAddress(transaction, user.email))
+  if (accountId !== undefined) await transaction.update(users).set({ accountId }).where(eq(users.id, userId))
+  return accountId
+}
+
+async function accountOfAddress(transaction: Transaction, email: string): Promise<string | undefined> {
+  const [row] = await transaction
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(sql`lower(${accounts.email})`, email))
+  return row?.id
+}
+
+function passwordCredential(userId: string, password: string): typeof credentials.$inferInsert {
+  return { id: randomId('cred'), userId, providerId: 'credential', accountId: userId, password }
+}
+
+const NAME_MAX_CHARS = 100
+
+function nameOf(email: string): string {
+  return email.slice(0, email.indexOf('@')).slice(0, NAME_MAX_CHARS) || email.slice(0, NAME_MAX_CHARS)
 }

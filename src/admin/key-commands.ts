@@ -32,6 +32,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       return async ({ apiKeys }) => {
         const outcome = await apiKeys.create(key)
         if (outcome.kind === 'unknown_account') fail(`no account ${key.accountId}`)
+        if (outcome.kind === 'too_many_keys') fail(`the account has ${outcome.limit} keys already`)
         return { output: { keyId: outcome.keyId, key: outcome.key } }
       }
     },
@@ -54,6 +55,7 @@ function changeCommand(verb: string, help: string, change: Change): Command {
         const outcome = await change(apiKeys, keyId)
         if (outcome.kind === 'unknown_key') fail('there is no key of that id')
         if (outcome.kind === 'deleted') fail(`the key ${keyId} was deleted`)
+        if (outcome.kind === 'built_in') fail(`the key ${keyId} belongs to the service and stays`)
         return { output: { keyId, status: outcome.status } }
       }
     },

@@ -1,5 +1,6 @@
 /** Operator commands for people who log in. */
-import { createUser, PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/users'
+import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+import { createUser } from '@/accounts/users'
 import { type Command, optional, required } from './command'
 import { fail } from './failure'
 import { readEmail } from './values'

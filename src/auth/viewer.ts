@@ -1,5 +1,7 @@
-/** Who looks at the dashboard: the person behind a session. */
-import type { UserRole } from '@/db/schema'
+/** Who looks at the dashboard: the person behind a session, which ends where it lies idle or has grown too old. */
+import { eq } from 'drizzle-orm'
+import { sessions, type UserRole } from '@/db/auth-schema'
+import { type AuthParts, ask } from './parts'
 
 /** A signed-in person and the account they pay with. */
 export type Viewer = {
@@ -14,3 +16,37 @@ export type Viewer = {
 
 /** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */
 export type IdentifyViewer = (request: Request) => Promise<Viewer | undefined>
+
+/** A session that is used all the time is written down as used only this often. */
+const TOUCH_SECONDS = 60
+
+/** Identifies people by the library's sessions. The role and the account are read anew each time. */
+export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
+  const { db } = parts.database
+  return async function identifyViewer(request) {
+    const cookie = request.headers.get('cookie')
+    if (cookie === null) return undefined
+    const { body: found } = await ask(parts, (library) =>
+      library.api.getSession({ headers: new Headers({ cookie }), returnHeaders: true }),
+    )
+    if (!found) return undefined
+    const { session, user } = found
+    const idleSeconds = (Date.now() - session.updatedAt.getTime()) / 1000
+    if (idleSeconds >= parts.settings.sessionIdleSeconds) {
+      await db.delete(sessions).where(eq(sessions.id, session.id))
+      return undefined
+    }
+    if (idleSeconds >= TOUCH_SECONDS) {
+      await db.update(sessions).set({ updatedAt: new Date() }).where(eq(sessions.id, session.id))
+    }
+    if (!user.accountId) return undefined
+    return {
+      userId: user.id,
+      accountId: user.accountId,
+      email: user.email,
+      name: user.name,
+      role: user.role === 'admin' ? 'admin' : 'member',
+      sessionId: session.id,
+    }
+  }
+}

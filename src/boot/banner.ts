@@ -7,8 +7,8 @@ export type BannerFacts = {
   isSandboxed: boolean
   isEmbedded: boolean
   dataDir: string
-  /** Only on the first start: the demo account's key, which is never shown again, and a model to try it with. */
-  demo: { key: string; creditUsd: string; model: string } | undefined
+  /** Only on the first start: the demo account's secrets, which are never shown again, and a model to try it with. */
+  demo: { key: string; email: string; password: string; creditUsd: string; model: string } | undefined
 }
 
 /** The banner's text, with a line feed at its end. */
@@ -34,6 +34,7 @@ export function formatBanner(facts: BannerFacts): string {
       '',
       `  A demo account with ${demo.creditUsd} USD of credit was created. Its API key, shown only now:`,
       `  ${demo.key}`,
+      `  In the dashboard: ${demo.email} with the password ${demo.password}`,
     )
     lines.push('', '  Try it:', `  ${curlLine(address, demo.key, demo.model)}`)
   }

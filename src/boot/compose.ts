@@ -10,6 +10,7 @@ import { FORMATS } from '@/formats/index'
 import { createActiveStreams } from '@/gateway/active-streams'
 import { createDrainSlots } from '@/gateway/drain'
 import { createHoldKeeper } from '@/gateway/hold-keeper'
+import { createKeyPermissions } from '@/gateway/key-permissions'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/gateway/prometheus'
 import { createSettler } from '@/gateway/settler'
 import { createSignatureStore } from '@/gateway/signature-store'
@@ -29,6 +30,7 @@ import { createReports } from '@/usage/reports'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
+import { assembleTopUps, type TopUps } from './top-ups'
 
 /** One running gateway without its port. */
 export type Gateway = {
@@ -67,6 +69,9 @@ const SETTLE_TIMEOUT_MS = 5_000
 /** Background work may wait longer for the store than a client may. */
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
+/** For what people look up in the dashboard. */
+const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000, applicationName: 'dashboard' }
+const READING_CLOSE_SECONDS = 1
 
 /** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
@@ -75,6 +80,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const workerRedis = connectRedis(redisUrl, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])
   const database = connectDatabase(databaseUrl, { maxConnections: config.databasePoolSize })
+  const reading = connectDatabase(databaseUrl, READING_POOL)
   const history = createLedgerHistory(database)
   const ledger = createLedger({ redis, history, defaultLimits: catalog.limits, logger })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1, applicationName: 'flusher' })
@@ -90,15 +96,17 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   })
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config) })
   const onExpired = (count: number) => metrics.flagged('expired', count)
+  const topUps = assembleTopUps({ config, database, ledger, clock: systemClock, logger })
   const workers: Worker[] = [
     flusher,
     createSweeper({ ledger, logger, onExpired }),
     createOutboxWorker(database, ledger, logger),
+    topUps.expiry,
   ]
   const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
   if (options.watchesLedger ?? true) workers.push(watch)
   let isDraining = false
-  const parts = { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger }
+  const parts = { config, catalog, redis, database, reading, ledger, topUps, flusher, crashPoint, metrics, logger }
   const deps = assemble({ ...parts, isDraining: () => isDraining })
   watchState(deps, flusher)
   ledger.onStoreReturn(deps.settler.storeReturned)
@@ -112,6 +120,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     },
     async stop(timeoutMs) {
       isDraining = true
+      deps.dashboard.liveAccounts.stop()
       await finishAnswers(deps, timeoutMs)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
       deps.keeper.stop()
@@ -120,7 +129,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       await Promise.all(workers.map((worker) => worker.stop()))
       redis.disconnect()
       workerRedis.disconnect()
-      await database.close()
+      await Promise.all([database.close(), reading.close(READING_CLOSE_SECONDS)])
       return left
     },
   }
@@ -131,7 +140,9 @@ type Parts = {
   catalog: Catalog
   redis: RedisClient
   database: Database
+  reading: Database
   ledger: Ledger
+  topUps: TopUps
   flusher: Flusher
   crashPoint: CrashPoint
   metrics: PrometheusMetrics
@@ -140,7 +151,8 @@ type Parts = {
 }
 
 function assemble(parts: Parts): AppDeps {
-  const { config, catalog, redis, database, ledger, flusher, crashPoint, metrics, logger, isDraining } = parts
+  const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger, isDraining } = parts
+  const router = createSharedRouter(catalog, redis, logger, metrics)
   return {
     catalog,
     formats: FORMATS,
@@ -149,9 +161,10 @@ function assemble(parts: Parts): AppDeps {
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
     holdTtlMs: config.holdTtlMs,
     crashPoint,
-    router: createSharedRouter(catalog, redis, logger, metrics),
+    router,
     streams: createActiveStreams(),
     drains: createDrainSlots(),
+    permissions: createKeyPermissions(),
     signatures: createSignatureStore({
       set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
       get: (key) => redis.get(key),
@@ -166,7 +179,9 @@ function assemble(parts: Parts): AppDeps {
     publicUrl: config.publicUrl,
     readiness: readinessChecks(redis, database, flusher),
     isDraining,
-    dashboard: assembleDashboard(parts),
+    dashboard: assembleDashboard({ ...parts, router, routingCounts: metrics.routing }),
+    depositDesk: topUps.depositDesk,
+    sandbox: topUps.sandbox,
   }
 }
 

@@ -1,25 +1,86 @@
 /** Wires what only the dashboard needs: people and their sessions, orders, administration. */
+import { createAccounts } from '@/accounts/accounts'
+import { createApiKeys } from '@/accounts/api-keys'
+import { createAdministration } from '@/administration/administration'
+import type { HealthSources } from '@/administration/provider-health'
+import { createAuth } from '@/auth/auth'
+import { priceLines } from '@/catalog/price-lines'
+import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config'
 import type { Database } from '@/db/client'
+import type { AssetDeps } from '@/http/dashboard/asset-routes'
 import type { DashboardDeps } from '@/http/dashboard/routes'
 import type { RedisClient } from '@/ledger/connection'
 import type { Ledger } from '@/ledger/ledger'
+import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { NANO_PER_USD, nano } from '@/lib/money'
+import { createKeyUsage } from '@/usage/key-usage'
+import { createLiveAccounts } from '@/usage/live-accounts'
+import { createUsageViews } from '@/usage/usage-views'
+import { createAssetLoader } from './dashboard-assets/load'
+import type { TopUps } from './top-ups'
 
 export type DashboardParts = {
   config: Config
+  catalog: Catalog
   database: Database
+  /** Another pool, for what people look up: it takes nothing from paid requests. */
+  reading: Database
   ledger: Ledger
   redis: RedisClient
+  topUps: TopUps
+  router: HealthSources['router']
+  /** What this process has counted of its providers. */
+  routingCounts: HealthSources['counts']
   logger: Logger
 }
 
-/** Everything behind `/dashboard/api`. */
-export function assembleDashboard({ config }: DashboardParts): DashboardDeps {
+/** Everything behind `/dashboard`. */
+export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
+  const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
+  const auth = createAuth({
+    settings: config.signIn,
+    publicUrl: config.publicUrl,
+    isProduction: config.isProduction,
+    issuer: catalog.service,
+    database,
+    redis,
+    logger,
+  })
+  const apiKeys = createApiKeys(database, ledger, catalog.service)
   return {
+    catalog,
+    ledger,
+    orders: topUps.orders,
+    methods: topUps.ordersDeps.methods,
+    sellerName: catalog.service,
+    apiKeys,
+    administration: createAdministration({
+      ordersDeps: topUps.ordersDeps,
+      orders: topUps.orders,
+      accounts: createAccounts(database, ledger),
+      apiKeys,
+      reading,
+      approvalLimit: nano(config.administration.approvalLimitUsd * NANO_PER_USD),
+      health: { catalog, router: parts.router, counts: parts.routingCounts },
+    }),
+    usage: createUsageViews({
+      database: reading,
+      ledger,
+      priceUsage: (model, usage) => priceLines(catalog, model, usage),
+      clock: systemClock,
+      logger,
+    }),
+    liveAccounts: createLiveAccounts({ ledger, database: reading, logger }),
+    readKeyUsage: createKeyUsage(database),
+    logger,
+    loadAssets: createAssetLoader(logger),
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,
-    identifyViewer: async () => undefined,
+    identifyViewer: auth.identifyViewer,
+    auth,
+    trustedProxyHops: config.signIn.trustedProxyHops,
   }
 }

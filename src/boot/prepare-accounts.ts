@@ -10,21 +10,23 @@ import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/connection'
 import { createLedger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
-import { createDemoAccount } from './demo-account'
+import { createDemoAccount, type DemoAccount } from './demo-account'
 import type { Stores } from './stores'
 
 const REDIS_TIMEOUT_MS = 10_000
 
-/** Returns the demo account's key if it was created now: on the first start outside production, with no account yet. */
+/** Returns the demo account if it was created now: on the first start outside production, with no account yet. */
 export async function prepareAccounts(
   { config, catalog, logger }: { config: Config; catalog: Catalog; logger: Logger },
   stores: Stores,
-): Promise<string | undefined> {
+): Promise<DemoAccount | undefined> {
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 1 })
   try {
     const { administrator } = config
+    // Looked at before the administrator, who gets an account as well.
+    const isFirst = (await database.sql`SELECT 1 FROM accounts LIMIT 1`).length === 0
     if (administrator) await upsertAdministrator(database, administrator.email, administrator.password)
-    if (config.isProduction || (await database.sql`SELECT 1 FROM accounts LIMIT 1`).length > 0) return undefined
+    if (config.isProduction || !isFirst) return undefined
     const redis = connectRedis(stores.redisUrl, { logger, name: 'start' })
     try {
       await waitForRedis(redis, REDIS_TIMEOUT_MS)
@@ -35,6 +37,7 @@ export async function prepareAccounts(
         logger,
       })
       return await createDemoAccount({
+        database,
         accounts: createAccounts(database, ledger),
         apiKeys: createApiKeys(database, ledger, catalog.service),
         credits: createCredits(database, ledger),

@@ -11,7 +11,8 @@ import { createLogger, type Logger } from '@/lib/logger'
 import { formatUsd } from '@/lib/money'
 import { createRedactor } from '@/lib/redact'
 import { type BannerFacts, formatBanner } from './banner'
-import { DEMO_CREDIT } from './demo-account'
+import { loadAssets } from './dashboard-assets/load'
+import { DEMO_CREDIT, type DemoAccount } from './demo-account'
 import { prepareAccounts } from './prepare-accounts'
 import { localAddress, runServer } from './run-server'
 import { openStores, type Stores } from './stores'
@@ -99,12 +100,15 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
 /** Everything on one machine: the stores it has to bring, the schema, a first account, and one server here or several. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
   const { config, logger, sandbox } = prepared
+  // Built while the stores start, so that the first visitor does not wait, and only once where several processes serve.
+  const pages = loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
     await migrate(stores.databaseUrl)
-    const demoKey = await prepareAccounts(prepared, stores)
+    const demo = await prepareAccounts(prepared, stores)
+    await pages
     const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
-    process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, demoKey)))
+    process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, demo)))
     return {
       address: server.address,
       async stop(signal) {
@@ -145,7 +149,7 @@ function bannerFacts(
   { config, catalog, isSandboxed }: Prepared,
   stores: Stores,
   address: string,
-  demoKey: string | undefined,
+  demo: DemoAccount | undefined,
 ): BannerFacts {
   const [firstModel] = catalog.models.keys()
   return {
@@ -156,8 +160,8 @@ function bannerFacts(
     isEmbedded: stores.isEmbedded,
     dataDir: config.dataDir,
     demo:
-      demoKey !== undefined && firstModel !== undefined
-        ? { key: demoKey, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel }
+      demo !== undefined && firstModel !== undefined
+        ? { ...demo, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel }
         : undefined,
   }
 }

@@ -4,6 +4,12 @@ import { sha256Hex } from '@/lib/ids'
 import { connectDatabase } from './client'
 import history from './migrations/0001_history.sql' with { type: 'text' }
 import routeReason from './migrations/0002_route_reason.sql' with { type: 'text' }
+import signIn from './migrations/0003_sign_in.sql' with { type: 'text' }
+import orders from './migrations/0004_orders.sql' with { type: 'text' }
+import administration from './migrations/0005_administration.sql' with { type: 'text' }
+import keys from './migrations/0006_keys.sql' with { type: 'text' }
+import usage from './migrations/0007_usage.sql' with { type: 'text' }
+import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 export type Migration = { id: number; name: string; sql: string }
@@ -11,6 +17,12 @@ export type Migration = { id: number; name: string; sql: string }
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: 'history', sql: history },
   { id: 2, name: 'route_reason', sql: routeReason },
+  { id: 3, name: 'sign_in', sql: signIn },
+  { id: 4, name: 'orders', sql: orders },
+  { id: 5, name: 'administration', sql: administration },
+  { id: 6, name: 'keys', sql: keys },
+  { id: 7, name: 'usage', sql: usage },
+  { id: 8, name: 'room_for_updates', sql: roomForUpdates },
 ]
 
 export type MigrateOptions = {

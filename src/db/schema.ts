@@ -4,31 +4,19 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
-  customType,
   date,
   index,
   integer,
   pgTable,
   primaryKey,
   text,
-  timestamp,
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
 import type { BillingRule, EventFlag, UsageEvent } from '@/ledger/usage-event'
-import { type Nano, nano } from '@/lib/money'
-
-/** An amount in nano-USD; reading one beyond ±9,000,000 USD is a bug and throws. */
-const amount = customType<{ data: Nano; driverData: number }>({
-  dataType: () => 'nano_usd',
-  fromDriver: (value) => nano(Number(value)),
-})
-const tokens = customType<{ data: number; driverData: number }>({
-  dataType: () => 'token_count',
-  fromDriver: (value) => Number(value),
-})
-const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+import { nano } from '@/lib/money'
+import { amount, moment, tokens } from './columns'
 
 export const accounts = pgTable(
   'accounts',
@@ -48,6 +36,8 @@ export const accounts = pgTable(
   (table) => [uniqueIndex('accounts_email_key').on(sql`lower(${table.email})`)],
 )
 
+export type BuiltInKey = 'playground'
+
 export const apiKeys = pgTable(
   'api_keys',
   {
@@ -65,13 +55,18 @@ export const apiKeys = pgTable(
     expiresAt: moment('expires_at'),
     /** null = every model. */
     allowedModels: text('allowed_models').array(),
+    /** A key that the service made itself; null for one that a person made. */
+    builtIn: text('built_in').$type<BuiltInKey>(),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),
     spentMonth: integer('spent_month').notNull().default(197001),
     lastUsedAt: moment('last_used_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     deletedAt: moment('deleted_at'),
   },
-  (table) => [index('api_keys_account_index').on(table.accountId, table.createdAt.desc())],
+  (table) => [
+    index('api_keys_account_index').on(table.accountId, table.createdAt.desc()),
+    uniqueIndex('api_keys_built_in_key').on(table.accountId, table.builtIn).where(sql`built_in IS NOT NULL`),
+  ],
 )
 
 export type LedgerEntryKind = 'credit' | 'correction'
@@ -140,6 +135,10 @@ export const usageRecords = pgTable(
   (table) => [
     primaryKey({ columns: [table.eventId, table.settledAt] }),
     index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
+    index('usage_records_cell_index').on(table.accountId, table.keyId, table.model, table.settledAt.desc()),
+    index('usage_records_noteworthy_index')
+      .on(table.accountId, table.settledAt.desc())
+      .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
   ],
 )
 
@@ -182,19 +181,4 @@ export const deadLetters = pgTable(
     createdAt: moment('created_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.stream, table.entryId] })],
-)
-
-export type UserRole = 'member' | 'admin'
-
-export const users = pgTable(
-  'users',
-  {
-    id: text('id').primaryKey(),
-    email: text('email').notNull(),
-    passwordHash: text('password_hash').notNull(),
-    role: text('role').$type<UserRole>().notNull().default('member'),
-    accountId: text('account_id'),
-    createdAt: moment('created_at').notNull().defaultNow(),
-  },
-  (table) => [uniqueIndex('users_email_key').on(sql`lower(${table.email})`)],
 )

@@ -9,8 +9,10 @@ import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { Router } from '@/routing/router'
 import type { ActiveStreams } from './active-streams'
+import type { Charge } from './charge'
 import type { DrainSlots } from './drain'
 import type { HoldDeps } from './hold'
+import type { KeyPermissions } from './key-permissions'
 import type { Metrics } from './metrics'
 import type { SignatureStore } from './signature-store'
 
@@ -22,6 +24,7 @@ export type ChatDeps = HoldDeps & {
   streams: ActiveStreams
   signatures: SignatureStore
   drains: DrainSlots
+  permissions: KeyPermissions
   metrics: Metrics
   clock: Clock
   logger: Logger
@@ -44,4 +47,15 @@ export type ChatCall = {
   /** When the request arrived: wall clock, and monotonic for durations. */
   arrivedAtMs: number
   arrivedMonotonicMs: number
+  /** What a complete stream ends in beyond its format's own words; in the framing's text. */
+  epilogue?: (receipt: Receipt) => string
+}
+
+/** What is known of an answer once it is settled. Times are milliseconds since arrival. */
+export type Receipt = {
+  requestId: string
+  model: string
+  charge: Charge
+  firstTokenMs: number | null
+  durationMs: number
 }

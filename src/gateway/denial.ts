@@ -25,6 +25,11 @@ export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): 
       return new GatewayError('invalid_credentials', 'This API key does not exist.')
     case 'account_suspended':
       return new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
+    case 'models_changed':
+      return new GatewayError('overloaded', 'The models of this API key are being changed. Try again.', {
+        code: 'key_changing',
+        retryAfterSeconds: 1,
+      })
     case 'exists':
       return new GatewayError('internal', 'The request could not be identified.', { cause: `hold ${outcome.state}` })
   }

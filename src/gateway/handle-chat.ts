@@ -4,28 +4,19 @@ import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
 import { unfold } from '@/chat/unfold'
 import { assert } from '@/lib/assert'
-import { nano } from '@/lib/money'
 import { classify } from '@/routing/fault-class'
 import type { Journey } from '@/routing/journey'
-import type { Plan, PlannedTarget } from '@/routing/plan'
+import type { Plan } from '@/routing/plan'
 import { describeTrail, routeReason } from '@/routing/route-reason'
 import { sessionOf } from '@/routing/stickiness'
 import type { Ticket } from '@/routing/ticket'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import {
-  type Answer,
-  CLIENT_CLOSED_STATUS,
-  isRunaway,
-  progressOf,
-  RUNAWAY,
-  settleAnswer,
-  unreachedRecord,
-} from './answer'
+import { type Answer, CLIENT_CLOSED_STATUS, isRunaway, progressOf, RUNAWAY, settleAnswer } from './answer'
 import { type Attempt, attemptTarget } from './attempt'
 import type { ChatCall, ChatDeps } from './chat-call'
-import { type Hold, type Negotiation, withHold } from './hold'
-import { affordableCap, exactSize, quickSize, resize } from './hold-size'
+import { type Hold, withHold } from './hold'
 import { createMeter } from './meter'
+import { negotiate } from './negotiation'
 import { relayJson } from './relay-json'
 import { relayStream } from './relay-stream'
 import { createSignatureCollector } from './signature-store'
@@ -34,64 +25,11 @@ import type { StreamSource } from './stream-source'
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export async function handleChat(deps: ChatDeps, arrived: ChatCall): Promise<Response> {
   const session = sessionOf(arrived.payer.accountId, arrived.request, arrived.sessionName)
-  const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session })
-  const call = await restoreSignatures(deps, arrived, plan)
-  const negotiated = { request: call.request, loweredCap: undefined as number | undefined }
-  const negotiation = negotiate(call, plan, (cap) => {
-    negotiated.request = { ...call.request, maxOutputTokens: cap }
-    negotiated.loweredCap = cap
+  const negotiation = await negotiate(deps, arrived, session)
+  return withHold(deps, arrived.payer, arrived.requestId, negotiation, (hold) => {
+    const { plan, call, loweredCap } = negotiation.draft()
+    return answerFromPlan(deps, call, { plan, session, hold, loweredCap })
   })
-  return withHold(deps, call.payer, call.requestId, negotiation, (hold) =>
-    answerFromPlan(
-      deps,
-      { ...call, request: negotiated.request },
-      { plan, session, hold, loweredCap: negotiated.loweredCap },
-    ),
-  )
-}
-
-/** A provider of another format than the client's may have signed what the client could not keep. */
-async function restoreSignatures(deps: ChatDeps, call: ChatCall, plan: Plan): Promise<ChatCall> {
-  if (plan.targets.every(({ target }) => target.provider.format === call.format.name)) return call
-  const request = await deps.signatures.restore(call.payer.accountId, call.request)
-  if (request === call.request) return call
-  const addedBytes =
-    Buffer.byteLength(JSON.stringify(request.turns)) - Buffer.byteLength(JSON.stringify(call.request.turns))
-  return { ...call, request, bodyBytes: call.bodyBytes + Math.max(0, addedBytes) }
-}
-
-/**
- * What to offer when the balance refuses a size: first an exact count instead of the cheap bound; then, where the caller set
- * no output limit, the largest one that the balance pays.
- */
-function negotiate(call: ChatCall, plan: Plan, lowerCap: (cap: number) => void): Negotiation {
-  const { request } = call
-  const quick = quickSize(request, call.bodyBytes, plan.models)
-  let size = quick
-  let step: 'exact' | 'lowered' | 'none' = 'exact'
-  return {
-    first: quick,
-    record: unreachedRecord(call, firstTarget(plan)),
-    async next({ available }) {
-      if (step === 'exact') {
-        step = request.maxOutputTokens === undefined ? 'lowered' : 'none'
-        size = await exactSize(request, quick, plan.models)
-        if (size.amount <= available || step === 'none') return size.amount < quick.amount ? size : undefined
-      }
-      if (step !== 'lowered') return undefined
-      step = 'none'
-      const cap = affordableCap(request, size, plan.models, nano(Math.max(available, 0)))
-      if (cap === undefined) return undefined
-      lowerCap(cap)
-      return resize({ ...request, maxOutputTokens: cap }, size, plan.models)
-    },
-  }
-}
-
-function firstTarget(plan: Plan): PlannedTarget {
-  const [first] = plan.targets
-  assert(first, 'a plan has at least one target')
-  return first
 }
 
 /** What an answer is to be made with. */

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '@/chat/error'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer, RateLimitState, Renewal, ReserveOutcome } from '@/ledger/outcomes'
+import type { AllowedModels, Payer, RateLimitState, Renewal, ReserveOutcome } from '@/ledger/outcomes'
 import type { UsageRecord } from '@/ledger/usage-event'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
@@ -37,13 +37,20 @@ export interface Hold {
   handOver(): void
 }
 
-/** A sizing step: given why the last size was refused, a smaller size, or undefined when there is none. */
-export type Negotiation = {
-  first: HoldSize
+/** What the ledger is asked to reserve. */
+export type Offer = {
+  size: HoldSize
   /** What the ledger writes if this process dies before its first renewal. */
   record: UsageRecord
-  next(refusal: Extract<ReserveOutcome, { kind: 'insufficient' }>): Promise<HoldSize | undefined>
+  /** The models that the request was planned with. */
+  allowedModels: AllowedModels
 }
+
+/** A refusal that another offer may turn into a hold. */
+export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'models_changed' }>
+
+/** The first offer and, given why the last one was refused, the next, or undefined when there is none. */
+export type Negotiation = { first: Offer; next(refusal: Refusal): Promise<Offer | undefined> }
 
 /**
  * Reserves, runs `use`, and makes sure that the hold ends. Throws a GatewayError where the ledger refuses: 401, 402, 429, or
@@ -130,23 +137,25 @@ async function reserveCredit(
   holdId: string,
   negotiation: Negotiation,
 ): Promise<{ size: HoldSize; limits: RateLimitState }> {
-  const record = JSON.stringify(negotiation.record)
-  let size = negotiation.first
+  let offer = negotiation.first
   for (;;) {
-    const outcome = await reserveOnce(deps, payer, holdId, size, record)
-    if (outcome.kind === 'reserved') return { size, limits: outcome.limits }
-    const smaller = outcome.kind === 'insufficient' ? await negotiation.next(outcome) : undefined
-    if (!smaller) throw denial(outcome)
-    size = smaller
+    const outcome = await reserveOnce(deps, payer, holdId, offer)
+    if (outcome.kind === 'reserved') return { size: offer.size, limits: outcome.limits }
+    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
+    if (!next) throw denial(outcome)
+    offer = next
   }
+}
+
+function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
+  return outcome.kind === 'insufficient' || outcome.kind === 'models_changed'
 }
 
 async function reserveOnce(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  size: HoldSize,
-  record: string,
+  { size, record, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
   try {
     return await deps.ledger.reserve({
@@ -156,7 +165,8 @@ async function reserveOnce(
       inputCost: size.inputCost,
       tokens: size.rateTokens,
       ttlMs: deps.holdTtlMs,
-      record,
+      record: JSON.stringify(record),
+      allowedModels,
     })
   } catch (cause) {
     // The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns.

@@ -6,7 +6,7 @@ import { Histogram, Registry } from 'prom-client'
 import type { Catalog } from '@/catalog/types'
 import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess } from './process-metrics'
-import { createRoutingTotals } from './routing-totals'
+import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
 import { exposeRouting, exposeTraffic } from './total-metrics'
 import { createTrafficTotals, entryOf } from './traffic-totals'
@@ -15,6 +15,8 @@ import { createTrafficTotals, entryOf } from './traffic-totals'
 export interface PrometheusMetrics extends Metrics {
   /** From now on the gauges read their values from `sources` whenever somebody asks. */
   watch(sources: StateSources): void
+  /** What this process has counted of its providers since it started. */
+  readonly routing: RoutingTotals
   readonly contentType: string
   /** All metrics as text, with no secret in it. */
   exposition(): Promise<string>
@@ -64,6 +66,7 @@ export function createPrometheusMetrics({ catalog, process }: PrometheusOptions)
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
     overhead: (milliseconds) => histograms.overhead.observe(milliseconds / 1000),
     routed: routing.note,
+    routing,
     flagged: traffic.flagged,
     settlementFailed() {
       failures.settlement++

@@ -17,6 +17,7 @@ import {
   RUNAWAY,
   settleAnswer,
 } from './answer'
+import type { Charge } from './charge'
 import { drainUpstream } from './drain'
 import { letUpstreamClose, type StreamBatch, type StreamItem, type StreamSource } from './stream-source'
 import { createStreamWriter, type StreamWriter } from './stream-writer'
@@ -126,10 +127,17 @@ async function pump(relay: Relay): Promise<void> {
 
 async function complete(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
-  await completeAnswer(relay.answer)
-  send(relay, text)
+  const charge = await completeAnswer(relay.answer)
+  send(relay, text + epilogueOf(relay.answer, charge))
   endClient(relay)
   void letUpstreamClose(relay.source)
+}
+
+function epilogueOf({ call, deps, planned, timing }: Answer, charge: Charge): string {
+  if (!call.epilogue) return ''
+  const durationMs = Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs)
+  const { requestId } = call
+  return call.epilogue({ requestId, model: planned.model.id, charge, firstTokenMs: timing.firstTokenMs, durationMs })
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {

@@ -2,7 +2,9 @@
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
+import type { Receipt } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
+import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { authenticate } from './auth'
 import { readJsonBody } from './body'
@@ -11,17 +13,25 @@ import { errorResponse } from './errors'
 import { newRequestId } from './request-id'
 
 /** What the path says of the request, and how its answer is to be framed. */
-export type ChatEndpoint = { format: Format; line: RequestLine; framing: Framing }
+export type ChatEndpoint = {
+  format: Format
+  line: RequestLine
+  framing: Framing
+  /** Who pays, where that is not said by an API key that the request carries. */
+  payerOf?: (request: Request) => Promise<Payer>
+  /** What a stream ends in beyond its format's own words, once the cost is known; in the framing's text. */
+  epilogue?: (receipt: Receipt) => string
+}
 
 /** Authenticates, reads and decodes one request, and hands it to the use case. Never rejects: errors become answers. */
 export async function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
-  const { format, line, framing } = endpoint
+  const { format, line, framing, epilogue } = endpoint
   const requestId = newRequestId()
   const arrivedMonotonicMs = deps.clock.monotonic()
   let model: string | undefined
   try {
     if (deps.isDraining()) throw restarting()
-    const payer = await authenticate(deps.identify, request)
+    const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps.identify, request))
     const { json, bytes } = await readJsonBody(request, deps)
     const chat = format.decodeRequest(json, line)
     model = chat.model
@@ -37,6 +47,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
       sessionName: request.headers.get('x-svc-session') ?? undefined,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
+      ...(epilogue && { epilogue }),
     })
   } catch (error) {
     const response = errorResponse(error, format, requestId, deps.logger)

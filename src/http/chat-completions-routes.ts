@@ -4,12 +4,15 @@ import { ChatCompletionsRequest } from '@/formats/chat-completions/wire'
 import { answerChat, formatNamed } from './answer-chat'
 import type { HttpDeps } from './deps'
 import { INFERENCE_ERRORS, operation } from './openapi'
+import { RECEIPT_HEADER, receiptEvent } from './receipt-event'
 
 /** Mounts the chat-completions endpoint. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'chat-completions')
   const endpoint = { format, line: {}, framing: format.framing }
-  const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
+  const withReceipt = { ...endpoint, epilogue: receiptEvent }
+  const answer = ({ request }: { request: Request }) =>
+    answerChat(deps, request, request.headers.get(RECEIPT_HEADER) === 'true' ? withReceipt : endpoint)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (
     new Elysia({ name: 'chat-completions-routes' })
@@ -20,7 +23,8 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
           summary: 'Create a chat completion (family 1)',
           description:
             'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
-            'With `stream: true` the answer is server-sent events that end in `data: [DONE]`.',
+            'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
+            '`x-svc-receipt: true` as well, one more event follows, `receipt`, which says what the answer cost.',
           requestSchema: ChatCompletionsRequest,
           errors: INFERENCE_ERRORS,
         }),

@@ -23,7 +23,7 @@ const STATUS_TEXT: Record<number, string> = {
   400: 'The request breaks a rule; `param` names the field and the message the limit.',
   401: 'The API key is missing, malformed, unknown, deactivated or deleted.',
   402: 'The credit does not cover the request; `retry-after` is set where other open requests hold it.',
-  403: 'The account is suspended.',
+  403: 'The account is suspended, or the API key may not call this model (`model_not_allowed`).',
   404: 'There is no such model or path.',
   413: 'The body is too large.',
   415: 'The content type is not application/json.',

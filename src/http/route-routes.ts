@@ -66,7 +66,7 @@ export function routeRoutes(deps: HttpDeps) {
           'by the query parameter `format`; a generate-content body names its model in `model`. All amounts are USD.',
         requestSchema: Type.Union([ChatCompletionsRequest, MessagesRequest, GenerateContentRequest]),
         responseSchema: RoutePlan,
-        errors: [400, 401, 404, 413, 415, 503],
+        errors: [400, 401, 403, 404, 413, 415, 503],
       }),
       parameters: [
         { name: 'format', in: 'query', required: false, schema: { type: 'string', enum: [...FORMAT_NAMES] } },
@@ -83,12 +83,12 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const named = namedFormat(request)
     if (named) format = formatNamed(deps, named)
     const payer = await authenticate(deps.identify, request)
-    await requireActiveKey(deps, payer)
+    const { allowedModels } = await requireActiveKey(deps, payer)
     const { json, bytes } = await readJsonBody(request, deps)
     if (!named) format = formatNamed(deps, formatOfBody(json, request.headers))
     const chat = format.name === 'generate-content' ? decodeWithModel(deps, json) : format.decodeRequest(json, {})
     const session = sessionOf(payer.accountId, chat, request.headers.get('x-svc-session') ?? undefined)
-    const plan = await deps.router.plan(chat, { clientFormat: format.name, session })
+    const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)
     return Response.json(explanation, { headers: { 'x-request-id': requestId, 'cache-control': 'no-store' } })
   } catch (error) {

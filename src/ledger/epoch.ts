@@ -3,7 +3,7 @@
  * until each has been compared with the history, which happens on first use.
  */
 import { Cluster, type Redis } from 'ioredis'
-import { assert } from '@/lib/assert'
+import { AssertionError, assert } from '@/lib/assert'
 import { randomBase62 } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { slotOf } from './cluster-slot'
@@ -35,11 +35,12 @@ const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
  */
 export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
   const verified = new Set<number>()
+  /** Under way now, by shard. Each is waited for by its own callers only. */
+  const verifications = new Map<number, Promise<void>>()
   /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
   const changes = ALL_SHARDS.map(() => 0)
   const epochs = new Map<number, string>()
   const listeners: (() => void)[] = []
-  let verification: Promise<void> | undefined
   let nextRefreshAt = 0
   const invalidate = (shard: number) => {
     verified.delete(shard)
@@ -50,17 +51,34 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
   }
   watchConnections(redis, invalidate, tell)
 
-  async function verify(): Promise<void> {
-    if (redis instanceof Cluster && performance.now() > nextRefreshAt) {
-      nextRefreshAt = performance.now() + MIN_REFRESH_MS
-      if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
-    }
+  /** Begins with every shard that needs it, since after a break all of them do. */
+  function verifyAll(): void {
     const before = [...changes]
-    const unverified = ALL_SHARDS.filter((shard) => !verified.has(shard))
-    const { same, fresh, epochs: found } = await verifyEpoch(redis, runner, unverified)
-    if (fresh.length > 0) logger.info('ledger_epoch_changed', { shards: fresh.length })
-    for (const [shard, epoch] of found) epochs.set(shard, epoch)
-    for (const shard of [...same, ...fresh]) if (before[shard] === changes[shard]) verified.add(shard)
+    const shards = ALL_SHARDS.filter((shard) => !verified.has(shard) && !verifications.has(shard))
+    const identities = findOwners().then(() => readIdentities(redis, runner))
+    const epoch = randomBase62(EPOCH_CHARS)
+    let renewed = 0
+    const verifyOne = async (shard: number) => {
+      const found = await verifyShard(runner, shard, (await identities)(shard), epoch)
+      if (!found) return
+      if (found.isNew) renewed++
+      epochs.set(shard, found.epoch)
+      if (before[shard] === changes[shard]) verified.add(shard)
+    }
+    for (const shard of shards)
+      verifications.set(
+        shard,
+        verifyOne(shard).finally(() => verifications.delete(shard)),
+      )
+    void Promise.allSettled(shards.map((shard) => verifications.get(shard))).then(() => {
+      if (renewed > 0) logger.info('ledger_epoch_changed', { shards: renewed })
+    })
+  }
+
+  async function findOwners(): Promise<void> {
+    if (!(redis instanceof Cluster) || performance.now() <= nextRefreshAt) return
+    nextRefreshAt = performance.now() + MIN_REFRESH_MS
+    if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
   }
 
   return {
@@ -68,10 +86,8 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
       for (let attempt = 0; !verified.has(shard); attempt++) {
         if (attempt === MAX_ATTEMPTS)
           throw storeUnavailable(new Error('the store behind this shard could not be verified'))
-        verification ??= verify().finally(() => {
-          verification = undefined
-        })
-        await verification
+        if (!verifications.has(shard)) verifyAll()
+        await verifications.get(shard)
       }
     },
     async doubt(shard) {
@@ -106,45 +122,33 @@ function watchConnections(redis: RedisClient, invalidate: (shard: number) => voi
   })
 }
 
-/** What a verification found: shards in the state they were left in, and shards that began a new epoch. */
-export type Verification = { same: number[]; fresh: number[]; epochs: Map<number, string> }
-
 /**
- * Compares the store's identity with the one recorded in each of `shards`, and starts a new epoch where it changed. Shards
- * that can't be reached are in neither list; throws where that is all of them. Throws where the store has another shard
- * count, is too old, or would evict money when its memory runs out.
+ * Compares the store's identity with the one recorded in each shard, and starts a new epoch where it changed. Shards that
+ * can't be reached are left out; throws where that is all of them. Throws where the store has another shard count, is too
+ * old, or would evict money when its memory runs out.
  */
-export async function verifyEpoch(
-  redis: RedisClient,
-  runner: ScriptRunner,
-  shards: readonly number[] = ALL_SHARDS,
-): Promise<Verification> {
+export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   const identityOf = await readIdentities(redis, runner)
   const epoch = randomBase62(EPOCH_CHARS)
-  const found: Verification = { same: [], fresh: [], epochs: new Map() }
-  let failure: unknown
-  let isMiscounted = false
-  const check = async (shard: number) => {
-    const identity = identityOf(shard)
-    if (identity === undefined) return
-    const reply = listOf(await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, epoch, SHARD_COUNT]))
-    if (reply[0] === 'wrong_shard_count') {
-      isMiscounted = true
-      return
-    }
-    found[reply[0] === 'new' ? 'fresh' : 'same'].push(shard)
-    found.epochs.set(shard, wordOf(reply[1]))
-  }
-  await Promise.all(
-    shards.map((shard) =>
-      check(shard).catch((error) => {
-        failure = error
-      }),
-    ),
-  )
-  assert(!isMiscounted, 'the store was written with another number of shards')
-  if (failure !== undefined && found.same.length + found.fresh.length === 0) throw failure
-  return found
+  const work = ALL_SHARDS.map((shard) => verifyShard(runner, shard, identityOf(shard), epoch))
+  const results = await Promise.allSettled(work)
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  const defect = failures.find((failure) => failure instanceof AssertionError)
+  const isAnyFound = results.some((result) => result.status === 'fulfilled' && result.value)
+  if (defect || (failures.length > 0 && !isAnyFound)) throw defect ?? failures[0]
+}
+
+/** Verifies one shard on the node of this identity; `fresh` becomes its epoch where it is not the one it was. */
+async function verifyShard(
+  runner: ScriptRunner,
+  shard: number,
+  identity: string | undefined,
+  fresh: string,
+): Promise<{ isNew: boolean; epoch: string } | undefined> {
+  if (identity === undefined) return undefined
+  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, fresh, SHARD_COUNT]))
+  assert(reply[0] !== 'wrong_shard_count', 'the store was written with another number of shards')
+  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
 }
 
 /** Makes every account and key unconfirmed, so that each is compared with the history on its next use. */

@@ -1,5 +1,6 @@
--- Stands in front of the scripts that write a key's status and limits. Six arguments: status, requests per minute, tokens
--- per minute, concurrency, monthly budget, expires at ms. Of the last five the empty string means none of its own.
+-- Stands in front of the scripts that write a key's status and limits. Seven arguments: status, requests per minute, tokens
+-- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
+-- its own. The allowed models are one text that is only ever compared.
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 
@@ -15,10 +16,13 @@ local function checkKeyState(arguments, first)
       integer(arguments[index], 'key limit', 0, MAX_INTEGER)
     end
   end
+  if not arguments[first + 6] then
+    refuse('the allowed models are missing')
+  end
 end
 
 local function writeKeyState(key, arguments, first)
   redis.call('HSET', key, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
     'tokensPerMinute', arguments[first + 2], 'concurrency', arguments[first + 3],
-    'monthlyBudget', arguments[first + 4], 'expiresAtMs', arguments[first + 5])
+    'monthlyBudget', arguments[first + 4], 'expiresAtMs', arguments[first + 5], 'allowedModels', arguments[first + 6])
 end

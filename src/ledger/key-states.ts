@@ -1,5 +1,6 @@
 /** API keys: their state in the store, and the map from a key's hash to whose it is. */
 import { nano } from '@/lib/money'
+import { parseAllowedModels } from './allowed-models'
 import { type LedgerDeps, MAX_LOADS } from './deps'
 import { apiKeyKey, keyHashKey, metaKey, parsePayer, payerText, shardOf } from './keys'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from './outcomes'
@@ -55,6 +56,7 @@ function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
     open: integerOf(fields[6]),
     held: nanoOf(fields[7]),
     spentThisMonth: nanoOf(fields[8]),
+    allowedModels: parseAllowedModels(wordOf(fields[9])),
   }
 }
 

@@ -56,6 +56,8 @@ end
 redis.call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
   'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
   'overrun', decimal(overrun), 'epoch', epoch)
+-- Whoever looked at the account before this load has to look again.
+redis.call('HINCRBY', KEYS[2], 'version', '1')
 for index = 14 + staleCount * 3, #ARGV do
   redis.call('SADD', KEYS[3], ARGV[index])
 end

@@ -4,13 +4,14 @@
 -- KEYS  1 meta · 2 key · 3 deadlines
 -- ARGV  1 accountId:keyId · 2 load or rebuild · 3 base version, or absent · 4 base month · 5 base spent that month
 --       6 status · 7 requests per minute · 8 tokens per minute · 9 concurrency · 10 monthly budget · 11 expires at ms
---       12 month · 13 spent that month · 14 a fresh epoch
+--       12 allowed models · 13 month · 14 spent that month · 15 a fresh epoch
 -- Returns loaded · exists · changed
 
-local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth')
+local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth', 'allowedModels')
 local isKnown = known[1] ~= false
-local epoch, isFresh = epochOf(KEYS[1], ARGV[14])
-if ARGV[2] == 'load' and isKnown and known[2] == epoch then
+local epoch, isFresh = epochOf(KEYS[1], ARGV[15])
+-- A key that was loaded before keys had allowed models is as good as unconfirmed.
+if ARGV[2] == 'load' and isKnown and known[2] == epoch and known[6] then
   return 'exists'
 end
 local isSame = isKnown == (ARGV[3] ~= 'absent')
@@ -27,7 +28,7 @@ if newCharges ~= 0 and isKnown and known[2] ~= epoch then
   return 'changed'
 end
 local spentMonth = newCharges
-  + spentIn(month, integer(ARGV[12], 'month', 0, MAX_INTEGER), integer(ARGV[13], 'spent', -MAX_INTEGER, MAX_INTEGER))
+  + spentIn(month, integer(ARGV[13], 'month', 0, MAX_INTEGER), integer(ARGV[14], 'spent', -MAX_INTEGER, MAX_INTEGER))
 local held, open = sumOpenHolds(KEYS[3], ARGV[1] .. ':', {})
 
 -- After this point, the transition must succeed.
@@ -37,4 +38,6 @@ end
 writeKeyState(KEYS[2], ARGV, 6)
 redis.call('HSET', KEYS[2], 'open', decimal(open), 'held', decimal(held), 'month', decimal(month),
   'spentMonth', decimal(spentMonth), 'epoch', epoch)
+-- Whoever looked at the key before this load has to look again.
+redis.call('HINCRBY', KEYS[2], 'version', '1')
 return 'loaded'

@@ -1,8 +1,10 @@
 /** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
 import type { Nano } from '@/lib/money'
+import type { AllowedModels } from './allowed-models'
 import type { Payer } from './keys'
 import type { UsageEvent } from './usage-event'
 
+export type { AllowedModels } from './allowed-models'
 export type { Payer } from './keys'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
@@ -19,6 +21,8 @@ export type ReserveRequest = Payer & {
   ttlMs: number
   /** What the expire script writes into the usage event if the gateway never comes back: the event's `record` as JSON. */
   record: string
+  /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
+  allowedModels?: AllowedModels
 }
 
 export type RateLimitScope = 'requests' | 'tokens' | 'concurrency'
@@ -32,6 +36,8 @@ export type ReserveOutcome =
   | { kind: 'unknown_key' }
   | { kind: 'account_suspended' }
   | { kind: 'key_inactive'; status: 'deactivated' | 'deleted' | 'expired' }
+  /** The key may call other models than the request was planned with: plan again with these. */
+  | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
   | { kind: 'rate_limited'; scope: RateLimitScope; limit: number; retryAfterMs: number }
@@ -91,7 +97,7 @@ export type AccountBalance = {
 export type AccountStatus = 'active' | 'suspended'
 export type KeyStatus = 'active' | 'deactivated' | 'deleted'
 
-/** Limits of a key; null = the catalogue's default limits (requests, tokens, concurrency) or none (budget, expiry). */
+/** Limits of a key; null = the catalogue's default limits (requests, tokens, concurrency) or none (budget, expiry, models). */
 export type KeyLimits = {
   requestsPerMinute: number | null
   tokensPerMinute: number | null
@@ -99,6 +105,7 @@ export type KeyLimits = {
   monthlyBudget: Nano | null
   /** Milliseconds since 1970. */
   expiresAtMs: number | null
+  allowedModels: AllowedModels
 }
 
 /** The history's view of an account, from which the ledger is loaded or rebuilt. */

@@ -3,9 +3,11 @@
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
 -- ARGV  1 accountId:keyId · 2 hold id · 3 amount · 4 input cost · 5 tokens · 6 time to live in ms · 7 record
 --       8 default requests per minute · 9 default tokens per minute · 10 default concurrency
+--       11 the allowed models that the request was planned with (empty = all)
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
+--       models_changed, the key's allowed models: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms · budget_exceeded, resets at ms, remaining
 --       insufficient, available, held, needed
 
@@ -33,8 +35,8 @@ local held = stored(account[3], 'held')
 
 local key = redis.call('HMGET', KEYS[3], 'status', 'epoch', 'expiresAtMs', 'requestsPerMinute', 'tokensPerMinute',
   'concurrency', 'monthlyBudget', 'requestsLevel', 'requestsAtMs', 'tokensLevel', 'tokensAtMs', 'open', 'held', 'month',
-  'spentMonth')
-if not key[1] or key[2] ~= epoch then
+  'spentMonth', 'allowedModels')
+if not key[1] or key[2] ~= epoch or not key[16] then
   return { 'unknown_key' }
 end
 local open = stored(key[12], 'open')
@@ -49,6 +51,9 @@ if isSet(key[3]) and nowMs >= stored(key[3], 'expires at') then
 end
 if account[1] ~= 'active' then
   return { 'account_suspended' }
+end
+if key[16] ~= ARGV[11] then
+  return { 'models_changed', key[16] }
 end
 
 local requestsLimit = limitOr(key[4], defaultRequests)

@@ -1,4 +1,5 @@
 /** Makes holds, and returns those that were not needed. */
+import { allowedModelsText, parseAllowedModels } from './allowed-models'
 import { type LedgerDeps, MAX_LOADS } from './deps'
 import { accountKey, apiKeyKey, deadlinesKey, holdKey, metaKey, payerText, shardOf } from './keys'
 import type { Payer, RateLimitScope, ReleaseOutcome, ReserveOutcome, ReserveRequest } from './outcomes'
@@ -49,6 +50,7 @@ function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest
     defaultLimits.requestsPerMinute,
     defaultLimits.tokensPerMinute,
     defaultLimits.concurrency,
+    allowedModelsText(request.allowedModels ?? null),
   ]
 }
 
@@ -65,6 +67,8 @@ function readOutcome(reply: ReplyItem[]): ReserveOutcome {
       return { kind, state: wordOf(second) as Extract<ReserveOutcome, { kind: 'exists' }>['state'] }
     case 'key_inactive':
       return { kind, status: wordOf(second) as Extract<ReserveOutcome, { kind: 'key_inactive' }>['status'] }
+    case 'models_changed':
+      return { kind, allowedModels: parseAllowedModels(wordOf(second)) }
     case 'rate_limited': {
       const scope = wordOf(second) as RateLimitScope
       return { kind, scope, limit: integerOf(third), retryAfterMs: integerOf(fourth) }

@@ -2,6 +2,7 @@
 import { randomBase62 } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
+import { allowedModelsText } from './allowed-models'
 import { accountKey, apiKeyKey, creditedKey, deadlinesKey, holdKey, metaKey, payerText, shardOf } from './keys'
 import type { AccountSnapshot, KeySnapshot, Payer } from './outcomes'
 import { listOf, wordOf } from './reply'
@@ -150,7 +151,7 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
 /** A key's status and limits as the scripts take them: the empty string where it has none of its own. */
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
-  return [key.status, ...limits.map((limit) => limit ?? '')]
+  return [key.status, ...limits.map((limit) => limit ?? ''), allowedModelsText(key.allowedModels)]
 }
 
 /** The latest calendar month that either knows of, and what was spent in it. */

@@ -3,6 +3,7 @@
 --
 -- KEYS  1 key
 -- ARGV  1 status · 2 requests per minute · 3 tokens per minute · 4 concurrency · 5 monthly budget · 6 expires at ms
+--       7 allowed models
 -- Returns updated
 
 checkKeyState(ARGV, 1)

@@ -1,12 +1,14 @@
 -- Charges what a request really cost. Never refuses: what is charged has been delivered. May charge more than was held;
--- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where `force` says so.
+-- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where the caller has found
+-- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 events · 6 recent charges
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 record · 6 summary (input tokens|output tokens|model)
---       7 force (1 or 0)
+--       7 the load of the account in which a lost hold may be charged; empty where it may not
 -- Returns one of
 --       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
---       already_settled · already_released · unknown_hold · unknown_account (nothing done: load it and repeat)
+--       already_settled · already_released · unknown_account (nothing done: load it and repeat)
+--       unknown_hold, load of the account (empty where it is not loaded)
 
 local payer, holdId = ARGV[1], ARGV[2]
 local cost = integer(ARGV[3], 'cost', 0, MAX_AMOUNT)
@@ -14,8 +16,12 @@ local tokensUsed = integer(ARGV[4], 'tokens', 0, MAX_INTEGER)
 local hold = readHold(KEYS[1], payer)
 local isForced = not hold
 
-if isForced and ARGV[7] ~= '1' then
-  return { 'unknown_hold' }
+if isForced then
+  local fields = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version')
+  local load = fields[1] and (fields[2] or '') .. ':' .. decimal(stored(fields[3], 'version')) or ''
+  if ARGV[7] == '' or ARGV[7] ~= load then
+    return { 'unknown_hold', load }
+  end
 end
 if hold and hold.state == 'settled' then
   return { 'already_settled' }

@@ -14,21 +14,22 @@ import { EVENT_FLAGS, parseRecord, summaryOf, type UsageRecord } from './usage-e
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const record = parseRecord(settlement.record)
   assert(record, 'a settlement carries a whole record')
-  let isLost = false
+  /** The load of the account in which a lost hold was found to be charged nowhere. */
+  let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await runSettle(deps, settlement, record, isLost))
+    const reply = listOf(await runSettle(deps, settlement, record, searched))
     const kind = wordOf(reply[0])
-    if (kind === 'unknown_account') {
+    const isLost = kind === 'unknown_hold' && force
+    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement, record)
+    searched = isLost ? wordOf(reply[1]) : ''
+    if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
-    } else if (kind === 'unknown_hold' && force) {
-      if (await isCharged(deps, settlement)) return { kind: 'already_settled' }
-      isLost = true
-    } else return readOutcome(reply, settlement, record)
+    } else if (await isCharged(deps, settlement)) return { kind: 'already_settled' }
   }
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord, isLost: boolean): Promise<unknown> {
+function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord, searched: string): Promise<unknown> {
   const { accountId, holdId } = settlement
   const shard = shardOf(accountId)
   const keys = [
@@ -42,18 +43,22 @@ function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord
     integerText(settlement.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
     settlement.record,
     summaryOf(record),
-    isLost ? '1' : '0',
+    searched,
   ])
 }
 
 /**
  * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its event is still
- * in the stream, or in the history. An event leaves the stream only for the history, so they are asked in this order.
+ * in the stream, or in the history. An event leaves the stream only for the history, so they are asked in this order. The
+ * history may have it from a worker that held it while the store was emptied, and the account may have been loaded before:
+ * it is brought into line.
  */
 async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): Promise<boolean> {
   for await (const event of streamEvents(deps, shardOf(accountId))) if (event.holdId === holdId) return true
   const known = await deps.runner.guard(() => deps.history.knownEventIds([holdId, `${holdId}:late`]))
-  return known.length > 0
+  if (known.length === 0) return false
+  await deps.restorer.account(accountId, 'rebuild')
+  return true
 }
 
 function readOutcome(reply: ReplyItem[], settlement: Settlement, record: UsageRecord): SettleOutcome {

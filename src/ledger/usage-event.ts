@@ -49,6 +49,8 @@ export type UsageRecord = {
 }
 
 const EVENT_KINDS = ['settle', 'expire', 'late'] as const
+/** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
+const LATEST_MS = 253_402_300_799_999
 
 /** One entry of a shard's usage-event stream. */
 export type UsageEvent = {
@@ -91,7 +93,7 @@ export function parseEventEnvelope(fields: readonly string[]): EventEnvelope | u
   const cost = integer(text('cost'), -MAX_NANO, MAX_NANO)
   const held = integer(text('held'), 0, MAX_NANO)
   const seq = integer(text('seq'), 1, Number.MAX_SAFE_INTEGER)
-  const atMs = integer(text('atMs'), 0, Number.MAX_SAFE_INTEGER)
+  const atMs = integer(text('atMs'), 0, LATEST_MS)
   const flags = parseFlags(text('flags') === '' ? [] : text('flags').split(','))
   const holdId = text('holdId')
   const eventId = kind === 'late' ? `${holdId}:late` : holdId

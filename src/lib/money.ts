@@ -15,6 +15,8 @@ export const MAX_NANO = 9_000_000 * NANO_PER_USD
 /** The dearest price a catalogue may name: 1 USD per token. */
 export const MAX_PICO_PER_TOKEN = 1_000_000_000_000
 const PICO_PER_NANO = 1000n
+/** pico-USD per token that are 1 USD per 1,000,000 tokens. */
+const PICO_PER_TOKEN_IN_USD_PER_1M = 1_000_000
 const DECIMAL_USD = /^(-?)(\d{1,8})(?:\.(\d{1,9}))?$/
 
 export const ZERO_NANO = 0 as Nano
@@ -63,6 +65,14 @@ export function priceToPico(usdPer1mTokens: number): Pico | undefined {
   if (!Number.isFinite(usdPer1mTokens) || pico < 0 || pico > MAX_PICO_PER_TOKEN) return undefined
   if (Math.abs(pico / 1_000_000 - usdPer1mTokens) > Math.abs(usdPer1mTokens) * 1e-12) return undefined
   return pico as Pico
+}
+
+/** The price as exact decimal text of USD per 1,000,000 tokens, e.g. `0.25`. */
+export function formatPrice(price: Pico): string {
+  const fraction = String(price % PICO_PER_TOKEN_IN_USD_PER_1M)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+  return `${Math.floor(price / PICO_PER_TOKEN_IN_USD_PER_1M)}${fraction ? `.${fraction}` : ''}`
 }
 
 /**

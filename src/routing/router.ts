@@ -36,6 +36,8 @@ export interface Router {
   /** The model of the plan that has begun to answer: the conversation stays with it. */
   remember(plan: Plan, modelId: string, session: string | undefined): void
   status(): RoutingStatus
+  /** Usual milliseconds until an answer of `target` begins, or undefined while nobody knows. */
+  latencyMs(target: Target, stream: boolean): number | undefined
   /** Begins to exchange health with the other gateways. */
   start(): void
   stop(): Promise<void>
@@ -87,6 +89,7 @@ export function createRouter(options: RouterOptions): Router {
       if (session && belongs) stickiness.remember(session, modelId)
     },
     status: () => ({ circuits: parts.breaker.list(), keys: parts.keys.resting(), providers: parts.limiter.list() }),
+    latencyMs: view.latencyMs,
     start() {
       exchange.start((notes) => adoptNotes(parts, notes))
       ticking = setInterval(parts.breaker.tick, TICK_MS)

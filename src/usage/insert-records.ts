@@ -7,11 +7,11 @@ import type { UsageEvent } from '@/ledger/usage-event'
 const REPEAT_WINDOW = '7 days'
 
 /**
- * Inserts one row per event, in the order of their ids, and returns the ids of those that were not there yet. No two events
- * may share an id.
+ * Inserts one row per event, in the order given, and returns the ids of those that were not there yet. No two events may
+ * share an id.
  *
- * The primary key alone would let the same event in again with another time; the look-up of the days around refuses that.
- * LATERAL with LIMIT keeps it an index probe per row, whatever the planner believes about the size of the batch.
+ * The primary key alone would let the same event in again with another time; the look-up of the days around the batch
+ * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
  */
 export async function insertRecords(
   transaction: TransactionSql,
@@ -19,22 +19,24 @@ export async function insertRecords(
 ): Promise<ReadonlySet<string>> {
   const numbers = (value: (event: UsageEvent) => number | boolean | null) => plainArray(events.map(value))
   const texts = (value: (event: UsageEvent) => string) => textArray(events.map(value))
+  const ids = texts((event) => event.eventId)
+  const moments = events.map((event) => event.atMs)
   const rows = await transaction<{ event_id: string }[]>`
     INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
       rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason)
-    SELECT e.event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, to_timestamp(at_ms / 1000.0),
+    SELECT event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, to_timestamp(at_ms / 1000),
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
-      rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000.0),
+      rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000),
       first_token_ms, duration_ms, nullif(route_reason, '')
     FROM unnest(
-      ${texts((event) => event.eventId)}::text::text[], ${texts((event) => event.holdId)}::text::text[],
+      ${ids}::text::text[], ${texts((event) => event.holdId)}::text::text[],
       ${texts((event) => event.accountId)}::text::text[], ${texts((event) => event.keyId)}::text::text[],
       ${texts((event) => event.kind)}::text::text[], ${numbers((event) => event.cost)}::text::bigint[],
       ${numbers((event) => event.held)}::text::bigint[], ${numbers((event) => event.seq)}::text::bigint[],
-      ${numbers((event) => event.atMs)}::text::bigint[], ${texts((event) => event.record.requestId)}::text::text[],
+      ${plainArray(moments)}::text::float8[], ${texts((event) => event.record.requestId)}::text::text[],
       ${texts((event) => event.record.model)}::text::text[],
       ${texts((event) => event.record.requestedModel)}::text::text[],
       ${texts((event) => event.record.provider)}::text::text[],
@@ -51,7 +53,7 @@ export async function insertRecords(
       ${numbers((event) => event.record.stream)}::text::boolean[],
       ${numbers((event) => toInt4(event.record.status))}::text::integer[],
       ${numbers((event) => toInt4(event.record.attempts))}::text::integer[],
-      ${numbers((event) => toMoment(event.record.startedAtMs))}::text::bigint[],
+      ${numbers((event) => toMoment(event.record.startedAtMs))}::text::float8[],
       ${numbers((event) => (event.record.firstTokenMs === null ? null : toInt4(event.record.firstTokenMs)))}::text::integer[],
       ${numbers((event) => toInt4(event.record.durationMs))}::text::integer[],
       ${texts((event) => event.record.routeReason ?? '')}::text::text[]
@@ -59,13 +61,10 @@ export async function insertRecords(
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
       rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason)
-    LEFT JOIN LATERAL (
-      SELECT true AS known FROM usage_records r WHERE r.event_id = e.event_id
-        AND r.settled_at > to_timestamp(at_ms / 1000.0) - ${REPEAT_WINDOW}::text::interval
-        AND r.settled_at < to_timestamp(at_ms / 1000.0) + ${REPEAT_WINDOW}::text::interval
-      LIMIT 1) AS earlier ON true
-    WHERE earlier.known IS NULL
-    ORDER BY e.event_id
+    WHERE event_id NOT IN (
+      SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${ids}::text::text[])
+        AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
+        AND r.settled_at < to_timestamp(${Math.max(...moments)}::text::float8 / 1000) + ${REPEAT_WINDOW}::text::interval)
     ON CONFLICT DO NOTHING
     RETURNING event_id`
   return new Set(rows.map((row) => row.event_id))

@@ -1,7 +1,8 @@
 /** The 64 streams of usage events, read as one consumer group by any number of workers, on one Redis or on a cluster. */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from '@/ledger/connection'
-import { CONSUMER_GROUP, eventsKey, SHARD_COUNT } from '@/ledger/keys'
+import { CONSUMER_GROUP, eventsKey, metaKey, SHARD_COUNT } from '@/ledger/keys'
+import { randomBase62 } from '@/lib/ids'
 
 /** One entry of one shard's stream; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; id: string; fields: string[] }
@@ -35,6 +36,7 @@ const CONSUMER = 'flusher'
 /** What an idle shard is asked for: more would only matter if all shards woke up at once. */
 const IDLE_SHARD_COUNT = 16
 const SHARD_RETRY_MS = 1_000
+const EPOCH_CHARS = 16
 
 type Shard = { shard: number; key: string; wasActive: boolean; retryAtMs: number }
 type RawEntry = [id: string, fields: string[] | null]
@@ -95,7 +97,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
     },
     async acknowledge(entries) {
       const byShard = Map.groupBy(entries, (entry) => entry.shard)
-      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, eventsKey(shard), own))
+      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, shard, own))
       const answers = await Promise.allSettled(work)
       const failed = answers.find((answer) => answer.status === 'rejected')
       if (failed) findNodes(redis)
@@ -121,8 +123,13 @@ function findNodes(redis: RedisClient): void {
   if (redis instanceof Cluster) redis.refreshSlotsCache()
 }
 
-/** Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. */
-async function acknowledgeShard(redis: RedisClient, key: string, entries: readonly StreamEntry[]): Promise<void> {
+/**
+ * Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. One that is no longer
+ * there was lost with the store's memory, and accounts may have been loaded before the history had its charge: a new epoch
+ * has them compared with the history once more.
+ */
+async function acknowledgeShard(redis: RedisClient, shard: number, entries: readonly StreamEntry[]): Promise<void> {
+  const key = eventsKey(shard)
   const ids = entries.map((entry) => entry.id)
   const answers = await redis
     .multi()
@@ -131,6 +138,8 @@ async function acknowledgeShard(redis: RedisClient, key: string, entries: readon
     .exec()
   const failure = answers?.find(([error]) => error !== null)
   if (!answers || failure) throw failure?.[0] ?? new Error('the acknowledgement was not executed')
+  const deleted = answers[1]?.[1]
+  if (deleted !== ids.length) await redis.hset(metaKey(shard), 'epoch', randomBase62(EPOCH_CHARS))
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */

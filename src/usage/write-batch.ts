@@ -8,7 +8,9 @@ import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './tot
 /**
  * Inserts `events` and moves the balances, monthly sums and daily sums by those that were not there yet.
  * Returns how many were. All or nothing; running it again with the same events changes nothing.
- * Rows are taken in the order of their ids in every table, so that two writers never wait for each other in a circle.
+ * Rows are taken in the order of their ids in every table, so that two writers don't wait for each other in a circle. (The
+ * order is that of the arrays, which are short enough to drive every plan; where one does differ, Postgres ends one writer
+ * of the circle, which repeats its transaction.)
  */
 export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): Promise<number> {
   const batch = withoutRepeats(events)
@@ -19,8 +21,8 @@ export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): 
     const fresh = inserted.size === batch.length ? batch : batch.filter((event) => inserted.has(event.eventId))
     const totals = totalsOf(fresh)
     await Promise.all([
-      ...moveAccounts(transaction, totals.accounts),
-      ...moveKeys(transaction, totals.keys),
+      moveAccounts(transaction, totals.accounts),
+      moveKeys(transaction, totals.keys),
       moveDays(transaction, totals.days),
     ])
     return fresh.length
@@ -28,14 +30,13 @@ export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): 
 }
 
 function withoutRepeats(events: readonly UsageEvent[]): UsageEvent[] {
-  return [...new Map(events.map((event) => [event.eventId, event])).values()]
+  return inOrder([...new Map(events.map((event) => [event.eventId, event])).values()], (event) => event.eventId)
 }
 
-function moveAccounts(transaction: TransactionSql, totals: readonly AccountTotal[]): Promise<unknown>[] {
+function moveAccounts(transaction: TransactionSql, unordered: readonly AccountTotal[]): Promise<unknown> {
+  const totals = inOrder(unordered, (total) => total.accountId)
   const ids = textArray(totals.map((total) => total.accountId))
-  return [
-    transaction`SELECT 1 FROM accounts WHERE id = ANY(${ids}::text::text[]) ORDER BY id FOR NO KEY UPDATE`,
-    transaction`
+  return transaction`
       UPDATE accounts a SET
         balance_nano = a.balance_nano - t.cost,
         spent_nano = a.spent_nano + t.cost,
@@ -47,25 +48,22 @@ function moveAccounts(transaction: TransactionSql, totals: readonly AccountTotal
         ${plainArray(totals.map((total) => total.month))}::text::integer[],
         ${plainArray(totals.map((total) => total.monthCost))}::text::bigint[],
         ${plainArray(totals.map((total) => total.seq))}::text::bigint[]) AS t (id, cost, month, month_cost, seq)
-      WHERE a.id = t.id`,
-  ]
+      WHERE a.id = t.id`
 }
 
-function moveKeys(transaction: TransactionSql, totals: readonly KeyTotal[]): Promise<unknown>[] {
+function moveKeys(transaction: TransactionSql, unordered: readonly KeyTotal[]): Promise<unknown> {
+  const totals = inOrder(unordered, (total) => total.keyId)
   const ids = textArray(totals.map((total) => total.keyId))
-  return [
-    transaction`SELECT 1 FROM api_keys WHERE id = ANY(${ids}::text::text[]) ORDER BY id FOR NO KEY UPDATE`,
-    transaction`
+  return transaction`
       UPDATE api_keys k SET
         spent_month_nano = CASE WHEN t.month > k.spent_month THEN t.month_cost
           WHEN t.month = k.spent_month THEN k.spent_month_nano + t.month_cost ELSE k.spent_month_nano END,
         spent_month = greatest(k.spent_month, t.month),
-        last_used_at = greatest(k.last_used_at, to_timestamp(t.last_used_ms / 1000.0))
+        last_used_at = greatest(k.last_used_at, to_timestamp(t.last_used_ms / 1000))
       FROM unnest(${ids}::text::text[], ${plainArray(totals.map((total) => total.month))}::text::integer[],
         ${plainArray(totals.map((total) => total.monthCost))}::text::bigint[],
-        ${plainArray(totals.map((total) => total.lastUsedMs))}::text::bigint[]) AS t (id, month, month_cost, last_used_ms)
-      WHERE k.id = t.id`,
-  ]
+        ${plainArray(totals.map((total) => total.lastUsedMs))}::text::float8[]) AS t (id, month, month_cost, last_used_ms)
+      WHERE k.id = t.id`
 }
 
 function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Promise<unknown> {
@@ -97,4 +95,9 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
       cost_nano = d.cost_nano + excluded.cost_nano, duration_ms = d.duration_ms + excluded.duration_ms,
       first_token_ms = d.first_token_ms + excluded.first_token_ms,
       first_token_count = d.first_token_count + excluded.first_token_count`
+}
+
+/** By the order of their ids' code units: any order will do, as long as every writer has the same. */
+function inOrder<T>(values: readonly T[], idOf: (value: T) => string): T[] {
+  return values.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1))
 }

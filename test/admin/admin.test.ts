@@ -108,7 +108,9 @@ describe('the life of a customer, by commands', () => {
 
   test('user create keeps an argon2id hash and no password', async () => {
     const { json } = await succeed('user create --email root@example.test --role admin --password', 'correct horse')
-    const [user] = await fixture.database.sql`SELECT role, password_hash FROM users WHERE id = ${String(json.userId)}`
+    const [user] = await fixture.database.sql`SELECT role, email_verified, account_id, password_hash
+      FROM users JOIN credentials ON user_id = users.id WHERE users.id = ${String(json.userId)}`
+    expect(user).toMatchObject({ email_verified: true, account_id: expect.stringMatching(/^acct_/) })
     expect(user?.role).toBe('admin')
     expect(user?.password_hash).toStartWith('$argon2id$')
     expect(await Bun.password.verify('correct horse', user?.password_hash)).toBe(true)

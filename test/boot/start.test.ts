@@ -110,6 +110,33 @@ describe('a first start', () => {
   })
 })
 
+describe('the dashboard of a first start', () => {
+  test('lets the demo person and the administrator in', async () => {
+    const administrator = { ADMIN_EMAIL: 'admin@example.test', ADMIN_PASSWORD: 'a horse on a battery' }
+    const gateway = spawnGateway({ ...(await stores()), ...administrator })
+    const address = await addressOf(gateway)
+    expect((await fetch(`${address}/dashboard`)).headers.get('content-type')).toStartWith('text/html')
+    const [, email = '', password = ''] = /In the dashboard: (\S+) with the password (\S+)/.exec(gateway.output()) ?? []
+    const signIn = (who: { email: string; password: string }) =>
+      fetch(`${address}/dashboard/api/session/sign-in`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: address },
+        body: JSON.stringify(who),
+      })
+    const signedIn = await signIn({ email, password })
+    expect(signedIn.status).toBe(200)
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map((text) => text.split(';')[0])
+      .join('; ')
+    const overview = await fetch(`${address}/dashboard/api/overview`, { headers: { cookie } })
+    expect(await overview.text()).toContain('"10"')
+    const { ADMIN_EMAIL, ADMIN_PASSWORD } = administrator
+    expect((await signIn({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD })).status).toBe(200)
+    await stop(gateway)
+  })
+})
+
 describe('SIGTERM', () => {
   test('lets an open stream finish, settles it, and leaves with 0', async () => {
     const live = liveStream()

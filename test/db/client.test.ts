@@ -85,11 +85,9 @@ describe('failures', () => {
 
   test('name the constraint, and never the parameters', async () => {
     const { sql, db } = database
-    await sql`INSERT INTO users (id, email, password_hash) VALUES ('user_1', 'a@example.test', 'hash')`
+    await sql`INSERT INTO users (id, email, name) VALUES ('user_1', 'a@example.test', 'One')`
     const again = db.query.users.findFirst({ where: (user, { eq }) => eq(user.id, 'secret\0parameter') })
-    const unique = await errorOf(
-      sql`INSERT INTO users (id, email, password_hash) VALUES ('user_2', 'A@example.test', 'x')`,
-    )
+    const unique = await errorOf(sql`INSERT INTO users (id, email, name) VALUES ('user_2', 'a@example.test', 'Two')`)
     expect(isUniqueViolation(unique)).toBe(true)
     expect(isUniqueViolation(unique, 'users_email_key')).toBe(true)
     expect(isUniqueViolation(unique, 'users_pkey')).toBe(false)

@@ -1,10 +1,12 @@
-/** Migrations: many processes may start at once, each file runs once, and the tables are what schema.ts says. */
+/** Migrations: many processes may start at once, each file runs once, and the tables are what the schema files say. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { startPostgres, type TestServer } from '@test/support/stores'
-import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core'
+import { is } from 'drizzle-orm'
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
-import * as schema from '@/db/schema'
 
 setDefaultTimeout(60_000)
 
@@ -53,7 +55,7 @@ describe('migrate', () => {
   })
 })
 
-describe('schema.ts and the migrations', () => {
+describe('the schema files and the migrations', () => {
   test('name the same tables, columns and nullability', async () => {
     const url = await emptyDatabase()
     await migrate(url)
@@ -61,13 +63,18 @@ describe('schema.ts and the migrations', () => {
     const actual = await sql<{ table: string; column: string; nullable: boolean }[]>`
       SELECT table_name AS table, column_name AS column, is_nullable = 'YES' AS nullable FROM information_schema.columns
       WHERE table_schema = 'public' AND table_name <> 'migrations' AND table_name NOT LIKE 'usage_records_%'`
-    expect(lines(actual)).toEqual(lines(declaredColumns()))
+    expect(lines(actual)).toEqual(lines(await declaredColumns()))
   })
 })
 
-function declaredColumns() {
-  return Object.values(schema).flatMap((table) => {
-    const config = getTableConfig(table as PgTable)
+/** The columns of every table in src/db/schema.ts and src/db/*-schema.ts. */
+async function declaredColumns() {
+  const folder = join(import.meta.dir, '..', '..', 'src', 'db')
+  const names = (await readdir(folder)).filter((name) => /(^|-)schema\.ts$/.test(name))
+  const modules = await Promise.all(names.map((name) => import(join(folder, name))))
+  const tables = modules.flatMap((module) => Object.values(module)).filter((value) => is(value, PgTable))
+  return tables.flatMap((table) => {
+    const config = getTableConfig(table)
     return config.columns.map((column) => ({ table: config.name, column: column.name, nullable: !column.notNull }))
   })
 }

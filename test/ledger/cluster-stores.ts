@@ -142,6 +142,29 @@ async function moveSlot(
       if (!error.message.includes('only with masters')) throw error
     })
   }
+  await until(() => isAgreed(nodes, slot, target), 'the cluster to agree on the slot')
+}
+
+/**
+ * Whether every node that runs has heard by which epoch the slot is the target's. A next move that began earlier could be
+ * claimed with no higher epoch, and the nodes would send the slot to each other for ever.
+ */
+async function isAgreed(nodes: readonly ClusterNode[], slot: number, target: ClusterNode): Promise<boolean> {
+  const views = await Promise.all(
+    nodes
+      .filter((node) => node.admin.status === 'ready')
+      .map(async (node) => {
+        const lines = String(await node.admin.call('CLUSTER', 'NODES')).split('\n')
+        const fields = lines.find((line) => line.startsWith(target.id))?.split(' ') ?? []
+        const [, , , , , , epoch, , ...ranges] = fields
+        const isOwner = ranges.some((range) => {
+          const [first = Number.NaN, last = first] = range.split('-').map(Number)
+          return slot >= first && slot <= last
+        })
+        return isOwner ? epoch : undefined
+      }),
+  )
+  return views[0] !== undefined && new Set(views).size === 1
 }
 
 function isRunning(pid: number): boolean {

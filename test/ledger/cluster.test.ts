@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import { checkLedger } from '@/ledger/check'
-import { deadlinesKey, holdMember, shardOf } from '@/ledger/keys'
+import { slotOf } from '@/ledger/cluster-slot'
+import { deadlinesKey, holdMember, metaKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
 import type { Payer } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
@@ -75,6 +76,39 @@ test('moving slots under load is invisible, and no money is lost on the way', as
   isOver = true
   await Promise.all(traffic)
   expect((await check()).violations).toEqual([])
+}, 60_000)
+
+test('a slot that two nodes send to each other holds up no other, and is found when they agree again', async () => {
+  const used = new Set(payers.map((payer) => shardOf(payer.accountId)))
+  const shard = Array.from({ length: SHARD_COUNT }, (_, index) => index).find((index) => !used.has(index)) as number
+  const stray = await until(async () => {
+    const payer = await bench.fund(1_000)
+    return shardOf(payer.accountId) === shard && payer
+  }, 'an account of that shard')
+  await bench.ledger.reserve(request(stray, 1))
+  const slot = slotOf(metaKey(shard))
+  const owner = await cluster.ownerOf(shard)
+  const other = cluster.nodes.find((node) => node !== owner) as ClusterNode
+  const names = (await owner.admin.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[]
+  await owner.admin.del(...names)
+  await owner.admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', other.id)
+  // A guard that has verified nothing yet has to ask about every shard, also about that one.
+  const redis = await connect(cluster.url, 1_000)
+  const another = createBench(redis, undefined, bench.history)
+  let isWaiting = true
+  const late = another.ledger
+    .reserve(request(stray, 1))
+    .catch((error) => error)
+    .finally(() => {
+      isWaiting = false
+    })
+  const served = await Promise.all(payers.map((payer) => another.ledger.reserve(request(payer, 1))))
+  expect(new Set(served.map((outcome) => outcome.kind))).toEqual(new Set(['reserved']))
+  expect(isWaiting).toBe(true)
+  await owner.admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', owner.id)
+  await late
+  await until(() => another.ledger.reserve(request(stray, 1)).catch(() => undefined), 'the slot to be found again')
+  redis.disconnect()
 }, 60_000)
 
 test('a dead master stops its own accounts only, quickly, and they come back with it', async () => {

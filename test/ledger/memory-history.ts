@@ -110,6 +110,7 @@ const NEW_KEY = {
   concurrency: null,
   monthlyBudget: null,
   expiresAtMs: null,
+  allowedModels: null,
   spentThisMonth: nano(0),
   month: 0,
 } satisfies Omit<KeySnapshot, 'accountId' | 'keyId'>

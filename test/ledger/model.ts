@@ -26,6 +26,8 @@ export type ModelKey = {
   tokensPerMinute: number
   concurrency: number
   monthlyBudget: number | null
+  /** As one text; empty = every model. */
+  allowedModels: string
   spent: number
   requests: Bucket
   tokens: Bucket
@@ -75,6 +77,7 @@ export function reserve(
   if (!key) return only({ kind: 'unknown_key' })
   if (key.status !== 'active') return only({ kind: 'key_inactive', status: key.status })
   if (account.status !== 'active') return only({ kind: 'account_suspended' })
+  if (key.allowedModels !== textOf(request.allowedModels)) return only({ kind: 'models_changed' })
   const requests = levels(key.requests, key.requestsPerMinute, answeredMs)
   const tokens = levels(key.tokens, key.tokensPerMinute, answeredMs)
   const taken = Math.min(request.tokens, key.tokensPerMinute)
@@ -103,6 +106,10 @@ export function reserve(
     })
   }
   return [...outcomes, { expected: final, commit }]
+}
+
+function textOf(models: ReserveRequest['allowedModels']): string {
+  return models ? [...new Set(models)].sort().join() : ''
 }
 
 function afterLimits(account: ModelAccount, key: ModelKey, request: ReserveRequest): Expected {

@@ -68,15 +68,18 @@ async function calls(): Promise<Record<string, Call>> {
   const month = Number(await bench.redis.hget(apiKeyKey(hold), 'month'))
   const shard = shardOf(accountId)
   const [meta, account, key] = [metaKey(shard), accountKey(accountId), apiKeyKey(hold)]
+  const [version, keyVersion] = await Promise.all(
+    [account, key].map((name) => bench.redis.hget(name, 'version').then(Number)),
+  )
   const [deadlines, events, recent] = [deadlinesKey(shard), eventsKey(shard), recentKey(accountId)]
   const [payer, fresh, record] = [payerText(hold), randomId('hold'), JSON.stringify(RECORD)]
   const own = holdKey(accountId, hold.holdId)
-  const state = ['active', 1, 1, 1, 1, 1]
+  const state = ['active', 1, 1, 1, 1, 1, '']
   return {
     reserve: {
       script: SCRIPTS.reserve,
       keys: [meta, account, key, holdKey(accountId, fresh), deadlines],
-      args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100],
+      args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100, ''],
       numbers: [2, 3, 4, 5, 7, 8, 9],
     },
     renew: { script: SCRIPTS.renew, keys: [deadlines, own], args: [accountId, 1_000, 5, 1, record], numbers: [1, 2] },
@@ -99,13 +102,13 @@ async function calls(): Promise<Record<string, Call>> {
     setKey: { script: SCRIPTS.setKey, keys: [key], args: state, numbers: [1, 2, 3, 4, 5] },
     loadAccount: {
       ...{ script: SCRIPTS.loadAccount, keys: [meta, account, creditedKey(accountId), deadlines] },
-      args: [accountId, 'rebuild', 0, 1, 0, 'active', 1_000, 0, 202601, 0, 0, 'epoch', 0],
+      args: [accountId, 'rebuild', 0, 1, version ?? 0, 'active', 1_000, 0, 202601, 0, 0, 'epoch', 0],
       ...{ numbers: [2, 3, 4, 6, 7, 8, 9, 10, 12], mayBeNegative: true },
     },
     loadKey: {
       ...{ script: SCRIPTS.loadKey, keys: [meta, key, deadlines] },
-      args: [payer, 'rebuild', 0, month, 0, ...state, 202601, 0, 'epoch'],
-      ...{ numbers: [4, 6, 7, 8, 9, 10, 11, 12], mayBeNegative: true },
+      args: [payer, 'rebuild', keyVersion ?? 0, month, 0, ...state, 202601, 0, 'epoch'],
+      ...{ numbers: [4, 6, 7, 8, 9, 10, 12, 13], mayBeNegative: true },
     },
   }
 }

@@ -11,7 +11,15 @@ import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, sav
 type Named = { client: number; who: number; hold: number }
 
 export type Operation =
-  | (Named & { kind: 'reserve'; amount: number; inputShare: number; tokens: number; ttlMs: number })
+  | (Named & {
+      kind: 'reserve'
+      amount: number
+      inputShare: number
+      tokens: number
+      ttlMs: number
+      /** Planned with what the key may call, or with this. */
+      plannedWith: 'allowed' | string[] | null
+    })
   | (Named & { kind: 'renew'; cost: number; isReached: boolean; ttlMs: number })
   | (Named & { kind: 'settle'; cost: number; tokens: number; force: boolean })
   | (Named & { kind: 'release' })
@@ -41,6 +49,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     arbitrary: fc.record({
       ...{ kind: fc.constant('reserve' as const), ...named, amount: fc.oneof(fc.nat(60), fc.nat(1_000)) },
       ...{ inputShare: fc.nat(100), tokens, ttlMs },
+      plannedWith: fc.constantFrom('allowed' as const, 'allowed' as const, 'allowed' as const, null, [
+        'svc/b',
+        'svc/a',
+      ]),
     }),
   },
   {
@@ -81,6 +93,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
           tokensPerMinute: fc.constantFrom(100, 1_000, 100_000),
           concurrency: fc.constantFrom(1, 3, 20),
           monthlyBudget: fc.constantFrom(null, 0, 500, 5_000),
+          allowedModels: fc.constantFrom('', '', 'svc/a', 'svc/a,svc/b'),
         },
         { requiredKeys: [] },
       ),
@@ -168,7 +181,14 @@ async function performReserve(world: World, chosen: Extract<Operation, { kind: '
   const { payer, holdId } = isKnown ? known : fresh(world, chosen.who)
   if (!isKnown) world.holdIds.push({ payer, holdId })
   const inputCost = nano(Math.floor((chosen.amount * chosen.inputShare) / 100))
-  const asked = request(payer, chosen.amount, { holdId, inputCost, tokens: chosen.tokens, ttlMs: chosen.ttlMs })
+  const { tokens, ttlMs } = chosen
+  const asked = request(payer, chosen.amount, {
+    holdId,
+    inputCost,
+    tokens,
+    ttlMs,
+    allowedModels: plannedWith(world, payer, chosen),
+  })
   const bench = world.benches[chosen.client] ?? world.benches[0]
   const sentMs = performance.now()
   const outcome = await bench.ledger.reserve(asked)
@@ -176,6 +196,12 @@ async function performReserve(world: World, chosen: Extract<Operation, { kind: '
   const actual = possible.find(({ expected }) => matches(outcome, expected))
   expect(actual ? 'as expected' : { outcome, possible: possible.map(({ expected }) => expected) }).toBe('as expected')
   actual?.commit()
+}
+
+function plannedWith(world: World, payer: Payer, chosen: Extract<Operation, { kind: 'reserve' }>): string[] | null {
+  if (chosen.plannedWith !== 'allowed') return chosen.plannedWith as string[] | null
+  const allowed = accountOf(world, payer).keys.get(payer.keyId)?.allowedModels
+  return allowed ? allowed.split(',') : null
 }
 
 async function performRest(world: World, chosen: Operation): Promise<void> {

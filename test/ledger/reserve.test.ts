@@ -84,6 +84,34 @@ describe('reserve', () => {
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 
+  test('takes only what was planned with the models the key may call, in whatever order they are named', async () => {
+    const payer = await bench.fund(1_000, { allowedModels: ['svc/b', 'svc/a', 'svc/b'] })
+    const models = ['svc/a', 'svc/b']
+    const stale = { kind: 'models_changed', allowedModels: models } as const
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual(stale)
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: ['svc/a'] }))).toEqual(stale)
+    const hold = request(payer, 1, { allowedModels: ['svc/b', 'svc/a'] })
+    expect(await bench.ledger.reserve({ ...hold, allowedModels: null })).toEqual(stale)
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, allowedModels: models })
+    await bench.ledger.setKeyState(keyState(payer, { allowedModels: [] }))
+    const nothing = { kind: 'models_changed', allowedModels: [] } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(nothing)
+    await bench.ledger.setKeyState(keyState(payer))
+    const everything = { kind: 'models_changed', allowedModels: null } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(everything)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('loads a key again that was loaded before keys had allowed models', async () => {
+    const payer = await bench.fund(1_000, { allowedModels: ['svc/a'] })
+    const hold = request(payer, 10, { allowedModels: ['svc/a'] })
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    await bench.redis.hdel(apiKeyKey(payer), 'allowedModels')
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'models_changed' })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), allowedModels: ['svc/a'] })
+  })
+
   test('refuses a suspended account, at once and for every key', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))

@@ -32,6 +32,7 @@ type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount> }
 
 const START_CREDIT = 3_000
 const KEY_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 20, monthlyBudget: null }
+const EVERY_MODEL = { allowedModels: '' }
 
 /** Empties the store and makes two accounts with two keys each. */
 export async function createWorld(benches: readonly [Bench, Bench]): Promise<World> {
@@ -54,7 +55,8 @@ export async function createWorld(benches: readonly [Bench, Bench]): Promise<Wor
     world.accounts.set(accountId, account)
     for (const keyId of [first.keyId, `${first.keyId}_2`]) {
       bench.history.setKey({ accountId, keyId, ...KEY_LIMITS })
-      account.keys.set(keyId, { status: 'active', ...KEY_LIMITS, spent: 0, requests: undefined, tokens: undefined })
+      const counters = { spent: 0, requests: undefined, tokens: undefined }
+      account.keys.set(keyId, { status: 'active', ...KEY_LIMITS, ...EVERY_MODEL, ...counters })
       world.payers.push({ accountId, keyId })
       await bench.ledger.readKey({ accountId, keyId })
     }
@@ -128,8 +130,9 @@ export async function setKey(world: World, client: number, payer: Payer, changes
   if (!key) return
   Object.assign(key, changes)
   const { status, requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget } = key
+  const allowedModels = key.allowedModels === '' ? null : key.allowedModels.split(',')
   const budget = monthlyBudget === null ? null : nano(monthlyBudget)
-  const state = { status, requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget: budget }
+  const state = { status, requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget: budget, allowedModels }
   world.benches[0].history.setKey({ ...payer, ...state })
   await (world.benches[client] ?? world.benches[0]).ledger.setKeyState(keyState(payer, state))
 }
@@ -160,6 +163,7 @@ export async function compare(world: World, client: number): Promise<void> {
       const key = account.keys.get(keyId)
       expect(usages[index]).toMatchObject({
         status: key?.status ?? 'active',
+        allowedModels: key?.allowedModels ? key.allowedModels.split(',') : null,
         open: openHolds(account, keyId).length,
         ...amounts({ held: heldBy(account, keyId), spentThisMonth: key?.spent ?? 0 }),
       })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { AssertionError } from '@/lib/assert'
 import {
   costNano,
+  formatPrice,
   formatUsd,
   MAX_NANO,
   MAX_PICO_PER_TOKEN,
@@ -96,6 +97,16 @@ describe('amounts as text', () => {
     expect(parseUsd(text)).toBeUndefined()
   })
 
+  test('are written as exactly as they are read', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
+        const text = formatPrice(pico as Pico)
+        expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
+        expect(priceToPico(Number(text))).toBe(pico as Pico)
+      }),
+    )
+  })
+
   test('know no minus zero', () => {
     expect(Object.is(parseUsd('-0.0'), 0)).toBe(true)
   })
@@ -126,6 +137,16 @@ describe('prices', () => {
       expect(priceToPico(usd)).toBeUndefined()
     },
   )
+
+  test('are written as exactly as they are read', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (pico) => {
+        const text = formatPrice(pico as Pico)
+        expect(text).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
+        expect(priceToPico(Number(text))).toBe(pico as Pico)
+      }),
+    )
+  })
 
   test('know no minus zero', () => {
     expect(Object.is(priceToPico(-0), 0)).toBe(true)

@@ -140,6 +140,45 @@ describe('passing over', () => {
   })
 })
 
+describe('a key that may call some models only', () => {
+  const plan = (request: Partial<ChatRequest>, allowedModels: string[] | null) =>
+    buildPlan(catalog, requestOf(request), { allowedModels })
+
+  test('gets what it may call by name, and of the catalogue’s fallbacks only those', () => {
+    expect(order(plan({}, null))).toEqual(order(buildPlan(catalog, requestOf())))
+    expect(order(plan({}, ['svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2'])
+    expect(order(plan({}, ['svc/beta', 'svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
+  })
+
+  test('is refused by name and by fallback list, each at its place', () => {
+    const refused = (request: Partial<ChatRequest>, allowed: string[]) => {
+      try {
+        plan(request, allowed)
+      } catch (error) {
+        if (error instanceof GatewayError) return { status: error.status, ...error.options }
+      }
+      throw new Error('the plan should have been refused')
+    }
+    const code = 'model_not_allowed'
+    expect(refused({}, ['svc/beta'])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({}, [])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({ fallback: ['svc/beta', 'svc/gamma'] }, ['svc/alpha', 'svc/beta'])).toEqual({
+      ...{ status: 403, param: 'fallback[1]', code },
+    })
+    expect(refused({ fallback: ['auto-smart'] }, ['svc/alpha'])).toEqual({ status: 403, param: 'fallback[0]', code })
+    expect(refused({ model: 'auto-smart' }, ['svc/alpha'])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({ model: 'svc/none' }, [])).toMatchObject({ status: 404 })
+  })
+
+  test('lets a tier choose among what it may call, even where the conversation began with another', () => {
+    const request = requestOf({ model: 'auto-smart' })
+    const chosen = buildPlan(catalog, request, { allowedModels: ['svc/gamma'], stickyModelId: 'svc/beta' })
+    expect(order(chosen)).toEqual(['svc/gamma p1'])
+    expect(chosen.choice?.isSticky).toBe(false)
+    expect(chosen.passedOver).toMatchObject([{ model: beta, unmet: [{ requirement: 'permission' }] }])
+  })
+})
+
 test('a plan is never empty, holds no target twice, no model that is ruled out, and usable targets first', () => {
   const models = ['a', 'b', 'c', 'd'].map((name, index) =>
     modelOf(`svc/${name}`, index % 2 === 0 ? [p1, p2] : [p2], { capabilities: new Set(index < 2 ? [] : ['tools']) }),
@@ -152,16 +191,19 @@ test('a plan is never empty, holds no target twice, no model that is ruled out, 
       fc.array(fc.constantFrom(...ids, 'auto-cheap'), { maxLength: 5 }),
       fc.boolean(),
       fc.uniqueArray(fc.constantFrom(...models.flatMap((model) => model.targets.map(targetId)))),
-      (model, fallback, hasTools, broken) => {
+      fc.option(fc.uniqueArray(fc.constantFrom(...ids))),
+      (model, fallback, hasTools, broken, allowedModels) => {
         const request = requestOf({ model, fallback, tools: hasTools ? [{ name: 'look' }] : [] })
         const view: RouteView = { ...BLIND_VIEW, isUsable: (target) => !broken.includes(targetId(target)) }
         let plan: Plan
         try {
-          plan = buildPlan(world, request, { view })
+          plan = buildPlan(world, request, { view, allowedModels })
         } catch (error) {
-          expect(hasTools && error instanceof GatewayError && error.status === 400).toBe(true)
+          const status = error instanceof GatewayError ? error.status : undefined
+          expect([...(hasTools ? [400] : []), ...(allowedModels ? [403] : [])]).toContain(status as number)
           return
         }
+        if (allowedModels) for (const planned of plan.models) expect(allowedModels).toContain(planned.id)
         const names = plan.targets.map(({ target }) => targetId(target))
         expect(names.length).toBeGreaterThan(0)
         expect(new Set(names).size).toBe(names.length)

@@ -114,6 +114,8 @@ function documentationComplaint(node: SyntaxNode): string | undefined {
   if (node.type !== 'ExportNamedDeclaration') return undefined
   const declaration = node.fields.declaration as { type?: string; id?: unknown } | null
   if (declaration?.type !== 'FunctionDeclaration') return undefined
+  // A component's file holds little else, and says in its first line what it is.
+  if (/^[A-Z]/.test(identifier(declaration.id) ?? '')) return undefined
   const comments = (node.fields.leadingComments ?? []) as { type: string; value: string }[]
   if (comments.some((comment) => comment.type === 'CommentBlock' && comment.value.startsWith('*'))) return undefined
   return `${identifier(declaration.id)}: an exported function has a doc comment`

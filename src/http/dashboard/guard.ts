@@ -3,6 +3,8 @@ import { Elysia } from 'elysia'
 import type { IdentifyViewer, Viewer } from '@/auth/viewer'
 import { GatewayError } from '@/chat/error'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { pathOf } from '@/http/request-line'
+import { assert } from '@/lib/assert'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -20,19 +22,50 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
  */
 export function guard(deps: GuardDeps) {
   return new Elysia({ name: 'dashboard-guard' })
-    .onParse({ as: 'scoped' }, async ({ request }) => (await readJsonBody(request, deps)).json)
+    .onTransform({ as: 'scoped' }, ({ set }) => {
+      set.headers['cache-control'] ??= 'no-store'
+    })
+    .onParse({ as: 'scoped' }, async ({ request }) => {
+      // What is to be deleted is named by the path; browsers send neither a body nor its type then.
+      if (request.method === 'DELETE' && request.body === null) return null
+      return (await readJsonBody(request, limitsOf(request, deps))).json
+    })
     .macro({
       signedIn: {
-        resolve: async ({ request }: { request: Request }) => ({ viewer: await requireViewer(deps, request) }),
+        transform: ({ request }: { request: Request }) => admit(request, requireViewer(deps, request)),
+        resolve: ({ request }: { request: Request }) => ({ viewer: admitted(request) }),
       },
       administrator: {
-        resolve: async ({ request }: { request: Request }) => ({ viewer: await requireAdministrator(deps, request) }),
+        transform: ({ request }: { request: Request }) => admit(request, requireAdministrator(deps, request)),
+        resolve: ({ request }: { request: Request }) => ({ viewer: admitted(request) }),
       },
       sameOrigin: {
         beforeHandle: ({ request }: { request: Request }) => checkOrigin(deps, request),
       },
     })
 }
+
+/** Who sent a request, from the moment that is known: before anything it says is checked, and so before anything is told. */
+const viewers = new WeakMap<Request, Viewer>()
+
+async function admit(request: Request, viewer: Promise<Viewer>): Promise<void> {
+  viewers.set(request, await viewer)
+}
+
+function admitted(request: Request): Viewer {
+  const viewer = viewers.get(request)
+  assert(viewer, 'a guarded route is reached by those who were admitted')
+  return viewer
+}
+
+/** Whoever signs in is nobody yet, and gets no memory for a body beyond what a form needs. */
+function limitsOf(request: Request, deps: GuardDeps): BodyLimits {
+  if (!pathOf(request.url).startsWith(SIGN_IN_PREFIX)) return deps
+  return { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, SIGN_IN_BODY_BYTES) }
+}
+
+const SIGN_IN_PREFIX = '/dashboard/api/session/'
+const SIGN_IN_BODY_BYTES = 16 * 1024
 
 async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer> {
   checkOrigin(deps, request)

@@ -1,70 +1,23 @@
 /** Writing streams: blocks strictly one after another whatever order the events come in, one start, one honest end. */
 import { describe, expect, test } from 'bun:test'
-import { context, dataOf, decodeText, encodeEvents, readFixture, toSse } from '@test/formats/messages/support'
-import fc from 'fast-check'
+import {
+  at,
+  blocksOf,
+  finish,
+  foreign,
+  own,
+  start,
+  text,
+  thinking,
+  tool,
+  usage,
+} from '@test/formats/messages/stream-events'
+import { context, dataOf, encodeEvents, readFixture, toSse } from '@test/formats/messages/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import { createFolder } from '@/chat/fold'
 import type { Signature } from '@/chat/request'
-import type { ChatResponse } from '@/chat/response'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
-
-const at = (block: number, choice = 0) => ({ choice, block })
-const start: ChatEvent = { type: 'start', id: 'x', model: 'u', created: 0 }
-const usage = { uncached: 10, cacheRead: 4, cacheWrite5m: 2, cacheWrite1h: 1, output: 8, reasoning: 3 }
-const foreign: Signature = { format: 'generate-content', value: 'AbC=' }
-const own: Signature = { format: 'messages', value: 'Eq=' }
-
-const text = (block: number, ...parts: string[]): ChatEvent[] => [
-  { type: 'text-start', ...at(block) },
-  ...parts.map((part): ChatEvent => ({ type: 'text-delta', ...at(block), text: part })),
-  { type: 'text-end', ...at(block) },
-]
-const tool = (block: number, id: string, parts: string[], signature?: Signature): ChatEvent[] => [
-  { type: 'tool-call-start', ...at(block), id, name: 'f' },
-  ...parts.map((part): ChatEvent => ({ type: 'tool-call-delta', ...at(block), argumentsText: part })),
-  { type: 'tool-call-end', ...at(block), signature },
-]
-const thinking = (block: number, part: string, signature?: Signature): ChatEvent[] => [
-  { type: 'reasoning-start', ...at(block) },
-  { type: 'reasoning-delta', ...at(block), text: part },
-  { type: 'reasoning-end', ...at(block), signature },
-]
-const finish = (kind: 'stop' | 'tool-calls' | 'length' = 'stop'): ChatEvent => ({
-  type: 'finish',
-  choice: 0,
-  finish: { kind },
-})
-
-/** The blocks a client would gather, each with its deltas joined; throws where the order is not the format's. */
-function blocksOf(frames: ReturnType<typeof encodeEvents>): JsonObject[] {
-  const blocks: JsonObject[] = []
-  let open = false
-  for (const { type, index, content_block, delta } of dataOf(frames)) {
-    if (type === 'content_block_start') {
-      expect(open).toBe(false)
-      expect(index).toBe(blocks.length)
-      open = true
-      blocks.push({
-        ...(content_block as JsonObject),
-        ...((content_block as JsonObject).type === 'tool_use' && { input: '' }),
-      })
-    } else if (type === 'content_block_delta') {
-      expect(open).toBe(true)
-      expect(index).toBe(blocks.length - 1)
-      const block = blocks.at(-1) as Record<string, string>
-      const { type: kind = '', ...fields } = delta as Record<string, string>
-      const field = kind === 'input_json_delta' ? 'input' : kind.replace('_delta', '')
-      block[field] += Object.values(fields)[0] as string
-    } else if (type === 'content_block_stop') {
-      expect(open).toBe(true)
-      open = false
-    }
-  }
-  expect(open).toBe(false)
-  return blocks
-}
 
 describe('the frame of a stream', () => {
   test('text, byte for byte', () => {
@@ -288,56 +241,3 @@ describe('signatures', () => {
     ])
   })
 })
-
-describe('properties', () => {
-  const lanes = fc.array(
-    fc.oneof(
-      fc.array(fc.string(), { maxLength: 4 }).map((parts) => (block: number) => text(block, ...parts)),
-      fc.tuple(fc.string(), fc.array(fc.string(), { maxLength: 4 })).map(
-        ([id, parts]) =>
-          (block: number) =>
-            tool(block, id, parts),
-      ),
-      fc.string().map((part) => (block: number) => thinking(block, part)),
-    ),
-    { maxLength: 5 },
-  )
-
-  test('whatever the interleaving, blocks are sequential and no text is lost', () => {
-    fc.assert(
-      fc.property(lanes, fc.infiniteStream(fc.nat()), (made, choices) => {
-        const queues = made.map((make, block) => make(block))
-        const events: ChatEvent[] = [start]
-        while (queues.some((queue) => queue.length > 0)) {
-          const open = queues.filter((queue) => queue.length > 0)
-          const next = open[(choices.next().value as number) % open.length]?.shift()
-          if (next) events.push(next)
-        }
-        const blocks = blocksOf(encodeEvents(events))
-        const count = (value: string) => [...value].sort().join('')
-        const sent = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
-        expect(count(blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''))).toBe(count(sent))
-        expect(blocks.filter((block) => block.type === 'tool_use')).toHaveLength(
-          events.filter((event) => event.type === 'tool-call-start').length,
-        )
-      }),
-      { numRuns: 500 },
-    )
-  })
-
-  test('a stream read and written again reads the same', () => {
-    for (const name of ['text.sse', 'thinking-tools.sse']) {
-      const events = decodeText(readFixture(name))
-      const again = decodeText(toSse(encodeEvents(events)))
-      expect(again.at(-1)).toEqual({ type: 'end' })
-      const { choices, usage } = fold(again)
-      expect({ choices, usage }).toEqual({ choices: fold(events).choices, usage: fold(events).usage })
-    }
-  })
-})
-
-function fold(events: ChatEvent[]): ChatResponse {
-  const folder = createFolder()
-  for (const event of events) folder.push(event)
-  return folder.response()
-}

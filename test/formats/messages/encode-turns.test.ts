@@ -1,6 +1,6 @@
 /** Writing the conversation: the shapes that this format's API refuses never leave the gateway. */
 import { describe, expect, test } from 'bun:test'
-import { chatRequest, complaint, traits } from '@test/formats/messages/support'
+import { chatRequest, traits } from '@test/formats/messages/support'
 import type { ContentBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
@@ -21,8 +21,6 @@ function encode(turns: Turn[], ...quirks: string[]) {
   const { body, warnings } = messages.encodeRequest(chatRequest({ turns }), traits(...quirks))
   return { messages: body.messages as JsonObject[], features: warnings.map((warning) => warning.feature) }
 }
-
-const userBlock = (block: ContentBlock, ...quirks: string[]) => encode([user(block)], ...quirks).messages[0]?.content
 
 describe('roles', () => {
   test('neighbours of one role are one message', () => {
@@ -276,80 +274,5 @@ describe('reasoning', () => {
   test('alone is no message', () => {
     const thought: ContentBlock = { type: 'reasoning', text: 'x', signature: { format: 'messages', value: 'Eq=' } }
     expect(encode([user(text('a')), assistant(thought), user(text('b'))]).messages).toHaveLength(1)
-  })
-})
-
-describe('media', () => {
-  test.each<[ContentBlock, JsonObject]>([
-    [
-      { type: 'image', source: { type: 'url', url: 'data:image/jpg;base64,AAAA' } },
-      { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } },
-    ],
-    [
-      { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' }, cache: { ttl: '5m' } },
-      {
-        type: 'image',
-        source: { type: 'url', url: 'https://example.org/a.png' },
-        cache_control: { type: 'ephemeral' },
-      },
-    ],
-    [
-      {
-        type: 'file',
-        source: { type: 'base64', mediaType: 'application/pdf', data: 'JVBE' },
-        filename: 'a.pdf',
-        context: 'c',
-      },
-      {
-        type: 'document',
-        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' },
-        title: 'a.pdf',
-        context: 'c',
-      },
-    ],
-    [
-      { type: 'file', source: { type: 'base64', mediaType: 'text/csv', data: Buffer.from('a,é').toString('base64') } },
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a,é' } },
-    ],
-    [
-      { type: 'file', source: { type: 'url', url: 'data:text/plain,a%20b' } },
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a b' } },
-    ],
-    [
-      { type: 'file', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } },
-      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } },
-    ],
-    [
-      { type: 'file', source: { type: 'url', url: 'https://example.org/a', mediaType: 'image/png' } },
-      { type: 'image', source: { type: 'url', url: 'https://example.org/a' } },
-    ],
-    [
-      { type: 'file', source: { type: 'text', text: 'words', mediaType: 'text/plain' } },
-      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } },
-    ],
-    [
-      { type: 'file', source: { type: 'file-id', id: 'file_1', format: 'messages' } },
-      { type: 'document', source: { type: 'file', file_id: 'file_1' } },
-    ],
-  ])('%j', (block, expected) => {
-    expect(userBlock(block)).toEqual([expected])
-  })
-
-  test.each<[ContentBlock, string[]]>([
-    [{ type: 'image', source: { type: 'base64', mediaType: 'image/tiff', data: 'AA' } }, []],
-    [{ type: 'image', source: { type: 'url', url: 'gs://bucket/a.png' } }, []],
-    [{ type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } }, ['no-url-sources']],
-    [{ type: 'file', source: { type: 'file-id', id: 'f', format: 'chat-completions' } }, []],
-    [{ type: 'file', source: { type: 'base64', mediaType: 'application/zip', data: 'AA' } }, []],
-    [{ type: 'file', source: { type: 'url', url: 'data:text/plain,%' } }, []],
-  ])('refused: %j', (block, quirks) => {
-    expect(complaint(() => userBlock(block, ...quirks)).param).toBe('messages')
-  })
-
-  test('in an assistant turn is named in words', () => {
-    const image: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AA' } }
-    const { messages: encoded, features } = encode([user(text('draw')), assistant(image), user(text('more'))])
-    expect(encoded[1]).toEqual({ role: 'assistant', content: '[image]' })
-    expect(features).toEqual(['image'])
   })
 })

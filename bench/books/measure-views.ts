@@ -1,0 +1,113 @@
+/** Measures what the usage pages ask for, of the one account that has all records, with matches that are many, few and none. */
+
+import { usageEvent } from '@test/usage/sample-events'
+import { connectDatabase, type Database } from '@/db/client'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { exportRecords } from '@/usage/export-records'
+import { searchRecords } from '@/usage/record-search'
+import { sumRecords } from '@/usage/record-totals'
+import type { UsageFilter } from '@/usage/usage-filter'
+import { readSeries } from '@/usage/usage-series'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { accountIdOf } from './fill'
+import { percentile } from './print'
+
+export type ViewFigure = { name: string; milliseconds: number; rows: number }
+
+/** More than the five after which the server may settle on one plan for all values. */
+const REPEATS = 9
+const DAY_MS = 86_400_000
+const DAYS = 46
+/** One record a day of a key and of a model that nothing else uses, and some that did not go well. */
+const RARE: readonly Partial<UsageEvent['record']>[] = [
+  { model: 'svc/rare' },
+  { model: 'svc/model-1', status: 499, rule: 'disconnect_usage' },
+  { model: 'svc/model-1', flags: ['clamped'] },
+]
+
+/** The median of some runs each, on one connection; `dropIndexes` takes away the indexes that only these views need. */
+export async function measureViews(databaseUrl: string, records: number) {
+  const database = connectDatabase(databaseUrl, { maxConnections: 1, statementTimeoutMs: 0 })
+  await addRareRecords(database)
+  const nowMs = Date.now()
+  const all: UsageFilter = { accountId: accountIdOf(0), fromMs: nowMs - DAYS * DAY_MS, toMs: nowMs + DAY_MS }
+  const filters: [string, Partial<UsageFilter>][] = [
+    ['everything', {}],
+    ['a model that answered a quarter', { model: 'svc/model-1' }],
+    ['a key used once a day', { keyId: 'key_rare' }],
+    ['a model used once a day', { model: 'svc/rare' }],
+    ['a model never used', { model: 'svc/none' }],
+    ['errors', { status: 'error' }],
+    ['a flag that is rare', { flag: 'clamped' }],
+    ['a flag that never occurred', { flag: 'forced' }],
+    ['asked for what nobody asked for', { requestedModel: 'svc/none' }],
+  ]
+  const views: ViewFigure[] = []
+  for (const [name, part] of filters) {
+    const filter = { ...all, ...part }
+    views.push(
+      await time(
+        `first page: ${name}`,
+        async () => (await searchRecords(database, filter, { limit: 50 })).records.length,
+      ),
+    )
+    views.push(await time(`sums: ${name}`, async () => (await sumRecords(database, filter)).requests))
+  }
+  const recent = { ...all, fromMs: nowMs - 3 * DAY_MS, toMs: nowMs }
+  views.push(
+    await time('chart of 46 days by model', async () => (await readSeries(database, all, 'model')).points.length),
+  )
+  views.push(
+    await time('chart of 46 days by outcome', async () => (await readSeries(database, all, 'status')).points.length),
+  )
+  views.push(
+    await time('chart of 3 days by the hour', async () => (await readSeries(database, recent, 'model')).points.length),
+  )
+  views.push(await timeExport(database, all, records))
+  return {
+    views,
+    async dropIndexes() {
+      await database.sql`DROP INDEX usage_records_cell_index`
+      await database.sql`DROP INDEX usage_records_noteworthy_index`
+      await database.close()
+    },
+  }
+}
+
+async function addRareRecords({ sql }: Database): Promise<void> {
+  const events = Array.from({ length: DAYS * RARE.length }, (_, index) =>
+    usageEvent({
+      ...{ accountId: accountIdOf(0), keyId: 'key_rare', seq: index + 1 },
+      atMs: Date.now() - Math.floor(index / RARE.length) * DAY_MS,
+      record: RARE[index % RARE.length] ?? {},
+    }),
+  )
+  await writeUsageBatch(sql, events)
+  await sql`VACUUM (ANALYZE) usage_daily`
+}
+
+async function time(name: string, run: () => Promise<number>): Promise<ViewFigure> {
+  const times: number[] = []
+  let rows = 0
+  for (let index = 0; index < REPEATS; index++) {
+    const startedMs = performance.now()
+    rows = await run()
+    times.push(performance.now() - startedMs)
+  }
+  return { name, milliseconds: percentile(times, 0.5), rows }
+}
+
+/** The rate of a long file, from its first hundred thousand rows. */
+async function timeExport(database: Database, filter: UsageFilter, records: number): Promise<ViewFigure> {
+  const wanted = Math.min(100_000, records)
+  const startedMs = performance.now()
+  const reader = exportRecords(database, filter, () => () => {}).getReader()
+  let rows = 0
+  while (rows < wanted) {
+    const { value, done } = await reader.read()
+    if (done) break
+    for (const byte of value) if (byte === 0x0a) rows += 1
+  }
+  await reader.cancel()
+  return { name: 'export, rows', milliseconds: performance.now() - startedMs, rows }
+}

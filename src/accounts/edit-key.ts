@@ -1,0 +1,75 @@
+/** Changes one key: the history and its audit entry in one transaction, then the ledger, which every gateway obeys at once. */
+import { and, eq } from 'drizzle-orm'
+import type { AuditDetails } from '@/db/administration-schema'
+import type { Database, Transaction } from '@/db/client'
+import { apiKeys } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { KeyStatus } from '@/ledger/outcomes'
+import { type AuditEntry, recordAudit } from './audit'
+import { inOrder } from './in-order'
+import { limitsOf } from './key-listing'
+
+/** Who changes a key, and from where. */
+export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId'>
+
+/** The command line, and the service itself. */
+export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
+
+/** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
+export type ChangeKeyOutcome =
+  | { kind: 'updated'; status: KeyStatus }
+  | { kind: 'unknown_key' }
+  | { kind: 'deleted' }
+  /** The service made this key itself, and needs it as it is. */
+  | { kind: 'built_in' }
+
+export type KeyRow = typeof apiKeys.$inferSelect
+
+/** What is to become of a key; undefined where it is so already. */
+export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferInsert>; details: AuditDetails }
+
+export type EditRequest = {
+  keyId: string
+  /** Where given, only a key of this account is changed. */
+  accountId: string | undefined
+  by: ChangedBy
+  /** Decides on the key as it is, locked. */
+  decide(row: KeyRow): KeyEdit | Exclude<ChangeKeyOutcome, { kind: 'updated' }> | undefined
+}
+
+/** Throws where the ledger can't be told; the history has the change by then, and repeating the call mends the rest. */
+export async function editKey(database: Database, ledger: Ledger, request: EditRequest): Promise<ChangeKeyOutcome> {
+  const outcome = await database.db.transaction((transaction) => editHistory(transaction, request))
+  if (outcome.kind !== 'updated') return outcome
+  const { keyId } = request
+  await inOrder(database, `key ${keyId}`, (transaction) => writeThrough(transaction, ledger, keyId))
+  return outcome
+}
+
+async function editHistory(transaction: Transaction, request: EditRequest): Promise<ChangeKeyOutcome> {
+  const { keyId, accountId, by, decide } = request
+  const mine = and(eq(apiKeys.id, keyId), accountId === undefined ? undefined : eq(apiKeys.accountId, accountId))
+  const [row] = await transaction.select().from(apiKeys).where(mine).for('no key update')
+  if (!row) return { kind: 'unknown_key' }
+  const edit = decide(row)
+  if (!edit) return { kind: 'updated', status: row.status }
+  if ('kind' in edit) return edit
+  await transaction.update(apiKeys).set(edit.columns).where(eq(apiKeys.id, keyId))
+  const { action, details } = edit
+  await recordAudit(transaction, {
+    ...by,
+    action,
+    subject: keyId,
+    accountId: row.accountId,
+    details: { name: row.name, ...details },
+  })
+  return { kind: 'updated', status: edit.columns.status ?? row.status }
+}
+
+/** Tells the ledger what the history says of the key now. */
+async function writeThrough(transaction: Transaction, ledger: Ledger, keyId: string): Promise<void> {
+  const [row] = await transaction.select().from(apiKeys).where(eq(apiKeys.id, keyId))
+  if (!row) return
+  await ledger.setKeyState({ ...limitsOf(row), accountId: row.accountId, keyId, status: row.status })
+  if (row.status === 'deleted') await ledger.forgetKeyHash(row.keyHash)
+}

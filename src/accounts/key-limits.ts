@@ -1,0 +1,51 @@
+/** The limits of a key on their way into the history: checked, as columns, and as the audit log tells them. */
+import type { AuditDetails } from '@/db/administration-schema'
+import type { apiKeys } from '@/db/schema'
+import type { KeyLimits } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import { formatUsd } from '@/lib/money'
+
+/** The highest limit of a key that the column of requests per minute holds; far beyond what one gateway serves. */
+export const MAX_KEY_LIMIT = 2_000_000_000
+
+type LimitColumns = Partial<typeof apiKeys.$inferInsert>
+
+/**
+ * The limits as columns; those left out stay out. Asserts that counts are integers from 1 to {@link MAX_KEY_LIMIT} and that
+ * the budget is not negative.
+ */
+export function limitColumns(limits: Partial<KeyLimits>): LimitColumns {
+  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = limits
+  for (const limit of [requestsPerMinute, tokensPerMinute, concurrency]) {
+    assert(
+      limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
+      'a limit is out of range',
+    )
+  }
+  assert(monthlyBudget == null || monthlyBudget >= 0, 'a budget is out of range')
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(monthlyBudget !== undefined && { monthlyBudget }),
+    ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs) }),
+    ...(allowedModels !== undefined && { allowedModels: allowedModels && [...new Set(allowedModels)] }),
+  }
+}
+
+/** Ids of models that one entry of the audit log quotes. */
+const MAX_QUOTED_MODELS = 50
+
+/** The limits as the audit log keeps them: amounts as decimal texts of USD, moments as ISO 8601. */
+export function describeLimits(limits: Partial<KeyLimits>): AuditDetails {
+  const { monthlyBudget, expiresAtMs, allowedModels, ...counts } = limits
+  return {
+    ...counts,
+    ...(monthlyBudget !== undefined && { monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget) }),
+    ...(expiresAtMs !== undefined && { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() }),
+    ...(allowedModels !== undefined && {
+      allowedModels: allowedModels?.slice(0, MAX_QUOTED_MODELS).join(', ') ?? null,
+      ...(allowedModels && { allowedModelCount: allowedModels.length }),
+    }),
+  }
+}

@@ -1,0 +1,73 @@
+/** API keys as people see them: never the key's text, only its first characters and its last four. */
+import { and, desc, eq, isNull, ne } from 'drizzle-orm'
+import type { Database } from '@/db/client'
+import { apiKeys, type BuiltInKey } from '@/db/schema'
+import type { KeyLimits, KeyStatus } from '@/ledger/outcomes'
+import type { Nano } from '@/lib/money'
+
+export type KeyListing = KeyLimits & {
+  keyId: string
+  accountId: string
+  name: string
+  /** The first characters of the key's text, e.g. `svc-AbCd`, and its last four. */
+  prefix: string
+  lastFour: string
+  status: KeyStatus
+  /** What the service made it for; null for a key that a person made. */
+  builtIn: BuiltInKey | null
+  /** Charges in the calendar month `spentMonth` (yyyymm, UTC) that have reached the history. */
+  spentThisMonth: Nano
+  spentMonth: number
+  lastUsedAt: Date | null
+  createdAt: Date
+}
+
+type KeyRow = typeof apiKeys.$inferSelect
+
+/** The account's keys without deleted ones, newest first. */
+export async function listKeys({ db }: Database, accountId: string): Promise<KeyListing[]> {
+  const rows = await db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), ne(apiKeys.status, 'deleted')))
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+  return rows.map(listingOf)
+}
+
+/** A key of the account that is not deleted. */
+export async function findKey({ db }: Database, accountId: string, keyId: string): Promise<KeyListing | undefined> {
+  const [row] = await db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
+  return row && listingOf(row)
+}
+
+function listingOf(row: KeyRow): KeyListing {
+  return {
+    ...limitsOf(row),
+    keyId: row.id,
+    accountId: row.accountId,
+    name: row.name,
+    prefix: row.prefix,
+    lastFour: row.lastFour,
+    status: row.status,
+    builtIn: row.builtIn,
+    spentThisMonth: row.spentThisMonth,
+    spentMonth: row.spentMonth,
+    lastUsedAt: row.lastUsedAt,
+    createdAt: row.createdAt,
+  }
+}
+
+/** The limits of a key as the history has them. */
+export function limitsOf(row: KeyRow): KeyLimits {
+  return {
+    requestsPerMinute: row.requestsPerMinute,
+    tokensPerMinute: row.tokensPerMinute,
+    concurrency: row.concurrency,
+    monthlyBudget: row.monthlyBudget,
+    expiresAtMs: row.expiresAt === null ? null : row.expiresAt.getTime(),
+    allowedModels: row.allowedModels,
+  }
+}

@@ -1,0 +1,57 @@
+/** The key that the playground pays through: one per account, made on first use, whose text nobody ever knows. */
+import { and, eq } from 'drizzle-orm'
+import type { Database, Transaction } from '@/db/client'
+import { apiKeys } from '@/db/schema'
+import { assert } from '@/lib/assert'
+import { randomId } from '@/lib/ids'
+import { recordAudit } from './audit'
+import { createBoundedMap } from './bounded-map'
+import { type ChangedBy, OPERATOR } from './edit-key'
+import { generateKey, hashKey, keyHint } from './key-text'
+
+/** Returns the id of the account's playground key, making it where there is none. Throws where there is no such account. */
+export type PlaygroundKeyOf = (accountId: string, by?: ChangedBy) => Promise<string>
+
+const NAME = 'Playground'
+/** Accounts whose key is remembered, which never changes. */
+const CAPACITY = 10_000
+
+/** Playground keys of `service` in `database`. Any number of gateways may ask at once. */
+export function createPlaygroundKeys(database: Database, service: string): PlaygroundKeyOf {
+  const known = createBoundedMap<string>(CAPACITY)
+  return async (accountId, by = OPERATOR) => {
+    const remembered = known.get(accountId)
+    if (remembered !== undefined) return remembered
+    const keyId = (await find(database.db, accountId)) ?? (await make(database, service, accountId, by))
+    known.set(accountId, keyId)
+    return keyId
+  }
+}
+
+async function find(db: Database['db'] | Transaction, accountId: string): Promise<string | undefined> {
+  const [row] = await db
+    .select({ keyId: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.builtIn, 'playground')))
+  return row?.keyId
+}
+
+async function make({ db }: Database, service: string, accountId: string, by: ChangedBy): Promise<string> {
+  const text = generateKey(service)
+  const values = { id: randomId('key'), accountId, name: NAME, keyHash: hashKey(text), ...keyHint(text) }
+  return await db.transaction(async (transaction) => {
+    const made = await transaction
+      .insert(apiKeys)
+      .values({ ...values, builtIn: 'playground' })
+      .onConflictDoNothing()
+      .returning({ keyId: apiKeys.id })
+    if (made.length === 0) {
+      const other = await find(transaction, accountId)
+      assert(other, 'what stood in the way of a playground key is one')
+      return other
+    }
+    const details = { name: NAME, builtIn: true }
+    await recordAudit(transaction, { ...by, action: 'key.create', subject: values.id, accountId, details })
+    return values.id
+  })
+}

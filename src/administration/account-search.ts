@@ -1,0 +1,64 @@
+/** Finds accounts by e-mail address, name or id, newest first. */
+import type { Database } from '@/db/client'
+import type { AccountStatus } from '@/ledger/outcomes'
+import { type Nano, nano } from '@/lib/money'
+import { MAX_PAGE_SIZE, PAGE_SIZE, type Page, pageOf, readCursor } from './keyset'
+import { containing } from './like-pattern'
+
+export type AccountSearch = {
+  /** A part of the address or of the name in any case, or an id. Left out: every account. */
+  text?: string
+  status?: AccountStatus
+  cursor?: string
+  /** 1 to 100, 50 where left out. */
+  limit?: number
+}
+
+/** `balance` and the month's spending are those of the history, a moment behind the ledger. */
+export type FoundAccount = {
+  accountId: string
+  name: string
+  email: string
+  status: AccountStatus
+  balance: Nano
+  createdAt: Date
+}
+
+type Row = {
+  id: string
+  name: string
+  email: string
+  status: AccountStatus
+  balance: number
+  created_ms: number
+  created_text: string
+}
+
+/** One page of accounts. Every text is looked for as it is: `%` and `_` are characters like any other. */
+export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
+  const size = Math.min(search.limit ?? PAGE_SIZE, MAX_PAGE_SIZE)
+  const text = search.text?.trim() ?? ''
+  const pattern = containing(text.toLowerCase())
+  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
+  const rows = await sql<Row[]>`
+    SELECT id, name, email, status, balance_nano::bigint AS balance, created_at::text AS created_text,
+      floor(extract(epoch FROM created_at) * 1000)::bigint AS created_ms
+    FROM accounts
+    WHERE true
+      ${text === '' ? sql`` : sql`AND (id = ${text} OR lower(email) LIKE ${pattern} OR lower(name) LIKE ${pattern})`}
+      ${search.status === undefined ? sql`` : sql`AND status = ${search.status}`}
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
+    ORDER BY accounts.created_at DESC, id DESC LIMIT ${size + 1}`
+  return pageOf(
+    rows.map((row) => ({ ...row, position: { at: row.created_text, id: row.id } })),
+    size,
+    (row) => ({
+      accountId: row.id,
+      name: row.name,
+      email: row.email,
+      status: row.status,
+      balance: nano(row.balance),
+      createdAt: new Date(row.created_ms),
+    }),
+  )
+}

@@ -1,0 +1,56 @@
+/** Looks through the audit log, newest first. */
+import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import { auditEntries } from '@/db/administration-schema'
+import type { Database } from '@/db/client'
+import { MAX_PAGE_SIZE, PAGE_SIZE, type Page, pageOf, readCursor } from './keyset'
+
+/** All that are given must hold. */
+export type AuditSearch = {
+  /** The whole e-mail address, in any case. */
+  actor?: string
+  /** The whole action, or its first word: `approval` finds `approval.request`. */
+  action?: string
+  subject?: string
+  accountId?: string
+  from?: Date
+  /** Exclusive. */
+  to?: Date
+  cursor?: string
+  /** 1 to 100, 50 where left out. */
+  limit?: number
+}
+
+export type AuditRow = typeof auditEntries.$inferSelect
+
+/** One page of entries. */
+export async function searchAudit({ db }: Database, search: AuditSearch): Promise<Page<AuditRow>> {
+  const size = Math.min(search.limit ?? PAGE_SIZE, MAX_PAGE_SIZE)
+  const rows = await db
+    .select()
+    .from(auditEntries)
+    .where(and(...conditionsOf(search)))
+    .orderBy(desc(auditEntries.seq))
+    .limit(size + 1)
+  const positioned = rows.map((row) => ({ ...row, position: { at: String(row.seq), id: '' } }))
+  return pageOf(positioned, size, ({ position, ...row }) => row)
+}
+
+function conditionsOf({ actor, action, subject, accountId, from, to, cursor }: AuditSearch) {
+  return [
+    actor === undefined ? undefined : eq(sql`lower(${auditEntries.actorEmail})`, actor.toLowerCase()),
+    action === undefined
+      ? undefined
+      : sql`(${auditEntries.action} = ${action} OR split_part(${auditEntries.action}, '.', 1) = ${action})`,
+    subject === undefined ? undefined : eq(auditEntries.subject, subject),
+    accountId === undefined ? undefined : eq(auditEntries.accountId, accountId),
+    from === undefined ? undefined : gte(auditEntries.at, from),
+    to === undefined ? undefined : lt(auditEntries.at, to),
+    cursor === undefined ? undefined : lt(auditEntries.seq, sequenceOf(cursor)),
+  ]
+}
+
+/** A cursor of another list has no number, and finds nothing. */
+function sequenceOf(cursor: string): number {
+  const seq = Number(readCursor(cursor).at)
+  return Number.isSafeInteger(seq) ? seq : 0
+}

@@ -1,0 +1,56 @@
+/**
+ * The two-person rule: how much one administrator may move for one account on their own. The sum of a day counts, so that a
+ * large amount can't be split into small ones; credit given and taken back count alike.
+ */
+import { and, eq, gt, ne, sql } from 'drizzle-orm'
+import { unapprovedMovements } from '@/db/administration-schema'
+import type { Transaction } from '@/db/client'
+import type { Nano } from '@/lib/money'
+
+export type Movement = {
+  requestId: string
+  requestDigest: string
+  userId: string
+  accountId: string
+  kind: string
+  /** A magnitude: positive. */
+  amount: Nano
+}
+
+/** `within`: it may be done at once, and counts from now on. `above`: a second administrator has to agree. */
+export type MovementVerdict = 'within' | 'above'
+
+/**
+ * Counts `movement` towards the day of its administrator and account, unless that would exceed `limit`. Movements of one
+ * administrator for one account take turns here until their transactions end.
+ */
+export async function countMovement(
+  transaction: Transaction,
+  movement: Movement,
+  limit: Nano,
+): Promise<MovementVerdict> {
+  const { userId, accountId, requestId, amount } = movement
+  await transaction.execute(
+    sql`SELECT pg_advisory_xact_lock(hashtextextended(${`movements ${userId} ${accountId}`}, 0))`,
+  )
+  const [day] = await transaction
+    .select({ sum: sql<string>`coalesce(sum(${unapprovedMovements.amount}::bigint), 0)::text` })
+    .from(unapprovedMovements)
+    .where(
+      and(
+        eq(unapprovedMovements.userId, userId),
+        eq(unapprovedMovements.accountId, accountId),
+        // A repetition of the same request counts once.
+        ne(unapprovedMovements.requestId, requestId),
+        gt(unapprovedMovements.createdAt, sql`now() - interval '24 hours'`),
+      ),
+    )
+  if (Number(day?.sum ?? 0) + amount > limit) return 'above'
+  await transaction.insert(unapprovedMovements).values(movement).onConflictDoNothing()
+  return 'within'
+}
+
+/** Takes back a movement that was counted and then refused. */
+export async function forgetMovement(transaction: Transaction, requestId: string): Promise<void> {
+  await transaction.delete(unapprovedMovements).where(eq(unapprovedMovements.requestId, requestId))
+}

@@ -1,0 +1,97 @@
+/** What the library refuses, in our own words. */
+import { APIError } from 'better-auth/api'
+import { GatewayError } from '@/chat/error'
+
+/** The answer that `error`, thrown by the library, means. Anything it did not mean to say is a bug, and stays what it is. */
+export function meaningOfFailure(error: unknown): unknown {
+  if (!(error instanceof APIError)) return error
+  const code = error.body?.code ?? ''
+  const told = MEANINGS[code]
+  return told ? told() : error
+}
+
+/** The same for an address nobody has and a password that is wrong. */
+export function wrongCredentials(): GatewayError {
+  return new GatewayError('invalid_credentials', 'The e-mail address or the password is wrong.', {
+    code: 'wrong_credentials',
+  })
+}
+
+/** Somebody has to open the link in a mail first. */
+export function notVerified(): GatewayError {
+  return new GatewayError('forbidden', 'Confirm your e-mail address first: open the link we have sent you.', {
+    code: 'email_not_verified',
+  })
+}
+
+/** The current password, asked for again, is wrong. */
+export function wrongPassword(param = 'password'): GatewayError {
+  return new GatewayError('invalid_request', 'The password is wrong.', { code: 'wrong_password', param })
+}
+
+/** A link is too old, used already, or was never ours. */
+export function invalidLink(): GatewayError {
+  return new GatewayError('invalid_request', 'The link is no longer valid. Ask for a new one.', {
+    code: 'invalid_link',
+    param: 'token',
+  })
+}
+
+/** The address belongs to somebody else. */
+export function emailTaken(): GatewayError {
+  return new GatewayError('conflict', 'This e-mail address is in use already. Sign in instead.', {
+    code: 'email_taken',
+    param: 'email',
+  })
+}
+
+const MEANINGS: Record<string, () => GatewayError> = {
+  INVALID_EMAIL_OR_PASSWORD: wrongCredentials,
+  EMAIL_NOT_VERIFIED: notVerified,
+  INVALID_PASSWORD: wrongPassword,
+  CREDENTIAL_ACCOUNT_NOT_FOUND: wrongPassword,
+  INVALID_TOKEN: invalidLink,
+  USER_NOT_FOUND: invalidLink,
+  USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: emailTaken,
+  // Two sign-ups with one address at the same time: the second finds it taken only when it writes.
+  FAILED_TO_CREATE_USER: emailTaken,
+  INVALID_EMAIL: () =>
+    new GatewayError('invalid_request', 'This is not an e-mail address.', { code: 'invalid_email', param: 'email' }),
+  INVALID_CODE: wrongCode,
+  INVALID_BACKUP_CODE: wrongCode,
+  INVALID_TWO_FACTOR_COOKIE: startAgain,
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: startAgain,
+  ACCOUNT_TEMPORARILY_LOCKED: () =>
+    new GatewayError('rate_limited', 'Too many wrong codes. Try again in 15 minutes.', {
+      code: 'too_many_attempts',
+      retryAfterSeconds: LOCK_SECONDS,
+    }),
+  TOTP_ALREADY_ENABLED: () =>
+    new GatewayError('conflict', 'An authenticator app is set up already.', { code: 'totp_enabled' }),
+  TOTP_NOT_ENABLED: notEnabled,
+  TWO_FACTOR_NOT_ENABLED: notEnabled,
+  BACKUP_CODES_NOT_ENABLED: notEnabled,
+  FAILED_TO_GET_SESSION: () =>
+    new GatewayError('overloaded', 'Signing in is not possible at the moment. Please try again.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    }),
+  UNAUTHORIZED: () => new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' }),
+}
+
+const LOCK_SECONDS = 900
+const RETRY_AFTER_SECONDS = 2
+
+/** A code of an authenticator app or a backup code is wrong, too old or used already. */
+export function wrongCode(): GatewayError {
+  return new GatewayError('invalid_request', 'The code is wrong or too old.', { code: 'wrong_code', param: 'code' })
+}
+
+function startAgain(): GatewayError {
+  return new GatewayError('invalid_credentials', 'Too much time or too many wrong codes: sign in again.', {
+    code: 'sign_in_again',
+  })
+}
+
+function notEnabled(): GatewayError {
+  return new GatewayError('conflict', 'No authenticator app is set up.', { code: 'totp_not_enabled' })
+}

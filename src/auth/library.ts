@@ -1,0 +1,95 @@
+/** Better Auth as we use it: e-mail and password, sessions in our tables, a second factor; none of its routes are served. */
+import { betterAuth } from 'better-auth'
+import { drizzleAdapter } from 'better-auth/adapters/drizzle'
+import { twoFactor } from 'better-auth/plugins/two-factor'
+import { hashPassword, PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS, verifyPassword } from '@/accounts/passwords'
+import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'
+import type { Database } from '@/db/client'
+import { randomId } from '@/lib/ids'
+import type { Logger } from '@/lib/logger'
+
+export type LibraryOptions = {
+  database: Database
+  secret: string
+  /** The address people open. Cookies are for https only where it says https. */
+  publicUrl: string | undefined
+  /** Whether an address has to be verified before its user may sign in. */
+  requiresVerification: boolean
+  /** Seconds after which a session ends however much it is used. */
+  sessionMaxSeconds: number
+  /** Shown by authenticator apps. */
+  issuer: string
+  logger: Logger
+}
+
+export type Library = ReturnType<typeof createLibrary>
+
+/** The header in which the client's address is handed to the library: set by us, never taken from a request. */
+export const ADDRESS_HEADER = 'x-client-address'
+/** Seconds for the second step of a sign-in. */
+const SECOND_STEP_SECONDS = 600
+
+const ID_PREFIXES: Record<string, string> = {
+  user: 'user',
+  session: 'sess',
+  account: 'cred',
+  verification: 'proof',
+  twoFactor: 'factor',
+}
+
+/** The library over our tables. */
+export function createLibrary(options: LibraryOptions) {
+  const isHttps = options.publicUrl?.startsWith('https://') ?? false
+  return betterAuth({
+    appName: options.issuer,
+    baseURL: options.publicUrl ?? 'http://localhost',
+    basePath: '/dashboard/api/session',
+    secret: options.secret,
+    telemetry: { enabled: false },
+    rateLimit: { enabled: false },
+    logger: {
+      level: 'error',
+      log: (_level, message) => options.logger.error('auth_library_error', { message }),
+    },
+    database: drizzleAdapter(options.database.db, {
+      provider: 'pg',
+      transaction: true,
+      schema: {
+        user: users,
+        session: sessions,
+        account: credentials,
+        verification: verifications,
+        twoFactor: twoFactors,
+      },
+    }),
+    emailAndPassword: {
+      enabled: true,
+      requireEmailVerification: options.requiresVerification,
+      minPasswordLength: PASSWORD_MIN_CHARS,
+      maxPasswordLength: PASSWORD_MAX_CHARS,
+      revokeSessionsOnPasswordReset: true,
+      password: { hash: hashPassword, verify: ({ hash, password }) => verifyPassword(password, hash) },
+    },
+    user: {
+      additionalFields: {
+        role: { type: 'string', required: false, defaultValue: 'member' satisfies UserRole, input: false },
+        accountId: { type: 'string', required: false, input: false },
+      },
+    },
+    session: { expiresIn: options.sessionMaxSeconds, disableSessionRefresh: true },
+    verification: { storeIdentifier: 'hashed' },
+    plugins: [twoFactor({ issuer: options.issuer, twoFactorCookieMaxAge: SECOND_STEP_SECONDS, trustDeviceMaxAge: 1 })],
+    advanced: {
+      // The prefix __Host- binds a cookie to this very host; browsers accept it with https only.
+      cookiePrefix: isHttps ? '__Host-gateway' : 'gateway',
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isHttps, httpOnly: true, sameSite: 'lax', path: '/' },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      database: {
+        generateId: ({ model }) => randomId(ID_PREFIXES[model] ?? 'row'),
+        // It would miss the columns for tokens of other sites' logins, which we don't offer; a test compares the rest.
+        validateSchema: false,
+      },
+    },
+  })
+}

@@ -1,0 +1,93 @@
+/** How often something may be tried, by whom. */
+import type { Limit } from './throttle'
+
+const MINUTES = 60
+const HOURS = 60 * MINUTES
+const DAYS = 24 * HOURS
+
+/** How long an address from which somebody has signed in is known. */
+export const KNOWN_SECONDS = 90 * DAYS
+
+/** Guesses from one address at whatever account. Forgiven where they were right: an office shares its address. */
+export const signInsFrom = (address: string): Limit => ({
+  name: 'address',
+  subject: networkOf(address),
+  max: 100,
+  seconds: 10 * MINUTES,
+})
+
+/** Guesses from one address at one account. */
+export const signInsBy = (address: string, email: string): Limit => ({
+  name: 'pair',
+  subject: pairOf(address, email),
+  max: 10,
+  seconds: 15 * MINUTES,
+})
+
+/**
+ * Guesses at one account from all addresses from which nobody has signed in to it before. Whoever has is not counted, and
+ * so is not locked out by those who guess.
+ */
+export const strangersAt = (email: string): Limit => ({
+  name: 'account',
+  subject: email.toLowerCase(),
+  max: 100,
+  seconds: HOURS,
+})
+
+export const signUpsFrom = (address: string): Limit => ({
+  name: 'sign-up',
+  subject: networkOf(address),
+  max: 100,
+  seconds: HOURS,
+})
+
+export const mailsFrom = (address: string): Limit => ({
+  name: 'mails',
+  subject: networkOf(address),
+  max: 20,
+  seconds: HOURS,
+})
+
+/** Mails to one person: nobody's box is filled by strangers. */
+export const mailsTo = (email: string): Limit => ({
+  name: 'mail',
+  subject: email.toLowerCase(),
+  max: 5,
+  seconds: HOURS,
+})
+
+export const tokensFrom = (address: string): Limit => ({
+  name: 'token',
+  subject: networkOf(address),
+  max: 30,
+  seconds: 10 * MINUTES,
+})
+
+/** Passwords and codes asked for again of somebody who is signed in. */
+export const confirmationsBy = (userId: string): Limit => ({
+  name: 'confirm',
+  subject: userId,
+  max: 10,
+  seconds: 15 * MINUTES,
+})
+
+/** What stands for an address and an account together. */
+export function pairOf(address: string, email: string): string {
+  return `${networkOf(address)} ${email.toLowerCase()}`
+}
+
+/** Who has one IPv6 address has 2^64 of them: those count as one. */
+function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const whole = tail === undefined ? groups : [...groups, ...Array(8 - groups.length - last.length).fill('0'), ...last]
+  return whole
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}

@@ -1,0 +1,40 @@
+/** Sends mail: by SMTP, or, where none is configured and it is not production, into the log, for whoever is trying things out. */
+import { createTransport } from 'nodemailer'
+import type { Logger } from '@/lib/logger'
+
+export type Mail = { to: string; subject: string; text: string; link: string }
+
+export interface Mailer {
+  /** Returns at once, so that no answer tells by its time whether there was somebody to write to; failures are logged. */
+  post(mail: Mail): void
+}
+
+export type MailSettings = { smtpUrl: string; from: string }
+
+const TIMEOUT_MS = 10_000
+
+/** Mail by SMTP. `smtpUrl` is `smtp://` or `smtps://`, with user and password where needed. */
+export function createSmtpMailer({ smtpUrl, from }: MailSettings, logger: Logger): Mailer {
+  const transport = createTransport({
+    url: smtpUrl,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // What is sent is ours, but a name in it must never make the server read a file or fetch an address.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    post({ to, subject, text }) {
+      transport.sendMail({ from, to, subject, text }).then(
+        () => logger.info('mail_sent', { subject }),
+        (error: unknown) => logger.error('mail_failed', { subject, error }),
+      )
+    },
+  }
+}
+
+/** Mail that is only logged. */
+export function createLoggedMailer(logger: Logger): Mailer {
+  return { post: ({ to, subject, link }) => logger.warn('mail_not_configured', { to, subject, link }) }
+}

@@ -1,0 +1,43 @@
+/** The mails we send, in plain text. Links carry their token after a #, so that no server and no log on the way sees it. */
+
+import type { Mail } from './mailer'
+import type { AuthParts } from './parts'
+import type { Visitor } from './visitor'
+
+/** The link in a mail: to a page of the dashboard, at the configured address wherever the request was sent. */
+export function linkTo(parts: AuthParts, visitor: Pick<Visitor, 'request'>, page: string, token: string): string {
+  const base = parts.publicUrl ?? new URL(visitor.request.url).origin
+  return `${base}/dashboard/${page}#token=${encodeURIComponent(token)}`
+}
+
+/** To somebody who has signed up. */
+export function verificationMail(to: string, link: string): Mail {
+  return mail(to, link, 'Confirm your e-mail address', [
+    'Welcome. Confirm your e-mail address to start:',
+    link,
+    'The link is valid for 24 hours. If you have not signed up, ignore this mail.',
+  ])
+}
+
+/** To somebody who has forgotten the password. */
+export function resetMail(to: string, link: string): Mail {
+  return mail(to, link, 'Choose a new password', [
+    'Somebody, probably you, has asked to reset the password of your account. Choose a new one here:',
+    link,
+    'The link is valid for one hour and works once. If it was not you, ignore this mail: nothing has changed.',
+  ])
+}
+
+/** To somebody with whose address somebody, perhaps they themselves, has tried to sign up again. */
+export function alreadyRegisteredMail(to: string, link: string): Mail {
+  return mail(to, link, 'You have an account already', [
+    'Somebody, probably you, has tried to sign up with this address, which has an account already.',
+    'Sign in with your password, or choose a new one here:',
+    link,
+    'The link is valid for one hour and works once. If it was not you, ignore this mail: nothing has changed.',
+  ])
+}
+
+function mail(to: string, link: string, subject: string, paragraphs: string[]): Mail {
+  return { to, subject, link, text: `${paragraphs.join('\n\n')}\n` }
+}

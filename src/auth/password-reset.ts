@@ -1,0 +1,76 @@
+/** Passwords: changed by whoever knows the old one, reset by whoever reads the mail. All sessions end but a new one. */
+import { eq } from 'drizzle-orm'
+import { GatewayError } from '@/chat/error'
+import { users } from '@/db/auth-schema'
+import { alwaysAtLeast } from './at-least'
+import { invalidLink, wrongPassword } from './failure'
+import { confirmationsBy, KNOWN_SECONDS, mailsFrom, mailsTo, pairOf, tokensFrom } from './limits'
+import { linkTo, resetMail } from './mails'
+import { type Answer, type AuthParts, ask } from './parts'
+import { checkNewPassword } from './password-rules'
+import { record } from './record'
+import { markVerified } from './sign-up'
+import { createToken, readToken } from './tokens'
+import type { Viewer } from './viewer'
+import { headersOf, type Visitor } from './visitor'
+
+const ANSWER_MS = 300
+
+/** Changes the password of somebody who is signed in; they get a new session, and every session there was ends. */
+export async function changePassword(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  input: { currentPassword: string; newPassword: string },
+): Promise<Answer<null>> {
+  checkNewPassword(input.newPassword, [viewer.email, viewer.name], 'newPassword')
+  await parts.throttle.attempt(confirmationsBy(viewer.userId))
+  const { cookies } = await ask(parts, (library) =>
+    library.api.changePassword({
+      body: { ...input, revokeOtherSessions: true },
+      headers: headersOf(visitor),
+      returnHeaders: true,
+    }),
+  ).catch((error: unknown) => {
+    const isWrong = error instanceof GatewayError && error.options.code === 'wrong_password'
+    throw isWrong ? wrongPassword('currentPassword') : error
+  })
+  await parts.throttle.forgive(confirmationsBy(viewer.userId))
+  await record(parts, visitor, viewer, 'user.change_password')
+  return { body: null, cookies }
+}
+
+/** Mails a link to choose a new password; the answer is the same for an address that nobody has. */
+export async function forgotPassword(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
+  const { mailer } = parts
+  if (!mailer) {
+    throw new GatewayError('forbidden', 'This service sends no mail. Ask its operator for a new password.', {
+      code: 'mail_not_configured',
+    })
+  }
+  const email = address.toLowerCase()
+  await parts.throttle.attempt(mailsFrom(visitor.address), mailsTo(email))
+  await alwaysAtLeast(ANSWER_MS, async () => {
+    const [user] = await parts.database.db.select().from(users).where(eq(users.email, email))
+    if (!user) return
+    const token = await createToken(parts, 'reset-password', user.id)
+    mailer.post(resetMail(user.email, linkTo(parts, visitor, 'reset-password', token)))
+  })
+}
+
+/** Sets a new password with the token of a mail, which proves the address as well. Every session ends. */
+export async function resetPassword(
+  parts: AuthParts,
+  visitor: Visitor,
+  input: { token: string; newPassword: string },
+): Promise<void> {
+  await parts.throttle.attempt(tokensFrom(visitor.address))
+  const userId = await readToken(parts, 'reset-password', input.token)
+  const [user] = userId === undefined ? [] : await parts.database.db.select().from(users).where(eq(users.id, userId))
+  if (!user) throw invalidLink()
+  checkNewPassword(input.newPassword, [user.email, user.name], 'newPassword')
+  await ask(parts, (library) => library.api.resetPassword({ body: input, returnHeaders: true }))
+  await markVerified(parts, user.id)
+  await record(parts, visitor, { ...user, userId: user.id }, 'user.reset_password')
+  await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)
+}

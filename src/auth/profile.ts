@@ -1,0 +1,33 @@
+/** What people see and change of themselves. */
+import { eq } from 'drizzle-orm'
+import { users } from '@/db/auth-schema'
+import { assert } from '@/lib/assert'
+import type { AuthParts } from './parts'
+import type { Viewer } from './viewer'
+
+export type Profile = Viewer & {
+  isEmailVerified: boolean
+  isTotpEnabled: boolean
+  /** ISO 8601, UTC. */
+  createdAt: string
+}
+
+/** Everything about the person who is signed in. */
+export async function readProfile(parts: AuthParts, viewer: Viewer): Promise<Profile> {
+  const [user] = await parts.database.db.select().from(users).where(eq(users.id, viewer.userId))
+  assert(user, 'who has a session exists')
+  return {
+    ...viewer,
+    isEmailVerified: user.emailVerified,
+    isTotpEnabled: user.twoFactorEnabled,
+    createdAt: user.createdAt.toISOString(),
+  }
+}
+
+/** Changes the name of the person who is signed in. `name` has 1 to 100 characters. */
+export async function renameUser(parts: AuthParts, viewer: Viewer, name: string): Promise<void> {
+  await parts.database.db
+    .update(users)
+    .set({ name: name.trim(), updatedAt: new Date() })
+    .where(eq(users.id, viewer.userId))
+}

@@ -1,0 +1,92 @@
+/** Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password. */
+import { confirmationsBy } from './limits'
+import { type Answer, type AuthParts, ask } from './parts'
+import { record } from './record'
+import type { Viewer } from './viewer'
+import { headersOf, type Visitor } from './visitor'
+
+export type TotpSetup = {
+  /** `otpauth://totp/…`, for an app to scan. */
+  uri: string
+  /** The secret in base32, for typing. */
+  secret: string
+  /** Each opens the account once where the app is lost. Shown only now. */
+  backupCodes: string[]
+}
+
+/** Prepares a second step; it is in force only once a code was confirmed. */
+export async function enableTotp(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  password: string,
+): Promise<TotpSetup> {
+  const { body } = await confirmed(parts, viewer, () =>
+    ask(parts, (library) =>
+      library.api.enableTwoFactor({
+        body: { password, method: 'totp' },
+        headers: headersOf(visitor),
+        returnHeaders: true,
+      }),
+    ),
+  )
+  if (!('totpURI' in body)) throw new Error('the second factor has no secret')
+  const secret = new URL(body.totpURI).searchParams.get('secret') ?? ''
+  return { uri: body.totpURI, secret, backupCodes: body.backupCodes }
+}
+
+/** Puts the second step in force with a first code. The session is replaced by a new one. */
+export async function confirmTotp(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  code: string,
+): Promise<Answer<null>> {
+  const { cookies } = await confirmed(parts, viewer, () =>
+    ask(parts, (library) =>
+      library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
+    ),
+  )
+  await record(parts, visitor, viewer, 'user.enable_totp')
+  return { body: null, cookies }
+}
+
+/** Takes the second step away. The session is replaced by a new one. */
+export async function disableTotp(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  password: string,
+): Promise<Answer<null>> {
+  const { cookies } = await confirmed(parts, viewer, () =>
+    ask(parts, (library) =>
+      library.api.disableTwoFactor({ body: { password }, headers: headersOf(visitor), returnHeaders: true }),
+    ),
+  )
+  await record(parts, visitor, viewer, 'user.disable_totp')
+  return { body: null, cookies }
+}
+
+/** New backup codes; the old ones are void. */
+export async function renewBackupCodes(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  password: string,
+): Promise<string[]> {
+  const { body } = await confirmed(parts, viewer, () =>
+    ask(parts, (library) =>
+      library.api.generateBackupCodes({ body: { password }, headers: headersOf(visitor), returnHeaders: true }),
+    ),
+  )
+  await record(parts, visitor, viewer, 'user.renew_backup_codes')
+  return body.backupCodes
+}
+
+/** A stolen session must not be the place where the password is guessed. */
+async function confirmed<T>(parts: AuthParts, viewer: Viewer, work: () => Promise<T>): Promise<T> {
+  await parts.throttle.attempt(confirmationsBy(viewer.userId))
+  const result = await work()
+  await parts.throttle.forgive(confirmationsBy(viewer.userId))
+  return result
+}

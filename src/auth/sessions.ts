@@ -1,0 +1,58 @@
+/** The sessions a person holds, in which browsers and since when, and ending them. */
+import { and, desc, eq, gt, ne } from 'drizzle-orm'
+import { GatewayError } from '@/chat/error'
+import { sessions } from '@/db/auth-schema'
+import type { AuthParts } from './parts'
+import type { Viewer } from './viewer'
+
+export type SessionInfo = {
+  sessionId: string
+  isCurrent: boolean
+  /** As the browser named itself: shown as text, never trusted. */
+  userAgent: string
+  address: string
+  createdAt: Date
+  lastUsedAt: Date
+}
+
+const MAX_LISTED = 100
+
+/** The live sessions of `viewer`, the one used last first. */
+export async function listSessions(parts: AuthParts, viewer: Viewer): Promise<SessionInfo[]> {
+  const now = Date.now()
+  const idleSince = new Date(now - parts.settings.sessionIdleSeconds * 1000)
+  const rows = await parts.database.db
+    .select()
+    .from(sessions)
+    .where(
+      and(eq(sessions.userId, viewer.userId), gt(sessions.expiresAt, new Date(now)), gt(sessions.updatedAt, idleSince)),
+    )
+    .orderBy(desc(sessions.updatedAt))
+    .limit(MAX_LISTED)
+  return rows.map((row) => ({
+    sessionId: row.id,
+    isCurrent: row.id === viewer.sessionId,
+    userAgent: row.userAgent ?? '',
+    address: row.ipAddress ?? '',
+    createdAt: row.createdAt,
+    lastUsedAt: row.updatedAt,
+  }))
+}
+
+/** Ends one session of `viewer`. Throws 404 for a session of somebody else. */
+export async function endSession(parts: AuthParts, viewer: Viewer, sessionId: string): Promise<void> {
+  const ended = await parts.database.db
+    .delete(sessions)
+    .where(and(eq(sessions.id, sessionId), eq(sessions.userId, viewer.userId)))
+    .returning({ id: sessions.id })
+  if (ended.length === 0) throw new GatewayError('not_found', 'There is no such session.', { param: 'sessionId' })
+}
+
+/** Ends every session of `viewer` but the current one, and returns how many there were. */
+export async function endOtherSessions(parts: AuthParts, viewer: Viewer): Promise<number> {
+  const ended = await parts.database.db
+    .delete(sessions)
+    .where(and(eq(sessions.userId, viewer.userId), ne(sessions.id, viewer.sessionId)))
+    .returning({ id: sessions.id })
+  return ended.length
+}

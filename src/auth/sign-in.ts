@@ -1,0 +1,93 @@
+/** Signing in, with a second step where one is set up, and out. */
+import { and, eq, lt } from 'drizzle-orm'
+import { ensureAccount } from '@/accounts/users'
+import { sessions } from '@/db/auth-schema'
+import { atLeast } from './at-least'
+import { notVerified, wrongCode } from './failure'
+import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
+import { type Answer, type AuthParts, ask } from './parts'
+import { createIdentifyViewer } from './viewer'
+import { headersOf, headersWithoutSession, type Visitor } from './visitor'
+
+export type SignInResult = { status: 'signed_in' | 'totp_required' }
+export type Credentials = { email: string; password: string }
+
+/** A code of an authenticator app is valid for up to this long, and once. */
+const CODE_LIFE_SECONDS = 120
+/** Longer than any refusal takes, so that its time says nothing of whether the address is known. */
+const REFUSAL_MS = 200
+
+/**
+ * Signs in by password; the session the request may have held ends. Throws `wrong_credentials`, `email_not_verified`, or
+ * `too_many_attempts`, which never depends on what others have tried from elsewhere where one has signed in before.
+ */
+export async function signIn(parts: AuthParts, visitor: Visitor, input: Credentials): Promise<Answer<SignInResult>> {
+  const { throttle } = parts
+  const { address } = visitor
+  const email = input.email.toLowerCase()
+  const isKnown = await throttle.isRemembered('known', pairOf(address, email))
+  const limits = [signInsFrom(address), signInsBy(address, email), ...(isKnown ? [] : [strangersAt(email)])]
+  await throttle.attempt(...limits)
+  const { body, cookies } = await atLeast(REFUSAL_MS, () =>
+    ask(parts, (library) =>
+      library.api.signInEmail({
+        body: { email, password: input.password },
+        headers: headersWithoutSession(visitor),
+        returnHeaders: true,
+      }),
+    ),
+  )
+  await throttle.forgive(signInsFrom(address), signInsBy(address, email))
+  if ('twoFactorRedirect' in body) return { body: { status: 'totp_required' }, cookies }
+  await welcome(parts, visitor, body)
+  return { body: { status: 'signed_in' }, cookies }
+}
+
+/** The second step: a code of the authenticator app, or a backup code, which is used up. */
+export async function finishSignIn(
+  parts: AuthParts,
+  visitor: Visitor,
+  input: { kind: 'totp' | 'backup'; code: string },
+): Promise<Answer<SignInResult>> {
+  await parts.throttle.attempt(signInsFrom(visitor.address))
+  const call = { body: { code: input.code }, headers: headersWithoutSession(visitor), returnHeaders: true } as const
+  const { body, cookies } = await ask(parts, (library) =>
+    input.kind === 'totp' ? library.api.verifyTOTP(call) : library.api.verifyBackupCode(call),
+  )
+  const { token, user } = body
+  const isFresh =
+    input.kind === 'backup' || (await parts.throttle.takeOnce('code', `${user.id}:${input.code}`, CODE_LIFE_SECONDS))
+  if (!isFresh) {
+    await parts.database.db.delete(sessions).where(eq(sessions.token, token ?? ''))
+    throw wrongCode()
+  }
+  await welcome(parts, visitor, { token: token ?? '', user })
+  return { body: { status: 'signed_in' }, cookies }
+}
+
+/** Ends the session of a request, on the server as well as in the browser. */
+export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answer<null>> {
+  const { cookies } = await ask(parts, (library) =>
+    library.api.signOut({ headers: headersOf(visitor), returnHeaders: true }),
+  )
+  return { body: null, cookies }
+}
+
+/** What follows every sign-in: old sessions go, the address is known from now on, and there is an account that pays. */
+export async function welcome(
+  parts: AuthParts,
+  visitor: Visitor,
+  signedIn: { token: string; user: { id: string; email: string } },
+): Promise<void> {
+  const { db } = parts.database
+  const { user, token } = signedIn
+  const accountId = await db.transaction((transaction) => ensureAccount(transaction, user.id))
+  if (accountId === undefined) {
+    await db.delete(sessions).where(eq(sessions.token, token))
+    throw notVerified()
+  }
+  await db.delete(sessions).where(and(eq(sessions.userId, user.id), lt(sessions.expiresAt, new Date())))
+  const before = await createIdentifyViewer(parts)(visitor.request)
+  if (before) await db.delete(sessions).where(eq(sessions.id, before.sessionId))
+  await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)
+}

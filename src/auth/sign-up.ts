@@ -1,0 +1,133 @@
+/** Creating an account, and proving that its address is one's own. */
+import { eq, sql } from 'drizzle-orm'
+import { verifyPassword } from '@/accounts/passwords'
+import { ensureAccount } from '@/accounts/users'
+import { GatewayError } from '@/chat/error'
+import { credentials, sessions, users } from '@/db/auth-schema'
+import { accounts } from '@/db/schema'
+import { alwaysAtLeast } from './at-least'
+import { emailTaken, invalidLink, wrongPassword } from './failure'
+import { confirmationsBy, mailsFrom, mailsTo, signUpsFrom, tokensFrom } from './limits'
+import { alreadyRegisteredMail, linkTo, verificationMail } from './mails'
+import { type Answer, type AuthParts, ask } from './parts'
+import { checkNewPassword } from './password-rules'
+import { record } from './record'
+import { type Credentials, type SignInResult, signIn, welcome } from './sign-in'
+import { createToken, readToken, spendToken } from './tokens'
+import { headersWithoutSession, type Visitor } from './visitor'
+
+export type SignUpResult = { status: 'signed_in' | 'verification_sent' }
+export type NewPerson = Credentials & { name: string }
+
+/** Longer than the work of any of these, so that its time says nothing of whether the address is known. */
+const ANSWER_MS = 300
+
+/**
+ * Creates a person and signs them in, or, where addresses have to be verified, sends a mail: the answer is then the same for an
+ * address that is in use, whose owner is told so by mail.
+ */
+export async function signUp(parts: AuthParts, visitor: Visitor, input: NewPerson): Promise<Answer<SignUpResult>> {
+  if (parts.settings.signUp === 'closed') {
+    throw new GatewayError('forbidden', 'Sign-up is closed. Ask the operator of this service for an account.', {
+      code: 'sign_up_closed',
+    })
+  }
+  const email = input.email.toLowerCase()
+  checkNewPassword(input.password, [email, input.name])
+  await parts.throttle.attempt(signUpsFrom(visitor.address))
+  const person = { ...input, email }
+  return parts.requiresVerification
+    ? alwaysAtLeast(ANSWER_MS, () => signUpUnverified(parts, visitor, person))
+    : signUpAtOnce(parts, visitor, person)
+}
+
+/** Proves an address with the token of a mail and the password chosen at sign-up, and signs in. */
+export async function verifyEmail(
+  parts: AuthParts,
+  visitor: Visitor,
+  input: { token: string; password: string },
+): Promise<Answer<SignInResult>> {
+  const { db } = parts.database
+  await parts.throttle.attempt(tokensFrom(visitor.address))
+  const userId = await readToken(parts, 'verify-email', input.token)
+  const [user] = userId === undefined ? [] : await db.select().from(users).where(eq(users.id, userId))
+  if (!user) throw invalidLink()
+  await parts.throttle.attempt(confirmationsBy(user.id))
+  // Without the password, whoever signs up with a stranger's address would own what the stranger confirms without a thought.
+  const [credential] = await db.select().from(credentials).where(eq(credentials.userId, user.id))
+  const isRight = credential?.password ? await verifyPassword(input.password, credential.password) : false
+  if (!isRight) throw wrongPassword()
+  if (!(await spendToken(parts, 'verify-email', input.token))) throw invalidLink()
+  await markVerified(parts, user.id)
+  await record(parts, visitor, { ...user, userId: user.id }, 'user.verify_email')
+  return signIn(parts, visitor, { email: user.email, password: input.password })
+}
+
+/** Sends the mail again; the answer is the same for an address that nobody has or that is verified. */
+export async function resendVerification(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
+  const email = address.toLowerCase()
+  await parts.throttle.attempt(mailsFrom(visitor.address), mailsTo(email))
+  await alwaysAtLeast(ANSWER_MS, async () => {
+    const [user] = await parts.database.db.select().from(users).where(eq(users.email, email))
+    if (user && !user.emailVerified) await sendVerification(parts, visitor, user)
+  })
+}
+
+/** Notes that an address is its user's own, who now gets the account that an operator may have created for it. */
+export async function markVerified(parts: AuthParts, userId: string): Promise<void> {
+  await parts.database.db.transaction(async (transaction) => {
+    await transaction.update(users).set({ emailVerified: true, updatedAt: new Date() }).where(eq(users.id, userId))
+    await ensureAccount(transaction, userId)
+  })
+}
+
+async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {
+  const { db } = parts.database
+  const [existing] = await db.select().from(users).where(eq(users.email, person.email))
+  await parts.throttle.attempt(mailsTo(person.email))
+  const { body } = await ask(parts, (library) => callSignUp(library, visitor, person))
+  if (existing) {
+    const token = await createToken(parts, 'reset-password', existing.id)
+    parts.mailer?.post(alreadyRegisteredMail(existing.email, linkTo(parts, visitor, 'reset-password', token)))
+  } else {
+    await sendVerification(parts, visitor, { id: body.user.id, email: person.email })
+  }
+  return { body: { status: 'verification_sent' }, cookies: [] }
+}
+
+async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {
+  const { db } = parts.database
+  // An account that an operator has created for this address is given to nobody who can't prove that the address is theirs.
+  const [reserved] = await db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(sql`lower(${accounts.email})`, person.email))
+  if (reserved && !parts.mailer) throw emailTaken()
+  const { body, cookies } = await ask(parts, (library) => callSignUp(library, visitor, person))
+  if (reserved) {
+    await db.delete(sessions).where(eq(sessions.userId, body.user.id))
+    await sendVerification(parts, visitor, body.user)
+    return { body: { status: 'verification_sent' }, cookies: [] }
+  }
+  await welcome(parts, visitor, { token: body.token ?? '', user: body.user })
+  return { body: { status: 'signed_in' }, cookies }
+}
+
+/** Only what is named here reaches the library: whatever else a body held, such as a role, does not. */
+function callSignUp(library: Awaited<ReturnType<AuthParts['library']>>, visitor: Visitor, person: NewPerson) {
+  const { name, email, password } = person
+  return library.api.signUpEmail({
+    body: { name, email, password },
+    headers: headersWithoutSession(visitor),
+    returnHeaders: true,
+  })
+}
+
+async function sendVerification(
+  parts: AuthParts,
+  visitor: Visitor,
+  user: { id: string; email: string },
+): Promise<void> {
+  const token = await createToken(parts, 'verify-email', user.id)
+  parts.mailer?.post(verificationMail(user.email, linkTo(parts, visitor, 'verify-email', token)))
+}

@@ -1,0 +1,34 @@
+/** Tokens in mails: 190 bits, kept as a hash only, good once and for a while. */
+import { randomBase62 } from '@/lib/ids'
+import type { AuthParts } from './parts'
+
+/** The library's own name of reset tokens, which its `resetPassword` looks for. */
+export type TokenPurpose = 'reset-password' | 'verify-email'
+
+const TOKEN_LENGTH = 32
+const LIFE_SECONDS: Record<TokenPurpose, number> = { 'reset-password': 3600, 'verify-email': 24 * 3600 }
+
+/** Makes a token that stands for `userId`. */
+export async function createToken(parts: AuthParts, purpose: TokenPurpose, userId: string): Promise<string> {
+  const token = randomBase62(TOKEN_LENGTH)
+  const { internalAdapter } = await (await parts.library()).$context
+  await internalAdapter.createVerificationValue({
+    identifier: `${purpose}:${token}`,
+    value: userId,
+    expiresAt: new Date(Date.now() + LIFE_SECONDS[purpose] * 1000),
+  })
+  return token
+}
+
+/** Whom a token stands for; undefined where it is unknown, used or too old. Does not use it up. */
+export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<string | undefined> {
+  const { internalAdapter } = await (await parts.library()).$context
+  const found = await internalAdapter.findVerificationValue(`${purpose}:${token}`)
+  return found && found.expiresAt > new Date() ? found.value : undefined
+}
+
+/** Uses a token up, and says whether it was still good. */
+export async function spendToken(parts: AuthParts, purpose: TokenPurpose, token: string): Promise<boolean> {
+  const { internalAdapter } = await (await parts.library()).$context
+  return (await internalAdapter.consumeVerificationValue(`${purpose}:${token}`)) !== null
+}

@@ -1,0 +1,29 @@
+/** Who sends a request, before anybody knows who that is. */
+import { ADDRESS_HEADER } from './library'
+
+export type Visitor = {
+  request: Request
+  /** The client's network address: the peer of the connection, or what a trusted proxy says. */
+  address: string
+}
+
+const USER_AGENT_MAX_CHARS = 300
+
+/** The headers of a visitor's request that the library may see. */
+export function headersOf({ request, address }: Visitor): Headers {
+  const headers = new Headers({ [ADDRESS_HEADER]: address })
+  const cookie = request.headers.get('cookie')
+  if (cookie !== null) headers.set('cookie', cookie)
+  headers.set('user-agent', (request.headers.get('user-agent') ?? '').slice(0, USER_AGENT_MAX_CHARS))
+  return headers
+}
+
+/** The same without the cookie of a session, for steps that have to start from nothing. */
+export function headersWithoutSession(visitor: Visitor): Headers {
+  const headers = headersOf(visitor)
+  const cookies = (headers.get('cookie') ?? '').split(';').filter((cookie) => !SESSION_COOKIE.test(cookie))
+  headers.set('cookie', cookies.join(';'))
+  return headers
+}
+
+const SESSION_COOKIE = /^\s*(__Host-)?gateway\.session_token=/

@@ -1,0 +1,50 @@
+/** Finds the dashboard's files: built earlier from the same sources, or built now. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DashboardAssets, LoadAssets } from '@/http/dashboard/assets'
+import type { Logger } from '@/lib/logger'
+import { buildAssets } from './build'
+import { readBuild, writeBuild } from './store'
+
+const ROOT = join(import.meta.dir, '..', '..', '..')
+/** What the pages are made of: their sources, what they share with the server, and the versions of their packages. */
+const SOURCES = ['src/dashboard', 'src/lib', 'src/boot/dashboard-assets']
+const LOCK_FILE = 'bun.lock'
+const BUILDS = join(ROOT, '.cache', 'dashboard')
+
+/** Loads once per process, at the first call; a failure is tried again by the next call. */
+export function createAssetLoader(logger: Logger): LoadAssets {
+  let loading: Promise<DashboardAssets> | undefined
+  return () => {
+    loading ??= loadAssets(logger).catch((error) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
+/** The files of the present sources. A build that can't be kept on disk is used all the same. */
+export async function loadAssets(logger: Logger): Promise<DashboardAssets> {
+  const folder = join(BUILDS, `build-${await sourceHash()}`)
+  const earlier = await readBuild(folder)
+  if (earlier) return earlier
+  const started = performance.now()
+  const assets = await buildAssets()
+  logger.info('dashboard_built', { files: assets.files.size, durationMs: Math.round(performance.now() - started) })
+  await writeBuild(folder, assets).catch((error) => logger.warn('dashboard_build_not_kept', { error }))
+  return assets
+}
+
+async function sourceHash(): Promise<string> {
+  const folders = await Promise.all(
+    SOURCES.map(async (folder) =>
+      (await readdir(join(ROOT, folder), { recursive: true })).map((name) => join(folder, name)),
+    ),
+  )
+  const hasher = new Bun.CryptoHasher('sha256').update(Bun.version)
+  for (const path of [...folders.flat().filter((path) => /\.\w+$/.test(path)), LOCK_FILE].sort()) {
+    hasher.update(`\0${path}\0`).update(await Bun.file(join(ROOT, path)).bytes())
+  }
+  return hasher.digest('hex').slice(0, 20)
+}

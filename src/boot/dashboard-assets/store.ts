@@ -1,0 +1,54 @@
+/** Keeps a build of the dashboard on disk, so that only the first start after a change builds it. */
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Asset, DashboardAssets } from '@/http/dashboard/assets'
+
+type Manifest = { page: string; files: { name: string; contentType: string }[] }
+
+const MANIFEST = 'manifest.json'
+/** Every encoding is a file of its own beside the plain one. */
+const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
+
+/** Reads the build in `folder`; undefined where there is none, or not a whole one. */
+export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
+  try {
+    const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest
+    const files = await Promise.all(
+      manifest.files.map(async ({ name, contentType }): Promise<[string, Asset]> => {
+        const read = (suffix: string) => Bun.file(join(folder, name + suffix)).bytes()
+        const [body, brotli, gzip] = await Promise.all([read(''), read(ENCODINGS.brotli), read(ENCODINGS.gzip)])
+        return [name, { contentType, body, brotli, gzip }]
+      }),
+    )
+    return { page: manifest.page, files: new Map(files) }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Writes a build to `folder` so that it is there whole or not at all: processes that start together may all do it. Builds
+ * of earlier sources beside it are removed.
+ */
+export async function writeBuild(folder: string, { page, files }: DashboardAssets): Promise<void> {
+  const parent = dirname(folder)
+  await mkdir(parent, { recursive: true })
+  const earlier = await readdir(parent)
+  const draft = await mkdtemp(join(parent, 'draft-'))
+  // A container builds as root and serves as somebody else.
+  await chmod(draft, 0o755)
+  for (const [name, asset] of files) {
+    await Bun.write(join(draft, name), asset.body)
+    for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
+      await Bun.write(join(draft, name + suffix), asset[encoding as keyof typeof ENCODINGS])
+    }
+  }
+  const manifest: Manifest = { page, files: [...files].map(([name, { contentType }]) => ({ name, contentType })) }
+  await Bun.write(join(draft, MANIFEST), JSON.stringify(manifest))
+  // Where another process was faster, its build is as good as this one.
+  await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))
+  for (const name of earlier) {
+    if (name.startsWith('build-') && join(parent, name) !== folder)
+      await rm(join(parent, name), { recursive: true, force: true })
+  }
+}

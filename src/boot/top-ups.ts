@@ -1,0 +1,70 @@
+/** Wires what credit is bought with: the orders, the ways to pay for them, and who hears of payments. */
+import type { Config } from '@/config'
+import type { Database } from '@/db/client'
+import type { Ledger } from '@/ledger/ledger'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import { createDepositDesk, type DepositDesk } from '@/orders/deposit-desk'
+import type { OrdersDeps } from '@/orders/deps'
+import { createExpiryWorker, type ExpiryWorker } from '@/orders/expiry-worker'
+import { type BankDetails, EXAMPLE_BANK } from '@/orders/methods'
+import { createOrders, type Orders } from '@/orders/orders'
+import { createSandboxProvider, type SandboxProvider } from '@/orders/sandbox-deposit'
+import { readOrCreateSandboxSecret } from '@/orders/sandbox-secret'
+import { createWebhookVerifier, type WebhookVerifier } from '@/orders/webhook-signature'
+
+export type TopUps = {
+  orders: Orders
+  ordersDeps: OrdersDeps
+  /** Undefined where no provider takes deposits. */
+  depositDesk: DepositDesk | undefined
+  sandbox: SandboxProvider | undefined
+  expiry: ExpiryWorker
+}
+
+export type TopUpParts = { config: Config; database: Database; ledger: Ledger; clock: Clock; logger: Logger }
+
+/** Orders over the configured methods. The expiry worker is not started yet. */
+export function assembleTopUps({ config, database, ledger, clock, logger }: TopUpParts): TopUps {
+  const { deposit } = config.topUps
+  const secrets = once(async () => deposit?.webhookSecrets ?? [await readOrCreateSandboxSecret(database)])
+  const sandbox = deposit && createSandboxProvider(async () => newest(await secrets()), clock)
+  const methods = { bankTransfer: bankOf(config), deposit: sandbox }
+  const ordersDeps = { database, ledger, clock, logger, methods }
+  const orders = createOrders(ordersDeps)
+  const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
+  const depositDesk = sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger })
+  return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger) }
+}
+
+/** The configured account; an example outside production; nothing in production. */
+function bankOf({ topUps: { bank }, isProduction }: Config): BankDetails | undefined {
+  if (!bank) return isProduction ? undefined : EXAMPLE_BANK
+  return {
+    beneficiary: bank.beneficiary,
+    bank: bank.bank ?? null,
+    iban: bank.iban,
+    bic: bank.bic ?? null,
+    address: bank.address ?? null,
+    note: bank.note ?? null,
+    isExample: false,
+  }
+}
+
+function newest(secrets: readonly string[]): string {
+  const [secret] = secrets
+  if (secret === undefined) throw new Error('there is no webhook secret')
+  return secret
+}
+
+/** Remembers the first success; a failure is tried again by the next call. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}

@@ -1,0 +1,94 @@
+/** The settings of paying for credit: where bank transfers go, and who takes deposits. */
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { Fault } from '@/lib/fault'
+import { parseIban } from '@/lib/iban'
+import { line, optional, secret } from './variables'
+
+export type TopUpSettings = {
+  /** Where bank transfers go. Undefined: nobody has configured it. `iban` has no spaces. */
+  bank:
+    | {
+        beneficiary: string
+        iban: string
+        bank: string | undefined
+        bic: string | undefined
+        address: string | undefined
+        note: string | undefined
+      }
+    | undefined
+  /** Who takes deposits. `webhookSecrets`, the newest first; undefined: one is made and kept in the database. */
+  deposit: { provider: 'sandbox'; webhookSecrets: readonly string[] | undefined } | undefined
+}
+
+/** At least 24 bytes, padded as base64 is. */
+const WEBHOOK_SECRET = 'whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?'
+
+export const TOP_UP_VARIABLES = {
+  BANK_TRANSFER_BENEFICIARY: optional(line(70, 'the name of the account holder in one line')),
+  BANK_TRANSFER_IBAN: optional(line(42, 'an IBAN')),
+  BANK_TRANSFER_BANK: optional(line(100, 'the name of the bank in one line')),
+  BANK_TRANSFER_BIC: optional(
+    Type.String({ pattern: '^[A-Z0-9]{8}([A-Z0-9]{3})?$', description: 'a BIC of 8 or 11 capital letters and digits' }),
+  ),
+  BANK_TRANSFER_ADDRESS: optional(line(200, "the account holder's address in one line")),
+  BANK_TRANSFER_NOTE: optional(line(300, 'a remark of one line for those who pay')),
+  DEPOSIT_PROVIDER: optional(
+    Type.Union([Type.Literal('sandbox'), Type.Literal('none')], { description: 'sandbox or none' }),
+  ),
+  DEPOSIT_WEBHOOK_SECRETS: optional(
+    secret(
+      `^${WEBHOOK_SECRET}(,${WEBHOOK_SECRET}){0,4}$`,
+      'one to five secrets, the newest first, separated by commas without spaces: whsec_ and 24 to 65 bytes in base64',
+    ),
+  ),
+}
+
+type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
+
+/** What makes top-ups unsafe: money that goes nowhere, and webhooks that anybody could sign. */
+export function topUpFaults(values: Record<string, unknown>): Fault[] {
+  const faults: Fault[] = []
+  const iban = values.BANK_TRANSFER_IBAN
+  if (typeof iban === 'string' && parseIban(iban) === undefined) {
+    faults.push({ place: 'BANK_TRANSFER_IBAN', message: 'expected an IBAN; its form or its check digits are wrong' })
+  }
+  if (values.DEPOSIT_PROVIDER !== 'sandbox') return faults
+  if (values.NODE_ENV === 'production') {
+    faults.push({
+      place: 'DEPOSIT_PROVIDER',
+      message: 'NODE_ENV=production refuses the sandbox, which credits what nobody paid',
+    })
+  }
+  if (values.DEPOSIT_WEBHOOK_SECRETS === undefined) {
+    faults.push({
+      place: 'DEPOSIT_WEBHOOK_SECRETS',
+      message: 'is unset or faulty; without it anybody could sign the webhooks of DEPOSIT_PROVIDER',
+    })
+  }
+  return faults
+}
+
+/** The settings of validated values. Outside production the sandbox takes deposits unless told otherwise. */
+export function toTopUps(values: TopUpValues): TopUpSettings {
+  return { bank: toBank(values), deposit: toDeposit(values) }
+}
+
+function toBank(values: TopUpValues): TopUpSettings['bank'] {
+  const { BANK_TRANSFER_BENEFICIARY: beneficiary, BANK_TRANSFER_IBAN: text } = values
+  const iban = parseIban(text ?? '')
+  if (beneficiary === undefined || iban === undefined) return undefined
+  return {
+    beneficiary,
+    iban,
+    bank: values.BANK_TRANSFER_BANK,
+    bic: values.BANK_TRANSFER_BIC,
+    address: values.BANK_TRANSFER_ADDRESS,
+    note: values.BANK_TRANSFER_NOTE,
+  }
+}
+
+function toDeposit(values: TopUpValues): TopUpSettings['deposit'] {
+  const { DEPOSIT_PROVIDER: chosen, NODE_ENV: mode, DEPOSIT_WEBHOOK_SECRETS: secrets } = values
+  const provider = chosen ?? (mode === 'production' ? 'none' : 'sandbox')
+  return provider === 'none' ? undefined : { provider, webhookSecrets: secrets?.split(',') }
+}

@@ -1,0 +1,78 @@
+/** Chooses the page for an address, and sends people who are not signed in to where they can. */
+import { Center, Loader } from '@mantine/core'
+import { Suspense } from 'react'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
+import { ErrorState } from './components/error-state'
+import { NotFound } from './components/not-found'
+import { PageBoundary } from './components/page-boundary'
+import { PAGES, type PageRoute } from './pages'
+import { useViewer } from './session'
+import { Shell } from './shell'
+
+const PUBLIC_PAGES = PAGES.filter(({ audience }) => audience === 'public')
+const MEMBER_PAGES = PAGES.filter(({ audience }) => audience === 'member')
+
+/** The whole application below `/dashboard`. */
+export function App() {
+  return (
+    <Switch>
+      {PUBLIC_PAGES.map(({ path, component: Component }) => (
+        <Route key={path} path={path}>
+          <Waiting>
+            <Component />
+          </Waiting>
+        </Route>
+      ))}
+      <Route>
+        <SignedIn />
+      </Route>
+    </Switch>
+  )
+}
+
+function SignedIn() {
+  const viewer = useViewer()
+  const [location] = useLocation()
+  if (viewer.isPending) return <Spinner />
+  if (viewer.isError) return <ErrorState error={viewer.error} retry={viewer.refetch} />
+  if (viewer.data === null) return <Redirect to={`/sign-in${backTo(location)}`} replace />
+  return (
+    <Shell viewer={viewer.data}>
+      <PageBoundary key={location}>
+        <Waiting>
+          <Pages routes={viewer.data.role === 'admin' ? PAGES : MEMBER_PAGES} />
+        </Waiting>
+      </PageBoundary>
+    </Shell>
+  )
+}
+
+function Pages({ routes }: { routes: readonly PageRoute[] }) {
+  return (
+    <Switch>
+      {routes.map(({ path, component }) => (
+        <Route key={path} path={path} component={component} />
+      ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  )
+}
+
+function Waiting({ children }: { children: React.ReactNode }) {
+  return <Suspense fallback={<Spinner />}>{children}</Suspense>
+}
+
+function Spinner() {
+  return (
+    <Center mih="40vh">
+      <Loader aria-label="Loading" />
+    </Center>
+  )
+}
+
+/** The overview is where people end up anyway. */
+function backTo(location: string): string {
+  return location === '/' ? '' : `?next=${encodeURIComponent(location + window.location.search)}`
+}

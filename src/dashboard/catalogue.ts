@@ -1,0 +1,13 @@
+/** What can be called, as pages ask for it: models and tiers with their prices. */
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from './client'
+
+export type { ModelBody, TierBody } from '@/http/dashboard/model-routes'
+
+/** The catalogue changes with a release, not while somebody looks at it. */
+const FRESH_MS = 600_000
+
+/** Every model and tier, in the catalogue's order. */
+export function useCatalogue() {
+  return useQuery({ queryKey: ['models'], staleTime: FRESH_MS, queryFn: () => answer(api.models.get()) })
+}

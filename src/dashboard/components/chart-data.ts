@@ -1,0 +1,49 @@
+/** What a chart of stacked bars shows, and how it is reduced to what can be told apart. */
+
+export type Bucket = {
+  /** Unique, e.g. the day. */
+  key: string
+  /** Under the bar, short. */
+  label: string
+  /** In tooltips and in the table; the label unless given. */
+  longLabel?: string
+  /** By series name; a missing one counts as 0. Drawn only: exact figures belong to the table beside the chart. */
+  values: Readonly<Record<string, number>>
+}
+
+/** As many as there are colours, the last of which is for the rest. */
+export const MAX_SERIES = 8
+export const OTHER = 'Other'
+
+export type ChartData = { series: string[]; buckets: Bucket[] }
+
+/** The largest series by their sums, and everything else as {@link OTHER}. */
+export function topSeries(buckets: readonly Bucket[]): ChartData {
+  const sums = new Map<string, number>()
+  for (const { values } of buckets) {
+    for (const [name, value] of Object.entries(values)) sums.set(name, (sums.get(name) ?? 0) + value)
+  }
+  const ordered = [...sums].sort((one, other) => other[1] - one[1]).map(([name]) => name)
+  if (ordered.length <= MAX_SERIES) return { series: ordered, buckets: [...buckets] }
+  const kept = ordered.slice(0, MAX_SERIES - 1)
+  return { series: [...kept, OTHER], buckets: buckets.map((bucket) => fold(bucket, kept)) }
+}
+
+/** The sum of a bucket over all series. */
+export function totalOf({ values }: Bucket): number {
+  return Object.values(values).reduce((sum, value) => sum + value, 0)
+}
+
+/** The colour of the series at `index`. */
+export function colorOf(index: number): string {
+  return `var(--series-${(index % MAX_SERIES) + 1})`
+}
+
+function fold(bucket: Bucket, kept: readonly string[]): Bucket {
+  const values: Record<string, number> = { [OTHER]: 0 }
+  for (const [name, value] of Object.entries(bucket.values)) {
+    const target = kept.includes(name) ? name : OTHER
+    values[target] = (values[target] ?? 0) + value
+  }
+  return { ...bucket, values }
+}

@@ -1,0 +1,54 @@
+/** A text to be copied: a key, a reference, an account number. */
+import { ActionIcon, Box, CopyButton, Group, Text, Tooltip } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+
+export type CopyFieldProps = {
+  /** What it is, e.g. `Reference`; read out by the button. */
+  label: string
+  value: string
+  /** Shown in place of the value, e.g. with spaces; the value is what is copied. */
+  shown?: string
+  isLabelHidden?: boolean
+}
+
+const COPIED_MS = 2_000
+
+export function CopyField({ label, value, shown = value, isLabelHidden = false }: CopyFieldProps) {
+  return (
+    <Box>
+      {!isLabelHidden && (
+        <Text size="sm" c="dimmed">
+          {label}
+        </Text>
+      )}
+      <Group gap="xs" wrap="nowrap" align="center">
+        <Text ff="monospace" size="sm" className="wrap-anywhere" style={{ flex: 1 }}>
+          {shown}
+        </Text>
+        <CopyIcon label={label} value={value} />
+      </Group>
+    </Box>
+  )
+}
+
+/** Only the button; `isSubtle` in lists, where there are many. */
+export function CopyIcon({ label, value, isSubtle = false }: { label: string; value: string; isSubtle?: boolean }) {
+  return (
+    <CopyButton value={value} timeout={COPIED_MS}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : `Copy ${label.toLowerCase()}`}>
+          <ActionIcon
+            variant={isSubtle ? 'subtle' : 'default'}
+            color="gray"
+            size={isSubtle ? 'sm' : 'md'}
+            onClick={copy}
+            aria-label={copied ? `${label} copied` : `Copy ${label.toLowerCase()}`}
+            className="no-print"
+          >
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  )
+}

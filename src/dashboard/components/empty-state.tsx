@@ -1,0 +1,32 @@
+/** What a list shows that has nothing in it yet: what would be here, and how to get it. */
+import { Center, Stack, Text, ThemeIcon } from '@mantine/core'
+import type { ComponentType, ReactNode } from 'react'
+
+export type EmptyStateProps = {
+  icon: ComponentType<{ size?: number; stroke?: number }>
+  title: string
+  /** What to do next, in a sentence. */
+  children?: ReactNode
+  action?: ReactNode
+}
+
+export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+  return (
+    <Center p="xl">
+      <Stack align="center" gap="sm" maw={420}>
+        <ThemeIcon variant="light" size={48} radius="xl" aria-hidden="true">
+          <Icon size={24} stroke={1.6} />
+        </ThemeIcon>
+        <Text fw={600} ta="center">
+          {title}
+        </Text>
+        {children !== undefined && (
+          <Text size="sm" c="dimmed" ta="center" component="div">
+            {children}
+          </Text>
+        )}
+        {action}
+      </Stack>
+    </Center>
+  )
+}

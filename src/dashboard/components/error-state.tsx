@@ -1,0 +1,18 @@
+/** What is shown where something could not be loaded: why, and a way to try again. */
+import { Alert, Button, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+
+export function ErrorState({ error, retry }: { error: Error; retry?: () => unknown }) {
+  return (
+    <Alert color="red" icon={<IconAlertTriangle />} title="This could not be loaded" m="md" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        {retry && (
+          <Button size="xs" variant="default" onClick={() => void retry()}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}

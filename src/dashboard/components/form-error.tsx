@@ -1,0 +1,14 @@
+/** What was refused and belongs to no field of a form; read out at once. */
+import { Alert } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+
+export function FormError({ error, children }: { error: Error | undefined; children?: ReactNode }) {
+  if (!error) return null
+  return (
+    <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} role="alert">
+      {error.message}
+      {children}
+    </Alert>
+  )
+}

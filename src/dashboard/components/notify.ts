@@ -1,0 +1,15 @@
+/** Short messages in the corner. */
+import { notifications } from '@mantine/notifications'
+
+const ERROR_MS = 8_000
+
+/** Something worked. */
+export function notifyDone(message: string): void {
+  notifications.show({ message, color: 'green' })
+}
+
+/** Something failed: says the server's own words. */
+export function notifyError(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error)
+  notifications.show({ title: 'That did not work', message, color: 'red', autoClose: ERROR_MS })
+}

@@ -1,0 +1,34 @@
+/** One figure with its name. */
+import { Box, Group, Skeleton, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+export type StatProps = {
+  label: string
+  /** Undefined while it is loading. */
+  value: ReactNode | undefined
+  /** Below the figure, e.g. what it is compared to. */
+  hint?: ReactNode
+  /** Beside the label, e.g. an icon. */
+  aside?: ReactNode
+}
+
+export function Stat({ label, value, hint, aside }: StatProps) {
+  return (
+    <Box className="surface" p="md">
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" c="dimmed">
+          {label}
+        </Text>
+        {aside}
+      </Group>
+      <Text fz={26} fw={650} lh={1.3} mt={4} className="figures" component="div">
+        {value ?? <Skeleton height={26} width={90} my={4} />}
+      </Text>
+      {hint !== undefined && (
+        <Text size="xs" c="dimmed" mt={2} component="div">
+          {hint}
+        </Text>
+      )}
+    </Box>
+  )
+}

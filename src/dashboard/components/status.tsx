@@ -1,0 +1,14 @@
+/** A state in a word, coloured by what it means. */
+import { Badge } from '@mantine/core'
+
+export type Tone = 'good' | 'bad' | 'waiting' | 'neutral' | 'info'
+
+const COLORS = { good: 'green', bad: 'red', waiting: 'yellow', neutral: 'gray', info: 'blue' } as const
+
+export function Status({ tone, children }: { tone: Tone; children: string }) {
+  return (
+    <Badge color={COLORS[tone]} variant="light" radius="sm" tt="none" fw={600} miw="max-content">
+      {children}
+    </Badge>
+  )
+}

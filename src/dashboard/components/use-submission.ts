@@ -1,0 +1,48 @@
+/** Sending a form: one at a time, what the server refuses shown on its field, and the keyboard's focus where it is needed. */
+import type { UseFormReturnType } from '@mantine/form'
+import { useState } from 'react'
+import { ApiError } from '@/dashboard/client'
+
+export type Submission = {
+  /** For the form's `onSubmit`. */
+  submit(event: React.FormEvent<HTMLFormElement>): void
+  isRunning: boolean
+  /** What was refused and belongs to no field. */
+  error: ApiError | Error | undefined
+}
+
+/** Validates `form`, then runs `run`. An error that names a field of the form is shown there, and the field gets the focus. */
+export function useSubmission<Values extends Record<string, unknown>>(
+  form: UseFormReturnType<Values>,
+  run: (values: Values) => Promise<unknown>,
+): Submission {
+  const [isRunning, setRunning] = useState(false)
+  const [error, setError] = useState<Error>()
+
+  function focus(field: string): void {
+    form.getInputNode(field)?.focus()
+  }
+
+  async function send(values: Values): Promise<void> {
+    setRunning(true)
+    setError(undefined)
+    try {
+      await run(values)
+    } catch (thrown) {
+      const refusal = thrown instanceof Error ? thrown : new Error(String(thrown))
+      const field = refusal instanceof ApiError ? refusal.param : undefined
+      if (field !== undefined && field in values) {
+        form.setFieldError(field, refusal.message)
+        focus(field)
+      } else setError(refusal)
+    } finally {
+      setRunning(false)
+    }
+  }
+
+  return {
+    submit: form.onSubmit(send, (errors) => focus(Object.keys(errors)[0] ?? '')),
+    isRunning,
+    error,
+  }
+}

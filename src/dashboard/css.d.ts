@@ -1,0 +1,2 @@
+/** Styles are imported for the bundler's sake. */
+declare module '*.css'

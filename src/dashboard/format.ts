@@ -1,0 +1,62 @@
+/** Amounts, counts and moments as people read them. Amounts are decimal texts and are never computed with. */
+
+const GROUPS = /\B(?=(\d{3})+(?!\d))/g
+const MIN_DECIMALS = 2
+/** Shown of an amount below a dollar: what one request costs is told apart there. The exact amount is in the title. */
+const SMALL_DECIMALS = 4
+const SMALL_DIGITS = 3
+
+/** `"1234.5"` → `"$1,234.50"`. All digits are kept where `isExact`; otherwise cents, and more of what is below a dollar. */
+export function formatMoney(usd: string, { isExact = false } = {}): string {
+  const isNegative = usd.startsWith('-')
+  const [whole = '0', fraction = ''] = usd.replace('-', '').split('.')
+  const decimals = isExact ? fraction : shorten(whole, fraction)
+  return `${isNegative ? '−' : ''}$${whole.replace(GROUPS, ',')}.${decimals.padEnd(MIN_DECIMALS, '0')}`
+}
+
+function shorten(whole: string, fraction: string): string {
+  const significant = fraction.search(/[1-9]/)
+  if (whole !== '0' || significant === -1) return fraction.slice(0, MIN_DECIMALS)
+  return fraction.slice(0, Math.max(SMALL_DECIMALS, significant + SMALL_DIGITS)).replace(/0+$/, '')
+}
+
+/** `12345` → `"12,345"`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** `1234567` → `"1.23M"`. */
+export function formatCompact(count: number): string {
+  return count.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 2 })
+}
+
+/** Milliseconds as `"320 ms"` or `"1.8 s"`. */
+export function formatDuration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+/** A moment (ISO 8601) in the viewer's zone, e.g. `"21 Nov 2026, 14:05"`. */
+export function formatMoment(iso: string): string {
+  return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+/** A day (`yyyy-mm-dd` or a moment) e.g. `"21 Nov 2026"`. */
+export function formatDay(iso: string): string {
+  return new Date(iso).toLocaleDateString('en-GB', { dateStyle: 'medium' })
+}
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+/** How long ago or ahead a moment is, e.g. `"5 minutes ago"`. */
+export function formatRelative(iso: string, nowMs = Date.now()): string {
+  const difference = new Date(iso).getTime() - nowMs
+  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(difference) >= length) return format.format(Math.round(difference / length), unit)
+  }
+  return 'just now'
+}

@@ -1,0 +1,66 @@
+/** Every page: its path below /dashboard, who may see it, and the file it is loaded from when it is first opened. */
+import { type ComponentType, lazy } from 'react'
+
+export type PageRoute = {
+  /** A wouter pattern, e.g. `/keys/:keyId`. */
+  path: string
+  /** `public`: without the shell, for people who are not signed in; `administrator`: for role admin. */
+  audience: 'public' | 'member' | 'administrator'
+  component: ComponentType
+}
+
+/** Routes in the order in which they are tried. */
+export const PAGES: readonly PageRoute[] = [
+  page('/', 'member', () => import('./pages/overview/overview-page').then((module) => module.OverviewPage)),
+  page('/keys', 'member', () => import('./pages/keys/keys-page').then((module) => module.KeysPage)),
+  page('/keys/:keyId', 'member', () => import('./pages/keys/key-page').then((module) => module.KeyPage)),
+  page('/models', 'member', () => import('./pages/models/models-page').then((module) => module.ModelsPage)),
+  page('/playground', 'member', () =>
+    import('./pages/playground/playground-page').then((module) => module.PlaygroundPage),
+  ),
+  page('/usage', 'member', () => import('./pages/usage/usage-page').then((module) => module.UsagePage)),
+  page('/credit', 'member', () => import('./pages/credit/credit-page').then((module) => module.CreditPage)),
+  page('/credit/orders/:orderId', 'member', () =>
+    import('./pages/credit/order-page').then((module) => module.OrderPage),
+  ),
+  page('/credit/orders/:orderId/receipt', 'member', () =>
+    import('./pages/credit/receipt-page').then((module) => module.ReceiptPage),
+  ),
+  page('/settings', 'member', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
+  page('/admin/orders', 'administrator', () =>
+    import('./pages/admin/orders-page').then((module) => module.AdminOrdersPage),
+  ),
+  page('/admin/statements', 'administrator', () =>
+    import('./pages/admin/statements-page').then((module) => module.AdminStatementsPage),
+  ),
+  page('/admin/accounts', 'administrator', () =>
+    import('./pages/admin/accounts-page').then((module) => module.AdminAccountsPage),
+  ),
+  page('/admin/accounts/:accountId', 'administrator', () =>
+    import('./pages/admin/account-page').then((module) => module.AdminAccountPage),
+  ),
+  page('/admin/approvals', 'administrator', () =>
+    import('./pages/admin/approvals-page').then((module) => module.AdminApprovalsPage),
+  ),
+  page('/admin/providers', 'administrator', () =>
+    import('./pages/admin/providers-page').then((module) => module.AdminProvidersPage),
+  ),
+  page('/admin/audit', 'administrator', () =>
+    import('./pages/admin/audit-page').then((module) => module.AdminAuditPage),
+  ),
+  page('/sign-in', 'public', () => import('./pages/sign-in/sign-in-page').then((module) => module.SignInPage)),
+  page('/sign-up', 'public', () => import('./pages/sign-in/sign-up-page').then((module) => module.SignUpPage)),
+  page('/forgot-password', 'public', () =>
+    import('./pages/sign-in/forgot-password-page').then((module) => module.ForgotPasswordPage),
+  ),
+  page('/reset-password', 'public', () =>
+    import('./pages/sign-in/reset-password-page').then((module) => module.ResetPasswordPage),
+  ),
+  page('/verify-email', 'public', () =>
+    import('./pages/sign-in/verify-email-page').then((module) => module.VerifyEmailPage),
+  ),
+]
+
+function page(path: string, audience: PageRoute['audience'], load: () => Promise<ComponentType>): PageRoute {
+  return { path, audience, component: lazy(async () => ({ default: await load() })) }
+}

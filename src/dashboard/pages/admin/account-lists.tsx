@@ -1,0 +1,110 @@
+/** What belongs to an account: people, keys, orders, and the newest entries of its ledger. */
+import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Section } from '@/dashboard/components/section'
+import { Status } from '@/dashboard/components/status'
+import type { AccountView } from './admin-data'
+import { ORDER_WORDS } from './words'
+
+export function AccountLists({ account }: { account: AccountView }) {
+  return (
+    <>
+      <List title="People" none="Nobody signs in for this account." isEmpty={account.users.length === 0}>
+        {account.users.map((user) => (
+          <Row key={user.userId} title={user.name} hint={user.email}>
+            {user.role === 'admin' && <Status tone="info">Administrator</Status>}
+          </Row>
+        ))}
+      </List>
+      <List title="API keys" none="No keys yet." isEmpty={account.keys.length === 0}>
+        {account.keys.map((key) => (
+          <Row
+            key={key.id}
+            title={key.name}
+            hint={
+              <>
+                {key.prefix}…{key.lastFour}, last used <Moment at={key.lastUsedAt} isRelative never="never" />
+              </>
+            }
+          >
+            <Status tone={key.status === 'active' ? 'good' : 'neutral'}>{capitalise(key.status)}</Status>
+            <Money usd={key.spentThisMonthUsd} />
+          </Row>
+        ))}
+      </List>
+      <List title="Orders" none="No credit was ordered yet." isEmpty={account.orders.length === 0}>
+        {account.orders.map((order) => (
+          <Row
+            key={order.orderId}
+            title={
+              <Anchor component={Link} href={`/admin/orders?order=${order.orderId}`} size="sm" className="figures">
+                {order.reference}
+              </Anchor>
+            }
+            hint={<Moment at={order.createdAt} />}
+          >
+            <Status tone={ORDER_WORDS[order.state].tone}>{ORDER_WORDS[order.state].label}</Status>
+            <Money usd={order.amount} />
+          </Row>
+        ))}
+      </List>
+      <List title="Ledger" none="No credit yet." isEmpty={account.entries.length === 0}>
+        {account.entries.map((entry) => (
+          <Row key={entry.entryId} title={entry.reference} hint={<Moment at={entry.createdAt} />}>
+            <Money usd={entry.amount} isExact />
+          </Row>
+        ))}
+      </List>
+    </>
+  )
+}
+
+type ListProps = { title: string; none: string; isEmpty: boolean; children: ReactNode }
+
+function List({ title, none, isEmpty, children }: ListProps) {
+  return (
+    <Section title={title} isFlush>
+      {isEmpty ? (
+        <Text size="sm" c="dimmed" px="lg" pb="lg">
+          {none}
+        </Text>
+      ) : (
+        <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+          {children}
+        </Stack>
+      )}
+    </Section>
+  )
+}
+
+function Row({ title, hint, children }: { title: ReactNode; hint: ReactNode; children: ReactNode }) {
+  return (
+    <Group
+      component="li"
+      justify="space-between"
+      gap="xs"
+      px="lg"
+      py="sm"
+      style={{ borderTop: '1px solid var(--hairline)' }}
+    >
+      <Box miw={0} style={{ flex: '1 1 160px' }}>
+        <Text size="sm" component="div" className="wrap-anywhere">
+          {title}
+        </Text>
+        <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+          {hint}
+        </Text>
+      </Box>
+      <Group gap="sm" fz="sm">
+        {children}
+      </Group>
+    </Group>
+  )
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,153 @@
+/** What the pages of administration ask the server, and the types of what it answers. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+import { queryClient } from '@/dashboard/query'
+
+type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
+  Awaited<ReturnType<Call>>['data']
+>
+
+export type FoundOrder = DataOf<typeof api.admin.orders.get>['items'][number]
+export type OrderDetails = DataOf<ReturnType<typeof api.admin.orders>['get']>
+export type Payment = DataOf<typeof api.admin.payments.get>['items'][number]
+export type FoundAccount = DataOf<typeof api.admin.accounts.get>['items'][number]
+export type AccountView = DataOf<ReturnType<typeof api.admin.accounts>['get']>
+export type Approval = DataOf<typeof api.admin.approvals.get>['items'][number]
+export type Preview = DataOf<typeof api.admin.statements.preview.post>
+export type PreviewLine = Preview['lines'][number]
+export type Committed = DataOf<ReturnType<typeof api.admin.statements>['commit']['post']>
+export type MoneyAnswer = DataOf<ReturnType<typeof api.admin.orders>['confirm']['post']>
+export type Health = DataOf<typeof api.admin.health.get>
+export type ProviderHealth = Health['providers'][number]
+export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
+
+export type OrderState = FoundOrder['state']
+export type ApprovalStatus = Approval['status']
+
+/** Everything that administrators see; invalidate it after they have done something. */
+const ADMIN_KEY = ['admin'] as const
+const HEALTH_REFETCH_MS = 5_000
+
+/** After something was done: everything on these pages asks again. */
+export async function adminChanged(): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: ADMIN_KEY })
+}
+
+export type OrderFilters = { reference: string; email: string; amount: string; state: string; claimed: string }
+
+/** Orders for which every filter that is not empty holds. */
+export function useOrders(filters: OrderFilters) {
+  const { reference, email, amount, state, claimed } = filters
+  const query = {
+    ...(reference !== '' && { reference }),
+    ...(email !== '' && { email }),
+    ...(amount !== '' && { amount }),
+    ...(state !== '' && { state: state as OrderState }),
+    ...(claimed !== '' && { isClaimed: claimed === 'yes' }),
+  }
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'orders', filters],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => answer(api.admin.orders.get({ query: { ...query, ...cursorOf(pageParam) } })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** One order with its history and payments. */
+export function useOrder(orderId: string) {
+  return useQuery({
+    queryKey: [...ADMIN_KEY, 'order', orderId],
+    queryFn: () => answer(api.admin.orders({ orderId }).get()),
+  })
+}
+
+/** Payments that fitted no order and wait for a decision. */
+export function useUnmatchedPayments() {
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'payments'],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => answer(api.admin.payments.get({ query: cursorOf(pageParam) })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+}
+
+/** Accounts that hold `text` in address or name, or have it as their id. */
+export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'accounts', text, status],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => {
+      const query = { ...(text !== '' && { text }), ...(status !== '' && { status }), ...cursorOf(pageParam) }
+      return answer(api.admin.accounts.get({ query }))
+    },
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** One account with its live balance. */
+export function useAccount(accountId: string) {
+  return useQuery({
+    queryKey: [...ADMIN_KEY, 'account', accountId],
+    queryFn: () => answer(api.admin.accounts({ accountId }).get()),
+  })
+}
+
+/** Approvals of one status, or all. */
+export function useApprovals(status: '' | ApprovalStatus) {
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'approvals', status],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      answer(api.admin.approvals.get({ query: { ...(status !== '' && { status }), ...cursorOf(pageParam) } })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Looked at again every few seconds while the page is open. */
+export function useHealth() {
+  return useQuery({
+    queryKey: [...ADMIN_KEY, 'health'],
+    queryFn: () => answer(api.admin.health.get()),
+    refetchInterval: HEALTH_REFETCH_MS,
+  })
+}
+
+export type AuditFilters = { actor: string; action: string; subject: string; from: string; to: string }
+
+/** `from` and `to` are days in UTC, both included. */
+export function useAudit({ from, to, ...words }: AuditFilters) {
+  const query = {
+    ...(Object.fromEntries(Object.entries(words).filter(([, value]) => value !== '')) as Partial<typeof words>),
+    ...(from !== '' && { from: `${from}T00:00:00Z` }),
+    ...(to !== '' && { to: dayAfter(to) }),
+  }
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'audit', query],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => answer(api.admin.audit.get({ query: { ...query, ...cursorOf(pageParam) } })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Asked only when somebody wants to know: every hash is computed again. */
+export function useAuditChain() {
+  return useQuery({
+    queryKey: [...ADMIN_KEY, 'chain'],
+    queryFn: () => answer(api.admin.audit.chain.get()),
+    enabled: false,
+  })
+}
+
+function cursorOf(pageParam: string): { cursor?: string } {
+  return pageParam === '' ? {} : { cursor: pageParam }
+}
+
+const MS_PER_DAY = 86_400_000
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + MS_PER_DAY).toISOString()
+}

@@ -1,0 +1,124 @@
+/** Administration in words: orders, payments, lines of statements, approvals, circuits. */
+import type { Tone } from '@/dashboard/components/status'
+import { formatMoney } from '@/dashboard/format'
+import type {
+  Approval,
+  ApprovalStatus,
+  Committed,
+  FoundOrder,
+  OrderState,
+  PreviewLine,
+  ProviderHealth,
+} from './admin-data'
+
+type Word = { label: string; tone: Tone }
+
+export const ORDER_WORDS: Record<OrderState, Word> = {
+  pending: { label: 'Waiting for payment', tone: 'waiting' },
+  paid: { label: 'Paid', tone: 'good' },
+  expired: { label: 'Expired', tone: 'neutral' },
+  cancelled: { label: 'Cancelled', tone: 'neutral' },
+  partly_refunded: { label: 'Partly refunded', tone: 'info' },
+  refunded: { label: 'Refunded', tone: 'info' },
+}
+
+export const METHOD_WORDS: Record<FoundOrder['method'], string> = { bank_transfer: 'Bank transfer', deposit: 'Deposit' }
+
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  created: 'Order created',
+  claimed: 'Customer says it is paid',
+  paid: 'Payment credited',
+  expired: 'Expired without payment',
+  cancelled: 'Cancelled',
+  payment_unmatched: 'Payment kept for review',
+  refunded: 'Refunded',
+}
+
+/** What happened to an order. */
+export function eventWords(kind: string): string {
+  return EVENT_WORDS[kind] ?? kind
+}
+
+const MISMATCH_WORDS: Readonly<Record<string, string>> = {
+  unknown_reference: 'No order has its reference',
+  underpaid: 'Less than the order asks for',
+  overpaid: 'More than the order asks for',
+  wrong_currency: 'Another currency than the order',
+  wrong_payee: 'Paid to another account',
+  wrong_source: 'Came another way than the order was to be paid',
+  wrong_reference: 'The reference of another order',
+  order_expired: 'The order had expired',
+  order_cancelled: 'The order was cancelled',
+  order_already_paid: 'The order was paid already',
+  balance_limit: 'The balance would exceed what an account can hold',
+}
+
+/** Why a payment was not credited by itself. */
+export function mismatchWords(mismatch: string | null): string {
+  return MISMATCH_WORDS[mismatch ?? ''] ?? 'Fits no order'
+}
+
+/** An amount of any currency: `5000.00` and `USD` → `5,000.00 USD`. */
+export function formatAmount(amount: string, currency: string): string {
+  return `${formatMoney(amount).replace('$', '')} ${currency}`
+}
+
+/** What a line of a statement will do, and why. */
+export const VERDICT_WORDS: Record<PreviewLine['verdict'], Word & { explanation: string }> = {
+  credit: { label: 'Will be credited', tone: 'good', explanation: 'Reference and amount fit an open order.' },
+  amount_differs: { label: 'Amount differs', tone: 'bad', explanation: 'Amount or currency is not that of the order.' },
+  order_not_open: { label: 'Order not open', tone: 'bad', explanation: 'Its order is paid, expired or cancelled.' },
+  wrong_method: { label: 'Not a bank order', tone: 'bad', explanation: 'Its order is to be paid as a deposit.' },
+  second_for_order: { label: 'Second for one order', tone: 'bad', explanation: 'An earlier line pays the same order.' },
+  already_imported: { label: 'Already imported', tone: 'neutral', explanation: 'This line was imported before.' },
+  unknown_reference: { label: 'Unknown reference', tone: 'waiting', explanation: 'No order has this reference.' },
+  several_references: {
+    label: 'Several references',
+    tone: 'waiting',
+    explanation: 'Its text names more than one order.',
+  },
+  no_reference: { label: 'No reference', tone: 'neutral', explanation: 'Its text names no order.' },
+  outgoing: { label: 'Outgoing', tone: 'neutral', explanation: 'Money that left the account.' },
+}
+
+export const RESULT_WORDS: Record<Committed['lines'][number]['result'], Word> = {
+  credited: { label: 'Credited', tone: 'good' },
+  awaiting_approval: { label: 'Waits for approval', tone: 'waiting' },
+  kept: { label: 'Kept as unmatched payment', tone: 'info' },
+  refused: { label: 'Imported before', tone: 'neutral' },
+  rejected: { label: 'Rejected', tone: 'bad' },
+}
+
+export const APPROVAL_WORDS: Record<ApprovalStatus, Word> = {
+  pending: { label: 'Pending', tone: 'waiting' },
+  executed: { label: 'Approved and done', tone: 'good' },
+  failed: { label: 'Could not be done', tone: 'bad' },
+  rejected: { label: 'Rejected', tone: 'bad' },
+  withdrawn: { label: 'Withdrawn', tone: 'neutral' },
+  expired: { label: 'Expired', tone: 'neutral' },
+}
+
+export const KIND_WORDS: Record<Approval['kind'], string> = {
+  'credit.adjust': 'Adjust credit',
+  'order.confirm': 'Confirm an order',
+  'order.refund': 'Refund an order',
+  'payment.credit': 'Credit an unmatched payment',
+  'statement.credit': 'Credit a line of a bank statement',
+}
+
+export const CIRCUIT_WORDS: Record<ProviderHealth['targets'][number]['circuit'], Word> = {
+  closed: { label: 'Healthy', tone: 'good' },
+  'half-open': { label: 'Being tried', tone: 'waiting' },
+  open: { label: 'Left alone', tone: 'bad' },
+}
+
+export const KEY_WORDS: Record<ProviderHealth['keys'][number]['state'], Word> = {
+  usable: { label: 'Usable', tone: 'good' },
+  cooling: { label: 'Cooling down', tone: 'waiting' },
+  out: { label: 'Refused by the provider', tone: 'bad' },
+}
+
+export const ACCOUNT_WORDS = {
+  active: { label: 'Active', tone: 'good' },
+  suspended: { label: 'Suspended', tone: 'bad' },
+} as const satisfies Record<string, Word>

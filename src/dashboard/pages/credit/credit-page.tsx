@@ -1,0 +1,39 @@
+/** Credit: what is left, how to buy more, and every order so far. */
+import { SimpleGrid } from '@mantine/core'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
+import { AddCredit } from './add-credit'
+import { useBalance, useCreditOptions } from './order-data'
+import { OrderHistory } from './order-history'
+
+export function CreditPage() {
+  const options = useCreditOptions()
+  return (
+    <Page title="Credit" description="Requests are paid from your balance. Top it up whenever you like.">
+      <Balance />
+      <Section title="Add credit">
+        <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
+      </Section>
+      <OrderHistory />
+    </Page>
+  )
+}
+
+/** Shows dashes where the balance cannot be asked now: ordering works all the same. */
+function Balance() {
+  const { data, isError } = useBalance()
+  const show = (usd: string | undefined) => {
+    if (usd !== undefined) return <Money usd={usd} />
+    return isError ? '–' : undefined
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="md">
+      <Stat label="Available" value={show(data?.available)} hint="For new requests" />
+      <Stat label="Held" value={show(data?.held)} hint="By requests that are running" />
+      <Stat label="Spent this month" value={show(data?.spentThisMonth)} hint="Since the first, in UTC" />
+    </SimpleGrid>
+  )
+}

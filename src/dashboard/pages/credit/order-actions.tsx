@@ -1,0 +1,107 @@
+/** What a customer can do with an order: say that it is paid, cancel it, print it. */
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPrinter, IconReceipt } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { confirm } from '@/dashboard/components/confirm'
+import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { formatMoney } from '@/dashboard/format'
+import { type OrderDetail, ordersChanged } from './order-data'
+
+const MAX_NOTE_CHARS = 500
+
+export function OrderActions({ order }: { order: OrderDetail }) {
+  const isPending = order.state === 'pending'
+  return (
+    <>
+      <Button variant="default" leftSection={<IconPrinter size={16} />} onClick={() => window.print()}>
+        Print
+      </Button>
+      {order.receipt && (
+        <Button
+          component={Link}
+          href={`/credit/orders/${order.orderId}/receipt`}
+          leftSection={<IconReceipt size={16} />}
+        >
+          Receipt
+        </Button>
+      )}
+      {isPending && (
+        <Button variant="default" onClick={() => cancel(order)}>
+          Cancel order
+        </Button>
+      )}
+      {isPending && order.method === 'bank_transfer' && <ClaimPaid order={order} />}
+    </>
+  )
+}
+
+function cancel({ orderId, reference, amountUsd }: OrderDetail): void {
+  confirm({
+    title: 'Cancel this order?',
+    body: `Order ${reference} over ${formatMoney(amountUsd)} will take no payment any more. If you have paid already, do not cancel it.`,
+    action: 'Cancel the order',
+    run: async () => {
+      await answer(api.orders({ orderId }).cancel.post({}))
+      await ordersChanged()
+      notifyDone('The order was cancelled.')
+    },
+  })
+}
+
+function ClaimPaid({ order }: { order: OrderDetail }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  const [note, setNote] = useState(order.claimNote ?? '')
+  const isClaimed = order.claimedAt !== null
+  const claim = useMutation({
+    mutationFn: () => answer(api.orders({ orderId: order.orderId })['claim-paid'].post({ note })),
+    onSuccess: async () => {
+      await ordersChanged()
+      close()
+      notifyDone('Thank you. We will look out for your payment.')
+    },
+    onError: notifyError,
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    claim.mutate()
+  }
+  return (
+    <>
+      <Button onClick={open} variant={isClaimed ? 'default' : 'filled'}>
+        {isClaimed ? 'Change my note' : "I've paid"}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="You have paid this order" centered>
+        <form onSubmit={submit}>
+          <Stack gap="md">
+            <Text size="sm">
+              We will look out for {formatMoney(order.amountUsd)} with the reference {order.reference}. The credit is
+              added once the money has arrived.
+            </Text>
+            <Textarea
+              label="When and from which account did you pay?"
+              description="Optional. It helps us to find a payment whose reference got lost."
+              maxLength={MAX_NOTE_CHARS}
+              autosize
+              minRows={3}
+              value={note}
+              onChange={(event) => setNote(event.currentTarget.value)}
+              data-autofocus
+            />
+            <Group justify="flex-end" gap="sm">
+              <Button variant="default" onClick={close}>
+                Back
+              </Button>
+              <Button type="submit" loading={claim.isPending}>
+                I've paid
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,61 @@
+/** What the pages of credit ask the server, and under which keys the answers are kept. */
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+import { queryClient } from '@/dashboard/query'
+import type { OrderBody, OrderDetailBody } from '@/http/dashboard/order-bodies'
+
+export type Order = OrderBody
+export type OrderDetail = OrderDetailBody
+export type OrderState = OrderBody['state']
+export type CreditOptions = Awaited<ReturnType<typeof askOptions>>
+
+const ORDERS_KEY = ['orders']
+/** How often an order that waits for its money is looked at again. */
+const WAITING_REFETCH_MS = 4_000
+const PAGE_SIZE = 20
+
+/** Limits and methods. */
+export function useCreditOptions() {
+  return useQuery({ queryKey: ['credit-options'], queryFn: askOptions, staleTime: 60_000 })
+}
+
+/** The account's money now. */
+export function useBalance() {
+  return useQuery({ queryKey: ['overview'], queryFn: () => answer(api.overview.get()) })
+}
+
+/** The account's orders, newest first, page by page. */
+export function useOrders() {
+  return useInfiniteQuery({
+    queryKey: [...ORDERS_KEY, 'list'],
+    queryFn: ({ pageParam }) =>
+      answer(api.orders.get({ query: { limit: PAGE_SIZE, ...(pageParam !== null && { cursor: pageParam }) } })),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  })
+}
+
+/** One order; looked at again and again while something may still happen to it by itself. */
+export function useOrder(orderId: string) {
+  return useQuery({
+    queryKey: [...ORDERS_KEY, orderId],
+    queryFn: () => answer(api.orders({ orderId }).get()),
+    refetchInterval: ({ state }) => (state.data && mayChange(state.data) ? WAITING_REFETCH_MS : false),
+  })
+}
+
+/** After something was done to an order: everything that shows orders or the balance asks again. */
+export async function ordersChanged(): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: ORDERS_KEY }),
+    queryClient.invalidateQueries({ queryKey: ['overview'] }),
+  ])
+}
+
+function mayChange({ state, payments }: OrderDetail): boolean {
+  return state === 'pending' || payments.some((payment) => payment.state === 'unmatched')
+}
+
+function askOptions() {
+  return answer(api.orders.options.get())
+}

@@ -1,0 +1,125 @@
+/** One order: how to pay it, what has happened to it, and its end. */
+import { Alert, Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useEffect } from 'react'
+import { Link, useParams } from 'wouter'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Status } from '@/dashboard/components/status'
+import { BankTransfer } from './bank-transfer'
+import { DepositPayment } from './deposit-payment'
+import { OrderActions } from './order-actions'
+import { type OrderDetail, ordersChanged, useOrder } from './order-data'
+import { OrderTimeline } from './order-timeline'
+import { Parties } from './parties'
+import { ReviewNotice } from './review-notice'
+import { usePrintInLight } from './use-print-in-light'
+import { METHOD_WORDS, STATE_WORDS } from './words'
+
+export function OrderPage() {
+  const { orderId = '' } = useParams<{ orderId: string }>()
+  const order = useOrder(orderId)
+  const state = order.data?.state
+  usePrintInLight()
+  useEffect(() => {
+    // The balance and the list have another answer once the state has changed.
+    if (state !== undefined && state !== 'pending') void ordersChanged()
+  }, [state])
+  return (
+    <Page
+      title={order.data ? `Order ${order.data.reference}` : 'Order'}
+      description={
+        <Anchor component={Link} href="/credit" size="sm" className="no-print">
+          All orders
+        </Anchor>
+      }
+      actions={order.data && <OrderActions order={order.data} />}
+    >
+      <Loaded query={order}>{(data) => <Details order={data} />}</Loaded>
+    </Page>
+  )
+}
+
+function Details({ order }: { order: OrderDetail }) {
+  return (
+    <Stack gap="lg">
+      <div className="print-only">
+        <Parties order={order} />
+      </div>
+      <Summary order={order} />
+      <ReviewNotice payments={order.payments} />
+      {order.state === 'pending' &&
+        (order.method === 'deposit' ? <DepositPayment order={order} /> : <BankTransfer order={order} />)}
+      {order.receipt && <Paid order={order} />}
+      <div className="no-print">
+        <OrderTimeline order={order} />
+      </div>
+    </Stack>
+  )
+}
+
+function Summary({ order }: { order: OrderDetail }) {
+  const { label, tone } = STATE_WORDS[order.state]
+  return (
+    <Section>
+      <div role="status" aria-label="State of the order">
+        <Status tone={tone}>{label}</Status>
+      </div>
+      <SimpleGrid cols={{ base: 2, sm: 4 }} mt="md" spacing="md">
+        <Fact label="Amount">
+          <Money usd={order.amountUsd} />
+        </Fact>
+        <Fact label="Method">{METHOD_WORDS[order.method]}</Fact>
+        <Fact label="Ordered">
+          <Moment at={order.createdAt} />
+        </Fact>
+        {order.paidAt === null ? (
+          <Fact label={order.state === 'pending' ? 'Valid until' : 'Was valid until'}>
+            <Moment at={order.expiresAt} />
+          </Fact>
+        ) : (
+          <Fact label="Paid">
+            <Moment at={order.paidAt} />
+          </Fact>
+        )}
+      </SimpleGrid>
+    </Section>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="sm" fw={550} component="div">
+        {children}
+      </Text>
+    </div>
+  )
+}
+
+function Paid({ order }: { order: OrderDetail }) {
+  const isRefunded = order.state === 'refunded'
+  return (
+    <Alert
+      color={isRefunded ? 'blue' : 'green'}
+      icon={<IconCircleCheck />}
+      title={isRefunded ? 'This payment was refunded' : 'The credit is on your account'}
+    >
+      <Text size="sm" component="div">
+        <Money usd={order.paidUsd} /> credited
+        {order.refundedUsd !== '0' && (
+          <>
+            , <Money usd={order.refundedUsd} /> taken back
+          </>
+        )}
+        .
+      </Text>
+    </Alert>
+  )
+}

@@ -1,0 +1,30 @@
+/** Who sells and who buys, at the head of what is printed. */
+import { SimpleGrid, Text } from '@mantine/core'
+import type { OrderDetail } from './order-data'
+
+export function Parties({ order: { seller, customer } }: { order: OrderDetail }) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="lg">
+      <SheetField label="From" lines={[seller.name, seller.address]} />
+      <SheetField label="To" lines={[customer.name, customer.email]} />
+    </SimpleGrid>
+  )
+}
+
+/** A labelled text of a sheet; lines that are null are left out. */
+export function SheetField({ label, lines }: { label: string; lines: readonly (string | null)[] }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      {lines.map((line) =>
+        line === null ? null : (
+          <Text key={line} size="sm" fw={550} className="wrap-anywhere">
+            {line}
+          </Text>
+        ),
+      )}
+    </div>
+  )
+}

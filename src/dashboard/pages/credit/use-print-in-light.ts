@@ -1,0 +1,24 @@
+/** Paper is white: whatever scheme the screen has, a page is printed in the light one. */
+import { useEffect } from 'react'
+
+const ATTRIBUTE = 'data-mantine-color-scheme'
+
+/** Switches the scheme for as long as the page is being printed. */
+export function usePrintInLight(): void {
+  useEffect(() => {
+    const media = window.matchMedia('print')
+    const root = document.documentElement
+    let onScreen: string | null = null
+    function change() {
+      if (media.matches) {
+        onScreen = root.getAttribute(ATTRIBUTE)
+        root.setAttribute(ATTRIBUTE, 'light')
+      } else if (onScreen !== null) {
+        root.setAttribute(ATTRIBUTE, onScreen)
+        onScreen = null
+      }
+    }
+    media.addEventListener('change', change)
+    return () => media.removeEventListener('change', change)
+  }, [])
+}

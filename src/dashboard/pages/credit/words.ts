@@ -1,0 +1,50 @@
+/** Orders in words: states, methods, events, and why a payment needs a second look. */
+import type { Tone } from '@/dashboard/components/status'
+import type { Order, OrderDetail, OrderState } from './order-data'
+
+export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
+  pending: { label: 'Waiting for payment', tone: 'waiting' },
+  paid: { label: 'Paid', tone: 'good' },
+  expired: { label: 'Expired', tone: 'neutral' },
+  cancelled: { label: 'Cancelled', tone: 'neutral' },
+  partly_refunded: { label: 'Partly refunded', tone: 'info' },
+  refunded: { label: 'Refunded', tone: 'info' },
+}
+
+export const METHOD_WORDS: Record<Order['method'], string> = {
+  bank_transfer: 'Bank transfer',
+  deposit: 'Deposit',
+}
+
+export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> = {
+  created: 'Order created',
+  claimed: 'You told us that you have paid',
+  paid: 'Payment credited',
+  expired: 'Expired without payment',
+  cancelled: 'Cancelled',
+  payment_unmatched: 'Payment received, waiting for review',
+  refunded: 'Refunded',
+}
+
+const MISMATCH_WORDS: Record<string, string> = {
+  underpaid: 'it is less than the order asks for',
+  overpaid: 'it is more than the order asks for',
+  wrong_currency: 'it is not in US dollars',
+  wrong_payee: 'it went to another account than the one of this order',
+  wrong_source: 'it came another way than the order was to be paid',
+  wrong_reference: 'its reference is not the one of this order',
+  order_expired: 'the order had expired by then',
+  order_cancelled: 'the order had been cancelled by then',
+  order_already_paid: 'the order had been paid already',
+  balance_limit: 'the balance would exceed what an account can hold',
+}
+
+/** Why a payment was not credited by itself, as the end of a sentence. */
+export function mismatchWords(mismatch: string | null): string {
+  return MISMATCH_WORDS[mismatch ?? ''] ?? 'it could not be matched automatically'
+}
+
+/** An IBAN in groups of four, as people read it out. */
+export function groupIban(iban: string): string {
+  return iban.replace(/(.{4})(?=.)/g, '$1 ')
+}

@@ -1,0 +1,86 @@
+/** The dialog that makes a key, and the one moment in which the whole key can be seen. */
+import { Button, Collapse, Group, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconChevronDown } from '@tabler/icons-react'
+import { useState } from 'react'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/form-error'
+import { useSubmission } from '@/dashboard/components/use-submission'
+import { CreatedKey } from './created-key'
+import { KeyDialog } from './key-dialog'
+import { CHECKS, changesFrom, EMPTY_FIELDS, type KeyFields } from './key-form'
+import { keysChanged } from './keys-data'
+import { LimitFields } from './limit-fields'
+
+/** Must stay in the page while it is open, whatever becomes of the list: the key is shown nowhere else. */
+export function CreateKey({ isOpen, close }: { isOpen: boolean; close(): void }) {
+  const [created, setCreated] = useState<string>()
+  function finish() {
+    close()
+    setCreated(undefined)
+  }
+  return (
+    <KeyDialog
+      title={created === undefined ? 'Create API key' : 'Your new API key'}
+      isOpen={isOpen}
+      close={finish}
+      isSticky={created !== undefined}
+    >
+      {created === undefined ? (
+        <CreateForm onCreated={setCreated} cancel={close} />
+      ) : (
+        <CreatedKey value={created} finish={finish} />
+      )}
+    </KeyDialog>
+  )
+}
+
+function CreateForm({ onCreated, cancel }: { onCreated(key: string): void; cancel(): void }) {
+  const [hasLimits, { toggle }] = useDisclosure()
+  const form = useForm<KeyFields>({ initialValues: EMPTY_FIELDS, validate: CHECKS })
+  const { submit, isRunning, error } = useSubmission(form, async (fields) => {
+    const { name = '', ...limits } = changesFrom(EMPTY_FIELDS, fields)
+    const { key } = await answer(api.keys.post({ name, ...limits }))
+    onCreated(key)
+    await keysChanged()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <TextInput
+          label="Name"
+          description="To tell keys apart, such as the program that will use it"
+          placeholder="Production website"
+          maxLength={200}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={toggle}
+            aria-expanded={hasLimits}
+            aria-controls="key-limits"
+            rightSection={<IconChevronDown size={14} style={{ transform: hasLimits ? 'rotate(180deg)' : undefined }} />}
+          >
+            Limits
+          </Button>
+        </Group>
+        <Collapse expanded={hasLimits} id="key-limits">
+          <LimitFields form={form} />
+        </Collapse>
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={cancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Create key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,44 @@
+/** What can be done to a key beside changing it; whatever stops programs from working is asked about first. */
+import { confirm } from '@/dashboard/components/confirm'
+import { notifyDone, notifyError } from '@/dashboard/components/notify'
+import { deleteKey, type KeyBody, setActive } from './keys-data'
+
+/** Asks, then switches the key off. */
+export function askToDeactivate(item: KeyBody): void {
+  confirm({
+    title: `Deactivate “${item.name}”?`,
+    body: item.builtIn
+      ? 'The playground stops working for everybody of this account, until the key is activated again.'
+      : 'Programs that use this key are refused from their next request on. You can activate it again at any time.',
+    action: 'Deactivate key',
+    async run() {
+      await setActive(item, false)
+      notifyDone(`“${item.name}” is deactivated.`)
+    },
+  })
+}
+
+/** Switches the key on again. */
+export async function activate(item: KeyBody): Promise<void> {
+  try {
+    await setActive(item, true)
+    notifyDone(`“${item.name}” is active.`)
+  } catch (error) {
+    notifyError(error)
+  }
+}
+
+/** Asks for the key's name to be typed, then deletes it; `then` is called afterwards. */
+export function askToDelete(item: KeyBody, then?: () => void): void {
+  confirm({
+    title: `Delete “${item.name}”?`,
+    body: 'Programs that use this key are refused for ever. This cannot be undone. The usage of the key is kept.',
+    action: 'Delete key',
+    typed: item.name,
+    async run() {
+      await deleteKey(item)
+      notifyDone(`“${item.name}” is deleted.`)
+      then?.()
+    },
+  })
+}

@@ -1,0 +1,88 @@
+/** The fields of a key on their way between a form and the server. Only what a person has changed is sent. */
+import type { KeyBody } from './keys-data'
+
+/** Numbers are '' where a key has no limit of its own; `expiresAt` is a day, yyyy-mm-dd, '' for never. */
+export type KeyFields = {
+  name: string
+  monthlyBudgetUsd: string
+  expiresAt: string
+  requestsPerMinute: number | ''
+  tokensPerMinute: number | ''
+  concurrency: number | ''
+  allowedModels: string[]
+}
+
+export const EMPTY_FIELDS: KeyFields = {
+  name: '',
+  monthlyBudgetUsd: '',
+  expiresAt: '',
+  requestsPerMinute: '',
+  tokensPerMinute: '',
+  concurrency: '',
+  allowedModels: [],
+}
+
+/** The fields of a key that exists. */
+export function fieldsOf({ name, limits }: KeyBody): KeyFields {
+  return {
+    name,
+    monthlyBudgetUsd: limits.monthlyBudgetUsd ?? '',
+    expiresAt: limits.expiresAt === null ? '' : dayOf(new Date(limits.expiresAt)),
+    requestsPerMinute: limits.requestsPerMinute ?? '',
+    tokensPerMinute: limits.tokensPerMinute ?? '',
+    concurrency: limits.concurrency ?? '',
+    allowedModels: limits.allowedModels ?? [],
+  }
+}
+
+export type KeyChanges = {
+  name?: string
+  monthlyBudgetUsd?: string | null
+  expiresAt?: string | null
+  requestsPerMinute?: number | null
+  tokensPerMinute?: number | null
+  concurrency?: number | null
+  allowedModels?: string[] | null
+}
+
+/** What has become different from `before`, in the server's words. */
+export function changesFrom(before: KeyFields, now: KeyFields): KeyChanges {
+  const changes: KeyChanges = {}
+  if (now.name.trim() !== before.name) changes.name = now.name.trim()
+  if (now.monthlyBudgetUsd.trim() !== before.monthlyBudgetUsd) {
+    changes.monthlyBudgetUsd = now.monthlyBudgetUsd.trim() || null
+  }
+  if (now.expiresAt !== before.expiresAt) changes.expiresAt = now.expiresAt === '' ? null : endOfDay(now.expiresAt)
+  for (const count of ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const) {
+    if (now[count] !== before[count]) changes[count] = now[count] === '' ? null : now[count]
+  }
+  if (now.allowedModels.join() !== before.allowedModels.join()) {
+    changes.allowedModels = now.allowedModels.length === 0 ? null : now.allowedModels
+  }
+  return changes
+}
+
+const AMOUNT = /^\d{1,7}(\.\d{1,9})?$/
+
+/** What can be told without the server. */
+export const CHECKS = {
+  name: (name: string) => (name.trim() === '' ? 'Give the key a name, such as the program that will use it.' : null),
+  monthlyBudgetUsd: (text: string) =>
+    text.trim() === '' || AMOUNT.test(text.trim()) ? null : 'An amount in USD, such as 25 or 25.50.',
+  expiresAt: (day: string) => (day !== '' && day < today() ? 'A day that is not past.' : null),
+}
+
+/** Today in the viewer's zone, yyyy-mm-dd. */
+export function today(): string {
+  return dayOf(new Date())
+}
+
+function dayOf(date: Date): string {
+  const two = (number: number) => String(number).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+/** A key that expires on a day still works on it, until midnight where the viewer is. */
+function endOfDay(day: string): string {
+  return new Date(`${day}T23:59:59.999`).toISOString()
+}

@@ -1,0 +1,54 @@
+/** The limits of a key in words, with what holds where it has none of its own. */
+import { SimpleGrid, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Moment } from '@/dashboard/components/moment'
+import { formatCount, formatMoney } from '@/dashboard/format'
+import { type KeyBody, useKeys } from './keys-data'
+
+/** Every limit. */
+export function KeyLimits({ limits }: { limits: KeyBody['limits'] }) {
+  const defaults = useKeys().data?.defaults
+  const count = (own: number | null, standard: number | undefined) => {
+    if (own !== null) return formatCount(own)
+    return standard === undefined ? 'Standard' : `${formatCount(standard)} (standard)`
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+      <Limit label="Monthly budget">
+        {limits.monthlyBudgetUsd === null ? 'None' : formatMoney(limits.monthlyBudgetUsd)}
+      </Limit>
+      <Limit label="Works until">
+        <Moment at={limits.expiresAt} never="No end" />
+      </Limit>
+      <Limit label="Requests per minute">{count(limits.requestsPerMinute, defaults?.requestsPerMinute)}</Limit>
+      <Limit label="Tokens per minute">{count(limits.tokensPerMinute, defaults?.tokensPerMinute)}</Limit>
+      <Limit label="Requests at once">{count(limits.concurrency, defaults?.concurrency)}</Limit>
+      <Limit label="Allowed models">
+        {limits.allowedModels === null ? (
+          'Every model'
+        ) : (
+          <Stack gap={2}>
+            {limits.allowedModels.map((id) => (
+              <Text key={id} span size="sm" ff="monospace" className="wrap-anywhere">
+                {id}
+              </Text>
+            ))}
+          </Stack>
+        )}
+      </Limit>
+    </SimpleGrid>
+  )
+}
+
+function Limit({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="sm" component="div" className="figures">
+        {children}
+      </Text>
+    </div>
+  )
+}

@@ -1,0 +1,165 @@
+/** One key: what it was used for, what it may do, and what can be done to it. */
+import { Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core'
+import { IconChartBar } from '@tabler/icons-react'
+import { Link, useLocation, useParams } from 'wouter'
+import { ApiError } from '@/dashboard/client'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { NotFound } from '@/dashboard/components/not-found'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { StackedBars } from '@/dashboard/components/stacked-bars'
+import { Stat } from '@/dashboard/components/stat'
+import { formatCompact, formatCount, formatDay, formatMoney } from '@/dashboard/format'
+import { EditKey } from './edit-key'
+import { activate, askToDeactivate, askToDelete } from './key-actions'
+import { KeyLimits } from './key-limits'
+import { KeyStatus } from './key-state'
+import { type KeyBody, maskedKey, useKey } from './keys-data'
+
+/** The page at `/keys/:keyId`. */
+export function KeyPage() {
+  const { keyId = '' } = useParams()
+  const query = useKey(keyId)
+  const item = query.data?.item
+  if (query.error instanceof ApiError && query.error.status === 404) return <NotFound />
+  return (
+    <Page
+      title={item?.name ?? 'API key'}
+      description={item && <KeySummary item={item} />}
+      actions={item && <KeyButtons item={item} />}
+    >
+      <Loaded query={query}>
+        {(detail) => (
+          <>
+            <KeyStats detail={detail} />
+            <Section
+              title="Spend per day"
+              description="The latest 30 days, in UTC"
+              actions={
+                <Anchor component={Link} href={`/usage?key=${encodeURIComponent(keyId)}`} size="sm">
+                  See every request
+                </Anchor>
+              }
+            >
+              <SpendChart days={detail.days} requests={detail.total.requests} />
+            </Section>
+            <Section title="Limits">
+              <KeyLimits limits={detail.item.limits} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+type KeyDetail = NonNullable<ReturnType<typeof useKey>['data']>
+
+function KeySummary({ item }: { item: KeyBody }) {
+  return (
+    <Group gap="sm">
+      <KeyStatus status={item.status} />
+      <Text span size="sm" ff="monospace">
+        {maskedKey(item)}
+      </Text>
+      <Text span size="sm">
+        Created <Moment at={item.createdAt} />, last used <Moment at={item.lastUsedAt} isRelative never="never" />
+      </Text>
+    </Group>
+  )
+}
+
+function KeyButtons({ item }: { item: KeyBody }) {
+  const [, navigate] = useLocation()
+  return (
+    <>
+      <EditKey item={item} />
+      {item.status === 'deactivated' ? (
+        <Button variant="default" onClick={() => void activate(item)}>
+          Activate
+        </Button>
+      ) : (
+        <Button variant="default" onClick={() => askToDeactivate(item)}>
+          Deactivate
+        </Button>
+      )}
+      {!item.builtIn && (
+        <Button variant="default" onClick={() => askToDelete(item, () => navigate('/keys'))}>
+          Delete
+        </Button>
+      )}
+    </>
+  )
+}
+
+function KeyStats({ detail: { item, total, openRequests, heldUsd } }: { detail: KeyDetail }) {
+  const { monthlyBudgetUsd } = item.limits
+  const share = total.requests === 0 ? 0 : (total.errors / total.requests) * 100
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="md">
+      <Stat
+        label="Spent this month"
+        value={<Money usd={item.spentThisMonthUsd} />}
+        hint={monthlyBudgetUsd === null ? 'No monthly budget' : `of ${formatMoney(monthlyBudgetUsd)} budget`}
+      />
+      <Stat
+        label="Open requests"
+        value={formatCount(openRequests)}
+        hint={
+          <>
+            holding <Money usd={heldUsd} />
+          </>
+        }
+      />
+      <Stat
+        label="Requests, 30 days"
+        value={formatCompact(total.requests)}
+        hint={`${formatCount(total.errors)} with errors (${share.toFixed(1)}%)`}
+      />
+      <Stat
+        label="Tokens, 30 days"
+        value={formatCompact(total.inputTokens + total.outputTokens)}
+        hint={`${formatCompact(total.inputTokens)} in, ${formatCompact(total.outputTokens)} out`}
+      />
+    </SimpleGrid>
+  )
+}
+
+function SpendChart({ days, requests }: { days: KeyDetail['days']; requests: number }) {
+  if (requests === 0) {
+    return (
+      <EmptyState icon={IconChartBar} title="No requests in the latest 30 days">
+        What this key spends appears here within seconds of its first request.
+      </EmptyState>
+    )
+  }
+  return (
+    <StackedBars
+      label="Spend per day"
+      formatValue={formatDrawn}
+      buckets={days.map(({ day, spentUsd }) => ({
+        key: day,
+        label: shortDay(day),
+        longLabel: longDay(day),
+        values: { Spend: Number(spentUsd) },
+      }))}
+    />
+  )
+}
+
+/** Only for what is drawn: the exact amounts are texts. */
+function formatDrawn(usd: number): string {
+  return formatMoney(usd.toFixed(9).replace(/0+$/, ''))
+}
+
+/** A day without a zone is read as midnight in UTC, which is the day before in half of the world: noon here is on that day. */
+function longDay(day: string): string {
+  return formatDay(`${day}T12:00:00`)
+}
+
+function shortDay(day: string): string {
+  return longDay(day).replace(/ \d{4}$/, '')
+}

@@ -1,0 +1,44 @@
+/** What state a key is in, and how much of its budget is spent. */
+import { Box, Group, Progress, Text } from '@mantine/core'
+import { Money } from '@/dashboard/components/money'
+import { Status, type Tone } from '@/dashboard/components/status'
+import { formatMoney } from '@/dashboard/format'
+import type { KeyBody } from './keys-data'
+
+const STATES: Record<KeyBody['status'], { label: string; tone: Tone }> = {
+  active: { label: 'Active', tone: 'good' },
+  deactivated: { label: 'Deactivated', tone: 'neutral' },
+  expired: { label: 'Expired', tone: 'waiting' },
+}
+
+/** The state in a word. */
+export function KeyStatus({ status }: { status: KeyBody['status'] }) {
+  const { label, tone } = STATES[status]
+  return <Status tone={tone}>{label}</Status>
+}
+
+const NEARLY_SPENT = 0.8
+
+/** This month's spend, with a bar where there is a budget. */
+export function KeySpend({ item }: { item: KeyBody }) {
+  const { monthlyBudgetUsd } = item.limits
+  if (monthlyBudgetUsd === null || item.budgetUsed === null) return <Money usd={item.spentThisMonthUsd} />
+  const percent = Math.min(100, Math.round(item.budgetUsed * 100))
+  return (
+    <Box miw={100}>
+      <Group gap={4} justify="flex-end">
+        <Money usd={item.spentThisMonthUsd} />
+        <Text span size="xs" c="dimmed" className="figures">
+          of {formatMoney(monthlyBudgetUsd)}
+        </Text>
+      </Group>
+      <Progress
+        value={percent}
+        size="sm"
+        mt={4}
+        color={percent >= 100 ? 'red' : item.budgetUsed >= NEARLY_SPENT ? 'yellow' : undefined}
+        aria-label={`${percent}% of the monthly budget is spent`}
+      />
+    </Box>
+  )
+}

@@ -1,0 +1,42 @@
+/** API keys as the pages ask for them and change them. */
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+import { queryClient } from '@/dashboard/query'
+import type { KeyBody } from '@/http/dashboard/key-bodies'
+
+export type { KeyBody } from '@/http/dashboard/key-bodies'
+
+const KEYS = ['keys'] as const
+
+/** All keys of the account. */
+export function useKeys() {
+  return useQuery({ queryKey: KEYS, queryFn: () => answer(api.keys.get()) })
+}
+
+/** One key with its latest 30 days. */
+export function useKey(id: string) {
+  return useQuery({ queryKey: [...KEYS, id], queryFn: () => answer(api.keys({ id }).get()) })
+}
+
+/** Shows what has changed, in the list and on the key's own page. */
+export function keysChanged(): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey: KEYS })
+}
+
+/** Switches a key off or on. */
+export async function setActive({ id }: KeyBody, isActive: boolean): Promise<void> {
+  await answer(isActive ? api.keys({ id }).activate.post({}) : api.keys({ id }).deactivate.post({}))
+  await keysChanged()
+}
+
+/** Deletes a key for ever. */
+export async function deleteKey({ id }: KeyBody): Promise<void> {
+  await answer(api.keys({ id }).delete())
+  queryClient.removeQueries({ queryKey: [...KEYS, id] })
+  await keysChanged()
+}
+
+/** The key as a list shows it. */
+export function maskedKey({ prefix, lastFour }: KeyBody): string {
+  return `${prefix}…${lastFour}`
+}

@@ -1,0 +1,52 @@
+/** The keys with which programs call the service. */
+import { Button, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { CreateKey } from './create-key'
+import { useKeys } from './keys-data'
+import { KeysTable } from './keys-table'
+
+/** The page at `/keys`. */
+export function KeysPage() {
+  const query = useKeys()
+  const [isCreating, { open, close }] = useDisclosure()
+  const hasKeys = (query.data?.items.length ?? 0) > 0
+  const button = (label: string) => (
+    <Button leftSection={<IconPlus size={16} />} onClick={open}>
+      {label}
+    </Button>
+  )
+  return (
+    <Page
+      title="API keys"
+      description="One key works with the chat-completions, messages and generate-content formats alike."
+      actions={hasKeys && button('Create key')}
+    >
+      <Section isFlush>
+        <Loaded query={query}>
+          {({ items, maxKeys }) =>
+            items.length === 0 ? (
+              <EmptyState icon={IconKey} title="No API keys yet" action={button('Create your first key')}>
+                A key lets your programs call every model, paid from your credit.
+              </EmptyState>
+            ) : (
+              <>
+                <KeysTable items={items} />
+                {items.length >= maxKeys && (
+                  <Text size="sm" c="dimmed" p="md">
+                    An account has at most {maxKeys} keys. Delete those that are not used any more.
+                  </Text>
+                )}
+              </>
+            )
+          }
+        </Loaded>
+      </Section>
+      <CreateKey isOpen={isCreating} close={close} />
+    </Page>
+  )
+}

@@ -1,0 +1,112 @@
+/** The account's keys, one in a row. */
+import { ActionIcon, Anchor, Box, Group, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { Link } from 'wouter'
+import { Moment } from '@/dashboard/components/moment'
+import { Status } from '@/dashboard/components/status'
+import { activate, askToDeactivate, askToDelete } from './key-actions'
+import { KeySpend, KeyStatus } from './key-state'
+import { type KeyBody, maskedKey } from './keys-data'
+
+/** A phone shows names with their states, and spend. */
+const MIN_WIDTH = 320
+
+/** Rows lead to the keys' own pages. */
+export function KeysTable({ items }: { items: readonly KeyBody[] }) {
+  return (
+    <Table.ScrollContainer minWidth={MIN_WIDTH} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table verticalSpacing="sm" horizontalSpacing="sm" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Name</Table.Th>
+            <Table.Th scope="col" visibleFrom="sm">
+              Key
+            </Table.Th>
+            <Table.Th scope="col" visibleFrom="sm">
+              Status
+            </Table.Th>
+            <Table.Th scope="col" visibleFrom="sm">
+              Last used
+            </Table.Th>
+            <Table.Th scope="col" ta="right">
+              This month
+            </Table.Th>
+            <Table.Th scope="col" w={56}>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((item) => (
+            <KeyRow key={item.id} item={item} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function KeyRow({ item }: { item: KeyBody }) {
+  return (
+    <Table.Tr>
+      <Table.Td miw={116} maw={280}>
+        <Group gap={6}>
+          <Anchor component={Link} href={`/keys/${item.id}`} fw={600} size="sm" className="wrap-anywhere">
+            {item.name}
+          </Anchor>
+          {item.builtIn && <Status tone="info">Built in</Status>}
+          <Box hiddenFrom="sm">
+            <KeyStatus status={item.status} />
+          </Box>
+        </Group>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text ff="monospace" size="sm" style={{ whiteSpace: 'nowrap' }}>
+          {maskedKey(item)}
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <KeyStatus status={item.status} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm" c="dimmed">
+          <Moment at={item.lastUsedAt} isRelative />
+        </Text>
+      </Table.Td>
+      <Table.Td ta="right">
+        <KeySpend item={item} />
+      </Table.Td>
+      <Table.Td>
+        <KeyMenu item={item} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function KeyMenu({ item }: { item: KeyBody }) {
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${item.name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {item.status === 'deactivated' ? (
+          <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => void activate(item)}>
+            Activate
+          </Menu.Item>
+        ) : (
+          <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => askToDeactivate(item)}>
+            Deactivate
+          </Menu.Item>
+        )}
+        {!item.builtIn && (
+          <Menu.Item leftSection={<IconTrash size={16} />} onClick={() => askToDelete(item)}>
+            Delete…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

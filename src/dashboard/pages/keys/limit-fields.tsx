@@ -1,0 +1,73 @@
+/** The optional limits of a key, each with what holds without it. */
+import { MultiSelect, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useCatalogue } from '@/dashboard/catalogue'
+import { formatCount } from '@/dashboard/format'
+import { type KeyFields, today } from './key-form'
+import { useKeys } from './keys-data'
+
+const MAX_LIMIT = 2_000_000_000
+const MAX_MODELS = 500
+
+/** Fields for a form of {@link KeyFields}. */
+export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
+  const defaults = useKeys().data?.defaults
+  const catalogue = useCatalogue()
+  const known = catalogue.data?.models.map(({ id }) => id) ?? []
+  const models = [...new Set([...known, ...form.values.allowedModels])]
+  const standard = (count: number | undefined) =>
+    count === undefined ? 'Standard' : `${formatCount(count)} (standard)`
+  const number = { min: 1, max: MAX_LIMIT, allowDecimal: false, thousandSeparator: ',', hideControls: true } as const
+  return (
+    <Stack gap="md">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+        <TextInput
+          label="Monthly budget"
+          description="USD per calendar month (UTC)"
+          placeholder="No budget"
+          inputMode="decimal"
+          leftSection="$"
+          {...form.getInputProps('monthlyBudgetUsd')}
+        />
+        <TextInput
+          type="date"
+          label="Last day"
+          description="Works until the end of this day"
+          min={today()}
+          {...form.getInputProps('expiresAt')}
+        />
+        <NumberInput
+          {...number}
+          label="Requests per minute"
+          placeholder={standard(defaults?.requestsPerMinute)}
+          {...form.getInputProps('requestsPerMinute')}
+        />
+        <NumberInput
+          {...number}
+          label="Tokens per minute"
+          placeholder={standard(defaults?.tokensPerMinute)}
+          {...form.getInputProps('tokensPerMinute')}
+        />
+        <NumberInput
+          {...number}
+          label="Requests at once"
+          placeholder={standard(defaults?.concurrency)}
+          {...form.getInputProps('concurrency')}
+        />
+      </SimpleGrid>
+      <MultiSelect
+        label="Allowed models"
+        description="Calls to other models are refused, and auto tiers choose among these only"
+        placeholder={form.values.allowedModels.length === 0 ? 'Every model' : undefined}
+        data={models}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Allow every model' }}
+        hidePickedOptions
+        maxValues={MAX_MODELS}
+        nothingFoundMessage={catalogue.isPending ? 'Loading…' : 'No model of that name'}
+        {...form.getInputProps('allowedModels')}
+      />
+    </Stack>
+  )
+}

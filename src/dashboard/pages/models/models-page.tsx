@@ -1,0 +1,100 @@
+/** What can be called and what it costs. */
+import { Chip, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { IconListDetails, IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
+import { type ModelBody, type TierBody, useCatalogue } from '@/dashboard/catalogue'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { ModelDrawer } from './model-drawer'
+import { CAPABILITY_NAMES, filterModels, type ModelFilter, type ModelOrder, ORDERS } from './model-filter'
+import { ModelsTable } from './models-table'
+import { TierCards } from './tier-cards'
+
+const EVERYTHING: ModelFilter = { search: '', capabilities: [], order: 'catalogue' }
+
+/** The page at `/models`. */
+export function ModelsPage() {
+  const query = useCatalogue()
+  return (
+    <Page
+      title="Models"
+      description="Prices are USD per 1,000,000 tokens. Every model works with all three API formats."
+    >
+      <Loaded query={query}>{({ models, tiers }) => <Catalogue models={models} tiers={tiers} />}</Loaded>
+    </Page>
+  )
+}
+
+function Catalogue({ models, tiers }: { models: readonly ModelBody[]; tiers: readonly TierBody[] }) {
+  const [filter, setFilter] = useState(EVERYTHING)
+  const [opened, setOpened] = useState<ModelBody>()
+  const found = filterModels(models, filter)
+  return (
+    <Stack gap="lg">
+      {tiers.length > 0 && <TierCards tiers={tiers} />}
+      <Section
+        title="All models"
+        description={`${found.length} of ${models.length}`}
+        isFlush
+        actions={<Filters models={models} filter={filter} change={setFilter} />}
+      >
+        {found.length === 0 ? (
+          <EmptyState icon={IconListDetails} title="No model matches">
+            {models.length === 0 ? 'No provider is configured.' : 'Try another word, or fewer capabilities.'}
+          </EmptyState>
+        ) : (
+          <ModelsTable models={found} open={setOpened} />
+        )}
+      </Section>
+      <ModelDrawer model={opened} close={() => setOpened(undefined)} />
+    </Stack>
+  )
+}
+
+type FiltersProps = { models: readonly ModelBody[]; filter: ModelFilter; change(filter: ModelFilter): void }
+
+function Filters({ models, filter, change }: FiltersProps) {
+  const offered = Object.keys(CAPABILITY_NAMES).filter((name) =>
+    models.some(({ capabilities }) => capabilities.includes(name)),
+  )
+  return (
+    <Stack gap="sm" w="100%">
+      <Group gap="sm" align="flex-end">
+        <TextInput
+          size="sm"
+          aria-label="Search models"
+          placeholder="Search by name or provider"
+          leftSection={<IconSearch size={16} />}
+          value={filter.search}
+          onChange={(event) => change({ ...filter, search: event.currentTarget.value })}
+          style={{ flex: '1 1 220px' }}
+        />
+        <NativeSelect
+          size="sm"
+          aria-label="Order"
+          data={[...ORDERS]}
+          value={filter.order}
+          onChange={(event) => change({ ...filter, order: event.currentTarget.value as ModelOrder })}
+        />
+      </Group>
+      <Group gap="xs" role="group" aria-label="Capabilities">
+        <Text size="sm" c="dimmed">
+          Can use
+        </Text>
+        <Chip.Group
+          multiple
+          value={[...filter.capabilities]}
+          onChange={(capabilities) => change({ ...filter, capabilities })}
+        >
+          {offered.map((name) => (
+            <Chip key={name} value={name} size="xs" variant="outline">
+              {CAPABILITY_NAMES[name]}
+            </Chip>
+          ))}
+        </Chip.Group>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,21 @@
+/** What the overview asks the server. */
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+
+export const OVERVIEW_KEY = ['overview'] as const
+const RECENT_COUNT = 8
+
+/** The account at a glance. */
+export function useOverview() {
+  return useQuery({ queryKey: [...OVERVIEW_KEY, 'figures'], queryFn: () => answer(api.overview.get()) })
+}
+
+export type Overview = NonNullable<ReturnType<typeof useOverview>['data']>
+
+/** The latest charged requests. */
+export function useRecentRequests() {
+  return useQuery({
+    queryKey: [...OVERVIEW_KEY, 'recent'],
+    queryFn: () => answer(api.usage.get({ query: { limit: RECENT_COUNT } })),
+  })
+}

@@ -1,0 +1,116 @@
+/** What was said so far. What people and models write is shown as text, blanks and all, never as markup. */
+import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
+import { useEffect, useRef } from 'react'
+import { Link } from 'wouter'
+import type { ApiError } from '@/dashboard/client'
+import { CopyIcon } from '@/dashboard/components/copy-field'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { AnswerFacts } from './answer-facts'
+import type { Chat, Turn } from './use-chat'
+
+/** Blanks and line ends stay what they are. */
+const AS_WRITTEN = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
+const HEIGHT = 'max(320px, calc(100vh - 430px))'
+/** Whoever has scrolled further up than this reads there, and is left alone. */
+const NEAR_END_PX = 120
+
+/** `retry` has the last question answered again. */
+export function Conversation({ chat, retry }: { chat: Chat; retry(): void }) {
+  const ref = useRef<HTMLDivElement>(null)
+  const last = chat.turns.at(-1)
+  const written = `${last?.id} ${last?.text.length} ${last?.reasoning.length} ${last?.state}`
+  useEffect(() => {
+    const box = ref.current
+    if (!box || written === '') return
+    if (box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_END_PX) box.scrollTop = box.scrollHeight
+  }, [written])
+  return (
+    <Box
+      ref={ref}
+      p="lg"
+      tabIndex={0}
+      role="log"
+      aria-label="Conversation"
+      aria-busy={chat.isWriting}
+      style={{ height: HEIGHT, overflowY: 'auto' }}
+    >
+      {chat.turns.length === 0 ? (
+        <EmptyState icon={IconMessage2Code} title="Try a model">
+          Write something below. It is answered and charged like any call through the API, at the model’s usual price.
+        </EmptyState>
+      ) : (
+        <Stack gap="lg">
+          {chat.turns.map((turn) => (
+            <TurnView key={turn.id} turn={turn} retry={turn === last && !chat.isWriting ? retry : undefined} />
+          ))}
+        </Stack>
+      )}
+    </Box>
+  )
+}
+
+const REASONING_HEIGHT = 60
+
+function TurnView({ turn, retry }: { turn: Turn; retry: (() => void) | undefined }) {
+  const { role, text, reasoning, state, error } = turn
+  return (
+    <Group align="flex-start" gap="sm" wrap="nowrap">
+      <Avatar size="sm" radius="xl" color={role === 'user' ? 'gray' : 'brand'} aria-hidden="true">
+        {role === 'user' ? 'Y' : 'A'}
+      </Avatar>
+      <Box style={{ flex: 1, minWidth: 0 }}>
+        <Group gap="xs" mb={2}>
+          <Text size="sm" fw={600}>
+            {role === 'user' ? 'You' : 'Answer'}
+          </Text>
+          {text !== '' && state !== 'writing' && role === 'assistant' && (
+            <CopyIcon label="Answer" value={text} isSubtle />
+          )}
+        </Group>
+        {reasoning !== '' && (
+          <Spoiler maxHeight={REASONING_HEIGHT} showLabel="Show all reasoning" hideLabel="Show less" mb="xs">
+            <Text size="sm" c="dimmed" style={AS_WRITTEN}>
+              {reasoning}
+            </Text>
+          </Spoiler>
+        )}
+        <Text size="sm" component="div" style={AS_WRITTEN}>
+          {text}
+        </Text>
+        {state === 'writing' && text === '' && reasoning === '' && (
+          <Loader type="dots" size="sm" aria-label="Waiting" />
+        )}
+        {error && <Failure error={error} retry={retry} />}
+        {role === 'assistant' && <AnswerFacts turn={turn} />}
+      </Box>
+    </Group>
+  )
+}
+
+function Failure({ error, retry }: { error: ApiError; retry: (() => void) | undefined }) {
+  return (
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} mt="xs" role="alert">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{error.message}</Text>
+        <Group gap="md">
+          {retry && (
+            <Button size="xs" variant="default" onClick={retry}>
+              Try again
+            </Button>
+          )}
+          {error.status === 402 && (
+            <Anchor component={Link} href="/credit" size="sm">
+              Buy credit
+            </Anchor>
+          )}
+          {error.code === 'playground_deactivated' && (
+            <Anchor component={Link} href="/keys" size="sm">
+              API keys
+            </Anchor>
+          )}
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}

@@ -1,0 +1,95 @@
+/** A place to try models, with what each answer took and cost. */
+import { Box, Button, Grid, Group, Select } from '@mantine/core'
+import { IconEraser } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useSearchParams } from 'wouter'
+import { type ModelBody, type TierBody, useCatalogue } from '@/dashboard/catalogue'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { CodeDialog } from './code-dialog'
+import { Composer } from './composer'
+import { Conversation } from './conversation'
+import { DEFAULT_SETTINGS, obstacle, type Settings } from './settings'
+import { SettingsPanel } from './settings-panel'
+import { messagesOf, useChat } from './use-chat'
+
+type Catalogue = { models: readonly ModelBody[]; tiers: readonly TierBody[] }
+
+/** The page at `/playground`; `?model=` chooses one. */
+export function PlaygroundPage() {
+  const query = useCatalogue()
+  return (
+    <Page title="Playground" description="Talk to any model, see what it costs, and take the call with you as code.">
+      <Loaded query={query}>{(catalogue) => <Playground catalogue={catalogue} />}</Loaded>
+    </Page>
+  )
+}
+
+function Playground({ catalogue }: { catalogue: Catalogue }) {
+  const [parameters] = useSearchParams()
+  const [settings, setSettings] = useState<Settings>(() => ({
+    ...DEFAULT_SETTINGS,
+    model: chosenModel(catalogue, parameters.get('model')),
+  }))
+  const chat = useChat()
+  const change = (changes: Partial<Settings>) => setSettings((now) => ({ ...now, ...changes }))
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Box className="surface">
+          <Group p="md" gap="sm" style={{ borderBottom: '1px solid var(--hairline)' }}>
+            <Select
+              aria-label="Model"
+              placeholder="Choose a model"
+              data={optionsOf(catalogue)}
+              value={settings.model || null}
+              onChange={(model) => change({ model: model ?? '' })}
+              searchable
+              allowDeselect={false}
+              nothingFoundMessage="No model of that name"
+              style={{ flex: '1 1 220px' }}
+            />
+            <CodeDialog settings={settings} messages={messagesOf(chat.turns)} />
+            <Button
+              variant="default"
+              size="sm"
+              leftSection={<IconEraser size={16} />}
+              disabled={chat.turns.length === 0}
+              onClick={chat.clear}
+            >
+              Clear
+            </Button>
+          </Group>
+          <Conversation chat={chat} retry={() => chat.retry(settings)} />
+          <Composer
+            isWriting={chat.isWriting}
+            obstacle={obstacle(settings)}
+            send={(text) => chat.say(text, settings)}
+            stop={chat.stop}
+          />
+        </Box>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <Section title="Settings">
+          <SettingsPanel settings={settings} change={change} />
+        </Section>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+/** The one that the address names, if there is such a model; else the first tier, or the first model. */
+function chosenModel({ models, tiers }: Catalogue, named: string | null): string {
+  const ids = [...tiers, ...models].map(({ id }) => id)
+  return ids.find((id) => id === named) ?? ids[0] ?? ''
+}
+
+function optionsOf({ models, tiers }: Catalogue) {
+  const items = (list: readonly { id: string; name: string }[]) =>
+    list.map(({ id, name }) => ({ value: id, label: `${name} (${id})` }))
+  return [
+    { group: 'Automatic', items: items(tiers) },
+    { group: 'Models', items: items(models) },
+  ].filter((group) => group.items.length > 0)
+}

@@ -1,0 +1,109 @@
+/** A conversation that is being had: what was said, the answer under way, and a way to stop it. */
+import { useEffect, useRef, useState } from 'react'
+import { ApiError } from '@/dashboard/client'
+import { queryClient } from '@/dashboard/query'
+import { bodyOf, keyOf, type Message, type Settings } from './settings'
+import { type Receipt, streamChat } from './stream-chat'
+
+export type Turn = Message & {
+  id: number
+  /** What the model thought before it answered, where it says so. */
+  reasoning: string
+  state: 'said' | 'writing' | 'stopped' | 'failed'
+  error?: ApiError
+  model?: string
+  provider?: string
+  requestId?: string
+  /** Milliseconds until the first words were here. */
+  firstTokenMs?: number
+  receipt?: Receipt
+}
+
+export interface Chat {
+  turns: readonly Turn[]
+  isWriting: boolean
+  /** Says `text` and has it answered. */
+  say(text: string, settings: Settings): void
+  /** Has the last thing that was said answered again. */
+  retry(settings: Settings): void
+  stop(): void
+  clear(): void
+}
+
+/** The conversation of one page; it ends with the page. */
+export function useChat(): Chat {
+  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const running = useRef<AbortController>(undefined)
+  const nextId = useRef(1)
+  useEffect(() => () => running.current?.abort(), [])
+
+  function turn(role: Turn['role'], text: string, state: Turn['state']): Turn {
+    return { id: nextId.current++, role, text, reasoning: '', state }
+  }
+
+  async function answer(before: readonly Turn[], settings: Settings): Promise<void> {
+    const controller = new AbortController()
+    running.current = controller
+    const own = turn('assistant', '', 'writing')
+    setTurns([...before, own])
+    const change = (changes: (turn: Turn) => Partial<Turn>) =>
+      setTurns((all) => all.map((one) => (one.id === own.id ? { ...one, ...changes(one) } : one)))
+    try {
+      await write(messagesOf(before), settings, controller.signal, change)
+      change(() => ({ state: 'said' }))
+    } catch (error) {
+      if (controller.signal.aborted) change(() => ({ state: 'stopped' }))
+      else change(() => ({ state: 'failed', error: asApiError(error) }))
+    }
+    if (running.current === controller) running.current = undefined
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'models' })
+  }
+
+  return {
+    turns,
+    isWriting: turns.at(-1)?.state === 'writing',
+    say: (text, settings) => void answer([...turns, turn('user', text, 'said')], settings),
+    retry(settings) {
+      const last = turns.findLastIndex(({ role }) => role === 'user')
+      void answer(turns.slice(0, last + 1), settings)
+    },
+    stop: () => running.current?.abort(),
+    clear() {
+      running.current?.abort()
+      setTurns([])
+    },
+  }
+}
+
+/** What is sent of a conversation: an answer that never began is left out. */
+export function messagesOf(turns: readonly Turn[]): Message[] {
+  return turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, text }))
+}
+
+async function write(
+  messages: readonly Message[],
+  settings: Settings,
+  signal: AbortSignal,
+  change: (changes: (turn: Turn) => Partial<Turn>) => void,
+): Promise<void> {
+  const startedMs = performance.now()
+  for await (const piece of streamChat({ key: keyOf(settings), body: bodyOf(settings, messages) }, signal)) {
+    switch (piece.type) {
+      case 'began':
+        change(() => ({ model: piece.model, provider: piece.provider, requestId: piece.requestId }))
+        break
+      case 'receipt':
+        change(() => ({ receipt: piece.receipt }))
+        break
+      default: {
+        const { type, text } = piece
+        const nowMs = performance.now() - startedMs
+        change((turn) => ({ [type]: turn[type] + text, firstTokenMs: turn.firstTokenMs ?? nowMs }))
+      }
+    }
+  }
+}
+
+function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(error instanceof Error ? error.message : String(error), 0)
+}

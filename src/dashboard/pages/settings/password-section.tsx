@@ -1,0 +1,52 @@
+/** Changing the password, which ends all other sessions. */
+import { Button, Group, Stack } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/form-error'
+import { notifyDone } from '@/dashboard/components/notify'
+import { PasswordField } from '@/dashboard/components/password-field'
+import { Section } from '@/dashboard/components/section'
+import { useSubmission } from '@/dashboard/components/use-submission'
+import { queryClient } from '@/dashboard/query'
+
+const FIELD_WIDTH = 420
+const MIN_CHARS = 8
+
+export function PasswordSection({ email }: { email: string }) {
+  const form = useForm({
+    initialValues: { currentPassword: '', newPassword: '' },
+    validate: {
+      currentPassword: (password) => (password === '' ? 'Enter your current password.' : null),
+      newPassword: (password) => (password.length < MIN_CHARS ? `Use at least ${MIN_CHARS} characters.` : null),
+    },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+    await answer(api.session.password.change.post(values))
+    form.reset()
+    await queryClient.invalidateQueries()
+    notifyDone('Your password was changed. All other sessions were ended.')
+  })
+  return (
+    <Section title="Password" description="Changing it ends all your other sessions.">
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md" maw={FIELD_WIDTH}>
+          <FormError error={error} />
+          {/* Tells password managers whose password this is. */}
+          <input type="email" autoComplete="username" value={email} readOnly hidden />
+          <PasswordField purpose="current" label="Current password" {...form.getInputProps('currentPassword')} />
+          <PasswordField
+            purpose="new"
+            label="New password"
+            description="At least 8 characters."
+            {...form.getInputProps('newPassword')}
+          />
+          <Group>
+            <Button type="submit" variant="default" loading={isRunning}>
+              Change password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  )
+}

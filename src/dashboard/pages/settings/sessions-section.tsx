@@ -1,0 +1,111 @@
+/** Where the person is signed in, and ending it. */
+import { Box, Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+import { confirm } from '@/dashboard/components/confirm'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Moment } from '@/dashboard/components/moment'
+import { notifyDone } from '@/dashboard/components/notify'
+import { Section } from '@/dashboard/components/section'
+import { Status } from '@/dashboard/components/status'
+import { queryClient } from '@/dashboard/query'
+import { browserName } from './browser-name'
+
+type Session = {
+  sessionId: string
+  isCurrent: boolean
+  userAgent: string
+  address: string
+  createdAt: string
+  lastUsedAt: string
+}
+
+const SESSIONS_KEY = ['sessions']
+
+export function SessionsSection() {
+  const sessions = useQuery({ queryKey: SESSIONS_KEY, queryFn: () => answer(api.session.sessions.get()) })
+  const hasOthers = (sessions.data?.items.length ?? 0) > 1
+  return (
+    <Section
+      title="Sessions"
+      description="Where you are signed in. End what you do not recognise, and change your password then."
+      actions={
+        hasOthers && (
+          <Button variant="default" size="sm" onClick={endOthers}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <Loaded query={sessions}>
+        {({ items }) => (
+          <Stack component="ul" gap="md" p={0} m={0} style={{ listStyle: 'none' }}>
+            {items.map((session) => (
+              <SessionRow key={session.sessionId} session={session} />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+function SessionRow({ session }: { session: Session }) {
+  const name = browserName(session.userAgent)
+  return (
+    <Group component="li" justify="space-between" wrap="nowrap" gap="md">
+      <Box miw={0}>
+        <Group gap="xs">
+          <Text fw={500} size="sm" className="wrap-anywhere">
+            {name}
+          </Text>
+          {session.isCurrent && <Status tone="good">This browser</Status>}
+        </Group>
+        <Text size="sm" c="dimmed">
+          {session.address} · signed in <Moment at={session.createdAt} isRelative /> · last used{' '}
+          <Moment at={session.lastUsedAt} isRelative />
+        </Text>
+      </Box>
+      {!session.isCurrent && (
+        <Button
+          variant="default"
+          size="xs"
+          style={{ flexShrink: 0 }}
+          aria-label={`End the session of ${name}`}
+          onClick={() => endOne(session)}
+        >
+          End
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function endOne({ sessionId, userAgent }: Session): void {
+  confirm({
+    title: 'End this session?',
+    body: `${browserName(userAgent)} will be signed out at once.`,
+    action: 'End session',
+    run: async () => {
+      await answer(api.session.sessions({ sessionId }).delete())
+      await ended('The session was ended.')
+    },
+  })
+}
+
+function endOthers(): void {
+  confirm({
+    title: 'End all other sessions?',
+    body: 'You stay signed in here, and nowhere else.',
+    action: 'End all others',
+    run: async () => {
+      await answer(api.session.sessions.delete())
+      await ended('All other sessions were ended.')
+    },
+  })
+}
+
+async function ended(message: string): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey: SESSIONS_KEY })
+  notifyDone(message)
+}

@@ -1,0 +1,75 @@
+/** Setting up an authenticator app: the password, the code to scan, a first code, the backup codes. */
+import { Button, Center, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { answer, api } from '@/dashboard/client'
+import { CopyField } from '@/dashboard/components/copy-field'
+import { FormError } from '@/dashboard/components/form-error'
+import { notifyDone } from '@/dashboard/components/notify'
+import { QrImage } from '@/dashboard/components/qr-image'
+import { useSubmission } from '@/dashboard/components/use-submission'
+import { queryClient } from '@/dashboard/query'
+import { BackupCodes } from './backup-codes'
+import { PasswordPrompt } from './password-prompt'
+
+type Setup = { uri: string; secret: string; backupCodes: readonly string[] }
+
+export function TotpSetup({ onDone }: { onDone(): void }) {
+  const [setup, setSetup] = useState<Setup>()
+  const [isConfirmed, setConfirmed] = useState(false)
+  if (!setup) {
+    return (
+      <PasswordPrompt
+        explanation="You need an app such as Aegis, 1Password, Google Authenticator or any other that makes six-digit codes."
+        action="Continue"
+        run={async (password) => setSetup(await answer(api.session.totp.enable.post({ password })))}
+      />
+    )
+  }
+  if (!isConfirmed) return <ConfirmCode setup={setup} onConfirmed={() => setConfirmed(true)} />
+  return (
+    <BackupCodes
+      codes={setup.backupCodes}
+      onKept={() => {
+        notifyDone('Two-step sign-in is on.')
+        onDone()
+        void queryClient.invalidateQueries()
+      }}
+    />
+  )
+}
+
+function ConfirmCode({ setup, onConfirmed }: { setup: Setup; onConfirmed(): void }) {
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ code }) => {
+    await answer(api.session.totp.confirm.post({ code: code.trim() }))
+    onConfirmed()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Text size="sm">Scan this with the app, or type the secret into it.</Text>
+        <Center>
+          <QrImage text={setup.uri} label="QR code for the authenticator app" />
+        </Center>
+        <CopyField label="Secret" value={setup.secret} shown={setup.secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
+        <FormError error={error} />
+        <TextInput
+          label="Code the app shows now"
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          data-autofocus
+          {...form.getInputProps('code')}
+        />
+        <Group justify="flex-end">
+          <Button type="submit" loading={isRunning}>
+            Confirm
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

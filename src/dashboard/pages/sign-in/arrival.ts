@@ -1,0 +1,35 @@
+/** Arriving: where people wanted to go before they had to sign in, and the token of a link from a mail. */
+import { useCallback, useState } from 'react'
+import { useLocation, useSearchParams } from 'wouter'
+import { viewerChanged } from '@/dashboard/session'
+
+/** A path of ours: `//host` and `/\host` would lead elsewhere. */
+const OWN_PATH = /^\/(?![/\\])/
+
+/** The path to go on to after signing in, of the query `next`; the overview unless it is a path of ours. */
+export function useNext(): string {
+  const [search] = useSearchParams()
+  const next = search.get('next') ?? '/'
+  return OWN_PATH.test(next) ? next : '/'
+}
+
+/** Goes on to `next` as the person who has just signed in. */
+export function useArrival(): () => Promise<void> {
+  const next = useNext()
+  const [, navigate] = useLocation()
+  return useCallback(async () => {
+    await viewerChanged()
+    navigate(next, { replace: true })
+  }, [next, navigate])
+}
+
+/** The token after the # of a mailed link, which is taken out of the address bar and its history at once; '' if none. */
+export function useMailedToken(): string {
+  const [token] = useState(() => {
+    const { hash, pathname, search } = window.location
+    const found = new URLSearchParams(hash.slice(1)).get('token') ?? ''
+    if (found !== '') window.history.replaceState(null, '', pathname + search)
+    return found
+  })
+  return token
+}

@@ -1,0 +1,73 @@
+/** Asking for a link to choose a new password. */
+import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconMailCheck } from '@tabler/icons-react'
+import { useState } from 'react'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/form-error'
+import { useSubmission } from '@/dashboard/components/use-submission'
+import { PublicFrame } from './public-frame'
+import { checkEmail } from './rules'
+import { TextLink } from './text-link'
+import { useSignInOptions } from './use-options'
+
+export function ForgotPasswordPage() {
+  const [mailedTo, setMailedTo] = useState<string>()
+  const options = useSignInOptions()
+  const footer = <TextLink href="/sign-in">Back to sign in</TextLink>
+  if (mailedTo !== undefined) {
+    return (
+      <PublicFrame title="Check your mail" footer={footer}>
+        <Stack gap="md" align="flex-start">
+          <IconMailCheck size={36} stroke={1.5} aria-hidden="true" />
+          <Text>
+            If <b className="wrap-anywhere">{mailedTo}</b> has an account, a link to choose a new password is on its
+            way. It works once, within one hour.
+          </Text>
+          {options.data?.isMailConfigured === false && (
+            <Text size="sm" c="dimmed">
+              This service sends no mail yet: the link is in its log.
+            </Text>
+          )}
+        </Stack>
+      </PublicFrame>
+    )
+  }
+  return (
+    <PublicFrame title="Forgot your password?" description="We mail you a link to choose a new one." footer={footer}>
+      {options.data?.isPasswordResetPossible === false ? (
+        <Alert color="blue">This service sends no mail. Ask its operator for a new password.</Alert>
+      ) : (
+        <ForgotForm onMailSent={setMailedTo} />
+      )}
+    </PublicFrame>
+  )
+}
+
+function ForgotForm({ onMailSent }: { onMailSent(email: string): void }) {
+  const form = useForm({ initialValues: { email: '' }, validate: { email: checkEmail } })
+  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+    const email = values.email.trim()
+    await answer(api.session.password.forgot.post({ email }))
+    onMailSent(email)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <TextInput
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          autoFocus
+          {...form.getInputProps('email')}
+        />
+        <Button type="submit" fullWidth loading={isRunning}>
+          Send the link
+        </Button>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,46 @@
+/** The frame of pages for people who are not signed in: the mark, one card, and what else they may want. */
+import { Box, Center, Group, Stack, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { Logo } from '@/dashboard/components/logo'
+import { SchemeToggle } from '@/dashboard/components/scheme-toggle'
+
+export type PublicFrameProps = {
+  title: string
+  description?: ReactNode
+  /** Under the card, e.g. a link to the page that was meant. */
+  footer?: ReactNode
+  children: ReactNode
+}
+
+const CARD_WIDTH = 420
+
+export function PublicFrame({ title, description, footer, children }: PublicFrameProps) {
+  useDocumentTitle(`${title} · svc-gateway`)
+  return (
+    <Box mih="100vh" px="md" pb="xl" style={{ display: 'flex', flexDirection: 'column' }}>
+      <Group component="header" justify="space-between" h={64} wrap="nowrap">
+        <Logo />
+        <SchemeToggle />
+      </Group>
+      <Center component="main" style={{ flex: 1 }}>
+        <Stack w="100%" maw={CARD_WIDTH} gap="lg" pb="10vh">
+          <Box className="surface" p={{ base: 'lg', xs: 'xl' }}>
+            <Title order={1}>{title}</Title>
+            {description !== undefined && (
+              <Text c="dimmed" mt={6} component="div">
+                {description}
+              </Text>
+            )}
+            <Box mt="lg">{children}</Box>
+          </Box>
+          {footer !== undefined && (
+            <Text ta="center" size="sm" c="dimmed" component="div">
+              {footer}
+            </Text>
+          )}
+        </Stack>
+      </Center>
+    </Box>
+  )
+}

@@ -1,0 +1,100 @@
+/** Creating an account, and what follows where its address has to be confirmed. */
+import { Alert, Button, Loader, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconMailCheck } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Redirect } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/form-error'
+import { PasswordField } from '@/dashboard/components/password-field'
+import { useSubmission } from '@/dashboard/components/use-submission'
+import { useViewer } from '@/dashboard/session'
+import { useArrival, useNext } from './arrival'
+import { PublicFrame } from './public-frame'
+import { ResendButton } from './resend-button'
+import { checkEmail, checkEntered, checkPasswordLength } from './rules'
+import { TextLink } from './text-link'
+import { useSignInOptions } from './use-options'
+
+export function SignUpPage() {
+  const [mailedTo, setMailedTo] = useState<string>()
+  const viewer = useViewer()
+  const options = useSignInOptions()
+  const next = useNext()
+  if (viewer.data) return <Redirect to={next} replace />
+  if (mailedTo !== undefined) return <MailSent email={mailedTo} />
+  return (
+    <PublicFrame
+      title="Create an account"
+      description="It starts empty and costs nothing; you pay for what you use."
+      footer={
+        <>
+          Have an account already? <TextLink href="/sign-in">Sign in</TextLink>
+        </>
+      }
+    >
+      {options.isPending && <Loader aria-label="Loading" />}
+      {options.data?.signUp === 'closed' && (
+        <Alert color="blue">Sign-up is closed. Ask the operator of this service for an account.</Alert>
+      )}
+      {options.data?.signUp !== 'closed' && !options.isPending && <SignUpForm onMailSent={setMailedTo} />}
+    </PublicFrame>
+  )
+}
+
+function SignUpForm({ onMailSent }: { onMailSent(email: string): void }) {
+  const arrive = useArrival()
+  const form = useForm({
+    initialValues: { name: '', email: '', password: '' },
+    validate: { name: checkEntered('your name'), email: checkEmail, password: checkPasswordLength },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ name, email, password }) => {
+    const person = { name: name.trim(), email: email.trim(), password }
+    const { status } = await answer(api.session['sign-up'].post(person))
+    if (status === 'signed_in') await arrive()
+    else onMailSent(person.email)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <TextInput label="Name" autoComplete="name" maxLength={100} autoFocus {...form.getInputProps('name')} />
+        <TextInput
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          {...form.getInputProps('email')}
+        />
+        <PasswordField
+          purpose="new"
+          label="Password"
+          description="At least 8 characters. A few words are easier to remember than signs, and harder to guess."
+          {...form.getInputProps('password')}
+        />
+        <Button type="submit" fullWidth loading={isRunning}>
+          Create account
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function MailSent({ email }: { email: string }) {
+  return (
+    <PublicFrame title="Check your mail" footer={<TextLink href="/sign-in">Back to sign in</TextLink>}>
+      <Stack gap="md" align="flex-start">
+        <IconMailCheck size={36} stroke={1.5} aria-hidden="true" />
+        <Text>
+          We have sent a link to <b className="wrap-anywhere">{email}</b>. Open it within 24 hours to confirm the
+          address.
+        </Text>
+        <Text size="sm" c="dimmed">
+          Nothing there? Look among the unwanted mail, or ask for another one.
+        </Text>
+        <ResendButton email={email} />
+      </Stack>
+    </PublicFrame>
+  )
+}

@@ -1,0 +1,12 @@
+/** What signing in offers here. */
+import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+
+/** Whether sign-up is open, whether mail is sent, and how long passwords are. */
+export function useSignInOptions() {
+  return useQuery({
+    queryKey: ['sign-in-options'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => answer(api.session.options.get()),
+  })
+}

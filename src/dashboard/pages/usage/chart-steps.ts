@@ -1,0 +1,45 @@
+/** The hours and days of a chart, and how its figures are written. */
+import type { Bucket } from '@/dashboard/components/chart-data'
+import { formatMoney } from '@/dashboard/format'
+
+const MS_PER_STEP = { hour: 3_600_000, day: 86_400_000 } as const
+/** More bars than this can't be told apart. */
+const MAX_STEPS = 400
+const NANO_DIGITS = 9
+/** What of a drawn amount can be told apart on an axis. */
+const DRAWN_DIGITS = 3
+
+/** Every hour or day from `from` to `to` (moments, both included), oldest first; `key` is its start as the server names it. */
+export function stepsBetween(from: string, to: string, step: 'hour' | 'day'): Omit<Bucket, 'values'>[] {
+  const length = MS_PER_STEP[step]
+  const last = Math.floor(Date.parse(to) / length)
+  const first = Math.max(Math.floor(Date.parse(from) / length), last - MAX_STEPS)
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const at = new Date((first + index) * length)
+    return { key: at.toISOString(), ...(step === 'day' ? dayLabels(at) : hourLabels(at)) }
+  })
+}
+
+/** A number of USD that was drawn; exact amounts are texts and never come here. */
+export function formatDrawnMoney(usd: number): string {
+  const drawn = Number(usd.toPrecision(DRAWN_DIGITS)).toFixed(NANO_DIGITS)
+  return formatMoney(drawn.replace(/\.?0+$/, ''), { isExact: Math.abs(usd) < 1 })
+}
+
+/** Days are the server's, in UTC. */
+function dayLabels(at: Date) {
+  const options = { timeZone: 'UTC', day: 'numeric', month: 'short' } as const
+  return {
+    label: at.toLocaleDateString('en-GB', options),
+    longLabel: at.toLocaleDateString('en-GB', { ...options, weekday: 'short', year: 'numeric' }),
+  }
+}
+
+/** Hours are the viewer's. */
+function hourLabels(at: Date) {
+  const hour = { hour: '2-digit', minute: '2-digit' } as const
+  return {
+    label: at.toLocaleTimeString('en-GB', hour),
+    longLabel: at.toLocaleString('en-GB', { day: 'numeric', month: 'short', ...hour }),
+  }
+}

@@ -1,0 +1,90 @@
+/** The usage page's filter as it stands in the address, so that a view can be shared and found again. */
+import { useSearchParams } from 'wouter'
+
+export const RANGES = [
+  { value: '24h', label: 'Last 24 hours' },
+  { value: '3d', label: 'Last 3 days' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
+  { value: '90d', label: 'Last 90 days' },
+  { value: '365d', label: 'Last 12 months' },
+  { value: 'days', label: 'Choose days' },
+] as const
+export type Range = (typeof RANGES)[number]['value']
+
+const FIELDS = ['from', 'to', 'key', 'model', 'requestedModel', 'status', 'flag', 'rule'] as const
+type Field = (typeof FIELDS)[number]
+
+/** Texts as in the address; '' = not filtered. `from` and `to` are days (UTC), both included, and only count where the range is `days`. */
+export type UsageFilters = { range: Range } & Record<Field, string>
+
+const DEFAULT_RANGE: Range = '30d'
+const MS_PER_DAY = 86_400_000
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** The filter in the address, and how to change it. */
+export function useFilters() {
+  const [params, setParams] = useSearchParams()
+  const filters = readFilters(params)
+  return {
+    filters,
+    /** Whether anything but the time narrows the list down. */
+    isNarrowed: FIELDS.some((name) => name !== 'from' && name !== 'to' && filters[name] !== ''),
+    change(changes: Partial<UsageFilters>) {
+      setParams((before) => write(before, changes), { replace: true })
+    },
+    clear() {
+      setParams((before) => write(before, Object.fromEntries(FIELDS.map((name) => [name, '']))), { replace: true })
+    },
+  }
+}
+
+/** Reads a filter; what makes no sense in it is left out. */
+export function readFilters(params: URLSearchParams): UsageFilters {
+  const range = RANGES.find(({ value }) => value === params.get('range'))?.value ?? DEFAULT_RANGE
+  const text = (name: Field) => params.get(name) ?? ''
+  const day = (name: 'from' | 'to') => (DAY.test(text(name)) && !Number.isNaN(Date.parse(text(name))) ? text(name) : '')
+  return {
+    ...(Object.fromEntries(FIELDS.map((name) => [name, text(name)])) as Record<Field, string>),
+    range,
+    from: day('from'),
+    to: day('to'),
+  }
+}
+
+/** The filter as the server takes it. Ranges of days begin at midnight UTC, like the bars of the chart. */
+export function toQuery(filters: UsageFilters, nowMs = Date.now()) {
+  const { range, from, to, ...rest } = filters
+  const entries = Object.entries(rest).filter(([, value]) => value !== '')
+  return { ...(Object.fromEntries(entries) as Rest), ...timesOf({ range, from, to }, nowMs) }
+}
+
+type Rest = {
+  key?: string
+  model?: string
+  requestedModel?: string
+  status?: string
+  flag?: 'estimated' | 'clamped' | 'overrun' | 'late' | 'expired' | 'forced'
+  rule?: 'usage' | 'counted' | 'broken_usage' | 'broken_counted' | 'disconnect_usage' | 'disconnect_counted' | 'expired'
+}
+
+function timesOf({ range, from, to }: Pick<UsageFilters, 'range' | 'from' | 'to'>, nowMs: number) {
+  if (range === '24h') return { from: new Date(nowMs - MS_PER_DAY).toISOString() }
+  if (range !== 'days') {
+    const today = Math.floor(nowMs / MS_PER_DAY) * MS_PER_DAY
+    return { from: new Date(today - (Number.parseInt(range, 10) - 1) * MS_PER_DAY).toISOString() }
+  }
+  return {
+    ...(from !== '' && { from: new Date(Date.parse(from)).toISOString() }),
+    ...(to !== '' && { to: new Date(Date.parse(to) + MS_PER_DAY).toISOString() }),
+  }
+}
+
+function write(before: URLSearchParams, changes: Partial<UsageFilters>): URLSearchParams {
+  const params = new URLSearchParams(before)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '' || (name === 'range' && value === DEFAULT_RANGE)) params.delete(name)
+    else params.set(name, value)
+  }
+  return params
+}

@@ -1,0 +1,111 @@
+/** Charged requests: a table, or cards where there is no room for one. Each leads to its receipt. */
+import { Anchor, Box, Group, Stack, Table, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { Link } from 'wouter'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { formatCount, formatMoment } from '@/dashboard/format'
+import { ModelNames, Outcome, Times, Tokens } from './record-cells'
+import type { UsageItem } from './usage-data'
+
+export type RecordsListProps = {
+  items: readonly UsageItem[]
+  /** The address of a request's receipt. */
+  receiptPath(requestId: string): string
+}
+
+/** From here on there is room for every column. */
+const WIDE = '(min-width: 75em)'
+
+export function RecordsList(props: RecordsListProps) {
+  const isWide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false })
+  return isWide ? <RecordsTable {...props} /> : <RecordCards {...props} />
+}
+
+const NO_WRAP = { whiteSpace: 'nowrap' } as const
+
+function RecordsTable({ items, receiptPath }: RecordsListProps) {
+  return (
+    <Table verticalSpacing="xs" horizontalSpacing="lg" highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Time</Table.Th>
+          <Table.Th scope="col" w="24%">
+            Model
+          </Table.Th>
+          <Table.Th scope="col">Key</Table.Th>
+          <Table.Th scope="col">Outcome</Table.Th>
+          <Table.Th scope="col" ta="right">
+            Tokens
+          </Table.Th>
+          <Table.Th scope="col" ta="right">
+            Time taken
+          </Table.Th>
+          <Table.Th scope="col" ta="right">
+            Cost
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <Table.Tr key={item.eventId}>
+            <Table.Td>
+              <ReceiptLink item={item} path={receiptPath(item.requestId)} />
+            </Table.Td>
+            <Table.Td>
+              <ModelNames item={item} />
+            </Table.Td>
+            <Table.Td className="wrap-anywhere">{item.keyName ?? item.keyId}</Table.Td>
+            <Table.Td>
+              <Outcome item={item} />
+            </Table.Td>
+            <Table.Td ta="right">
+              <Tokens item={item} />
+            </Table.Td>
+            <Table.Td ta="right">
+              <Times item={item} />
+            </Table.Td>
+            <Table.Td ta="right">
+              <Money usd={item.cost} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function RecordCards({ items, receiptPath }: RecordsListProps) {
+  return (
+    <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+      {items.map((item) => (
+        <Box component="li" key={item.eventId} px="lg" py="md" style={{ borderTop: '1px solid var(--hairline)' }}>
+          <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
+            <Box miw={0}>
+              <ReceiptLink item={item} path={receiptPath(item.requestId)} />
+              <ModelNames item={item} />
+            </Box>
+            <Box ta="right">
+              <Money usd={item.cost} />
+              <Times item={item} />
+            </Box>
+          </Group>
+          <Group justify="space-between" mt={6} gap="xs">
+            <Outcome item={item} />
+            <Text size="xs" c="dimmed" className="figures">
+              {formatCount(item.inputTokens)} in · {formatCount(item.outputTokens)} out
+            </Text>
+          </Group>
+        </Box>
+      ))}
+    </Stack>
+  )
+}
+
+function ReceiptLink({ item, path }: { item: UsageItem; path: string }) {
+  return (
+    <Anchor component={Link} href={path} size="sm" style={NO_WRAP} aria-label={`Receipt: ${formatMoment(item.at)}`}>
+      <Moment at={item.at} />
+    </Anchor>
+  )
+}

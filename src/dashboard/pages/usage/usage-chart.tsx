@@ -1,0 +1,109 @@
+/** Cost, requests or tokens over time, by model, key or outcome. */
+import { Alert, Group, SegmentedControl, Text } from '@mantine/core'
+import { IconChartBarOff } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { Bucket } from '@/dashboard/components/chart-data'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { Loaded } from '@/dashboard/components/loaded'
+import { Section } from '@/dashboard/components/section'
+import { StackedBars } from '@/dashboard/components/stacked-bars'
+import { formatCompact } from '@/dashboard/format'
+import { formatDrawnMoney, stepsBetween } from './chart-steps'
+import type { UsageFilters } from './filters'
+import { toQuery } from './filters'
+import { type UsageSeries, useSeries } from './usage-data'
+
+const MEASURES = [
+  { value: 'cost', label: 'Cost' },
+  { value: 'requests', label: 'Requests' },
+  { value: 'tokens', label: 'Tokens' },
+] as const
+const GROUPS = [
+  { value: 'model', label: 'Model' },
+  { value: 'key', label: 'Key' },
+  { value: 'status', label: 'Outcome' },
+] as const
+
+type Measure = (typeof MEASURES)[number]['value']
+type GroupName = (typeof GROUPS)[number]['value']
+
+export function UsageChart({ filters }: { filters: UsageFilters }) {
+  const [measure, setMeasure] = useState<Measure>('cost')
+  const [group, setGroup] = useState<GroupName>('model')
+  const series = useSeries(filters, group)
+  return (
+    <Section
+      title="Over time"
+      description={series.data?.step === 'hour' ? 'By the hour' : 'By the day, in UTC'}
+      actions={
+        <Group gap="xs" className="no-print">
+          <SegmentedControl
+            size="xs"
+            aria-label="What is shown"
+            data={[...MEASURES]}
+            value={measure}
+            onChange={(value) => setMeasure(value as Measure)}
+          />
+          <SegmentedControl
+            size="xs"
+            aria-label="Split by"
+            data={[...GROUPS]}
+            value={group}
+            onChange={(value) => setGroup(value as GroupName)}
+          />
+        </Group>
+      }
+    >
+      <Loaded query={series}>{(data) => <Chart {...{ data, measure, group, filters }} />}</Loaded>
+    </Section>
+  )
+}
+
+type ChartProps = { data: UsageSeries; measure: Measure; group: GroupName; filters: UsageFilters }
+
+function Chart({ data, measure, group, filters }: ChartProps) {
+  if (data.points.length === 0) {
+    return <EmptyState icon={IconChartBarOff} title="No charged requests in this time" />
+  }
+  const name = MEASURES.find(({ value }) => value === measure)?.label
+  const split = GROUPS.find(({ value }) => value === group)?.label.toLowerCase()
+  return (
+    <>
+      {!data.isComplete && (
+        <Alert color="yellow" mb="md">
+          <Text size="sm">
+            There are too many requests to draw them all: the oldest are missing. Choose a shorter time.
+          </Text>
+        </Alert>
+      )}
+      <StackedBars
+        label={`${name} by ${split} per ${data.step}`}
+        buckets={toBuckets(data, measure, filters)}
+        formatValue={measure === 'cost' ? formatDrawnMoney : formatCompact}
+      />
+    </>
+  )
+}
+
+/** One bucket per hour or day, empty ones too, so that the bars stand where their time is. */
+function toBuckets({ step, points, labels }: UsageSeries, measure: Measure, filters: UsageFilters): Bucket[] {
+  const values = new Map<string, Record<string, number>>()
+  for (const point of points) {
+    const bucket = values.get(point.at) ?? {}
+    const label = outcomeLabel(labels[point.group] ?? point.group)
+    bucket[label] = (bucket[label] ?? 0) + Number(point[measure])
+    values.set(point.at, bucket)
+  }
+  const { from } = toQuery(filters)
+  const first = points[0]?.at ?? ''
+  const start = from !== undefined && filters.range !== '365d' && from < first ? from : first
+  return stepsBetween(start, points.at(-1)?.at ?? start, step).map((bucket) => ({
+    ...bucket,
+    values: values.get(bucket.key) ?? {},
+  }))
+}
+
+function outcomeLabel(label: string): string {
+  if (label === 'ok') return 'Succeeded'
+  return label === 'error' ? 'Errors' : label
+}

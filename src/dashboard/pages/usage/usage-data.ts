@@ -1,0 +1,59 @@
+/** What the usage pages ask the server, and the types of what it answers. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { answer, api } from '@/dashboard/client'
+import { toQuery, type UsageFilters } from './filters'
+
+type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = NonNullable<
+  Awaited<ReturnType<Call>>['data']
+>
+
+export type UsageItem = DataOf<typeof api.usage.get>['items'][number]
+export type UsageSeries = DataOf<typeof api.usage.series.get>
+export type UsageChoices = DataOf<typeof api.usage.choices.get>
+export type Receipt = DataOf<ReturnType<typeof api.usage.requests>['get']>
+
+/** Everything about usage; invalidate it when new requests came in. */
+export const USAGE_KEY = ['usage'] as const
+
+/** The charged requests of a filter, page after page. */
+export function useRecords(filters: UsageFilters) {
+  return useInfiniteQuery({
+    queryKey: [...USAGE_KEY, 'records', filters],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      answer(api.usage.get({ query: { ...toQuery(filters), ...(pageParam !== '' && { cursor: pageParam }) } })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Their sums. */
+export function useTotals(filters: UsageFilters) {
+  return useQuery({
+    queryKey: [...USAGE_KEY, 'totals', filters],
+    queryFn: () => answer(api.usage.totals.get({ query: toQuery(filters) })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Their chart. */
+export function useSeries(filters: UsageFilters, group: 'model' | 'key' | 'status') {
+  return useQuery({
+    queryKey: [...USAGE_KEY, 'series', filters, group],
+    queryFn: () => answer(api.usage.series.get({ query: { ...toQuery(filters), group } })),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** What they can be filtered by. */
+export function useChoices() {
+  return useQuery({ queryKey: ['usage-choices'], queryFn: () => answer(api.usage.choices.get()), staleTime: 60_000 })
+}
+
+/** The receipt of one request. */
+export function useReceipt(requestId: string) {
+  return useQuery({
+    queryKey: ['receipt', requestId],
+    queryFn: () => answer(api.usage.requests({ requestId: encodeURIComponent(requestId) }).get()),
+  })
+}

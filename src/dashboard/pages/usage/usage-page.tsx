@@ -1,0 +1,175 @@
+/** Every charged request: what it cost and why, over time and one by one. */
+import { Alert, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
+import { IconDownload, IconListSearch } from '@tabler/icons-react'
+import { useCallback } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { EmptyState } from '@/dashboard/components/empty-state'
+import { ErrorState } from '@/dashboard/components/error-state'
+import { LoadingRows } from '@/dashboard/components/loading-rows'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
+import { formatCompact, formatCount } from '@/dashboard/format'
+import { useLiveEvents } from '@/dashboard/live'
+import { queryClient } from '@/dashboard/query'
+import { FilterBar } from './filter-bar'
+import { toQuery, type UsageFilters, useFilters } from './filters'
+import { ReceiptDrawer } from './receipt-drawer'
+import { RecordsList } from './records-list'
+import { UsageChart } from './usage-chart'
+import { USAGE_KEY, useRecords, useTotals } from './usage-data'
+
+const EXPORT_PATH = '/dashboard/api/usage/export'
+
+export function UsagePage() {
+  const filter = useFilters()
+  const [params, setParams] = useSearchParams()
+  const requestId = params.get('request') ?? undefined
+  return (
+    <Page
+      title="Usage"
+      description="Every request that was charged, with its receipt. Requests that cost nothing are not listed."
+      actions={
+        <Button
+          component="a"
+          variant="default"
+          href={`${EXPORT_PATH}?${new URLSearchParams(toQuery(filter.filters))}`}
+          download
+          leftSection={<IconDownload size={16} />}
+        >
+          Export CSV
+        </Button>
+      }
+    >
+      <FilterBar {...filter} />
+      <Totals filters={filter.filters} />
+      <UsageChart filters={filter.filters} />
+      <Records {...filter} />
+      <ReceiptDrawer requestId={requestId} close={() => setParams(without('request'), { replace: true })} />
+    </Page>
+  )
+}
+
+function Totals({ filters }: { filters: UsageFilters }) {
+  const { data, error, refetch } = useTotals(filters)
+  if (error) return <ErrorState error={error} retry={refetch} />
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
+        <Stat label="Cost" value={data && <Money usd={data.cost} />} />
+        <Stat
+          label="Requests"
+          value={data && formatCount(data.requests)}
+          hint={data && `${formatCount(data.errors)} with an error`}
+        />
+        <Stat label="Input tokens" value={data && formatCompact(data.inputTokens)} />
+        <Stat label="Output tokens" value={data && formatCompact(data.outputTokens)} />
+      </SimpleGrid>
+      {data && !data.isComplete && (
+        <Alert color="yellow">
+          <Text size="sm">
+            There are too many requests to add them all up: these are the newest. Choose a shorter time.
+          </Text>
+        </Alert>
+      )}
+    </>
+  )
+}
+
+type RecordsProps = { filters: UsageFilters; isNarrowed: boolean; clear(): void }
+
+function Records({ filters, isNarrowed, clear }: RecordsProps) {
+  const [params] = useSearchParams()
+  const { data, error, isPending, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
+    useRecords(filters)
+  const isFirstPageOnly = (data?.pages.length ?? 0) <= 1
+  // Somebody who reads further down is not disturbed.
+  const refresh = useCallback(() => {
+    if (isFirstPageOnly) void queryClient.invalidateQueries({ queryKey: USAGE_KEY })
+  }, [isFirstPageOnly])
+  useLiveEvents(refresh)
+  if (isPending)
+    return (
+      <Section title="Requests" isFlush>
+        {<LoadingRows />}
+      </Section>
+    )
+  if (error && !data) {
+    return (
+      <Section title="Requests" isFlush>
+        <ErrorState error={error} retry={refetch} />
+      </Section>
+    )
+  }
+  const items = data?.pages.flatMap((page) => page.items) ?? []
+  const searchedTo = data?.pages.at(-1)?.searchedTo ?? null
+  return (
+    <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush>
+      {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear }} />}
+      {items.length > 0 && (
+        <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+          <RecordsList items={items} receiptPath={(id) => `/usage?${withParam(params, 'request', id)}`} />
+        </Box>
+      )}
+      {hasNextPage && (
+        <Group justify="center" p="md">
+          {searchedTo !== null && (
+            <Text size="sm" c="dimmed">
+              Searched back to <Moment at={searchedTo} />.
+            </Text>
+          )}
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {searchedTo === null ? 'Show more' : 'Search further'}
+          </Button>
+        </Group>
+      )}
+    </Section>
+  )
+}
+
+function NoRecords({ isNarrowed, clear }: { isNarrowed: boolean; clear(): void }) {
+  if (isNarrowed) {
+    return (
+      <EmptyState
+        icon={IconListSearch}
+        title="No request matches these filters"
+        action={
+          <Button variant="default" onClick={clear}>
+            Clear filters
+          </Button>
+        }
+      >
+        Choose a longer time or fewer filters.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      icon={IconListSearch}
+      title="No charged requests in this time"
+      action={
+        <Button component={Link} href="/playground" variant="default">
+          Open the playground
+        </Button>
+      }
+    >
+      Requests appear here about a second after they end. Try one in the playground, or send one with an API key.
+    </EmptyState>
+  )
+}
+
+function withParam(params: URLSearchParams, name: string, value: string): URLSearchParams {
+  const changed = new URLSearchParams(params)
+  changed.set(name, value)
+  return changed
+}
+
+function without(name: string) {
+  return (before: URLSearchParams) => {
+    const changed = new URLSearchParams(before)
+    changed.delete(name)
+    return changed
+  }
+}

@@ -1,0 +1,57 @@
+/** Short names for what the server names in its own words. */
+
+const RULES: Readonly<Record<string, string>> = {
+  usage: "Provider's count",
+  counted: 'Our count',
+  broken_usage: "Broken off, provider's count",
+  broken_counted: 'Broken off, our count',
+  disconnect_usage: "Client left, provider's count",
+  disconnect_counted: 'Client left, our count',
+  expired: 'Gateway stopped',
+}
+
+const FLAGS: Readonly<Record<string, string>> = {
+  estimated: 'estimated',
+  clamped: 'capped',
+  overrun: 'above reservation',
+  late: 'correction',
+  expired: 'reservation expired',
+  forced: 'reservation lost',
+}
+
+const CLASSES: Readonly<Record<string, string>> = {
+  input: 'Input',
+  cacheRead: 'Input, read from cache',
+  cacheWrite5m: 'Input, written to cache (5 minutes)',
+  cacheWrite1h: 'Input, written to cache (1 hour)',
+  output: 'Output',
+}
+
+const STATUSES: Readonly<Record<number, string>> = {
+  200: 'OK',
+  499: 'Client went away',
+  500: 'Internal error',
+  502: 'Provider failed',
+  503: 'Unavailable',
+  504: 'Provider too slow',
+}
+
+/** A billing rule. */
+export function ruleLabel(rule: string): string {
+  return RULES[rule] ?? rule
+}
+
+/** A flag of a charge. */
+export function flagLabel(flag: string): string {
+  return FLAGS[flag] ?? flag
+}
+
+/** A class of tokens. */
+export function classLabel(name: string): string {
+  return CLASSES[name] ?? name
+}
+
+/** An HTTP status. */
+export function statusLabel(status: number): string {
+  return STATUSES[status] ?? `Status ${status}`
+}

@@ -1,0 +1,127 @@
+/** The frame around every page of a signed-in person: the menu, the balance, and the person. */
+import {
+  ActionIcon,
+  AppShell,
+  Avatar,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconBook2, IconLogout, IconSettings } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'wouter'
+import { Logo } from './components/logo'
+import { SchemeToggle } from './components/scheme-toggle'
+import { ADMINISTRATOR_ITEMS, MEMBER_ITEMS, type NavigationItem } from './navigation'
+import { signOut } from './session'
+
+type ShellViewer = { name: string; email: string; role: 'member' | 'admin' }
+
+/** The menu beside `children`; on a phone it opens from a bar at the top. */
+export function Shell({ viewer, children }: { viewer: ShellViewer; children: ReactNode }) {
+  const [isOpen, { toggle, close }] = useDisclosure()
+  const [location] = useLocation()
+  return (
+    <AppShell
+      header={{ height: 56, collapsed: false }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'md', sm: 'xl' }}
+    >
+      <a className="skip-link" href="#content">
+        Skip to content
+      </a>
+      <AppShell.Header className="shell-header">
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+            <Logo />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <ActionIcon
+              component="a"
+              href="/docs"
+              variant="subtle"
+              color="gray"
+              size="lg"
+              aria-label="API documentation"
+            >
+              <IconBook2 size={20} stroke={1.6} />
+            </ActionIcon>
+            <SchemeToggle />
+            <PersonMenu viewer={viewer} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className="shell-navigation" p="sm">
+        <ScrollArea>
+          <Items items={MEMBER_ITEMS} location={location} label="Main" onOpen={close} />
+          {viewer.role === 'admin' && (
+            <>
+              <Text size="xs" fw={600} c="dimmed" mt="lg" mb={4} px="sm">
+                Administration
+              </Text>
+              <Items items={ADMINISTRATOR_ITEMS} location={location} label="Administration" onOpen={close} />
+            </>
+          )}
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        {children}
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+type ItemsProps = { items: readonly NavigationItem[]; location: string; label: string; onOpen(): void }
+
+function Items({ items, location, label, onOpen }: ItemsProps) {
+  return (
+    <nav aria-label={label}>
+      {items.map(({ path, label: text, icon: Icon }) => {
+        const isActive = path === '/' ? location === '/' : location.startsWith(path)
+        return (
+          <NavLink
+            key={path}
+            component={Link}
+            href={path}
+            onClick={onOpen}
+            label={text}
+            leftSection={<Icon size={18} stroke={1.7} />}
+            active={isActive}
+            aria-current={isActive ? 'page' : undefined}
+            mb={2}
+            style={{ borderRadius: 8 }}
+          />
+        )
+      })}
+    </nav>
+  )
+}
+
+function PersonMenu({ viewer }: { viewer: ShellViewer }) {
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton>
+          <Avatar radius="xl" size={34} color="brand" name={viewer.name} aria-hidden="true" />
+          <VisuallyHidden>Account of {viewer.name}</VisuallyHidden>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label className="wrap-anywhere">{viewer.email}</Menu.Label>
+        <Menu.Item component={Link} href="/settings" leftSection={<IconSettings size={16} />}>
+          Settings
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,82 @@
+/** How the dashboard looks: colours, type and corners, in both schemes, with contrasts that WCAG AA asks for. */
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const BRAND: MantineColorsTuple = [
+  '#eef2ff',
+  '#e0e7ff',
+  '#c7d2fe',
+  '#a5b4fc',
+  '#818cf8',
+  '#6366f1',
+  '#4f46e5',
+  '#4338ca',
+  '#3730a3',
+  '#312e81',
+]
+
+/** From text to the page's ground, in the dark scheme. */
+const DARK: MantineColorsTuple = [
+  '#d7dae3',
+  '#bdc2cf',
+  '#a0a6b6',
+  '#7d8496',
+  '#3c4252',
+  '#2c313d',
+  '#1f232c',
+  '#16191f',
+  '#101217',
+  '#0a0b0f',
+]
+
+export const theme = createTheme({
+  primaryColor: 'brand',
+  primaryShade: 6,
+  colors: { brand: BRAND, dark: DARK },
+  autoContrast: true,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  black: '#161922',
+  fontFamily: '"Inter Variable", Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem', lineHeight: '1.3' } } },
+  focusRing: 'auto',
+  components: {
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // A header element outside of any section counts as the page's own, of which there is one already.
+    ModalHeader: { defaultProps: { component: 'div' } },
+    DrawerHeader: { defaultProps: { component: 'div' } },
+  },
+})
+
+/** Colours of text on a tint of themselves, which badges and alerts use; the library's own are too pale to read. */
+const TINTED = ['brand', 'red', 'green', 'yellow', 'orange', 'blue', 'gray', 'teal']
+
+export const cssVariables: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#545b6b',
+    '--mantine-color-placeholder': '#6b7280',
+    '--mantine-color-error': '#b42318',
+    ...tinted((color) => (color === 'gray' ? '#343a46' : (DEEP[color] ?? colors[color]?.[9] ?? '#111'))),
+  },
+  dark: {
+    '--mantine-color-dimmed': '#a0a6b6',
+    '--mantine-color-placeholder': '#8f96a8',
+    '--mantine-color-error': '#ff8f87',
+    ...tinted((color) => colors[color]?.[3] ?? '#eee'),
+  },
+})
+
+/** Deep enough for small text on a pale tint. */
+const DEEP: Readonly<Record<string, string>> = {
+  red: '#9f1d14',
+  green: '#14612d',
+  yellow: '#7a4b00',
+  orange: '#8f3a06',
+  teal: '#0b5e55',
+  blue: '#124a86',
+}
+
+function tinted(colorOf: (color: string) => string): Record<string, string> {
+  return Object.fromEntries(TINTED.map((color) => [`--mantine-color-${color}-light-color`, colorOf(color)]))
+}

@@ -1,0 +1,88 @@
+/** The tables of sign-in as TypeScript sees them (migration 0003); properties have the names that Better Auth asks for. */
+import { boolean, index, integer, pgTable, text, unique, uniqueIndex } from 'drizzle-orm/pg-core'
+import { moment } from './columns'
+
+export type UserRole = 'member' | 'admin'
+
+/** People. */
+export const users = pgTable(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    /** In lower case. */
+    email: text('email').notNull(),
+    emailVerified: boolean('email_verified').notNull().default(false),
+    image: text('image'),
+    role: text('role').$type<UserRole>().notNull().default('member'),
+    /** The account that pays; null until the address is verified where an operator has created an account for it. */
+    accountId: text('account_id'),
+    twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [uniqueIndex('users_email_key').on(table.email), index('users_account_index').on(table.accountId)],
+)
+
+/** How a person signs in: with provider `credential`, `accountId` is the user's id and `password` an argon2id hash. */
+export const credentials = pgTable(
+  'credentials',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    accountId: text('provider_account_id').notNull(),
+    password: text('password_hash'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [unique().on(table.providerId, table.accountId), index('credentials_user_index').on(table.userId)],
+)
+
+/** Sessions; `expiresAt` never moves, `updatedAt` is the last use. */
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: text('id').primaryKey(),
+    token: text('token').notNull().unique(),
+    userId: text('user_id').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [index('sessions_user_index').on(table.userId), index('sessions_expiry_index').on(table.expiresAt)],
+)
+
+export const verifications = pgTable(
+  'verifications',
+  {
+    id: text('id').primaryKey(),
+    identifier: text('identifier').notNull(),
+    value: text('value').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('verifications_identifier_index').on(table.identifier),
+    index('verifications_expiry_index').on(table.expiresAt),
+  ],
+)
+
+export const twoFactors = pgTable('two_factors', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull().unique(),
+  secret: text('secret').notNull(),
+  backupCodes: text('backup_codes').notNull(),
+  verified: boolean('verified').notNull().default(false),
+  failedVerificationCount: integer('failed_verification_count').notNull().default(0),
+  lockedUntil: moment('locked_until'),
+})
+
+/** One row at most. */
+export const signInSecret = pgTable('sign_in_secret', {
+  id: integer('id').primaryKey(),
+  secret: text('secret').notNull(),
+})

@@ -1,0 +1,130 @@
+/** The tables of orders and payments as TypeScript sees them; migrations/0004_orders.sql is what makes them. */
+import { bigint, index, integer, jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core'
+
+/** Where a bank transfer goes. `isExample`: nobody has configured it, and nothing must be paid to it. */
+export type BankDetails = {
+  beneficiary: string
+  bank: string | null
+  /** Without spaces. */
+  iban: string
+  bic: string | null
+  address: string | null
+  note: string | null
+  isExample: boolean
+}
+
+/** How an order is paid. */
+export type OrderMethod = 'bank_transfer' | 'deposit'
+
+/** See orders/order-state.ts for what may follow what. */
+export type OrderState = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partly_refunded' | 'refunded'
+
+export type OrderEventKind = 'created' | 'claimed' | 'paid' | 'expired' | 'cancelled' | 'payment_unmatched' | 'refunded'
+
+/**
+ * Who told us of a payment: `bank` = a bank statement, `manual` = an administrator without one, `deposit:<name>` = the signed
+ * webhook of that provider. A source pays only orders of its own method (a provider only its own orders); `manual` pays any.
+ */
+export type PaymentSource = 'bank' | 'manual' | `deposit:${string}`
+
+/** `credited`: by itself or by an administrator. `unmatched`: waits for one. `dismissed`: closed without credit. */
+export type PaymentState = 'credited' | 'unmatched' | 'dismissed'
+
+/** Why a payment credited nothing by itself. */
+export type MismatchReason =
+  | 'unknown_reference'
+  | 'underpaid'
+  | 'overpaid'
+  | 'wrong_currency'
+  | 'wrong_payee'
+  | 'wrong_source'
+  | 'wrong_reference'
+  | 'order_expired'
+  | 'order_cancelled'
+  | 'order_already_paid'
+  | 'balance_limit'
+
+const cents = (name: string) => bigint(name, { mode: 'number' })
+const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' })
+
+export const orders = pgTable(
+  'orders',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    method: text('method').$type<OrderMethod>().notNull(),
+    provider: text('provider'),
+    /** The account it has to be paid to: an IBAN, or the provider's id of the payment. */
+    payee: text('payee'),
+    paymentUrl: text('payment_url'),
+    paymentAccount: text('payment_account'),
+    /** As they were shown with the order, also after others were configured. */
+    bankDetails: jsonb('bank_details').$type<BankDetails>(),
+    reference: text('reference').notNull().unique('orders_reference_key'),
+    amountCents: cents('amount_cents').notNull(),
+    currency: text('currency').$type<'USD'>().notNull(),
+    state: text('state').$type<OrderState>().notNull(),
+    paidCents: cents('paid_cents').notNull().default(0),
+    refundedCents: cents('refunded_cents').notNull().default(0),
+    claimedAt: moment('claimed_at'),
+    claimNote: text('claim_note'),
+    createdAt: moment('created_at').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    paidAt: moment('paid_at'),
+    updatedAt: moment('updated_at').notNull(),
+  },
+  (table) => [
+    unique('orders_payee_key').on(table.provider, table.payee),
+    index('orders_account_index').on(table.accountId, table.createdAt.desc(), table.id.desc()),
+  ],
+)
+
+export const orderEvents = pgTable('order_events', {
+  id: text('id').primaryKey(),
+  orderId: text('order_id').notNull(),
+  /** 1, 2, 3 … within the order. */
+  position: integer('position').notNull(),
+  kind: text('kind').$type<OrderEventKind>().notNull(),
+  /** The order's state after it. */
+  state: text('state').$type<OrderState>().notNull(),
+  amountCents: cents('amount_cents'),
+  /** The ledger entry it made. */
+  entryId: text('entry_id'),
+  actor: text('actor').notNull(),
+  note: text('note'),
+  createdAt: moment('created_at').notNull(),
+})
+
+export const payments = pgTable(
+  'payments',
+  {
+    id: text('id').primaryKey(),
+    provider: text('provider').$type<PaymentSource>().notNull(),
+    externalId: text('external_id').notNull(),
+    orderId: text('order_id'),
+    accountId: text('account_id'),
+    amountCents: cents('amount_cents').notNull(),
+    currency: text('currency').notNull(),
+    payee: text('payee'),
+    payer: text('payer'),
+    noticeText: text('notice_text'),
+    state: text('state').$type<PaymentState>().notNull(),
+    mismatch: text('mismatch').$type<MismatchReason>(),
+    creditedCents: cents('credited_cents').notNull().default(0),
+    entryId: text('entry_id'),
+    receivedAt: moment('received_at').notNull(),
+    resolvedAt: moment('resolved_at'),
+    resolvedBy: text('resolved_by'),
+    resolution: text('resolution'),
+  },
+  (table) => [
+    unique('payments_provider_external_id_key').on(table.provider, table.externalId),
+    index('payments_order_index').on(table.orderId),
+    index('payments_state_index').on(table.state, table.receivedAt.desc(), table.id.desc()),
+  ],
+)
+
+export const sandboxDepositSecret = pgTable('sandbox_deposit_secret', {
+  id: integer('id').primaryKey(),
+  secret: text('secret').notNull(),
+})

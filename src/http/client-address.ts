@@ -1,0 +1,25 @@
+/** Where a request comes from: the peer of its connection, or, behind proxies that are trusted, what the outermost of them saw. */
+
+const peers = new WeakMap<Request, string>()
+
+/** Notes the peer of the connection that `request` came in on, which only the server knows. */
+export function rememberPeer(request: Request, address: string): void {
+  peers.set(request, address)
+}
+
+/**
+ * The client's network address. Each of `trustedHops` proxies in front has appended the address of its own peer to
+ * X-Forwarded-For, so the client's is that many from the right; whatever stands further left is the client's own invention.
+ */
+export function clientAddress(request: Request, trustedHops: number): string {
+  const peer = peers.get(request) ?? UNKNOWN
+  if (trustedHops === 0) return peer
+  const forwarded = (request.headers.get('x-forwarded-for') ?? '').split(',').flatMap((entry) => entry.trim() || [])
+  const hops = [...forwarded, peer]
+  const address = hops[Math.max(0, hops.length - 1 - trustedHops)] ?? peer
+  return ADDRESS.test(address) ? address : peer
+}
+
+/** Requests that came through no socket, as in tests of the application alone. */
+const UNKNOWN = '0.0.0.0'
+const ADDRESS = /^[0-9a-fA-F.:]{2,45}$/

@@ -1,0 +1,157 @@
+/** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
+import { type Static, Type } from '@sinclair/typebox'
+import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
+import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
+import type { Catalog } from '@/catalog/types'
+import { invalidRequest } from '@/chat/error'
+import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
+
+const count = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), Type.Null()], {
+      description: `${description}; null = the service's default`,
+    }),
+  )
+
+const MAX_ALLOWED_MODELS = 500
+const MAX_MODEL_ID_CHARS = 200
+const MAX_MOMENT_CHARS = 40
+
+const LIMITS = {
+  requestsPerMinute: count('Requests per minute'),
+  tokensPerMinute: count('Tokens per minute, input and output limit together'),
+  concurrency: count('Requests open at once'),
+  monthlyBudgetUsd: Type.Optional(
+    Type.Union([Type.String({ maxLength: 20, examples: ['25.50'] }), Type.Null()], {
+      description: 'Decimal USD per calendar month (UTC); null = none',
+    }),
+  ),
+  expiresAt: Type.Optional(
+    Type.Union([Type.String({ maxLength: MAX_MOMENT_CHARS, examples: ['2027-01-01T00:00:00Z'] }), Type.Null()], {
+      description: 'ISO 8601 moment in the future from which the key is refused; null = never',
+    }),
+  ),
+  allowedModels: Type.Optional(
+    Type.Union(
+      [
+        Type.Array(Type.String({ minLength: 1, maxLength: MAX_MODEL_ID_CHARS }), {
+          minItems: 1,
+          maxItems: MAX_ALLOWED_MODELS,
+        }),
+        Type.Null(),
+      ],
+      { description: 'Ids of the models that the key may call, and that tiers may choose for it; null = every model' },
+    ),
+  ),
+}
+
+/** 1 to 200 characters that are not all blanks. */
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+
+export const NewKeyBody = Type.Object({ name: Name, ...LIMITS }, { additionalProperties: false })
+export const KeyChangesBody = Type.Object(
+  { name: Type.Optional(Name), ...LIMITS },
+  { additionalProperties: false, minProperties: 1 },
+)
+export type KeyChangesBody = Static<typeof KeyChangesBody>
+
+const NullableInteger = Type.Union([Type.Integer(), Type.Null()])
+const NullableText = Type.Union([Type.String(), Type.Null()])
+const Usd = Type.String({ description: 'Decimal USD' })
+
+export const KeyBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The first characters of the key' }),
+  lastFour: Type.String(),
+  status: Type.Union([Type.Literal('active'), Type.Literal('deactivated'), Type.Literal('expired')]),
+  builtIn: Type.Boolean({ description: 'Made by the service for the playground: can be deactivated, not deleted' }),
+  limits: Type.Object({
+    requestsPerMinute: NullableInteger,
+    tokensPerMinute: NullableInteger,
+    concurrency: NullableInteger,
+    monthlyBudgetUsd: NullableText,
+    expiresAt: NullableText,
+    allowedModels: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  }),
+  spentThisMonthUsd: Usd,
+  budgetUsed: Type.Union([Type.Number(), Type.Null()], {
+    description: 'Share of the monthly budget that is spent, 0 to 1 and above; null without a budget',
+  }),
+  lastUsedAt: NullableText,
+  createdAt: Type.String(),
+})
+export type KeyBody = Static<typeof KeyBody>
+
+/** A key as people see it. `nowMs` says which month it is, and whether the key has expired. */
+export function keyBody(key: KeyListing, nowMs: number, spent: Nano = spentInMonth(key, nowMs)): KeyBody {
+  const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
+  const isExpired = expiresAtMs !== null && expiresAtMs <= nowMs
+  return {
+    id: key.keyId,
+    name: key.name,
+    prefix: key.prefix,
+    lastFour: key.lastFour,
+    status: key.status !== 'active' ? 'deactivated' : isExpired ? 'expired' : 'active',
+    builtIn: key.builtIn !== null,
+    limits: {
+      ...{ requestsPerMinute, tokensPerMinute, concurrency },
+      monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
+      expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+      allowedModels: allowedModels && [...allowedModels],
+    },
+    spentThisMonthUsd: formatUsd(spent),
+    budgetUsed: monthlyBudget === null ? null : monthlyBudget === 0 ? 1 : spent / monthlyBudget,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    createdAt: key.createdAt.toISOString(),
+  }
+}
+
+/** What the history knows of this month's charges. */
+function spentInMonth(key: KeyListing, nowMs: number): Nano {
+  const now = new Date(nowMs)
+  const month = now.getUTCFullYear() * 100 + now.getUTCMonth() + 1
+  return key.spentMonth === month ? key.spentThisMonth : ZERO_NANO
+}
+
+/**
+ * Reads what a person wants of a key. Throws `invalid_request` for an amount or moment that is none, a moment that is past,
+ * and models that are neither in the catalogue nor among `present`, which the key has already.
+ */
+export function readKeyChanges(
+  { name, monthlyBudgetUsd, expiresAt, allowedModels, ...counts }: KeyChangesBody,
+  catalog: Catalog,
+  nowMs: number,
+  present: readonly string[] | null = null,
+): KeyChanges {
+  return {
+    ...counts,
+    ...(name !== undefined && { name: name.trim() }),
+    ...(monthlyBudgetUsd !== undefined && { monthlyBudget: monthlyBudgetUsd && readBudget(monthlyBudgetUsd) }),
+    ...(expiresAt !== undefined && { expiresAtMs: expiresAt && readMoment(expiresAt, nowMs) }),
+    ...(allowedModels !== undefined && { allowedModels: allowedModels && readModels(allowedModels, catalog, present) }),
+  } as KeyChanges
+}
+
+function readBudget(text: string): Nano {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount >= 0) return amount
+  throw invalidRequest('The monthly budget must be an amount of USD such as 25 or 25.50.', 'monthlyBudgetUsd')
+}
+
+function readMoment(text: string, nowMs: number): number {
+  const moment = /^\d{4}-\d{2}-\d{2}(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(moment)) {
+    throw invalidRequest('The expiry must be a moment such as 2027-01-01T00:00:00Z.', 'expiresAt')
+  }
+  if (moment <= nowMs) throw invalidRequest('The expiry must lie in the future.', 'expiresAt')
+  return moment
+}
+
+function readModels(ids: readonly string[], catalog: Catalog, present: readonly string[] | null): readonly string[] {
+  const unknown = ids.find((id) => !catalog.models.has(id) && !present?.includes(id))
+  if (unknown === undefined) return ids
+  const isTier = catalog.tiers.has(unknown)
+  const reason = isTier ? 'is a tier: allow the models that it may choose instead' : 'does not exist'
+  throw invalidRequest(`The model '${unknown}' ${reason}.`, 'allowedModels')
+}

@@ -1,0 +1,105 @@
+/** What can be called and what it costs, for people who choose a model: the whole catalogue, made once. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { CAPABILITIES, type Catalog, type Model, type Prices, type Tier } from '@/catalog/types'
+import { formatPrice } from '@/lib/money'
+import { type GuardDeps, guard } from './guard'
+
+const price = (description: string) => Type.String({ description: `${description}, decimal USD per 1,000,000 tokens` })
+
+const PriceList = Type.Object({
+  input: price('Input'),
+  cacheRead: price('Input read from a cache'),
+  cacheWrite5m: price('Input written to a cache for five minutes'),
+  cacheWrite1h: price('Input written to a cache for an hour'),
+  output: price('Output, reasoning included'),
+})
+
+const ModelBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created: Type.String({ description: 'ISO 8601' }),
+  ownedBy: Type.String(),
+  providers: Type.Array(Type.String(), { description: 'In the order in which they are tried' }),
+  prices: PriceList,
+  priceSteps: Type.Array(Type.Object({ aboveInputTokens: Type.Integer(), prices: PriceList }), {
+    description: 'What the whole request costs once its input is longer; ascending',
+  }),
+  contextLength: Type.Integer(),
+  maxOutputTokens: Type.Integer(),
+  capabilities: Type.Array(Type.String()),
+  fallback: Type.Array(Type.String(), { description: 'Models that are tried where this one fails' }),
+})
+export type ModelBody = Static<typeof ModelBody>
+
+const TierBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created: Type.String({ description: 'ISO 8601' }),
+  strategy: Type.String(),
+  contextLength: Type.Integer(),
+  candidates: Type.Array(Type.String(), {
+    description: 'The models that it chooses from; the chosen one’s price applies',
+  }),
+})
+export type TierBody = Static<typeof TierBody>
+
+const ModelCatalogue = Type.Object({ models: Type.Array(ModelBody), tiers: Type.Array(TierBody) })
+
+/** Mounts `/dashboard/api/models`. */
+export function modelRoutes(deps: GuardDeps & { catalog: Catalog }) {
+  const { catalog } = deps
+  const catalogue = {
+    models: [...catalog.models.values()].map(modelBody),
+    tiers: [...catalog.tiers.values()].map(tierBody),
+  }
+  return new Elysia({ name: 'model-routes', prefix: '/dashboard/api/models', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', () => catalogue, {
+      signedIn: true,
+      response: ModelCatalogue,
+      detail: { summary: 'List models and tiers', description: 'With all prices, in the catalogue’s order.' },
+    })
+}
+
+function modelBody(model: Model): ModelBody {
+  const { pricing } = model
+  return {
+    id: model.id,
+    name: model.name,
+    created: momentOf(model.created),
+    ownedBy: model.ownedBy,
+    providers: [...new Set(model.targets.map((target) => target.provider.name))],
+    prices: priceList(pricing.base),
+    priceSteps: pricing.steps.map((step) => ({
+      aboveInputTokens: step.aboveInputTokens,
+      prices: priceList(step.prices),
+    })),
+    contextLength: model.contextLength,
+    maxOutputTokens: model.maxOutputTokens,
+    capabilities: CAPABILITIES.filter((capability) => model.capabilities.has(capability)),
+    fallback: model.fallback,
+  }
+}
+
+function tierBody(tier: Tier): TierBody {
+  const { id, name, created, strategy, contextLength, candidates } = tier
+  return {
+    ...{ id, name, strategy, contextLength, created: momentOf(created) },
+    candidates: candidates.map((model) => model.id),
+  }
+}
+
+function priceList(prices: Prices): typeof PriceList.static {
+  return {
+    input: formatPrice(prices.input),
+    cacheRead: formatPrice(prices.cacheRead),
+    cacheWrite5m: formatPrice(prices.cacheWrite5m),
+    cacheWrite1h: formatPrice(prices.cacheWrite1h),
+    output: formatPrice(prices.output),
+  }
+}
+
+function momentOf(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString()
+}

@@ -1,0 +1,113 @@
+/** What the routes of sign-in take and give, as schemas. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+
+export const EMAIL = Type.String({
+  pattern: '^[^\\s@\\u0000-\\u001f]{1,64}@[^\\s@\\u0000-\\u001f]+\\.[^\\s@.\\u0000-\\u001f]+$',
+  minLength: 3,
+  maxLength: 254,
+  description: 'An e-mail address. Its letters count as lower case.',
+})
+
+export const NAME = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+  description: 'How the person is called: 1 to 100 characters.',
+})
+
+/** A password as it is, which may be older than today's rules. */
+export const PASSWORD = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_MAX_CHARS,
+  description: 'The password.',
+})
+
+export const NEW_PASSWORD = Type.String({
+  minLength: PASSWORD_MIN_CHARS,
+  maxLength: PASSWORD_MAX_CHARS,
+  description: `A new password: ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters, none of them cut off; not one of the commonest.`,
+})
+
+export const TOKEN = Type.String({
+  minLength: 8,
+  maxLength: 100,
+  pattern: '^[0-9A-Za-z]+$',
+  description: 'The token of the link in the mail.',
+})
+
+export const TOTP_CODE = Type.String({
+  pattern: '^[0-9]{6}$',
+  description: 'The six digits that the authenticator app shows.',
+})
+
+export const BACKUP_CODE = Type.String({
+  minLength: 5,
+  maxLength: 40,
+  pattern: '^[0-9A-Za-z-]+$',
+  description: 'One of the backup codes. Each works once.',
+})
+
+/** A body of exactly these fields. */
+export function exactly<Fields extends Record<string, TSchema>>(fields: Fields) {
+  return Type.Object(fields, { additionalProperties: false })
+}
+
+export const DONE = Type.Object({ done: Type.Literal(true) })
+
+export const SIGNED_IN = Type.Object({
+  status: Type.Union([Type.Literal('signed_in'), Type.Literal('totp_required')], {
+    description:
+      '`totp_required`: send a code to `/dashboard/api/session/sign-in/totp` or a backup code to `…/sign-in/backup-code`.',
+  }),
+})
+
+export const SIGNED_UP = Type.Object({
+  status: Type.Union([Type.Literal('signed_in'), Type.Literal('verification_sent')], {
+    description: '`verification_sent`: a mail with a link is on its way, if the address is not in use.',
+  }),
+})
+
+export const ROLE = Type.Union([Type.Literal('member'), Type.Literal('admin')])
+
+export const ME = Type.Object({
+  userId: Type.String(),
+  accountId: Type.String({ description: 'The account that pays.' }),
+  email: Type.String(),
+  name: Type.String(),
+  role: ROLE,
+  sessionId: Type.String(),
+  isEmailVerified: Type.Boolean(),
+  isTotpEnabled: Type.Boolean({ description: 'Whether signing in asks for a code of an authenticator app.' }),
+  createdAt: Type.String({ format: 'date-time' }),
+})
+
+export const OPTIONS = Type.Object({
+  signUp: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  isMailConfigured: Type.Boolean({ description: 'Whether mail is really sent.' }),
+  isPasswordResetPossible: Type.Boolean({
+    description: 'Also true in development without mail, where the link is written to the log.',
+  }),
+  passwordMinChars: Type.Integer(),
+  passwordMaxChars: Type.Integer(),
+})
+
+export const TOTP_SETUP = Type.Object({
+  uri: Type.String({ description: '`otpauth://totp/…`, to be shown as a QR code.' }),
+  secret: Type.String({ description: 'The secret in base32, for typing.' }),
+  backupCodes: Type.Array(Type.String(), { maxItems: 20, description: 'Shown only now.' }),
+})
+
+export const SESSION_LIST = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      sessionId: Type.String(),
+      isCurrent: Type.Boolean(),
+      userAgent: Type.String({ description: 'As the browser named itself.' }),
+      address: Type.String({ description: 'The network address at the time of signing in.' }),
+      createdAt: Type.String({ format: 'date-time' }),
+      lastUsedAt: Type.String({ format: 'date-time', description: 'To the minute.' }),
+    }),
+    { maxItems: 100 },
+  ),
+})

@@ -1,0 +1,17 @@
+/** After the commit: tells the ledger of an order's entry at once. Where that fails, the outbox does it. */
+import { applyCredit } from '@/accounts/outbox'
+import { describeFailure } from '@/db/failure'
+import type { Credit } from '@/ledger/outcomes'
+import type { OrdersDeps } from './deps'
+
+/** Whether the ledger has the entry now. Never throws: the entry is in the history, and its outbox row with it. */
+export async function applyEntry({ database, ledger, logger }: OrdersDeps, credit: Credit): Promise<boolean> {
+  try {
+    const outcome = await applyCredit(database, ledger, credit)
+    return outcome.kind !== 'unknown_account'
+  } catch (error) {
+    const { accountId, entryId } = credit
+    logger.warn('order_credit_waits', { accountId, entryId, reason: describeFailure(error) })
+    return false
+  }
+}

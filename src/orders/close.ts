@@ -1,0 +1,106 @@
+/** Orders that end without money, and the customer's "I've paid": cancelled, expired, claimed. */
+import { and, asc, count, eq, lte } from 'drizzle-orm'
+import type { Transaction } from '@/db/client'
+import { orderEvents, orders } from '@/db/orders-schema'
+import type { OrdersDeps } from './deps'
+import { MAX_CLAIM_NOTE_CHARS, MAX_CLAIMS, MAX_REASON_CHARS } from './limits'
+import { nextState } from './order-state'
+import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
+import type { Actor, CancelOutcome, ClaimOutcome } from './types'
+
+/** Who expires orders, as their history names it. */
+const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
+
+export type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
+export type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
+
+/** Cancels a pending order. One whose time is up expires instead. */
+export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {
+  const { orderId, accountId, actor, note } = request
+  return await deps.database.db.transaction(async (transaction) => {
+    const found = await lockOwn(deps, transaction, orderId, accountId)
+    if (!found) return { kind: 'not_found' }
+    const state = nextState(found.state, 'cancel')
+    if (state === undefined) return { kind: 'not_pending', order: toOrder(found) }
+    const text = note === undefined ? undefined : storableText(note, MAX_REASON_CHARS)
+    const event = { kind: 'cancelled', ...(text !== undefined && { note: text }) } as const
+    const now = new Date(deps.clock.now())
+    const row = await changeOrder(transaction, orderId, { set: { state }, event, actor, now })
+    await auditPerson(transaction, {
+      actor,
+      action: 'order.cancel',
+      subject: orderId,
+      accountId: row.accountId,
+      details: { reference: row.reference, note: text ?? null },
+    })
+    return { kind: 'cancelled', order: toOrder(row) }
+  })
+}
+
+/** Notes that the customer says to have paid. */
+export async function claimPaid(deps: OrdersDeps, request: ClaimRequest): Promise<ClaimOutcome> {
+  const { orderId, accountId, actor } = request
+  return await deps.database.db.transaction(async (transaction) => {
+    const found = await lockOwn(deps, transaction, orderId, accountId)
+    if (!found) return { kind: 'not_found' }
+    if (found.state !== 'pending') return { kind: 'not_pending', order: toOrder(found) }
+    const mine = and(eq(orderEvents.orderId, orderId), eq(orderEvents.kind, 'claimed'))
+    const [claims] = await transaction.select({ count: count() }).from(orderEvents).where(mine)
+    if ((claims?.count ?? 0) >= MAX_CLAIMS) return { kind: 'too_many_claims', limit: MAX_CLAIMS }
+    const now = new Date(deps.clock.now())
+    const note = storableText(request.note, MAX_CLAIM_NOTE_CHARS)
+    const row = await changeOrder(transaction, orderId, {
+      set: { claimedAt: now, claimNote: note },
+      event: { kind: 'claimed', ...(note !== '' && { note }) },
+      actor,
+      now,
+    })
+    await auditPerson(transaction, {
+      actor,
+      action: 'order.claim',
+      subject: orderId,
+      accountId: row.accountId,
+      details: { reference: row.reference, note },
+    })
+    return { kind: 'claimed', order: toOrder(row) }
+  })
+}
+
+/** Expires up to `limit` overdue orders, each in its own transaction; those that another process has locked are left to it. */
+export async function expireDue(deps: OrdersDeps, limit: number): Promise<number> {
+  const { db } = deps.database
+  const isDue = and(eq(orders.state, 'pending'), lte(orders.expiresAt, new Date(deps.clock.now())))
+  const due = await db.select({ id: orders.id }).from(orders).where(isDue).orderBy(asc(orders.expiresAt)).limit(limit)
+  let expired = 0
+  for (const { id } of due) {
+    const isExpired = await db.transaction(async (transaction) => {
+      const [row] = await transaction
+        .select()
+        .from(orders)
+        .where(and(eq(orders.id, id), isDue))
+        .for('update', { skipLocked: true })
+      return row !== undefined && (await expireIfDue(deps, transaction, row)).state === 'expired'
+    })
+    if (isExpired) expired += 1
+  }
+  return expired
+}
+
+/** Expires a locked order whose time is up, whether or not the background worker has come by; returns it as it is now. */
+export async function expireIfDue(deps: OrdersDeps, transaction: Transaction, row: OrderRow): Promise<OrderRow> {
+  const now = new Date(deps.clock.now())
+  const state = nextState(row.state, 'expire')
+  if (state === undefined || row.expiresAt > now) return row
+  return changeOrder(transaction, row.id, { set: { state }, event: { kind: 'expired' }, actor: CLOCKWORK, now })
+}
+
+async function lockOwn(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  orderId: string,
+  accountId: string | undefined,
+): Promise<OrderRow | undefined> {
+  const row = await lockOrder(transaction, orderId)
+  if (!row || (accountId !== undefined && row.accountId !== accountId)) return undefined
+  return expireIfDue(deps, transaction, row)
+}

@@ -1,0 +1,192 @@
+/**
+ * A payment that somebody saw: compared with its order, and then either credited or kept for an administrator. What decides,
+ * the payment, the order's change and the ledger entry are one transaction.
+ */
+import { and, eq, sql } from 'drizzle-orm'
+import { recordCredit } from '@/accounts/credits'
+import type { Transaction } from '@/db/client'
+import { orders, payments } from '@/db/orders-schema'
+import { assert } from '@/lib/assert'
+import { sha256Hex } from '@/lib/ids'
+import { applyEntry } from './apply'
+import { centsToNano, formatCents } from './cents'
+import { expireIfDue } from './close'
+import type { OrdersDeps } from './deps'
+import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_PAYMENT_TEXT_CHARS, MAX_REASON_CHARS } from './limits'
+import { mismatchOf } from './match'
+import { nextState } from './order-state'
+import { findReferences } from './reference'
+import {
+  appendEvent,
+  auditPerson,
+  changeOrder,
+  lockOrder,
+  type OrderRow,
+  optionalText,
+  type PaymentRow,
+  storableText,
+  toOrder,
+  toPayment,
+} from './rows'
+import type { ConfirmOutcome, MismatchReason, PaymentNotice } from './types'
+
+/** Asserts what the caller must have checked: the amount's range, the currency's and the id's form. */
+export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): Promise<ConfirmOutcome> {
+  const { amountCents, currency, externalId } = notice
+  assert(Number.isInteger(amountCents) && amountCents > 0 && amountCents <= MAX_PAYMENT_CENTS, 'amount out of range')
+  assert(/^[A-Za-z]{3}$/.test(currency), 'a currency has three letters')
+  assert(externalId.length > 0 && externalId.length <= MAX_EXTERNAL_ID_CHARS, 'the external id is too long or empty')
+  const done = await deps.database.db.transaction((transaction) => record(deps, transaction, notice))
+  if (done.kind !== 'credited') return done
+  const { accountId } = done.order
+  const amount = centsToNano(done.payment.creditedCents)
+  const applied = await applyEntry(deps, { accountId, entryId: done.entryId, amount })
+  return { kind: 'credited', order: done.order, payment: done.payment, applied }
+}
+
+/** The entry of the ledger that a payment becomes: the same for every delivery of the same notice. */
+export function creditReference(paymentId: string): string {
+  return `payment:${paymentId}`
+}
+
+type Recorded =
+  | (Omit<Extract<ConfirmOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string })
+  | Exclude<ConfirmOutcome, { kind: 'credited' }>
+
+async function record(deps: OrdersDeps, transaction: Transaction, notice: PaymentNotice): Promise<Recorded> {
+  const { source, externalId } = notice
+  // Notices of the same movement of money take turns, also those that name different orders.
+  const turn = `payment ${source} ${externalId}`
+  await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
+  const [earlier] = await transaction
+    .select()
+    .from(payments)
+    .where(and(eq(payments.provider, source), eq(payments.externalId, externalId)))
+  if (earlier) return { kind: 'duplicate', payment: toPayment(earlier), isSame: isSame(earlier, notice) }
+  const orderId = await orderIdOf(transaction, notice)
+  const locked = orderId === undefined ? undefined : await lockOrder(transaction, orderId)
+  if (!locked) return keep(deps, transaction, notice, undefined, 'unknown_reference')
+  const order = await expireIfDue(deps, transaction, locked)
+  const mismatch = mismatchOf(order, notice)
+  if (mismatch) return keep(deps, transaction, notice, order, mismatch)
+  return credit(deps, transaction, notice, order)
+}
+
+function isSame(earlier: PaymentRow, { amountCents, currency }: PaymentNotice): boolean {
+  return earlier.amountCents === amountCents && earlier.currency === currency.toUpperCase()
+}
+
+async function orderIdOf(transaction: Transaction, notice: PaymentNotice): Promise<string | undefined> {
+  if (notice.orderId !== undefined) return notice.orderId
+  const [reference, another] = findReferences(notice.reference ?? '')
+  if (reference === undefined || another !== undefined) return undefined
+  const [row] = await transaction.select({ id: orders.id }).from(orders).where(eq(orders.reference, reference))
+  return row?.id
+}
+
+async function credit(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  notice: PaymentNotice,
+  order: OrderRow,
+): Promise<Recorded> {
+  const { amountCents, actor } = notice
+  const state = nextState(order.state, 'pay')
+  assert(state !== undefined, 'only a pending order is paid by itself')
+  const { accountId } = order
+  const reference = creditReference(paymentIdOf(notice))
+  const recorded = await recordCredit(transaction, { accountId, amount: centsToNano(amountCents), reference })
+  if (recorded.kind === 'out_of_range') return keep(deps, transaction, notice, order, 'balance_limit')
+  assert(recorded.kind === 'recorded' && recorded.isNew, `a payment is credited once: ${recorded.kind}`)
+  const { entryId } = recorded
+  const now = new Date(deps.clock.now())
+  const payment = await insert(deps, transaction, notice, {
+    order,
+    state: 'credited',
+    creditedCents: amountCents,
+    entryId,
+  })
+  const paid = await changeOrder(transaction, order.id, {
+    set: { state, paidCents: amountCents, paidAt: now },
+    event: { kind: 'paid', amountCents, entryId, ...noteOf(notice) },
+    actor,
+    now,
+  })
+  await audit(transaction, notice, payment)
+  return { kind: 'credited', order: toOrder(paid), payment: toPayment(payment), entryId }
+}
+
+async function keep(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  notice: PaymentNotice,
+  order: OrderRow | undefined,
+  mismatch: MismatchReason,
+): Promise<Recorded> {
+  const { amountCents, actor } = notice
+  const payment = await insert(deps, transaction, notice, { order, state: 'unmatched', mismatch })
+  if (order) {
+    const now = new Date(deps.clock.now())
+    const event = { kind: 'payment_unmatched', amountCents, note: mismatch } as const
+    await appendEvent(transaction, order, { event, actor, now })
+  }
+  await audit(transaction, notice, payment)
+  return { kind: 'unmatched', reason: mismatch, payment: toPayment(payment) }
+}
+
+type Decision = Partial<PaymentRow> & { order: OrderRow | undefined; state: 'credited' | 'unmatched' }
+
+async function insert(
+  { clock }: OrdersDeps,
+  transaction: Transaction,
+  notice: PaymentNotice,
+  { order, ...decision }: Decision,
+): Promise<PaymentRow> {
+  const [row] = await transaction
+    .insert(payments)
+    .values({
+      ...decision,
+      id: paymentIdOf(notice),
+      provider: notice.source,
+      externalId: notice.externalId,
+      orderId: order?.id ?? null,
+      accountId: order?.accountId ?? null,
+      amountCents: notice.amountCents,
+      currency: notice.currency.toUpperCase(),
+      payee: optionalText(notice.payee, 200),
+      payer: optionalText(notice.payer, 200),
+      noticeText: optionalText(notice.text, MAX_PAYMENT_TEXT_CHARS),
+      receivedAt: new Date(clock.now()),
+    })
+    .returning()
+  assert(row, 'an insert returns its row')
+  return row
+}
+
+/** Derived from what the source calls it, so that whatever else is lost, the ledger knows the payment again. */
+function paymentIdOf({ source, externalId }: PaymentNotice): string {
+  return `pay_${sha256Hex(JSON.stringify([source, externalId])).slice(0, 32)}`
+}
+
+function noteOf({ reason }: PaymentNotice): { note?: string } {
+  return reason === undefined ? {} : { note: storableText(reason, MAX_REASON_CHARS) }
+}
+
+async function audit(transaction: Transaction, notice: PaymentNotice, payment: PaymentRow): Promise<void> {
+  await auditPerson(transaction, {
+    actor: notice.actor,
+    action: 'payment.confirm',
+    subject: payment.id,
+    accountId: payment.accountId,
+    details: {
+      source: payment.provider,
+      externalId: payment.externalId,
+      orderId: payment.orderId,
+      amount: formatCents(payment.amountCents),
+      currency: payment.currency,
+      state: payment.state,
+      mismatch: payment.mismatch,
+      reason: noteOf(notice).note ?? null,
+    },
+  })
+}

@@ -1,0 +1,44 @@
+/**
+ * What a payment provider has to do for deposits: set up a payment per order, and say what a webhook's body means. Its
+ * signature is checked before the body gets here (see deposit-webhook.ts), with the Standard Webhooks scheme.
+ */
+import type { JsonObject } from '@/lib/json'
+
+/** What the provider is told of an order. Amounts are integer US cents. */
+export type DepositOrder = {
+  orderId: string
+  reference: string
+  amountCents: number
+  currency: 'USD'
+  expiresAt: Date
+  /** Where the payer goes afterwards; undefined where nobody waits for them. */
+  returnUrl: string | undefined
+}
+
+/** What the provider assigned to the order: its own id of the payment, and a page to open or an account to pay to. */
+export type DepositPayment = { paymentId: string; url: string | null; account: string | null }
+
+export type DepositEvent =
+  /** Money has arrived, finally. `externalId` is the provider's id of this movement of money, the same in every delivery. */
+  | {
+      kind: 'received'
+      externalId: string
+      paymentId: string
+      reference: string
+      /** Hundredths of `currency`. */
+      amountCents: number
+      currency: string
+      payer: string | undefined
+    }
+  /** A true event that moves no money: started, failed, or a kind that we don't know. */
+  | { kind: 'ignored'; type: string }
+  | { kind: 'malformed'; reason: string }
+
+export interface DepositProvider {
+  /** 1 to 40 characters of a-z, 0-9 and dashes; part of the webhook's path. */
+  readonly name: string
+  /** Sets a payment up, or returns the one it had set up for this order id before. Rejects where it can't. */
+  createPayment(order: DepositOrder): Promise<DepositPayment>
+  /** Reads a verified body. Never throws. */
+  readEvent(body: JsonObject): DepositEvent
+}

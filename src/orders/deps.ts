@@ -1,0 +1,15 @@
+/** What every act on an order needs. */
+import type { Database } from '@/db/client'
+import type { Ledger } from '@/ledger/ledger'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import type { OfferedMethods } from './methods'
+
+export type OrdersDeps = {
+  database: Database
+  ledger: Ledger
+  clock: Clock
+  logger: Logger
+  /** Which ways to pay there are; orders of other methods are refused. */
+  methods: OfferedMethods
+}

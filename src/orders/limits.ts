@@ -1,0 +1,25 @@
+/** The limits of orders: amounts in whole US cents, times in milliseconds. */
+
+/** The smallest order: 5 USD. */
+export const MIN_ORDER_CENTS = 500
+/** The largest order: 10,000 USD. */
+export const MAX_ORDER_CENTS = 1_000_000
+/** The largest payment that is taken note of: 9,000,000 USD, the most an account may hold. */
+export const MAX_PAYMENT_CENTS = 900_000_000
+/** Orders of one account that may wait for money at the same time. */
+export const MAX_OPEN_ORDERS = 5
+/** Orders that one account may make within 24 hours, whatever becomes of them: each leaves its history for ever. */
+export const MAX_ORDERS_PER_DAY = 40
+export const BANK_TRANSFER_LIFETIME_MS = 14 * 24 * 3_600_000
+export const DEPOSIT_LIFETIME_MS = 24 * 3_600_000
+
+/** How often a customer may say of one order that it is paid. */
+export const MAX_CLAIMS = 20
+export const MAX_CLAIM_NOTE_CHARS = 500
+export const MAX_REASON_CHARS = 500
+export const MAX_PAYMENT_TEXT_CHARS = 1_000
+export const MAX_EXTERNAL_ID_CHARS = 200
+export const MAX_REFUND_KEY_CHARS = 60
+
+export const DEFAULT_PAGE_SIZE = 50
+export const MAX_PAGE_SIZE = 100

@@ -1,0 +1,40 @@
+/**
+ * The life of an order, as a table of what may follow what.
+ *
+ * **pending**: waits for its money. A payment that fits makes it **paid**; its time running out makes it **expired**; the
+ * customer (or a provider that cannot set the payment up) makes it **cancelled**. An expired or cancelled order never takes
+ * money by itself: a payment that arrives later waits for an administrator, whose decision to credit it (`settle`) makes the
+ * order **paid** after all. The same decision adds a second payment to an order that is paid already. What was paid can be
+ * given back in parts: **partly_refunded**, and **refunded** once nothing is left; money that an administrator adds to a
+ * refunded order makes it partly refunded again. Everything else is impossible, and asking for it changes nothing.
+ */
+
+import type { OrderState } from '@/db/orders-schema'
+
+/** Every state, in the order of an order's life. */
+export const ORDER_STATES = [
+  'pending',
+  'paid',
+  'expired',
+  'cancelled',
+  'partly_refunded',
+  'refunded',
+] as const satisfies readonly OrderState[]
+
+/** What can happen to an order. `settle` is an administrator's decision to credit a payment that did not fit. */
+export type OrderStep = 'pay' | 'expire' | 'cancel' | 'settle' | 'refund_part' | 'refund_rest'
+
+const NEXT = {
+  pending: { pay: 'paid', expire: 'expired', cancel: 'cancelled', settle: 'paid' },
+  expired: { settle: 'paid' },
+  cancelled: { settle: 'paid' },
+  paid: { settle: 'paid', refund_part: 'partly_refunded', refund_rest: 'refunded' },
+  partly_refunded: { settle: 'partly_refunded', refund_part: 'partly_refunded', refund_rest: 'refunded' },
+  refunded: { settle: 'partly_refunded' },
+} as const satisfies Record<OrderState, Partial<Record<OrderStep, OrderState>>>
+
+/** The state after `step`, or undefined where the step is impossible in `state`. */
+export function nextState(state: OrderState, step: OrderStep): OrderState | undefined {
+  const steps: Partial<Record<OrderStep, OrderState>> = NEXT[state]
+  return steps[step]
+}

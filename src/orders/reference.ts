@@ -1,0 +1,68 @@
+/**
+ * References of orders, such as `SVC-7K3M-9QXP`: short enough to type into a bank's form, without characters that look alike,
+ * and with a check character, so that a mistyped reference names no order rather than another one.
+ */
+import { randomBytes } from 'node:crypto'
+import { assert } from '@/lib/assert'
+
+export const REFERENCE_PREFIX = 'SVC'
+
+/** 31 characters, a prime: each position has a weight of its own, so every wrong character and every swap of two shows. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ'
+const BODY_CHARS = 7
+const GROUP_CHARS = 4
+/** The largest multiple of 31 that a byte can hold; larger bytes are thrown away so that every character is equally likely. */
+const UNBIASED_LIMIT = 248
+/** More free text than any bank passes on. */
+const MAX_TEXT_CHARS = 10_000
+
+/** A new reference: one of 27,512,614,111, from the system's secure random source. The caller sees to it that it is unique. */
+export function newReference(): string {
+  let body = ''
+  while (body.length < BODY_CHARS) {
+    for (const byte of randomBytes(BODY_CHARS)) {
+      if (byte < UNBIASED_LIMIT && body.length < BODY_CHARS) body += ALPHABET[byte % ALPHABET.length]
+    }
+  }
+  return format(body + checkCharacter(body))
+}
+
+/**
+ * Every valid reference in a free text, in its usual writing and without repetitions. Spaces, line ends, dashes, dots, slashes,
+ * case and full-width letters don't matter; of longer texts the first 10,000 characters are read.
+ */
+export function findReferences(text: string): string[] {
+  const plain = text
+    .slice(0, MAX_TEXT_CHARS)
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+  const found = new Set<string>()
+  for (let at = plain.indexOf(REFERENCE_PREFIX); at !== -1; at = plain.indexOf(REFERENCE_PREFIX, at + 1)) {
+    const start = at + REFERENCE_PREFIX.length
+    const code = plain.slice(start, start + BODY_CHARS + 1)
+    if (isCode(code)) found.add(format(code))
+  }
+  return [...found]
+}
+
+function isCode(code: string): boolean {
+  if (code.length !== BODY_CHARS + 1) return false
+  for (const character of code) if (!ALPHABET.includes(character)) return false
+  return code[BODY_CHARS] === checkCharacter(code.slice(0, BODY_CHARS))
+}
+
+function checkCharacter(body: string): string {
+  let sum = 0
+  for (let position = 0; position < body.length; position++) {
+    sum += (position + 2) * ALPHABET.indexOf(body.charAt(position))
+  }
+  // The check character has weight 1, and all weighted characters together are a multiple of 31.
+  const character = ALPHABET[(ALPHABET.length - (sum % ALPHABET.length)) % ALPHABET.length]
+  assert(character !== undefined, 'the check character is in the alphabet')
+  return character
+}
+
+function format(code: string): string {
+  return `${REFERENCE_PREFIX}-${code.slice(0, GROUP_CHARS)}-${code.slice(GROUP_CHARS)}`
+}

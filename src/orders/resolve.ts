@@ -1,0 +1,132 @@
+/** An administrator's decision on a payment that did not fit: credited to an order after all, or closed without credit. */
+import { eq } from 'drizzle-orm'
+import { recordCredit } from '@/accounts/credits'
+import type { Transaction } from '@/db/client'
+import { payments } from '@/db/orders-schema'
+import { assert } from '@/lib/assert'
+import { applyEntry } from './apply'
+import { centsToNano, formatCents } from './cents'
+import { creditReference } from './confirm'
+import type { OrdersDeps } from './deps'
+import { MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from './limits'
+import { nextState } from './order-state'
+import {
+  actorName,
+  auditPerson,
+  changeOrder,
+  lockOrder,
+  type OrderRow,
+  type PaymentRow,
+  storableText,
+  toOrder,
+  toPayment,
+} from './rows'
+import type { NewResolution, Resolution, ResolveOutcome } from './types'
+
+/** Ends the wait of an unmatched payment, once. */
+export async function resolvePayment(deps: OrdersDeps, request: NewResolution): Promise<ResolveOutcome> {
+  assert(request.reason.trim() !== '' && request.reason.length <= MAX_REASON_CHARS, 'a resolution has a reason')
+  const done = await deps.database.db.transaction((transaction) => record(deps, transaction, request))
+  if (done.kind !== 'credited') return done
+  const { order, payment, entryId } = done
+  const { accountId } = order
+  const amount = centsToNano(payment.creditedCents)
+  return { kind: 'credited', order, payment, applied: await applyEntry(deps, { accountId, entryId, amount }) }
+}
+
+type Recorded =
+  | (Omit<Extract<ResolveOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string })
+  | Exclude<ResolveOutcome, { kind: 'credited' }>
+
+async function record(deps: OrdersDeps, transaction: Transaction, request: NewResolution): Promise<Recorded> {
+  const { paymentId, resolution } = request
+  const [payment] = await transaction.select().from(payments).where(eq(payments.id, paymentId)).for('update')
+  if (!payment) return { kind: 'not_found' }
+  if (payment.state !== 'unmatched') return { kind: 'already_resolved', payment: toPayment(payment) }
+  if (resolution.kind === 'credit') return credit(deps, transaction, request, payment, resolution)
+  const dismissed = await close(deps, transaction, request, { ...payment, state: 'dismissed' })
+  return { kind: 'dismissed', payment: toPayment(dismissed) }
+}
+
+async function credit(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  request: NewResolution,
+  payment: PaymentRow,
+  { orderId, creditCents }: Extract<Resolution, { kind: 'credit' }>,
+): Promise<Recorded> {
+  const order = await lockOrder(transaction, orderId)
+  if (!order) return { kind: 'unknown_order' }
+  const creditedCents = creditCents ?? (payment.currency === order.currency ? payment.amountCents : undefined)
+  if (creditedCents === undefined) return { kind: 'amount_required' }
+  const maximumCents = maximumOf(payment, order)
+  if (!Number.isInteger(creditedCents) || creditedCents < 1 || creditedCents > maximumCents) {
+    return { kind: 'amount_out_of_range', maximumCents }
+  }
+  const { accountId } = order
+  const amount = centsToNano(creditedCents)
+  const reference = creditReference(payment.id)
+  const recorded = await recordCredit(transaction, { accountId, amount, reference })
+  if (recorded.kind === 'out_of_range') return { kind: 'balance_limit' }
+  assert(recorded.kind === 'recorded' && recorded.isNew, `a payment is credited once: ${recorded.kind}`)
+  const { entryId } = recorded
+  const paid = await pay(deps, transaction, request, { order, creditedCents, entryId })
+  const closed = { ...payment, state: 'credited', orderId, accountId, creditedCents, entryId } as const
+  const resolved = await close(deps, transaction, request, closed)
+  return { kind: 'credited', order: toOrder(paid), payment: toPayment(resolved), entryId }
+}
+
+/** No more than came in (as far as the currency lets us compare), and no more than an order can count. */
+function maximumOf(payment: PaymentRow, order: OrderRow): number {
+  const countable = MAX_PAYMENT_CENTS - order.paidCents
+  return payment.currency === order.currency ? Math.min(payment.amountCents, countable) : countable
+}
+
+type Paid = { order: OrderRow; creditedCents: number; entryId: string }
+
+async function pay(
+  { clock }: OrdersDeps,
+  transaction: Transaction,
+  { actor, reason }: NewResolution,
+  { order, creditedCents, entryId }: Paid,
+): Promise<OrderRow> {
+  const state = nextState(order.state, 'settle')
+  assert(state !== undefined, 'an administrator may credit a payment to any order')
+  const now = new Date(clock.now())
+  return changeOrder(transaction, order.id, {
+    set: { state, paidCents: order.paidCents + creditedCents, paidAt: order.paidAt ?? now },
+    event: { kind: 'paid', amountCents: creditedCents, entryId, note: storableText(reason, MAX_REASON_CHARS) },
+    actor,
+    now,
+  })
+}
+
+/** Writes the decided payment; the last step of the transaction, because it audits. */
+async function close(
+  { clock }: OrdersDeps,
+  transaction: Transaction,
+  { actor, reason }: NewResolution,
+  { id, ...decided }: PaymentRow,
+): Promise<PaymentRow> {
+  const resolution = storableText(reason, MAX_REASON_CHARS)
+  const [row] = await transaction
+    .update(payments)
+    .set({ ...decided, resolvedAt: new Date(clock.now()), resolvedBy: actorName(actor), resolution })
+    .where(eq(payments.id, id))
+    .returning()
+  assert(row, 'a locked payment exists')
+  await auditPerson(transaction, {
+    actor,
+    action: 'payment.resolve',
+    subject: id,
+    accountId: row.accountId,
+    details: {
+      state: row.state,
+      orderId: row.orderId,
+      paid: `${formatCents(row.amountCents)} ${row.currency}`,
+      creditedUsd: formatCents(row.creditedCents),
+      reason: resolution,
+    },
+  })
+  return row
+}

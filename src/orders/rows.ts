@@ -1,0 +1,112 @@
+/** Rows of orders and payments: how they are locked, changed together with their history, and read back. */
+import { eq, sql } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import type { Transaction } from '@/db/client'
+import { type OrderEventKind, orderEvents, orders, type payments } from '@/db/orders-schema'
+import { assert } from '@/lib/assert'
+import { randomId } from '@/lib/ids'
+import type { Actor, Order, OrderEvent, Payment } from './types'
+
+export type OrderRow = typeof orders.$inferSelect
+export type PaymentRow = typeof payments.$inferSelect
+
+/** Reads an order and keeps its row until the transaction ends. */
+export async function lockOrder(transaction: Transaction, orderId: string): Promise<OrderRow | undefined> {
+  const [row] = await transaction.select().from(orders).where(eq(orders.id, orderId)).for('update')
+  return row
+}
+
+export type OrderChange = {
+  /** What becomes different; `updatedAt` is set in any case. */
+  set: Partial<OrderRow>
+  event: { kind: OrderEventKind; amountCents?: number; entryId?: string; note?: string }
+  actor: Actor
+  now: Date
+}
+
+/** Changes a locked order and writes its event. */
+export async function changeOrder(transaction: Transaction, orderId: string, change: OrderChange): Promise<OrderRow> {
+  const [row] = await transaction
+    .update(orders)
+    .set({ ...change.set, updatedAt: change.now })
+    .where(eq(orders.id, orderId))
+    .returning()
+  assert(row, 'a locked order exists')
+  await appendEvent(transaction, row, change)
+  return row
+}
+
+/** Writes the next event of an order whose row this transaction holds. */
+export async function appendEvent(
+  transaction: Transaction,
+  order: OrderRow,
+  { event, actor, now }: Omit<OrderChange, 'set'>,
+): Promise<void> {
+  await transaction.insert(orderEvents).values({
+    id: randomId('oevt'),
+    orderId: order.id,
+    position: sql`(SELECT coalesce(max(position), 0) + 1 FROM order_events WHERE order_id = ${order.id})`,
+    kind: event.kind,
+    state: order.state,
+    amountCents: event.amountCents ?? null,
+    entryId: event.entryId ?? null,
+    actor: actorName(actor),
+    note: event.note ?? null,
+    createdAt: now,
+  })
+}
+
+export type OrderAudit = {
+  actor: Actor
+  action: string
+  subject: string
+  accountId: string | null
+  details: Record<string, string | number | boolean | null>
+}
+
+/** Audits what a person did, as the last step of the transaction; what the system does is in the order's history. */
+export async function auditPerson(transaction: Transaction, { actor, ...entry }: OrderAudit): Promise<void> {
+  if (actor.kind !== 'person') return
+  const { userId, email, ip, requestId } = actor
+  await recordAudit(transaction, {
+    ...entry,
+    actor: { userId, email },
+    ...(ip !== undefined && { ip }),
+    ...(requestId !== undefined && { requestId }),
+  })
+}
+
+/** How an actor is named in histories. */
+export function actorName(actor: Actor): string {
+  return actor.kind === 'person' ? actor.email : actor.name
+}
+
+const NUL = String.fromCharCode(0)
+
+/** A text from outside as the database can store it: whole characters, no NUL, at most `maxChars`. */
+export function storableText(text: string, maxChars: number): string {
+  return text.replaceAll(NUL, '').slice(0, maxChars).toWellFormed()
+}
+
+/** Likewise, with undefined and empty texts as null. */
+export function optionalText(text: string | undefined, maxChars: number): string | null {
+  return text === undefined || text === '' ? null : storableText(text, maxChars)
+}
+
+/** The order without what only the database needs. */
+export function toOrder(row: OrderRow): Order {
+  const { id, payee, ...rest } = row
+  return { orderId: id, ...rest }
+}
+
+/** The payment in the words of the interface. */
+export function toPayment(row: PaymentRow): Payment {
+  const { id, provider, noticeText, entryId, ...rest } = row
+  return { paymentId: id, source: provider, text: noticeText, ...rest }
+}
+
+/** The event in the words of the interface. */
+export function toEvent(row: typeof orderEvents.$inferSelect): OrderEvent {
+  const { id, kind, state, amountCents, actor, note, createdAt } = row
+  return { eventId: id, kind, state, amountCents, actor, note, createdAt }
+}

@@ -1,0 +1,68 @@
+/** What administrators look for: orders and payments of all accounts. */
+import { and, eq, ilike, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
+import { orders, payments } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
+import { afterCursor, newestFirst, pageSize, toPage } from './cursor'
+import type { OrdersDeps } from './deps'
+import { REFERENCE_PREFIX } from './reference'
+import { toOrder, toPayment } from './rows'
+import type { FoundOrder, OrderSearch, Page, Payment, PaymentSearch } from './types'
+
+const BY_CREATION = { moment: orders.createdAt, id: orders.id }
+const BY_RECEIPT = { moment: payments.receivedAt, id: payments.id }
+
+/** Orders for which everything asked holds, newest first. */
+export async function searchOrders({ database }: OrdersDeps, search: OrderSearch): Promise<Page<FoundOrder>> {
+  const size = pageSize(search)
+  const rows = await database.db
+    .select({ order: orders, name: accounts.name, email: accounts.email })
+    .from(orders)
+    .innerJoin(accounts, eq(accounts.id, orders.accountId))
+    .where(and(...conditionsOf(search), afterCursor(search, BY_CREATION)))
+    .orderBy(...newestFirst(BY_CREATION))
+    .limit(size + 1)
+  return toPage(
+    rows,
+    size,
+    ({ order }) => ({ moment: order.createdAt, id: order.id }),
+    ({ order, name, email }) => ({ ...toOrder(order), account: { name, email } }),
+  )
+}
+
+/** Payments, newest first; unmatched ones where no state is asked for. */
+export async function searchPayments({ database }: OrdersDeps, search: PaymentSearch = {}): Promise<Page<Payment>> {
+  const size = pageSize(search)
+  const ofOrder = search.orderId === undefined ? undefined : eq(payments.orderId, search.orderId)
+  const rows = await database.db
+    .select()
+    .from(payments)
+    .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, afterCursor(search, BY_RECEIPT)))
+    .orderBy(...newestFirst(BY_RECEIPT))
+    .limit(size + 1)
+  return toPage(rows, size, (row) => ({ moment: row.receivedAt, id: row.id }), toPayment)
+}
+
+function conditionsOf(search: OrderSearch): SQL[] {
+  const { reference, email, accountId, amountCents, state, method, isClaimed } = search
+  const conditions: SQL[] = []
+  if (reference !== undefined) conditions.push(like(orders.reference, `${referenceStart(reference)}%`))
+  if (email !== undefined) conditions.push(ilike(accounts.email, `%${escapeLike(email)}%`))
+  if (accountId !== undefined) conditions.push(eq(orders.accountId, accountId))
+  if (amountCents !== undefined) conditions.push(eq(orders.amountCents, amountCents))
+  if (state !== undefined) conditions.push(eq(orders.state, state))
+  if (method !== undefined) conditions.push(eq(orders.method, method))
+  if (isClaimed !== undefined) conditions.push(isClaimed ? isNotNull(orders.claimedAt) : isNull(orders.claimedAt))
+  return conditions
+}
+
+/** The beginning of a reference in its usual writing, with or without the prefix. */
+function referenceStart(text: string): string {
+  const plain = text.toUpperCase().replace(/[^A-Z0-9]/g, '')
+  const code = plain.startsWith(REFERENCE_PREFIX) ? plain.slice(REFERENCE_PREFIX.length) : plain
+  const rest = code.length > 4 ? `${code.slice(0, 4)}-${code.slice(4)}` : code
+  return `${REFERENCE_PREFIX}-${rest}`
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}

@@ -1,0 +1,222 @@
+/** The words of orders: what a top-up is, who acts on it, and every outcome an act can have. */
+import type {
+  BankDetails,
+  MismatchReason,
+  OrderEventKind,
+  OrderMethod,
+  OrderState,
+  PaymentSource,
+  PaymentState,
+} from '@/db/orders-schema'
+
+export type {
+  MismatchReason,
+  OrderEventKind,
+  OrderMethod,
+  OrderState,
+  PaymentSource,
+  PaymentState,
+} from '@/db/orders-schema'
+
+/** Who acts. A person's acts are audited; the system's are only in the order's own history. */
+export type Actor =
+  | { kind: 'person'; userId: string; email: string; ip?: string; requestId?: string }
+  | { kind: 'system'; name: string }
+
+/** A top-up. All amounts are integer US cents. */
+export type Order = {
+  orderId: string
+  accountId: string
+  method: OrderMethod
+  /** The deposit provider's name; null for bank transfers. */
+  provider: string | null
+  /** The page or account number that the provider assigned to this order; null where there is none. */
+  paymentUrl: string | null
+  paymentAccount: string | null
+  /** Where a bank transfer goes, as it was shown when the order was made; null for deposits. */
+  bankDetails: BankDetails | null
+  /** E.g. `SVC-7K3M-9QXP`; what the payer writes into the transfer. */
+  reference: string
+  amountCents: number
+  currency: 'USD'
+  state: OrderState
+  /** What its payments have credited, and what of that was taken back. */
+  paidCents: number
+  refundedCents: number
+  /** When and with which words the customer said "I've paid". */
+  claimedAt: Date | null
+  claimNote: string | null
+  createdAt: Date
+  expiresAt: Date
+  paidAt: Date | null
+  updatedAt: Date
+}
+
+/** One line of an order's history; never changed. */
+export type OrderEvent = {
+  eventId: string
+  kind: OrderEventKind
+  /** The state after it. */
+  state: OrderState
+  amountCents: number | null
+  /** The person's e-mail address or the system's name. */
+  actor: string
+  note: string | null
+  createdAt: Date
+}
+
+export type Payment = {
+  paymentId: string
+  source: PaymentSource
+  /** The source's own id of the movement of money; with `source`, unique for ever. */
+  externalId: string
+  orderId: string | null
+  accountId: string | null
+  /** Hundredths of `currency`. */
+  amountCents: number
+  /** Three capital letters. */
+  currency: string
+  payee: string | null
+  payer: string | null
+  /** The free text that came with it. */
+  text: string | null
+  state: PaymentState
+  mismatch: MismatchReason | null
+  creditedCents: number
+  receivedAt: Date
+  resolvedAt: Date | null
+  /** The e-mail address of who resolved it, and why. */
+  resolvedBy: string | null
+  resolution: string | null
+}
+
+/** An order with everything that has happened to it, and whose it is. */
+export type OrderDetails = Order & {
+  account: { name: string; email: string }
+  /** Oldest first. */
+  events: OrderEvent[]
+  payments: Payment[]
+}
+
+export type Page<T> = { items: T[]; nextCursor: string | null }
+/** `cursor` from an earlier page (a malformed one throws `invalid_request`); `limit` 1 to 100, 50 where left out. */
+export type PageRequest = { cursor?: string; limit?: number }
+
+export type NewOrder = {
+  accountId: string
+  method: OrderMethod
+  /** Whole cents, within the limits of limits.ts. */
+  amountCents: number
+  /** Where the provider sends the payer afterwards, without the order's id, which is appended. */
+  returnUrl?: string
+  actor: Actor
+}
+export type CreateOutcome =
+  | { kind: 'created'; order: Order }
+  | { kind: 'amount_out_of_range'; minimumCents: number; maximumCents: number }
+  | { kind: 'too_many_open'; limit: number }
+  /** Made within 24 hours, whatever became of them. */
+  | { kind: 'too_many_today'; limit: number }
+  | { kind: 'method_unavailable' }
+  | { kind: 'unknown_account' }
+  /** The provider could not set the payment up; the order is cancelled. */
+  | { kind: 'provider_failed'; order: Order }
+
+/** `not_found` also where the order belongs to another account. */
+export type CancelOutcome =
+  | { kind: 'cancelled'; order: Order }
+  | { kind: 'not_found' }
+  | { kind: 'not_pending'; order: Order }
+export type ClaimOutcome =
+  /** More often than anybody needs to. */
+  | { kind: 'too_many_claims'; limit: number }
+  | { kind: 'claimed'; order: Order }
+  | { kind: 'not_found' }
+  | { kind: 'not_pending'; order: Order }
+
+/** A movement of money that somebody saw. Give `orderId` or `reference`, or neither where the text named no order. */
+export type PaymentNotice = {
+  source: PaymentSource
+  /** 1 to 200 characters; the same id never credits twice, whatever else the notice says. */
+  externalId: string
+  orderId?: string
+  /** In any writing that `findReferences` reads. */
+  reference?: string
+  /** Hundredths of `currency`; a positive integer up to {@link MAX_PAYMENT_CENTS} of limits.ts. */
+  amountCents: number
+  /** Three letters. */
+  currency: string
+  /** The account it was paid to, compared with the order's where given: an IBAN, or the provider's id of the payment. */
+  payee?: string
+  payer?: string
+  /** The free text that came with it, at most 1,000 characters are kept. */
+  text?: string
+  actor: Actor
+  /** Why a person confirms it; kept in the order's history. */
+  reason?: string
+}
+export type ConfirmOutcome =
+  /** The order is paid and the account has the credit (or gets it as soon as the ledger answers: `applied` false). */
+  | { kind: 'credited'; order: Order; payment: Payment; applied: boolean }
+  /** Kept for an administrator; nothing is credited. */
+  | { kind: 'unmatched'; reason: MismatchReason; payment: Payment }
+  /** This source had told us of this id before; nothing happens. `isSame`: with the same amount and currency. */
+  | { kind: 'duplicate'; payment: Payment; isSame: boolean }
+
+export type NewRefund = {
+  orderId: string
+  amountCents: number
+  /** 1 to 500 characters. */
+  reason: string
+  /** 1 to 60 characters, unique within the order: the same key refunds once. */
+  key: string
+  /** Whether the account's balance may go below zero by it. */
+  allowNegative?: boolean
+  actor: Actor
+}
+export type RefundOutcome =
+  | { kind: 'refunded'; order: Order; applied: boolean }
+  /** An earlier call with this key and amount had done it. */
+  | { kind: 'exists'; order: Order }
+  /** The key belongs to another amount. */
+  | { kind: 'key_taken' }
+  | { kind: 'not_found' }
+  | { kind: 'not_refundable'; order: Order }
+  | { kind: 'too_much'; refundableCents: number }
+  /** It would leave less than nothing, and `allowNegative` was not given. In nano-USD as text it is `formatUsd(available)`. */
+  | { kind: 'insufficient_balance'; available: number }
+
+export type Resolution =
+  /** Credits `creditCents` (left out: what was paid, for US dollars only) to the account of `orderId`, in whatever state. */
+  | { kind: 'credit'; orderId: string; creditCents?: number }
+  /** Closes the payment without credit: sent back, or not ours. */
+  | { kind: 'dismiss' }
+export type NewResolution = { paymentId: string; resolution: Resolution; reason: string; actor: Actor }
+export type ResolveOutcome =
+  | { kind: 'credited'; order: Order; payment: Payment; applied: boolean }
+  | { kind: 'dismissed'; payment: Payment }
+  | { kind: 'not_found' }
+  | { kind: 'unknown_order' }
+  | { kind: 'already_resolved'; payment: Payment }
+  /** Another currency without `creditCents`, or more than was paid. */
+  | { kind: 'amount_required' }
+  | { kind: 'amount_out_of_range'; maximumCents: number }
+  /** The account's balance would leave the ledger's range. */
+  | { kind: 'balance_limit' }
+
+/** All that are given must hold. */
+export type OrderSearch = PageRequest & {
+  /** In any writing; the beginning is enough. */
+  reference?: string
+  /** A part of the account's e-mail address, in any case. */
+  email?: string
+  accountId?: string
+  amountCents?: number
+  state?: OrderState
+  method?: OrderMethod
+  /** Only orders (not) said to be paid by the customer. */
+  isClaimed?: boolean
+}
+export type FoundOrder = Order & { account: { name: string; email: string } }
+
+export type PaymentSearch = PageRequest & { state?: PaymentState; orderId?: string }

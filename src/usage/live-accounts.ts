@@ -1,0 +1,143 @@
+/**
+ * Tells pages that are open what changes on their account. However many connections look at an account, one watcher per
+ * process asks the ledger once a second, and only while somebody looks.
+ */
+import type { Database } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import type { Ledger } from '@/ledger/ledger'
+import type { AccountBalance } from '@/ledger/outcomes'
+import type { Logger } from '@/lib/logger'
+import type { Nano } from '@/lib/money'
+
+export type LiveEvent =
+  | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
+  /** New charges have reached the lists and charts; `pending` more are on their way. */
+  | { type: 'usage'; seq: number; pending: number }
+
+export type Watch = { end(): void }
+
+export interface LiveAccounts {
+  /**
+   * Calls `listener` with the balance as soon as it is known, and from then on with every change, until `end`. Returns
+   * undefined where the account has {@link MAX_WATCHERS} watchers already.
+   */
+  watch(accountId: string, listener: (event: LiveEvent) => void): Watch | undefined
+  /** Accounts watched now. */
+  accountCount(): number
+  /** Ends all looking, for ever. */
+  stop(): void
+}
+
+export type LiveAccountsDeps = {
+  ledger: Ledger
+  database: Database
+  logger: Logger
+  /** Milliseconds between two looks. */
+  intervalMs?: number
+}
+
+/** Connections per account and process: a few people with a few tabs each. */
+export const MAX_WATCHERS = 20
+const INTERVAL_MS = 1_000
+const LOOK_TIMEOUT_MS = 5_000
+
+/** Creates the watchers of one process. */
+export function createLiveAccounts(deps: LiveAccountsDeps): LiveAccounts {
+  const accounts = new Map<string, AccountWatcher>()
+  let isStopped = false
+  return {
+    watch(accountId, listener) {
+      if (isStopped) return undefined
+      const watcher = accounts.get(accountId) ?? createAccountWatcher(deps, accountId)
+      if (watcher.listeners.size >= MAX_WATCHERS) return undefined
+      accounts.set(accountId, watcher)
+      // Each connection has an identity of its own, even where two hand in the same function.
+      const own = (event: LiveEvent) => listener(event)
+      watcher.add(own)
+      return {
+        end() {
+          watcher.listeners.delete(own)
+          if (watcher.listeners.size > 0 || accounts.get(accountId) !== watcher) return
+          watcher.stop()
+          accounts.delete(accountId)
+        },
+      }
+    },
+    accountCount: () => accounts.size,
+    stop() {
+      isStopped = true
+      for (const watcher of accounts.values()) watcher.stop()
+      accounts.clear()
+    },
+  }
+}
+
+type AccountWatcher = {
+  readonly listeners: Set<(event: LiveEvent) => void>
+  add(listener: (event: LiveEvent) => void): void
+  stop(): void
+}
+
+function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): AccountWatcher {
+  const { ledger, database, logger, intervalMs = INTERVAL_MS } = deps
+  const listeners = new Set<(event: LiveEvent) => void>()
+  let told: Extract<LiveEvent, { type: 'balance' }> | undefined
+  /** The number of the last charge in the history that the listeners know of; undefined before the first look. */
+  let toldSeq: number | undefined
+  let isStopped = false
+  let isFailing = false
+  let timer: Timer | undefined = setTimeout(run, 0)
+
+  async function run(): Promise<void> {
+    try {
+      await withDeadline(look(), LOOK_TIMEOUT_MS)
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) logger.warn('live_account_unreadable', { accountId, error })
+      isFailing = true
+    }
+    if (!isStopped) timer = setTimeout(run, intervalMs)
+  }
+
+  async function look(): Promise<void> {
+    const balance = await ledger.readBalance(accountId)
+    if (!balance || isStopped) return
+    const event = balanceEvent(balance)
+    if (JSON.stringify(event) !== JSON.stringify(told)) tell(event)
+    told = event
+    if (toldSeq === undefined || balance.seq !== toldSeq) await lookForUsage(balance.seq)
+  }
+
+  /** A page that is told of a charge asks for it at once: it is told when the history has it. */
+  async function lookForUsage(ledgerSeq: number): Promise<void> {
+    const seq = await readHistorySeq(database, accountId)
+    if (isStopped || seq === toldSeq) return
+    if (toldSeq !== undefined) tell({ type: 'usage', seq, pending: Math.max(0, ledgerSeq - seq) })
+    toldSeq = seq
+  }
+
+  function tell(event: LiveEvent): void {
+    for (const listener of listeners) listener(event)
+  }
+
+  return {
+    listeners,
+    add(listener) {
+      listeners.add(listener)
+      if (told) listener(told)
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+function balanceEvent({ available, held, spentThisMonth }: AccountBalance): Extract<LiveEvent, { type: 'balance' }> {
+  return { type: 'balance', balance: (available + held) as Nano, available, held, spentThisMonth }
+}
+
+async function readHistorySeq({ sql }: Database, accountId: string): Promise<number> {
+  const [row] = await sql<{ ledger_seq: number }[]>`SELECT ledger_seq FROM accounts WHERE id = ${accountId}`
+  return row?.ledger_seq ?? 0
+}

@@ -1,0 +1,27 @@
+/** What billing rules and flags mean, in the words of docs/BILLING.md: shown on receipts and beside filters. */
+import type { BillingRule, EventFlag } from '@/ledger/usage-event'
+
+export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
+  usage: 'The answer was complete. You paid for the usage that the provider reported.',
+  counted:
+    'The answer was complete, but the provider reported no usage. You paid for our own count of the input and of the output that you received.',
+  broken_usage:
+    'The provider broke off after its first content. You paid for the last usage it reported, or for what had been relayed where that was more.',
+  broken_counted:
+    'The provider broke off after its first content without reporting usage. You paid for our own count of the input and of the output that you received.',
+  disconnect_usage:
+    'The connection to your client ended before the answer did. You paid for the usage that the provider had reported.',
+  disconnect_counted:
+    'The connection to your client ended before the answer did, and the provider had reported no usage. You paid for our own count of the input and of the output up to then.',
+  expired:
+    'The gateway that handled the request stopped before it could settle. You paid for what it had last recorded: at least the input, once a provider had been reached.',
+}
+
+export const FLAG_WORDS: Readonly<Record<EventFlag, string>> = {
+  estimated: 'Some token counts are our own, since the provider reported none in the end.',
+  clamped: 'The provider reported more than the request could have used. You paid for no more than was possible.',
+  overrun: 'The request cost more than was left of the amount that was reserved for it.',
+  late: 'A correction: the real cost became known after the reservation had expired. The difference was charged or returned.',
+  expired: 'The reservation ran out before the gateway settled it.',
+  forced: 'The reservation was lost with a server. The cost was charged all the same, once.',
+}

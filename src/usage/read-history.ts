@@ -1,0 +1,31 @@
+/** Reads of the history that a person waits for: bounded, and answered in words where they fail. */
+import { GatewayError } from '@/chat/error'
+import { DatabaseTimeoutError, withDeadline } from '@/db/deadline'
+
+/** What Postgres says where a statement was ended by its timeout. */
+const QUERY_CANCELED = '57014'
+const TIMEOUT_MS = 10_000
+const RETRY_SECONDS = 2
+
+/** Waits for `work`. Throws a GatewayError: `timeout` where it took too long, `overloaded` where the history can't be reached. */
+export async function readHistory<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await withDeadline(work, TIMEOUT_MS)
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
+    if (cause instanceof DatabaseTimeoutError || codeOf(cause) === QUERY_CANCELED) {
+      throw new GatewayError('timeout', 'Looking this up took too long. Try again with a shorter time.', { cause })
+    }
+    if (codeOf(cause) === undefined) throw cause
+    throw new GatewayError('overloaded', 'The usage history cannot be reached at the moment. Try again.', {
+      retryAfterSeconds: RETRY_SECONDS,
+      cause,
+    })
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return codeOf(error.cause)
+}

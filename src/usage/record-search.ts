@@ -1,0 +1,82 @@
+/**
+ * Finds an account's records, newest first, page by page, in bounded time however many records there are: by key and model
+ * through the daily sums, which say where matches are; exceptions through their own index; all else by reading backwards.
+ */
+import type { Database } from '@/db/client'
+import { createCellSteps } from './cell-steps'
+import { readKeyNames } from './key-names'
+import type { TakeStep } from './search-step'
+import { isNoteworthy, type UsageFilter } from './usage-filter'
+import { type ListedRecord, positionOf, type RecordPosition, type RecordRow, toListed } from './usage-record'
+import { createWindowSteps } from './window-steps'
+
+export type SearchPage = {
+  records: ListedRecord[]
+  /** Where the next page begins; null at the end. */
+  next: RecordPosition | null
+  /** The search ran out of time before the page was full: it has looked at everything back to here, milliseconds since 1970. */
+  searchedToMs: number | null
+}
+
+export type SearchOptions = {
+  /** The last record of the page before. */
+  after?: RecordPosition | undefined
+  /** 1 to {@link MAX_PAGE_SIZE}. */
+  limit: number
+  /** Milliseconds after which no further step is begun. */
+  budgetMs?: number
+  /** Records that one look reads where no index leads to the matches alone. */
+  windowSize?: number
+}
+
+export const MAX_PAGE_SIZE = 5_000
+const DEFAULT_BUDGET_MS = 1_500
+/** A few dozen milliseconds of work where none of them matches. */
+const WINDOW_SIZE = 10_000
+
+/** One page of `filter`'s records. Throws where the database can't be reached in time. */
+export async function searchRecords(
+  database: Database,
+  filter: UsageFilter,
+  options: SearchOptions,
+): Promise<SearchPage> {
+  const { after, limit, budgetMs = DEFAULT_BUDGET_MS, windowSize = WINDOW_SIZE } = options
+  const takeStep = chooseSteps(database, filter, windowSize)
+  const deadline = performance.now() + budgetMs
+  const rows: RecordRow[] = []
+  let position = after
+  let rest: RecordPosition | null = null
+  do {
+    // One more than is shown tells whether there is a next page.
+    const step = await takeStep(position, limit + 1 - rows.length)
+    rows.push(...step.rows)
+    rest = step.rest
+    position = step.rest ?? undefined
+  } while (rows.length <= limit && rest && performance.now() < deadline)
+  return finishPage(database, filter, rows, limit, rest)
+}
+
+async function finishPage(
+  database: Database,
+  { accountId }: UsageFilter,
+  rows: readonly RecordRow[],
+  limit: number,
+  rest: RecordPosition | null,
+): Promise<SearchPage> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const names = await readKeyNames(
+    database,
+    accountId,
+    shown.map((row) => row.key_id),
+  )
+  const records = shown.map((row) => toListed(row, names))
+  if (rows.length > limit && last) return { records, next: positionOf(last), searchedToMs: null }
+  return { records, next: rest, searchedToMs: rest && Math.floor(rest.atMicros / 1000) }
+}
+
+function chooseSteps(database: Database, filter: UsageFilter, windowSize: number): TakeStep {
+  const isByCell = filter.keyId !== undefined || filter.model !== undefined
+  const createSteps = isByCell && !isNoteworthy(filter) ? createCellSteps : createWindowSteps
+  return createSteps(database, filter, windowSize)
+}

@@ -1,0 +1,107 @@
+/** What the records of a filter add up to: from the daily sums wherever they know, else from the records within bounds. */
+import type { Database } from '@/db/client'
+import { type Nano, nano } from '@/lib/money'
+import { boundedScan, MAX_SUMMED } from './bounded-scan'
+import { FIRST_ERROR_STATUS, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
+import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
+
+export type RecordTotals = {
+  /** Corrections move the cost only. */
+  requests: number
+  errors: number
+  inputTokens: number
+  outputTokens: number
+  cost: Nano
+  /** False where there were too many records to look at: the sums cover only the newest {@link MAX_SUMMED}. */
+  isComplete: boolean
+}
+
+/** The sums of everything that `filter` matches. */
+export async function sumRecords(database: Database, filter: UsageFilter): Promise<RecordTotals> {
+  if (isRolledUp(filter)) return await sumByDay(database, filter)
+  if (filter.status !== 'ok') return await sumFromRecords(database, filter)
+  // What went well is all but the errors, which are few.
+  const { status, ...all } = filter
+  if (!isRolledUp(all)) return await sumFromRecords(database, filter)
+  const [whole, errors] = await Promise.all([
+    sumByDay(database, all),
+    sumFromRecords(database, { ...all, status: 'error' }),
+  ])
+  return subtract(whole, errors)
+}
+
+/** Whole days from the daily sums; what is left at both ends, less than a day each, from the records. */
+async function sumByDay(database: Database, filter: UsageFilter): Promise<RecordTotals> {
+  const firstDayMs = startOfUtcDay(filter.fromMs + MS_PER_DAY - 1)
+  const endMs = startOfUtcDay(filter.toMs)
+  if (firstDayMs >= endMs) return await sumFromRecords(database, filter)
+  const parts = [readDays(database, filter, firstDayMs, endMs)]
+  if (filter.fromMs < firstDayMs) parts.push(sumFromRecords(database, { ...filter, toMs: firstDayMs }))
+  // Today is not over: nothing is later than now, and the daily sums are as fresh as the records.
+  if (endMs < filter.toMs) parts.push(sumLastDay(database, filter, endMs))
+  return (await Promise.all(parts)).reduce(add)
+}
+
+function sumLastDay(database: Database, filter: UsageFilter, startMs: number): Promise<RecordTotals> {
+  const isToday = startMs === startOfUtcDay(Date.now()) && filter.toMs >= Date.now()
+  if (isToday) return readDays(database, filter, startMs, startMs + MS_PER_DAY)
+  return sumFromRecords(database, { ...filter, fromMs: startMs })
+}
+
+type SumRow = { requests: number; errors: number; input: number; output: number; cost: number; seen: number }
+
+async function readDays({ sql }: Database, filter: UsageFilter, fromMs: number, toMs: number): Promise<RecordTotals> {
+  const [row] = await sql<SumRow[]>`
+    SELECT coalesce(sum(requests), 0)::bigint AS requests, coalesce(sum(errors), 0)::bigint AS errors,
+      coalesce(sum(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens), 0)::bigint AS input,
+      coalesce(sum(output_tokens), 0)::bigint AS output, coalesce(sum(cost_nano), 0)::bigint AS cost, 0::bigint AS seen
+    FROM usage_daily WHERE account_id = ${filter.accountId}
+      AND day >= ${utcDayOf(fromMs)}::text::date AND day < ${utcDayOf(toMs)}::text::date
+      AND ${keyAndModelCondition(sql, filter)}`
+  return toTotals(row)
+}
+
+async function sumFromRecords({ sql }: Database, filter: UsageFilter): Promise<RecordTotals> {
+  const [row] = await sql<SumRow[]>`
+    SELECT count(*) FILTER (WHERE is_match AND kind <> 'late') AS requests,
+      count(*) FILTER (WHERE is_match AND kind <> 'late' AND status >= ${FIRST_ERROR_STATUS}) AS errors,
+      coalesce(sum(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)
+        FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS input,
+      coalesce(sum(output_tokens) FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS output,
+      coalesce(sum(cost_nano) FILTER (WHERE is_match), 0)::bigint AS cost, count(*) AS seen
+    FROM ${boundedScan(sql, filter)} r`
+  return toTotals(row)
+}
+
+function toTotals(row: SumRow | undefined): RecordTotals {
+  return {
+    requests: row?.requests ?? 0,
+    errors: row?.errors ?? 0,
+    inputTokens: row?.input ?? 0,
+    outputTokens: row?.output ?? 0,
+    cost: nano(row?.cost ?? 0),
+    isComplete: (row?.seen ?? 0) < MAX_SUMMED,
+  }
+}
+
+function add(one: RecordTotals, other: RecordTotals): RecordTotals {
+  return {
+    requests: one.requests + other.requests,
+    errors: one.errors + other.errors,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cost: nano(one.cost + other.cost),
+    isComplete: one.isComplete && other.isComplete,
+  }
+}
+
+function subtract(whole: RecordTotals, part: RecordTotals): RecordTotals {
+  return {
+    requests: whole.requests - part.requests,
+    errors: whole.errors - part.errors,
+    inputTokens: whole.inputTokens - part.inputTokens,
+    outputTokens: whole.outputTokens - part.outputTokens,
+    cost: nano(whole.cost - part.cost),
+    isComplete: whole.isComplete && part.isComplete,
+  }
+}

@@ -1,0 +1,8 @@
+/** What a search is made of: looks at the records that are each bounded, whatever there is to look at. */
+import type { RecordPosition, RecordRow } from './usage-record'
+
+/** What one look found, and from where to go on; `rest` is null where nothing can follow. */
+export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }
+
+/** Looks behind `from` (undefined: at the newest) for at most `wanted` records, 1 or more. */
+export type TakeStep = (from: RecordPosition | undefined, wanted: number) => Promise<SearchStep>

@@ -1,0 +1,78 @@
+/** Which of an account's records somebody wants to see: the filter of the usage list, as conditions on the records. */
+import type { PendingQuery, Row, Sql } from 'postgres'
+import type { BillingRule, EventFlag } from '@/ledger/usage-event'
+
+/** A piece of a statement. */
+export type Fragment = PendingQuery<Row[]>
+
+/** `ok`: below 400; `error`: from 400 on; a number: that very HTTP status. */
+export type StatusFilter = 'ok' | 'error' | number
+
+/** The account comes from the session alone. Everything left out matches all. */
+export type UsageFilter = {
+  accountId: string
+  /** Milliseconds since 1970: from `fromMs` on, and before `toMs`. */
+  fromMs: number
+  toMs: number
+  keyId?: string
+  /** The model that answered, and the model or tier that was asked for. */
+  model?: string
+  requestedModel?: string
+  status?: StatusFilter
+  flag?: EventFlag
+  rule?: BillingRule
+}
+
+/** The lowest HTTP status that counts as an error. */
+export const FIRST_ERROR_STATUS = 400
+
+/** Whether the daily sums tell all about the filter: they are kept by key and by the model that answered. */
+export function isRolledUp(filter: UsageFilter): boolean {
+  const { requestedModel, status, flag, rule } = filter
+  return requestedModel === undefined && status === undefined && flag === undefined && rule === undefined
+}
+
+/** Whether every match is one of the records that did not simply go well, which have an index of their own. */
+export function isNoteworthy({ status, flag, rule }: UsageFilter): boolean {
+  const isError = status === 'error' || (typeof status === 'number' && status >= FIRST_ERROR_STATUS)
+  return isError || flag !== undefined || (rule !== undefined && rule !== 'usage')
+}
+
+/** The condition of that index, word for word, since the planner has to recognise it. */
+export function noteworthyCondition(sql: Sql): Fragment {
+  return sql`(status >= 400 OR rule <> 'usage' OR flags <> '{}')`
+}
+
+/** Account and time: ` account_id = … AND settled_at … `. */
+export function rangeCondition(sql: Sql, { accountId, fromMs, toMs }: UsageFilter): Fragment {
+  const [from, to] = [fromMs, toMs].map((atMs) => new Date(atMs).toISOString())
+  return sql`account_id = ${accountId} AND settled_at >= ${from ?? ''}::text::timestamptz
+    AND settled_at < ${to ?? ''}::text::timestamptz`
+}
+
+/** All conditions but account and time: ` true AND … `. */
+export function matchCondition(sql: Sql, filter: UsageFilter): Fragment {
+  return sql`${keyAndModelCondition(sql, filter)} AND ${detailCondition(sql, filter)}`
+}
+
+/** What the daily sums know beside the day: ` true AND … `. */
+export function keyAndModelCondition(sql: Sql, { keyId, model }: UsageFilter): Fragment {
+  return sql`true ${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+    ${model === undefined ? sql`` : sql`AND model = ${model}`}`
+}
+
+/** What neither the daily sums nor an index know: ` true AND … `. */
+export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
+  const { requestedModel, flag, rule } = filter
+  return sql`true ${requestedModel === undefined ? sql`` : sql`AND requested_model = ${requestedModel}`}
+    ${flag === undefined ? sql`` : sql`AND ${flag} = ANY(flags)`}
+    ${rule === undefined ? sql`` : sql`AND rule = ${rule}`}
+    ${statusCondition(sql, filter.status)}`
+}
+
+function statusCondition(sql: Sql, status: StatusFilter | undefined): Fragment {
+  if (status === undefined) return sql``
+  if (status === 'ok') return sql`AND status < ${FIRST_ERROR_STATUS}`
+  if (status === 'error') return sql`AND status >= ${FIRST_ERROR_STATUS}`
+  return sql`AND status = ${status}`
+}

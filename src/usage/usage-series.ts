@@ -1,0 +1,131 @@
+/** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
+import type { Database } from '@/db/client'
+import { boundedScan, MAX_SUMMED } from './bounded-scan'
+import { readKeyNames } from './key-names'
+import { FIRST_ERROR_STATUS, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
+import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
+
+export const SERIES_GROUPS = ['model', 'key', 'status'] as const
+export type SeriesGroup = (typeof SERIES_GROUPS)[number]
+export type SeriesStep = 'hour' | 'day'
+
+export type SeriesPoint = {
+  /** The start of the hour or of the day (UTC), milliseconds since 1970. */
+  atMs: number
+  /** A model id, a key id, `ok` or `error`. */
+  group: string
+  requests: number
+  tokens: number
+  /** nano-USD. */
+  cost: number
+}
+
+export type UsageSeries = {
+  step: SeriesStep
+  /** Only steps in which something happened, oldest first. */
+  points: SeriesPoint[]
+  /** What to call each group. */
+  labels: Map<string, string>
+  /** False where there were too many records to look at: the oldest are missing. */
+  isComplete: boolean
+}
+
+/** Up to here a chart shows hours, beyond it days. A little more than three days: an open end lies just ahead of now. */
+export const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
+
+/** The chart of `filter`. Days are whole UTC days, also where the filter's time cuts into one. */
+export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {
+  const step = filter.toMs - filter.fromMs <= MAX_HOURLY_MS ? 'hour' : 'day'
+  const whole = step === 'day' ? wholeDays(filter) : filter
+  const { rows, isComplete } = await readRows(database, whole, group, step)
+  const points = rows.map((row) => ({
+    atMs: row.bucket * (step === 'day' ? MS_PER_DAY : MS_PER_HOUR),
+    group: row.label,
+    requests: row.requests,
+    tokens: row.tokens,
+    cost: row.cost,
+  }))
+  const ids = [...new Set(points.map((point) => point.group))]
+  const names = group === 'key' ? await readKeyNames(database, filter.accountId, ids) : new Map<string, string>()
+  return { step, points, labels: new Map(ids.map((id) => [id, names.get(id) ?? id])), isComplete }
+}
+
+/** `bucket` counts hours or days since 1970. */
+type PointRow = { bucket: number; label: string; requests: number; tokens: number; cost: number }
+type Rows = { rows: PointRow[]; isComplete: boolean }
+
+async function readRows(database: Database, filter: UsageFilter, group: SeriesGroup, step: SeriesStep): Promise<Rows> {
+  if (step === 'hour' || !isRolledUp(filter)) return await groupRecords(database, filter, group, step)
+  if (group !== 'status') return { rows: await groupDays(database, filter, group), isComplete: true }
+  const [all, errors] = await Promise.all([
+    groupDays(database, filter, undefined),
+    groupRecords(database, { ...filter, status: 'error' }, 'status', 'day'),
+  ])
+  return { rows: splitByStatus(all, errors.rows), isComplete: errors.isComplete }
+}
+
+async function groupDays(
+  { sql }: Database,
+  filter: UsageFilter,
+  group: 'model' | 'key' | undefined,
+): Promise<PointRow[]> {
+  const { accountId, fromMs, toMs } = filter
+  const label = group === 'model' ? sql`model` : group === 'key' ? sql`key_id` : sql`'ok'::text`
+  const rows = await sql<PointRow[]>`
+    SELECT (day - '1970-01-01'::date)::bigint AS bucket, ${label} AS label, sum(requests)::bigint AS requests,
+      sum(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens + output_tokens)::bigint AS tokens,
+      sum(cost_nano)::bigint AS cost
+    FROM usage_daily WHERE account_id = ${accountId}
+      AND day >= ${utcDayOf(fromMs)}::text::date AND day < ${utcDayOf(toMs)}::text::date
+      AND ${keyAndModelCondition(sql, filter)}
+    GROUP BY 1, 2 ORDER BY 1, 2`
+  return [...rows]
+}
+
+async function groupRecords(
+  { sql }: Database,
+  filter: UsageFilter,
+  group: SeriesGroup,
+  step: SeriesStep,
+): Promise<Rows> {
+  const seconds = (step === 'day' ? MS_PER_DAY : MS_PER_HOUR) / 1000
+  const rows = await sql<(PointRow & { matches: number; seen: number })[]>`
+    SELECT floor(extract(epoch FROM settled_at) / ${seconds}::text::bigint)::bigint AS bucket, ${labelOf(group, sql)} AS label,
+      count(*) FILTER (WHERE is_match AND kind <> 'late') AS requests,
+      coalesce(sum(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens + output_tokens)
+        FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS tokens,
+      coalesce(sum(cost_nano) FILTER (WHERE is_match), 0)::bigint AS cost, count(*) FILTER (WHERE is_match) AS matches,
+      sum(count(*)) OVER ()::bigint AS seen
+    FROM ${boundedScan(sql, filter)} r GROUP BY 1, 2 ORDER BY 1, 2`
+  const matching = rows.filter((row) => row.matches > 0)
+  return { rows: matching.map(({ seen, matches, ...row }) => row), isComplete: (rows[0]?.seen ?? 0) < MAX_SUMMED }
+}
+
+function labelOf(group: SeriesGroup, sql: Database['sql']): Fragment {
+  if (group === 'model') return sql`model`
+  return group === 'key' ? sql`key_id` : sql`CASE WHEN status >= ${FIRST_ERROR_STATUS} THEN 'error' ELSE 'ok' END`
+}
+
+/** Takes the errors off the whole, day by day. */
+function splitByStatus(all: readonly PointRow[], errors: readonly PointRow[]): PointRow[] {
+  const byDay = new Map(errors.map((row) => [row.bucket, row]))
+  return all.flatMap((whole) => {
+    const failed = byDay.get(whole.bucket)
+    if (!failed) return [whole]
+    const rest = {
+      ...whole,
+      requests: whole.requests - failed.requests,
+      tokens: whole.tokens - failed.tokens,
+      cost: whole.cost - failed.cost,
+    }
+    return rest.requests > 0 || rest.cost !== 0 ? [rest, failed] : [failed]
+  })
+}
+
+function wholeDays(filter: UsageFilter): UsageFilter {
+  return {
+    ...filter,
+    fromMs: Math.floor(filter.fromMs / MS_PER_DAY) * MS_PER_DAY,
+    toMs: Math.ceil(filter.toMs / MS_PER_DAY) * MS_PER_DAY,
+  }
+}

@@ -1,0 +1,78 @@
+/** Everything an account may see of its usage, as one dependency of the routes. */
+import { GatewayError } from '@/chat/error'
+import type { Database } from '@/db/client'
+import type { Ledger } from '@/ledger/ledger'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import { exportRecords } from './export-records'
+import { type FilterChoices, readChoices } from './filter-choices'
+import { type Overview, readOverview } from './overview'
+import { readHistory } from './read-history'
+import { type PriceUsage, type Receipt, readReceipt } from './receipt'
+import { type SearchOptions, type SearchPage, searchRecords } from './record-search'
+import { type RecordTotals, sumRecords } from './record-totals'
+import type { UsageFilter } from './usage-filter'
+import { readSeries, type SeriesGroup, type UsageSeries } from './usage-series'
+
+/** All throw a GatewayError, `overloaded` or `timeout`, where a store can't be reached or takes too long. */
+export interface UsageViews {
+  overview(accountId: string): Promise<Overview | undefined>
+  search(filter: UsageFilter, options: SearchOptions): Promise<SearchPage>
+  totals(filter: UsageFilter): Promise<RecordTotals>
+  series(filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries>
+  choices(accountId: string): Promise<FilterChoices>
+  receipt(accountId: string, id: string): Promise<Receipt | undefined>
+  /** The records as CSV. Throws `rate_limited` where too many exports run. */
+  export(filter: UsageFilter): ReadableStream<Uint8Array>
+}
+
+export type UsageViewsDeps = {
+  /** A pool of its own: a customer who looks at millions of records takes nothing from paid requests. */
+  database: Database
+  ledger: Ledger
+  priceUsage: PriceUsage
+  clock: Pick<Clock, 'now'>
+  logger: Logger
+}
+
+const MAX_EXPORTS_PER_ACCOUNT = 2
+const MAX_EXPORTS = 8
+const RETRY_SECONDS = 10
+
+/** Creates the views over the history and the ledger. */
+export function createUsageViews({ database, ledger, priceUsage, clock, logger }: UsageViewsDeps): UsageViews {
+  const exports = new Map<string, number>()
+
+  function countExport(accountId: string, change: 1 | -1): void {
+    const count = (exports.get(accountId) ?? 0) + change
+    if (count > 0) exports.set(accountId, count)
+    else exports.delete(accountId)
+  }
+
+  function beginExport(filter: UsageFilter): ReadableStream<Uint8Array> {
+    const { accountId } = filter
+    const open = [...exports.values()].reduce((sum, count) => sum + count, 0)
+    if (open >= MAX_EXPORTS || (exports.get(accountId) ?? 0) >= MAX_EXPORTS_PER_ACCOUNT) {
+      throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+    }
+    return exportRecords(database, filter, () => {
+      countExport(accountId, 1)
+      return (failure) => {
+        countExport(accountId, -1)
+        if (failure !== undefined) logger.warn('usage_export_failed', { accountId, error: failure })
+      }
+    })
+  }
+
+  return {
+    overview: (accountId) => readHistory(readOverview(database, ledger, accountId, clock.now())),
+    search: (filter, options) => readHistory(searchRecords(database, filter, options)),
+    totals: (filter) => readHistory(sumRecords(database, filter)),
+    series: (filter, group) => readHistory(readSeries(database, filter, group)),
+    choices: (accountId) => readHistory(readChoices(database, accountId)),
+    receipt: (accountId, id) => readHistory(readReceipt(database, priceUsage, accountId, id)),
+    export: beginExport,
+  }
+}

@@ -1,0 +1,34 @@
+/** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { hashPassword, verifyPassword } from '@/accounts/passwords'
+
+setDefaultTimeout(60_000)
+
+describe('a password hash', () => {
+  test('is argon2id with 19 MiB and two passes', async () => {
+    expect(await hashPassword('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  })
+
+  test('knows its password from one that differs in the last of 256 characters', async () => {
+    const password = 'x'.repeat(255)
+    const hash = await hashPassword(`${password}a`)
+    expect(await verifyPassword(`${password}a`, hash)).toBe(true)
+    expect(await verifyPassword(`${password}b`, hash)).toBe(false)
+    expect(await verifyPassword(password, hash)).toBe(false)
+  })
+
+  test('is of what was meant, however the keyboard composes it', async () => {
+    const hash = await hashPassword('Passwörter für alle'.normalize('NFD'))
+    expect(await verifyPassword('Passwörter für alle'.normalize('NFC'), hash)).toBe(true)
+  })
+})
+
+describe('a flood of passwords', () => {
+  test('waits in a line of limited length; whoever comes then is told to come again, and the line goes on', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 210 }, () => hashPassword('correct horse')))
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    expect(refused).toHaveLength(6)
+    expect(refused[0]).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 2 } })
+    expect(await hashPassword('correct horse')).toStartWith('$argon2id$')
+  })
+})

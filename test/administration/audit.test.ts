@@ -1,0 +1,102 @@
+/** The audit log: it only grows, in one order whoever writes at once, and tampering with the table shows. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import fc from 'fast-check'
+import { type AuditEntry, recordAudit, verifyAuditChain } from '@/accounts/audit'
+import { connectDatabase, type Database } from '@/db/client'
+
+setDefaultTimeout(60_000)
+
+let database: Database
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase())
+})
+afterAll(() => database.close())
+
+const entry: AuditEntry = {
+  actor: { userId: 'user_1', email: 'root@example.test' },
+  action: 'account.suspend',
+  subject: 'acct_1',
+  accountId: 'acct_1',
+  details: { reason: 'unpaid', before: 'active', amount: '12.5', count: 3, isLarge: false, note: null },
+  ip: '192.0.2.1',
+  requestId: 'req_1',
+}
+
+describe('recordAudit', () => {
+  test('many writers at once make one chain without gaps', async () => {
+    await Promise.all(Array.from({ length: 40 }, (_, index) => write({ ...entry, subject: `acct_${index}` })))
+    const state = await verifyAuditChain(database)
+    expect(state).toMatchObject({ kind: 'intact', entries: 40 })
+    const [row] = await database.sql`SELECT count(DISTINCT subject)::int AS subjects FROM audit_entries`
+    expect(row).toEqual({ subjects: 40 })
+  })
+
+  test('a transaction that fails leaves no entry and no gap', async () => {
+    const before = await verifyAuditChain(database)
+    const failing = database.db.transaction(async (transaction) => {
+      await recordAudit(transaction, entry)
+      throw new Error('undone')
+    })
+    await expect(failing).rejects.toThrow('undone')
+    await write(entry)
+    const after = await verifyAuditChain(database)
+    expect(after.kind === 'intact' && before.kind === 'intact' && after.entries - before.entries).toBe(1)
+  })
+
+  test('any text and number is kept so that the chain holds', async () => {
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.double(), fc.boolean(), fc.constant(null))
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.string(), value),
+        fc.string({ unit: 'binary', minLength: 1 }),
+        async (details, text) => {
+          await write({ ...entry, details, subject: `a${text}`, actor: { userId: null, email: text } })
+        },
+      ),
+      { numRuns: 60 },
+    )
+    expect((await verifyAuditChain(database)).kind).toBe('intact')
+  })
+})
+
+describe('the table', () => {
+  test.each(['UPDATE audit_entries SET details = details', 'DELETE FROM audit_entries', 'TRUNCATE audit_entries'])(
+    'refuses %s',
+    async (statement) => {
+      await expect(database.sql.unsafe(statement).execute()).rejects.toThrow('append-only')
+    },
+  )
+
+  test.each([
+    ['an altered entry', `UPDATE audit_entries SET details = '{"amount":"1"}' WHERE seq = 3`, 3, 'altered'],
+    ['another actor', `UPDATE audit_entries SET actor_email = 'x@example.test' WHERE seq = 2`, 2, 'altered'],
+    ['another time', `UPDATE audit_entries SET at = at + interval '1 hour' WHERE seq = 4`, 4, 'altered'],
+    ['a removed entry', 'DELETE FROM audit_entries WHERE seq = 2', 2, 'missing'],
+    ['a removed first entry', 'DELETE FROM audit_entries WHERE seq = 1', 1, 'missing'],
+  ] as const)('%s that a superuser made shows in the chain', async (_, statement, seq, fault) => {
+    const own = connectDatabase(await freshDatabase())
+    for (let index = 0; index < 5; index++) await write(entry, own)
+    expect((await verifyAuditChain(own)).kind).toBe('intact')
+    await own.sql.unsafe(`ALTER TABLE audit_entries DISABLE TRIGGER USER; ${statement}`)
+    expect(await verifyAuditChain(own)).toEqual({ kind: 'broken', seq, fault })
+    await own.close()
+  })
+
+  test('an entry whose own hash was made to fit breaks the link to the next', async () => {
+    const own = connectDatabase(await freshDatabase())
+    for (let index = 0; index < 3; index++) await write(entry, own)
+    const other = connectDatabase(await freshDatabase())
+    await write({ ...entry, details: {} }, other)
+    const [forged] = await other.sql`SELECT * FROM audit_entries`
+    await own.sql.unsafe('ALTER TABLE audit_entries DISABLE TRIGGER USER')
+    await own.sql`UPDATE audit_entries SET details = '{}', at = ${forged?.at}, hash = ${forged?.hash} WHERE seq = 1`
+    expect(await verifyAuditChain(own)).toEqual({ kind: 'broken', seq: 2, fault: 'unlinked' })
+    await Promise.all([own.close(), other.close()])
+  })
+})
+
+function write(item: AuditEntry, { db }: Database = database): Promise<void> {
+  return db.transaction((transaction) => recordAudit(transaction, item))
+}

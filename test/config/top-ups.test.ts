@@ -1,0 +1,86 @@
+/** Settings of top-ups: no webhook without a secret, no sandbox in production, no transfer to a mistyped account. */
+import { describe, expect, test } from 'bun:test'
+import { type Config, type Environment, loadConfig } from '@/config'
+import { formatFaults } from '@/lib/fault'
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+const OLDER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
+const IBAN = 'GB82 WEST 1234 5698 7654 32'
+
+describe('deposits', () => {
+  test('are taken by the sandbox outside production, and by nobody in production', () => {
+    expect(load({}).deposit).toEqual({ provider: 'sandbox', webhookSecrets: undefined })
+    expect(load({ NODE_ENV: 'production' }).deposit).toBeUndefined()
+    expect(load({ DEPOSIT_PROVIDER: 'none' }).deposit).toBeUndefined()
+  })
+
+  test('take several secrets, the newest first', () => {
+    const environment = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: `${SECRET},${OLDER}` }
+    expect(load(environment).deposit).toEqual({ provider: 'sandbox', webhookSecrets: [SECRET, OLDER] })
+  })
+
+  test.each([undefined, ''])('with a provider and the secret %p do not start', (secret) => {
+    const faults = faultsOf({ DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: secret })
+    expect(faults).toEqual([expect.stringContaining('DEPOSIT_WEBHOOK_SECRETS: is unset')])
+  })
+
+  test.each([
+    ',',
+    `${SECRET},`,
+    `,${SECRET}`,
+    `${SECRET}, ${OLDER}`,
+    'whsec_',
+    'whsec_dG9vc2hvcnQ=',
+    'a'.repeat(44),
+    `${SECRET}x`,
+  ])('refuse %p as secrets, without quoting it', (secret) => {
+    const faults = faultsOf({ DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: secret })
+    expect(faults[0]).toStartWith('DEPOSIT_WEBHOOK_SECRETS: expected one to five secrets')
+    if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
+  })
+
+  test('by the sandbox are refused in production', () => {
+    const environment = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET, NODE_ENV: 'production' }
+    expect(faultsOf(environment)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: NODE_ENV=production refuses')])
+  })
+})
+
+describe('bank transfers', () => {
+  test('go to the configured account', () => {
+    const environment = {
+      BANK_TRANSFER_BENEFICIARY: 'Gateway Ltd',
+      BANK_TRANSFER_IBAN: IBAN,
+      BANK_TRANSFER_BIC: 'WESTGB2L',
+      BANK_TRANSFER_BANK: 'West Bank',
+    }
+    expect(load(environment).bank).toEqual({
+      beneficiary: 'Gateway Ltd',
+      iban: 'GB82WEST12345698765432',
+      bic: 'WESTGB2L',
+      bank: 'West Bank',
+      address: undefined,
+      note: undefined,
+    })
+  })
+
+  test('need both the holder and the account', () => {
+    expect(faultsOf({ BANK_TRANSFER_IBAN: IBAN })).toEqual([expect.stringContaining('BANK_TRANSFER_BENEFICIARY')])
+    expect(faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway' })).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN')])
+  })
+
+  test.each(['GB82 WEST 1234 5698 7654 33', 'GB82', 'not an account at all'])('refuse the account %p', (iban) => {
+    const faults = faultsOf({ BANK_TRANSFER_BENEFICIARY: 'Gateway', BANK_TRANSFER_IBAN: iban })
+    expect(faults).toEqual([expect.stringContaining('BANK_TRANSFER_IBAN: expected an IBAN')])
+  })
+})
+
+function load(environment: Environment): Config['topUps'] {
+  const result = loadConfig(environment)
+  if (result.kind === 'faulty') throw new Error(formatFaults('faulty', result.faults))
+  return result.config.topUps
+}
+
+function faultsOf(environment: Environment): string[] {
+  const result = loadConfig(environment)
+  return result.kind === 'faulty' ? result.faults.map((fault) => `${fault.place}: ${fault.message}`) : []
+}

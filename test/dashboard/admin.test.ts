@@ -1,0 +1,224 @@
+/** The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/administration/fixture'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { type Person, signUpPerson } from '@test/support/person'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(120_000)
+
+let office: Office
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await office.stop()
+})
+
+function open(path: string, person: Person = office.first) {
+  return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie: person.cookie })
+}
+
+/** Gives the reason that the dialog of this title asks for, and sends it. */
+async function sendDialog(page: Page, title: string | RegExp, reason: string, action: string): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: title })
+  await dialog.getByRole('textbox', { name: /^(Reason|Note)/ }).fill(reason)
+  await dialog.getByRole('button', { name: action }).click()
+}
+
+describe('moving money', () => {
+  test('a large adjustment waits until the second administrator has looked at it and agreed', async () => {
+    const { accountId } = await office.gateway.customer('10')
+    const page = await open(`/admin/accounts/${accountId}`)
+    await page.getByRole('button', { name: 'Adjust credit' }).click()
+    await page.getByRole('dialog').getByLabel('Amount').fill('1500')
+    await sendDialog(page, 'Adjust credit', 'goodwill after the outage', 'Adjust credit')
+    await page.getByText('another administrator has to approve it').waitFor()
+    await page.goto(`${office.gateway.url}/dashboard/admin/approvals`)
+    await page.getByText('You asked for this: another administrator decides.').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+
+    const other = await open('/admin/approvals', office.second)
+    await other.getByText('goodwill after the outage').waitFor()
+    await other.getByRole('button', { name: 'Approve' }).click()
+    await sendDialog(other, /^Approve/, 'agreed', 'Approve')
+    await other.getByText('Approved and done.').waitFor()
+    await other.getByText('Nothing waits for approval').waitFor()
+    expect(await balanceOf(office, accountId)).toBe(1_510)
+    await page.goto(`${office.gateway.url}/dashboard/admin/accounts/${accountId}`)
+    await page.getByText('$1,510.00').waitFor()
+  })
+
+  test('an order is found, confirmed with a reason and refunded in part', async () => {
+    const order = await pendingOrder(office, 40)
+    const page = await open(`/admin/orders?reference=${order.reference}`)
+    await page.getByRole('link', { name: order.reference }).click()
+    const drawer = page.getByRole('dialog', { name: 'Order' })
+    await drawer.getByRole('button', { name: 'Confirm payment' }).click()
+    await sendDialog(page, 'Confirm payment', 'seen at the bank', 'Confirm payment')
+    await drawer.getByRole('button', { name: 'Refund' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Refund order' })
+    await dialog.getByRole('button', { name: 'Refund' }).click()
+    await dialog.getByText('Enter an amount such as 25 or 12.50.').waitFor()
+    await dialog.getByLabel('Amount').fill('50')
+    await sendDialog(page, 'Refund order', 'too much', 'Refund')
+    await dialog.getByText('At most 40 USD of this order can be refunded.').waitFor()
+    await dialog.getByLabel('Amount').fill('15.50')
+    await sendDialog(page, 'Refund order', 'half was not used', 'Refund')
+    await drawer.getByText('Partly refunded').waitFor()
+    expect(await balanceOf(office, order.accountId)).toBe(24.5)
+  })
+
+  test('a bank statement is previewed with colours and counts, imported, and then found imported', async () => {
+    const [fits, differs] = [await pendingOrder(office, 30), await pendingOrder(office, 60)]
+    const text = [
+      'Buchungstag;Betrag;Währung;Verwendungszweck;Auftraggeber',
+      `20.11.2026;30,00;USD;${fits.reference};Example Ltd`,
+      `20.11.2026;59,00;USD;${differs.reference};<img src=x onerror=alert(1)>`,
+      '20.11.2026;-1,00;USD;Gebühren;Bank',
+    ].join('\n')
+    const page = await open('/admin/statements')
+    const upload = async () => {
+      const buffer = Buffer.from(text, 'latin1')
+      await page.getByLabel('CSV file').setInputFiles({ name: 'statement.csv', mimeType: 'text/csv', buffer })
+      await page.getByRole('button', { name: 'Preview' }).click()
+    }
+    await upload()
+    await page.getByText('1 of 3 lines').waitFor()
+    await page.getByRole('cell', { name: /^Amount differs/ }).waitFor()
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    expect(await balanceOf(office, fits.accountId)).toBe(0)
+    await page.getByRole('button', { name: 'Import' }).click()
+    await sendDialog(page, 'Import statement', 'statement of November', 'Import')
+    await page.getByRole('cell', { name: 'Kept as unmatched payment', exact: true }).waitFor()
+    expect(await balanceOf(office, fits.accountId)).toBe(30)
+    await page.getByRole('button', { name: 'Import another' }).click()
+    await upload()
+    await page.getByText('Nothing to import').waitFor()
+
+    await page.goto(`${office.gateway.url}/dashboard/admin/orders`)
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await sendDialog(page, 'Dismiss payment', 'sent back', 'Dismiss payment')
+    await page.getByText('The payment was dismissed.').waitFor()
+    await page.getByText('Payments to match').waitFor({ state: 'detached' })
+  })
+
+  test('what the server refuses is said in its words, and the dialog stays', async () => {
+    const { accountId } = await office.gateway.customer('5')
+    const page = await open(`/admin/accounts/${accountId}`)
+    await page.getByRole('button', { name: 'Adjust credit' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Amount').fill('-7')
+    await sendDialog(page, 'Adjust credit', 'a mistake', 'Adjust credit')
+    await dialog.getByText('The account has only 5 USD available.').waitFor()
+    await dialog.getByLabel('Amount').fill('twelve')
+    await sendDialog(page, 'Adjust credit', 'a mistake', 'Adjust credit')
+    await dialog.getByText('must be an amount of USD').waitFor()
+  })
+})
+
+describe('accounts', () => {
+  test('are searched as typed, suspended with a reason, and activated', async () => {
+    const person = await signUpPerson(office.gateway, { name: '100% Fruit_Co' })
+    const page = await open('/admin/accounts')
+    await page.getByLabel('Search').pressSequentially('100%')
+    await page.waitForURL(/text=100%25/)
+    // The field keeps the focus while the list changes under it.
+    await page.keyboard.type(' fruit_')
+    await page.waitForURL(/fruit_/)
+    await page.getByRole('link', { name: '100% Fruit_Co' }).click()
+    await page.getByRole('button', { name: 'Suspend' }).click()
+    await sendDialog(page, 'Suspend account', 'unpaid bills', 'Suspend account')
+    await page.getByText('The account is suspended.').waitFor()
+    expect((await office.administration.viewAccount(person.viewer.accountId))?.status).toBe('suspended')
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await sendDialog(page, 'Activate account', 'all is paid', 'Activate account')
+    await page.getByText('The account is active.').waitFor()
+  })
+})
+
+describe('every page', () => {
+  const PAGES = [
+    ['/admin/orders', 'Orders'],
+    ['/admin/statements', 'Bank statements'],
+    ['/admin/accounts', 'Accounts'],
+    ['/admin/approvals', 'Approvals'],
+    ['/admin/providers', 'Providers'],
+    ['/admin/audit', 'Audit log'],
+  ] as const
+
+  test('is accessible and fits, wide and light, narrow and dark', async () => {
+    const { accountId } = await office.gateway.customer('10')
+    await office.administration.request(office.bob, adjustment(accountId, 2_000))
+    const page = await open('/admin/orders')
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [360, 'dark'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      for (const [path, heading] of [...PAGES, [`/admin/accounts/${accountId}`, 'Test Customer'] as const]) {
+        await page.goto(`${office.gateway.url}/dashboard${path}`)
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+        await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+        await expectAccessible(page)
+        await expectNoSidewaysScroll(page)
+      }
+    }
+  })
+
+  test.each([
+    ['/admin/orders?reference=SVC-2222', 'No order matches these filters'],
+    ['/admin/accounts?text=nobody-has-this', 'No account matches'],
+    ['/admin/audit?actor=nobody@example.test', 'No entry matches these filters'],
+  ])('%s says what to do where nothing is found', async (path, title) => {
+    const page = await open(path)
+    await page.getByText(title).waitFor()
+    await page.getByRole('button', { name: /^Clear/ }).click()
+    await page.getByText(title).waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  test('says what failed and tries again', async () => {
+    for (const [path, route] of [
+      ['/admin/orders', '**/api/admin/orders*'],
+      ['/admin/accounts', '**/api/admin/accounts*'],
+      ['/admin/approvals', '**/api/admin/approvals*'],
+      ['/admin/providers', '**/api/admin/health'],
+      ['/admin/audit', '**/api/admin/audit*'],
+    ] as const) {
+      const page = await open('/settings')
+      const refused = { error: { message: 'The history is away.', type: 'x', param: null, code: null } }
+      await page.route(route, (intercepted) => intercepted.fulfill({ status: 409, json: refused }))
+      await page.goto(`${office.gateway.url}/dashboard${path}`)
+      await page.getByText('The history is away.').waitFor()
+      await page.unroute(route)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('The history is away.').waitFor({ state: 'detached' })
+      await page.context().close()
+    }
+  })
+
+  test('does not exist for members', async () => {
+    const member = await signUpPerson(office.gateway)
+    const page = await open('/admin/accounts', member)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(await page.getByText('Administration').count()).toBe(0)
+    expect(await page.getByLabel('Search').count()).toBe(0)
+  })
+
+  test('the audit log verifies itself on request, and names the entry that somebody tampered with', async () => {
+    const page = await open('/admin/audit')
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The log is intact').waitFor()
+    const { sql } = office.gateway.gateway.database
+    await sql.unsafe(
+      'ALTER TABLE audit_entries DISABLE TRIGGER USER; UPDATE audit_entries SET subject = $$x$$ WHERE seq = 2',
+    )
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('Entry 2 was altered').waitFor()
+  })
+})

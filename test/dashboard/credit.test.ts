@@ -1,0 +1,210 @@
+/** The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import type { Page } from 'playwright-core'
+import type { OrderBody } from '@/http/dashboard/order-bodies'
+import type { Actor } from '@/orders/types'
+
+setDefaultTimeout(120_000)
+
+const ACTOR: Actor = { kind: 'system', name: 'test' }
+
+let gateway: TestGateway
+let browser: TestBrowser
+let person: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response(null, { status: 500 }) })
+  browser = await openBrowser()
+  person = await signUpPerson(gateway)
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+describe('a deposit', () => {
+  test('is ordered, paid on the sandbox page, and credited while the page waits', async () => {
+    const page = await open('/dashboard/credit')
+    await page.getByText('No orders yet').waitFor()
+    await page.getByText('$25', { exact: true }).click()
+    await page.getByRole('radio', { name: 'Deposit' }).click()
+    await page.getByRole('button', { name: 'Order $25.00 of credit' }).click()
+    await page.getByRole('heading', { name: 'Pay your deposit' }).waitFor()
+    const reference = (await page.getByRole('heading', { level: 1 }).textContent())?.replace('Order ', '') ?? ''
+    const orderAddress = page.url()
+    await page.getByRole('link', { name: 'Pay $25.00' }).click()
+    await page.getByRole('heading', { name: 'Sandbox payment' }).waitFor()
+    await expectAccessible(page)
+    await page.getByText(reference).waitFor()
+    const waiting = await open(new URL(orderAddress).pathname)
+    await waiting.getByText('Waiting for the payment.').waitFor()
+    await page.getByRole('button', { name: 'Pay 25.00 USD' }).click()
+    await page.getByText('Paid. The gateway has been told.').waitFor()
+    await waiting.getByText('The credit is on your account').waitFor()
+    await page.getByRole('link', { name: 'Back to the order' }).click()
+    await page.getByText('The credit is on your account').waitFor()
+    expect(page.url()).toBe(orderAddress)
+    await page.getByRole('link', { name: 'Credit', exact: true }).click()
+    await page.getByText('$25.00').first().waitFor()
+    expect((await gateway.balance(person.viewer.accountId)).available).toBe(25_000_000_000 as never)
+  })
+
+  test('of another amount says that somebody looks at it', async () => {
+    const order = await create(person, '30', 'deposit')
+    const page = await open(order.paymentUrl ?? '', { width: 360, colorScheme: 'dark' })
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.getByLabel('Another amount in USD').fill('12.34')
+    await page.getByRole('button', { name: 'Pay a different amount' }).click()
+    await page.getByText('Paid. The gateway has been told.').waitFor()
+    await page.getByRole('link', { name: 'Back to the order' }).click()
+    await page.getByText('$12.34: it was not credited automatically because it is less').waitFor()
+    await page.getByRole('status', { name: 'State of the order' }).getByText('Waiting for payment').waitFor()
+  })
+})
+
+describe('a bank transfer', () => {
+  test('shows what to copy, takes the word that it is paid, and is cancelled only after a question', async () => {
+    const payer = await signUpPerson(gateway)
+    const page = await open('/dashboard/credit', {}, payer)
+    await page.getByLabel('Or another amount in US dollars').fill('1,234.50')
+    await page.getByRole('radio', { name: 'Bank transfer' }).click()
+    await page.getByRole('button', { name: 'Order $1,234.50 of credit' }).click()
+    await page.getByText('Do not pay to this account').waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy iban' }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('GB82WEST12345698765432')
+    await page.getByRole('button', { name: "I've paid" }).click()
+    await page.getByLabel('When and from which account did you pay?').fill('today <b>')
+    await page.getByRole('dialog').getByRole('button', { name: "I've paid" }).click()
+    await page.getByText('“today <b>”').waitFor()
+    await page.getByRole('button', { name: 'Cancel order' }).click()
+    await page.getByRole('dialog').getByText('will take no payment any more').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the order' }).click()
+    await page.getByText('Was valid until').waitFor()
+    const list = (await payer.json('GET', '/dashboard/api/orders')).body as { items: OrderBody[] }
+    expect(list.items.map(({ state, claimNote }) => [state, claimNote])).toEqual([['cancelled', 'today <b>']])
+  })
+
+  test('of an amount out of range is refused at the field', async () => {
+    const page = await open('/dashboard/credit')
+    await page.getByLabel('Or another amount in US dollars').fill('4.99')
+    await page.getByRole('button', { name: 'Order credit' }).click()
+    await page.getByText('Enter an amount from $5.00 to $10,000.00.').waitFor()
+    await page.getByLabel('Or another amount in US dollars').fill('ten')
+    await page.getByRole('button', { name: 'Order credit' }).click()
+    await page.getByText('Enter an amount such as 25 or 12.50.').waitFor()
+  })
+
+  test('beyond the number of open orders says why', async () => {
+    const busy = await signUpPerson(gateway)
+    for (let index = 0; index < 5; index++) await create(busy, '10', 'bank_transfer')
+    const page = await open('/dashboard/credit', {}, busy)
+    await page.getByRole('button', { name: 'Order $50.00 of credit' }).click()
+    await page.getByText('5 orders are waiting for their payment.').waitFor()
+  })
+})
+
+describe('every page', () => {
+  test('is accessible and fits a phone, in both schemes', async () => {
+    const reader = await signUpPerson(gateway)
+    const [waiting, paid] = [await create(reader, '20', 'bank_transfer'), await create(reader, '60', 'bank_transfer')]
+    await pay(paid)
+    await pay({ ...waiting, amountUsd: '1' })
+    const pages = [
+      ['/dashboard/credit', paid.reference],
+      [`/dashboard/credit/orders/${waiting.orderId}`, 'Transfer exactly this amount'],
+      [`/dashboard/credit/orders/${paid.orderId}`, 'The credit is on your account'],
+      [`/dashboard/credit/orders/${paid.orderId}/receipt`, 'Prepaid credit'],
+      [`/dashboard/credit/orders/${waiting.orderId}/receipt`, 'There is no receipt yet'],
+    ] as const
+    const looks = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 360 }] as const
+    for (const look of looks) {
+      const page = await open('/dashboard/credit', look, reader)
+      for (const [path, text] of pages) {
+        await page.goto(gateway.url + path)
+        await page.getByText(text).first().waitFor()
+        await expectNoSidewaysScroll(page)
+        await expectAccessible(page)
+      }
+      await page.context().close()
+    }
+  })
+
+  test('says what failed, and tries again', async () => {
+    const order = await create(person, '10', 'bank_transfer')
+    const parts = { '/dashboard/credit': 2, [`/dashboard/credit/orders/${order.orderId}`]: 1 }
+    for (const [path, failing] of Object.entries(parts)) {
+      const page = await open('/docs')
+      let isDown = true
+      await page.route('**/dashboard/api/orders**', (route) => (isDown ? route.abort() : route.continue()))
+      await page.goto(gateway.url + path)
+      const retries = page.getByRole('button', { name: 'Try again' })
+      await until(async () => (await retries.count()) === failing, 'every part to say that it failed', 30_000)
+      expect(await page.getByText('The service could not be reached.').count()).toBe(failing)
+      isDown = false
+      for (let left = failing; left > 0; left--) {
+        await retries.first().click()
+        await until(async () => (await retries.count()) < left, 'one part to recover')
+      }
+      await page.getByText(order.reference).first().waitFor()
+      await page.context().close()
+    }
+  })
+
+  test('of an order that is not there, or of somebody else, says so', async () => {
+    const stranger = await signUpPerson(gateway)
+    const order = await create(person, '10', 'bank_transfer')
+    const page = await open(`/dashboard/credit/orders/${order.orderId}`, {}, stranger)
+    await page.getByText('There is no such order.').waitFor()
+  })
+
+  test('is printed without the menu, on white, also from the dark scheme', async () => {
+    const reader = await signUpPerson(gateway)
+    const order = await create(reader, '60', 'bank_transfer')
+    await pay(order)
+    const page = await open(`/dashboard/credit/orders/${order.orderId}/receipt`, { colorScheme: 'dark' }, reader)
+    await page.getByText('Prepaid credit').waitFor()
+    expect(await schemeOf(page)).toBe('dark')
+    await page.emulateMedia({ media: 'print' })
+    await until(async () => (await schemeOf(page)) === 'light', 'the sheet to turn white')
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Print' }).count()).toBe(0)
+    await page.getByText(order.reference).waitFor()
+    await page.emulateMedia({ media: 'screen' })
+    await until(async () => (await schemeOf(page)) === 'dark', 'the screen to turn dark again')
+  })
+})
+
+function open(
+  path: string,
+  look: { width?: number; colorScheme?: 'light' | 'dark' } = {},
+  who = person,
+): Promise<Page> {
+  return browser.open(path, { url: gateway.url, cookie: who.cookie, ...look })
+}
+
+function schemeOf(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => document.documentElement.dataset.mantineColorScheme)
+}
+
+async function create(who: Person, amountUsd: string, method: OrderBody['method']): Promise<OrderBody> {
+  const answer = await who.json('POST', '/dashboard/api/orders', { amountUsd, method })
+  expect(answer.status).toBe(200)
+  return answer.body as OrderBody
+}
+
+async function pay({ orderId, amountUsd }: OrderBody): Promise<void> {
+  await gateway.gateway.deps.dashboard.orders.confirmPayment({
+    source: 'bank',
+    externalId: crypto.randomUUID(),
+    orderId,
+    amountCents: Number(amountUsd) * 100,
+    currency: 'USD',
+    actor: ACTOR,
+  })
+}

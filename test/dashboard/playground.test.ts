@@ -1,0 +1,206 @@
+/** The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import { chatChunk, chatStream, eventStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
+import type { Page } from 'playwright-core'
+import { createCredits } from '@/accounts/credits'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(60_000)
+
+const WORDS = ['Hello ', '<img src=x onerror=alert(1)>', '\n\n  - one\n  - two']
+let gateway: TestGateway
+let browser: TestBrowser
+let person: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => new Response(),
+    catalog(file) {
+      const [alpha] = file.models
+      file.models.push({ ...alpha, id: 'svc/beta', name: 'Beta' })
+    },
+  })
+  browser = await openBrowser()
+})
+beforeEach(async () => {
+  gateway.upstream.respond(() => eventStream(...chatStream(WORDS, usageOf(20, 30))))
+  person = await signUpPerson(gateway)
+  await pay('10')
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+async function pay(usd: string): Promise<void> {
+  const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
+  const { accountId } = person.viewer
+  await credits.addCredit({ accountId, amount: nano(Number(usd) * 1e9), reference: crypto.randomUUID() })
+}
+
+async function open(path = '/dashboard/playground', more: object = {}): Promise<Page> {
+  const page = await browser.open(path, { url: gateway.url, cookie: person.cookie, ...more })
+  await page.getByLabel('Message').waitFor()
+  return page
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message').fill(text)
+  await page.getByLabel('Message').press('Enter')
+}
+
+const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+describe('a conversation', () => {
+  test('is written as text, with what it took and cost, and goes on', async () => {
+    const page = await open('/dashboard/playground?model=svc/beta')
+    await page.getByLabel('System prompt').fill('Be brief.')
+    await page.getByLabel('Temperature').fill('0.3')
+    await page.getByLabel('Longest answer').fill('500')
+    await say(page, 'Hi')
+    const log = page.getByRole('log')
+    await log.getByText('$0.00008').waitFor()
+    const text = await log.textContent()
+    expect(text).toContain('Hello <img src=x onerror=alert(1)>\n\n  - one\n  - two')
+    expect(await log.locator('img').count()).toBe(0)
+    for (const fact of ['svc/beta', 'First token', '20 in, 30 out']) expect(text).toContain(fact)
+    await say(page, 'And?')
+    await until(async () => (await log.getByText('$0.00008').count()) === 2)
+    expect(gateway.upstream.calls.at(-1)?.body).toMatchObject({
+      ...{ temperature: 0.3, max_tokens: 500 },
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: WORDS.join('') },
+        { role: 'user', content: 'And?' },
+      ],
+    })
+    expect((await gateway.balance(person.viewer.accountId)).spent).toBe(nano(160_000))
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('Try a model').waitFor()
+  })
+
+  test('appears word by word, and can be stopped', async () => {
+    const live = liveStream()
+    gateway.upstream.respond(() => live.response)
+    const page = await open()
+    await say(page, 'Tell me a long story')
+    live.write(event(chatChunk({ reasoning_content: 'I could begin at the end.' })))
+    await page.getByText('I could begin at the end.').waitFor()
+    live.write(event(chatChunk({ content: 'Once upon a time' })))
+    await page.getByText('Once upon a time').waitFor()
+    expect(await page.getByRole('log').getAttribute('aria-busy')).toBe('true')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('what was written is charged').waitFor()
+    const { accountId } = person.viewer
+    await until(async () => (await gateway.balance(accountId)).spent > 0)
+    expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
+    gateway.upstream.respond(() => eventStream(...chatStream(['Sure.'])))
+    await say(page, 'Go on')
+    await page.getByText('Sure.').waitFor()
+    expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{}, { content: 'Once upon a time' }, {}])
+  })
+
+  test('that fails says why, in the middle as at the start, and is tried again', async () => {
+    gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
+    const page = await open()
+    await say(page, 'Hi')
+    await page.getByRole('alert').getByText('provider').waitFor()
+    await expectAccessible(page)
+    gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Half an ans' })))
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Half an ans').waitFor()
+    await page.getByRole('alert').waitFor()
+    gateway.upstream.respond(() => eventStream(...chatStream(['Whole.'])))
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Whole.').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(gateway.upstream.calls.at(-1)?.body.messages).toMatchObject([{ role: 'user', content: 'Hi' }])
+  })
+
+  test('of an account without credit leads to where there is some', async () => {
+    person = await signUpPerson(gateway)
+    const page = await open()
+    await say(page, 'Hi')
+    await page.getByRole('link', { name: 'Buy credit' }).click()
+    await page.waitForURL('**/dashboard/credit')
+  })
+})
+
+describe('who pays', () => {
+  test('is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
+    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own', allowedModels: ['svc/beta'] })
+    const { key, item } = body as { key: string; item: { id: string } }
+    const page = await open('/dashboard/playground?model=svc/alpha')
+    await page.getByText('An API key').click()
+    await page.getByText('Paste your API key').waitFor()
+    await page.getByLabel('API key', { exact: true }).fill(key)
+    await say(page, 'Hi')
+    await page.getByText("This API key may not call the model 'svc/alpha'").waitFor()
+    await page.getByRole('combobox', { name: 'Model' }).fill('Beta')
+    await page.getByRole('option', { name: /Beta/ }).click()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('$0.00008').waitFor()
+    const used = await until(async () => {
+      const { body: detail } = await person.json('GET', `/dashboard/api/keys/${item.id}`)
+      return (detail as { total: { spentUsd: string } }).total.spentUsd === '0.00008'
+    })
+    expect(used).toBe(true)
+    const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]))
+    expect(stored).not.toContain(key)
+  })
+
+  test('is nobody while the built-in key is switched off, and the page says where it is', async () => {
+    const page = await open()
+    await say(page, 'Hi')
+    await page.getByText('$0.00008').waitFor()
+    const { body } = await person.json('GET', '/dashboard/api/keys')
+    const { items } = body as { items: { id: string }[] }
+    await person.json('POST', `/dashboard/api/keys/${items[0]?.id}/deactivate`, {})
+    await say(page, 'Hi again')
+    await page.getByRole('alert').getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('row', { name: /Playground.*Deactivated/ }).waitFor()
+  })
+})
+
+test('the call is shown as code, in every language, with what was chosen', async () => {
+  const page = await open('/dashboard/playground?model=svc/beta')
+  await page.getByLabel('System prompt').fill('Be "brief".')
+  await say(page, "What's up?")
+  await page.getByText('$0.00008').waitFor()
+  await page.getByRole('button', { name: 'Code' }).click()
+  const dialog = page.getByRole('dialog')
+  for (const language of ['curl', 'openai', 'anthropic', 'genai', 'python']) {
+    await dialog.getByLabel('Language').selectOption(language)
+    const code = (await dialog.getByRole('region').textContent()) ?? ''
+    for (const part of [gateway.url, 'svc/beta', 'brief', 'up?', 'YOUR_API_KEY']) expect(code).toContain(part)
+    expect(code).not.toContain('Hello')
+  }
+  await expectAccessible(page)
+})
+
+test('it fits a phone, and passes in the dark', async () => {
+  const page = await open('/dashboard/playground', { width: 360, colorScheme: 'dark' })
+  await expectAccessible(page)
+  gateway.upstream.respond(() => eventStream(...chatStream(['word'.repeat(100)]), usageChunk()))
+  await say(page, 'x'.repeat(300))
+  await page.getByText('wordword').first().waitFor()
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+})
+
+test('a catalogue that cannot be loaded says why, and can be tried again', async () => {
+  const page = await browser.open('/dashboard/settings', { url: gateway.url, cookie: person.cookie })
+  const refusal = { error: { message: 'Out for lunch.', type: 'x', param: null, code: null } }
+  await page.route('**/dashboard/api/models', (route) => route.fulfill({ status: 418, json: refusal }))
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await page.getByText('Out for lunch.').waitFor()
+  await page.unroute('**/dashboard/api/models')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByLabel('Message').waitFor()
+})

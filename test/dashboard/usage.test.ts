@@ -1,0 +1,206 @@
+/** The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, receipts, the export. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import { usageEvent } from '@test/usage/sample-events'
+import type { Page } from 'playwright-core'
+import { writeUsageBatch } from '@/usage/write-batch'
+
+setDefaultTimeout(120_000)
+
+const DAY_MS = 86_400_000
+const RECORDS = 120
+
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: SignedInCustomer
+let requestId: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
+  browser = await openBrowser()
+  customer = await signUpCustomer(gateway, '5')
+  const { accountId, keyId } = customer
+  const models = ['svc/alpha', 'svc/beta', 'svc/a-model-with-a-long-name']
+  // All before today, so that the real request is the newest. Every tenth client went away.
+  const events = Array.from({ length: RECORDS }, (_, index) =>
+    usageEvent({
+      ...{ accountId, keyId, seq: 1_000 + index, cost: 2_000_000 + index },
+      atMs: Date.now() - DAY_MS - index * (DAY_MS / 6),
+      record: {
+        ...{ requestId: `req_made_up_${index}`, model: models[index % 3] ?? '', requestedModel: 'auto-smart' },
+        ...(index % 10 === 0 && { status: 499, rule: 'disconnect_usage' as const, flags: ['estimated' as const] }),
+      },
+    }),
+  )
+  await writeUsageBatch(gateway.gateway.database.sql, events)
+  requestId = await ask(gateway, customer.key)
+  await flushed(gateway, accountId)
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+type View = { cookie?: string; width?: number; colorScheme?: 'light' | 'dark' }
+
+/** Opens a page and waits until nothing on it is loading any more. */
+async function open(path: string, view: View = {}): Promise<Page> {
+  const page = await browser.open(path, { url: gateway.url, cookie: customer.person.cookie, ...view })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
+  return page
+}
+
+const PHONE_IN_THE_DARK = { width: 360, colorScheme: 'dark' } as const
+
+describe('the overview', () => {
+  test('leads a new account through its first steps, live', async () => {
+    const person = await signUpPerson(gateway)
+    const page = await open('/dashboard', { cookie: person.cookie })
+    await page.getByText('0 of 3 steps done').waitFor()
+    await expectAccessible(page)
+    await page.getByText('Nothing spent yet').waitFor()
+    await addCredit(gateway, person.viewer.accountId, '7.5')
+    await page.getByText('$7.50').waitFor()
+    await page.getByText('1 of 3 steps done').waitFor()
+    const key = await gateway.apiKeys.create({ accountId: person.viewer.accountId, name: 'first' })
+    if (key.kind !== 'created') throw new Error(key.kind)
+    await ask(gateway, key.key)
+    await page.getByRole('heading', { name: 'Recent requests' }).waitFor()
+    await page.getByText('Getting started').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  test('shows figures, chart and recent requests, on a desk and on a phone', async () => {
+    for (const view of [{}, PHONE_IN_THE_DARK]) {
+      const page = await open('/dashboard', view)
+      await page.getByRole('img', { name: /^Spend per day by model: \$[\d.]+ in 30 bars$/ }).waitFor()
+      await page
+        .getByRole('link', { name: /^Receipt: / })
+        .first()
+        .waitFor()
+      await expectAccessible(page)
+      await expectNoSidewaysScroll(page)
+      await page.context().close()
+    }
+  })
+
+  test('warns of a balance that runs out, with the way to more', async () => {
+    const poor = await signUpCustomer(gateway, '0.5')
+    const page = await open('/dashboard', { cookie: poor.person.cookie })
+    const alert = page.getByRole('alert').filter({ hasText: 'Your credit is running low' })
+    await alert.getByText('Less than $1 is left.').waitFor()
+    expect(await alert.getByRole('link', { name: 'Add credit' }).getAttribute('href')).toBe('/dashboard/credit')
+    await expectAccessible(page)
+    await page.context().close()
+  })
+
+  test('says what failed and tries again', async () => {
+    const page = await open('/dashboard/settings-that-do-not-exist')
+    const refusal = { error: { message: 'The usage history cannot be reached at the moment.', type: 'x', code: null } }
+    let isBroken = true
+    await page.route('**/dashboard/api/overview', (route) =>
+      isBroken ? route.fulfill({ status: 403, json: refusal }) : route.continue(),
+    )
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    await page.getByText(refusal.error.message).waitFor()
+    await expectAccessible(page)
+    isBroken = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Spent this month').waitFor()
+    await page.context().close()
+  })
+})
+
+describe('the usage page', () => {
+  test('shows sums, chart and requests page by page, on a desk and on a phone', async () => {
+    for (const view of [{}, PHONE_IN_THE_DARK]) {
+      const page = await open('/dashboard/usage?range=90d', view)
+      await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
+      const receipts = page.getByRole('link', { name: /^Receipt: / })
+      expect(await receipts.count()).toBe(50)
+      await expectAccessible(page)
+      await expectNoSidewaysScroll(page)
+      await page.getByRole('button', { name: 'Show more' }).click()
+      await page.waitForFunction(() => document.querySelectorAll('main a[href*="request="]').length >= 100)
+      expect(await receipts.count()).toBe(100)
+      await page.context().close()
+    }
+  })
+
+  test('keeps its filters in the address', async () => {
+    const page = await open('/dashboard/usage')
+    await page.getByRole('combobox', { name: 'Outcome' }).click()
+    await page.getByRole('option', { name: '499 client went away' }).click()
+    await page.waitForURL('**/usage?status=499')
+    const receipts = page.getByRole('link', { name: /^Receipt: / })
+    await until(async () => (await receipts.count()) === RECORDS / 10, 'the narrowed list')
+    await page.reload()
+    await page.getByText('499 Client went away').first().waitFor()
+    expect(await page.getByRole('combobox', { name: 'Outcome' }).inputValue()).toBe('499 client went away')
+    expect(await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')).toContain('status=499')
+    await page.getByRole('combobox', { name: 'Asked for' }).click()
+    await page.getByRole('option', { name: 'svc/alpha' }).click()
+    await page.getByText('No request matches these filters').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).first().click()
+    await page.waitForURL((url) => url.search === '')
+    await page.context().close()
+  })
+
+  test('tells the chart as a table too, by what was chosen', async () => {
+    const page = await open('/dashboard/usage')
+    await page.getByRole('radiogroup', { name: 'What is shown' }).getByText('Requests').click()
+    await page.getByRole('radiogroup', { name: 'Split by' }).getByText('Outcome').click()
+    await page.getByRole('img', { name: /^Requests by outcome per day: 12[01] in \d+ bars$/ }).waitFor()
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    const table = page.getByRole('table').filter({ hasText: 'Requests by outcome per day' })
+    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual(['Time', 'Succeeded', 'Errors', 'Total'])
+    await expectAccessible(page)
+    await page.context().close()
+  })
+
+  test('opens a receipt that can be shared, and closes it', async () => {
+    const page = await open('/dashboard/usage')
+    await page
+      .getByRole('link', { name: /^Receipt: / })
+      .first()
+      .click()
+    await page.waitForURL(`**/usage?request=${requestId}`)
+    await page.reload()
+    const receipt = page.getByRole('dialog', { name: 'Receipt' })
+    await receipt.getByText('You paid for the usage that the provider reported.', { exact: false }).waitFor()
+    const rows = await receipt.getByRole('table').first().getByRole('row').allInnerTexts()
+    expect(rows.map((row) => row.split(/\s*\t\s*/).filter((cell) => cell !== ''))).toEqual([
+      ['Tokens', 'Count', 'Per 1M', 'Amount'],
+      ['Input', '10', '$1.00', '$0.00001'],
+      ['Output', '5', '$2.00', '$0.00001'],
+      ['Total', '$0.00002'],
+    ])
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await receipt.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('')
+    await page.goto(new URL('/dashboard/usage?request=req_unknown', gateway.url).href)
+    await page.getByRole('dialog', { name: 'Receipt' }).getByText('No receipt', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('shows new requests as they are charged, and downloads the file', async () => {
+    const page = await open('/dashboard/usage?range=24h')
+    const before = await page.getByRole('link', { name: /^Receipt: / }).count()
+    await ask(gateway, customer.key)
+    await page.waitForFunction(
+      (count) => document.querySelectorAll('main table a[href*="request="]').length === count,
+      before + 1,
+    )
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    expect((await download).suggestedFilename()).toMatch(/^usage-.*\.csv$/)
+    await page.context().close()
+  })
+})

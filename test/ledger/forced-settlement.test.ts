@@ -1,0 +1,128 @@
+/**
+ * Settlements that are sent again to a store that was emptied, while a flusher still holds the events that were in it: the
+ * charge reaches the history at any moment, and counts once in the store as well.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { startRedis, type TestServer } from '@test/support/stores'
+import type { RedisClient } from '@/ledger/connection'
+import { eventsKey, shardOf } from '@/ledger/keys'
+import type { Payer, ReserveRequest } from '@/ledger/outcomes'
+import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
+import { nano } from '@/lib/money'
+import { type Bench, connect, createBench, request, settlement } from './harness'
+import { createMemoryHistory, type MemoryHistory } from './memory-history'
+
+const CREDIT = 1_000
+const COST = 150
+
+let server: TestServer
+let redis: RedisClient
+let bench: Bench
+let history: MemoryHistory
+let payer: Payer
+let hold: ReserveRequest
+/** What the flusher has read from the stream and not committed yet. */
+let inHand: UsageEvent[]
+/** Runs after the next search of the history for a charge, before its answer is acted on. */
+let afterSearch: () => void | Promise<void>
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+afterEach(() => redis.disconnect())
+
+/** A charge whose event is in a flusher's hands only, because the store was emptied. */
+beforeEach(async () => {
+  redis = await connect(server.url)
+  const memory = createMemoryHistory()
+  history = {
+    ...memory,
+    async knownEventIds(ids) {
+      const known = await memory.knownEventIds(ids)
+      const act = afterSearch
+      afterSearch = () => undefined
+      await act()
+      return known
+    },
+  }
+  afterSearch = () => undefined
+  bench = createBench(redis, undefined, history)
+  payer = await bench.fund(CREDIT)
+  hold = request(payer, 400)
+  await bench.ledger.reserve(hold)
+  await bench.ledger.settle(settlement(hold, COST))
+  const entries = await redis.xrange(eventsKey(shardOf(payer.accountId)), '-', '+')
+  inHand = entries.flatMap(([, fields]) => parseUsageEvent(fields) ?? [])
+  expect(inHand).toHaveLength(1)
+  await redis.flushall()
+})
+
+const commit = () => history.write(inHand)
+const settleAgain = () => bench.ledger.settle(settlement(hold, COST), { force: true })
+
+async function expectOneCharge(): Promise<void> {
+  await history.flush(redis, [payer.accountId])
+  const balance = { available: nano(CREDIT - COST), held: nano(0), spent: nano(COST) }
+  expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject(balance)
+  expect(await history.account(payer.accountId)).toMatchObject({ balance: nano(CREDIT - COST), spent: nano(COST) })
+}
+
+test('the flusher commits after the settlement was sent again', async () => {
+  expect(await settleAgain()).toMatchObject({ kind: 'settled' })
+  commit()
+  await expectOneCharge()
+})
+
+test('the flusher commits before the settlement is sent again', async () => {
+  commit()
+  expect(await settleAgain()).toEqual({ kind: 'already_settled' })
+  await expectOneCharge()
+})
+
+test('the flusher commits after the account was loaded, and before the settlement is sent again', async () => {
+  await bench.ledger.readBalance(payer.accountId)
+  commit()
+  expect(await settleAgain()).toEqual({ kind: 'already_settled' })
+  await expectOneCharge()
+})
+
+test('the flusher commits after the history was searched for the charge', async () => {
+  afterSearch = commit
+  await settleAgain()
+  await expectOneCharge()
+})
+
+test('the flusher commits, and the account is loaded once more, after the history was searched for the charge', async () => {
+  afterSearch = async () => {
+    commit()
+    await bench.deps.restorer.account(payer.accountId, 'rebuild')
+  }
+  expect(await settleAgain()).toEqual({ kind: 'already_settled' })
+  await expectOneCharge()
+})
+
+test('the store is emptied once more after the history was searched for the charge', async () => {
+  afterSearch = async () => {
+    commit()
+    await redis.flushall()
+  }
+  expect(await settleAgain()).toEqual({ kind: 'already_settled' })
+  await expectOneCharge()
+})
+
+test('the store is emptied once more, and the account loaded, after the history was searched for the charge', async () => {
+  afterSearch = async () => {
+    commit()
+    await redis.flushall()
+    await bench.ledger.readBalance(payer.accountId)
+  }
+  expect(await settleAgain()).toEqual({ kind: 'already_settled' })
+  await expectOneCharge()
+})
+
+test('settlements that are sent many times at once, while the flusher commits, count once', async () => {
+  afterSearch = commit
+  await Promise.all(Array.from({ length: 20 }, settleAgain))
+  await expectOneCharge()
+})

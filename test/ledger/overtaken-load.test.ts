@@ -1,0 +1,58 @@
+/** A load that another load overtakes, after it has looked and before it writes: what it found no longer holds. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { RedisClient } from '@/ledger/connection'
+import { accountKey, apiKeyKey, metaKey, shardOf } from '@/ledger/keys'
+import type { RestoreMode } from '@/ledger/restore'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+import { connect, createBench, request, settlement } from './harness'
+import { createMemoryHistory } from './memory-history'
+
+const CREDIT = 1_000
+const COST = 150
+
+let redis: RedisClient
+
+beforeAll(async () => {
+  redis = await connect()
+})
+afterAll(() => redis.disconnect())
+
+/** Runs `work` on an account whose store came back without its last charge, and another load right after its first look. */
+async function overtake(mode: RestoreMode): Promise<void> {
+  const memory = createMemoryHistory()
+  const other = createBench(redis, undefined, memory)
+  let isFirst = true
+  const history = {
+    ...memory,
+    async knownEventIds(ids: string[]) {
+      const known = await memory.knownEventIds(ids)
+      if (isFirst) {
+        isFirst = false
+        await other.ledger.readBalance(payer.accountId)
+        await other.ledger.readKey(payer)
+      }
+      return known
+    },
+  }
+  const payer = await other.fund(CREDIT)
+  const open = request(payer, 10)
+  await other.ledger.reserve(open)
+  const names = [accountKey(payer.accountId), apiKeyKey(payer)]
+  const old = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
+  const hold = request(payer, 400)
+  await other.ledger.reserve(hold)
+  await other.ledger.settle(settlement(hold, COST))
+  await memory.flush(redis, [payer.accountId])
+  for (const [index, name] of names.entries()) await redis.restore(name, 0, old[index] ?? '', 'REPLACE')
+  await redis.hset(metaKey(shardOf(payer.accountId)), 'epoch', randomId('epoch'))
+  const slow = createBench(redis, undefined, history)
+  await slow.deps.restorer.account(payer.accountId, mode)
+  await slow.deps.restorer.key(payer, mode)
+  expect(isFirst).toBe(false)
+  const balance = { available: nano(CREDIT - COST - 10), held: nano(10), spent: nano(COST) }
+  expect(await other.ledger.readBalance(payer.accountId)).toMatchObject(balance)
+  expect(await other.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), spentThisMonth: nano(COST) })
+}
+
+test.each<RestoreMode>(['load', 'rebuild'])('a %s counts no charge twice', overtake)

@@ -1,0 +1,96 @@
+/** A real Chromium for tests of the dashboard: pages of any width and scheme, with or without a signed-in person. */
+
+import { expect } from 'bun:test'
+import { existsSync } from 'node:fs'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { assert } from '@/lib/assert'
+
+/** What Debian, Ubuntu and the vendor call it. */
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** As root, in containers, and without a GPU. */
+const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+const DESKTOP = { width: 1280, height: 900 }
+const ACTION_TIMEOUT_MS = 20_000
+
+/** Where the gateway is, and the `cookie` header of a signed-in person. */
+export type PageOptions = {
+  url: string
+  cookie?: string
+  /** Pixels; 1280 unless said. 360 is the narrowest phone that has to work. */
+  width?: number
+  /** Pixels; 900 unless said. */
+  height?: number
+  colorScheme?: 'light' | 'dark'
+}
+
+export interface TestBrowser {
+  /** A page in a context of its own. It fails the test where the page reports an error nobody handles. */
+  open(path: string, options: PageOptions): Promise<Page>
+  /** Throws what any page reported, and closes everything. */
+  close(): Promise<void>
+}
+
+/** Starts Chromium. */
+export async function openBrowser(): Promise<TestBrowser> {
+  const browser = await launch()
+  const problems: string[] = []
+  return {
+    async open(path, options) {
+      const context = await openContext(browser, options)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => problems.push(`${path}: ${error.stack ?? error.message}`))
+      page.on('console', (message) => {
+        const text = message.text()
+        if (text.includes('Content Security Policy')) problems.push(`${path}: ${text}`)
+      })
+      await page.goto(new URL(path, options.url).href)
+      return page
+    },
+    async close() {
+      await browser.close()
+      expect(problems).toEqual([])
+    },
+  }
+}
+
+/** Fails where axe-core finds a violation of WCAG A or AA, or of its best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source)
+  const found = await page.evaluate(async () => {
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document)
+    return violations.map(
+      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+    )
+  })
+  expect(found).toEqual([])
+}
+
+/** Fails where the page is wider than its window. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const [content, visible] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.clientWidth,
+  ])
+  expect(content).toBeLessThanOrEqual(visible ?? 0)
+}
+
+async function launch(): Promise<Browser> {
+  const executablePath = PROGRAMS.map((name) => Bun.which(name)).find((path) => path !== null && existsSync(path))
+  assert(executablePath, `the dashboard is tested in Chromium, which is not on the PATH (${PROGRAMS.join(', ')})`)
+  return chromium.launch({ executablePath, args: ARGUMENTS })
+}
+
+async function openContext(browser: Browser, options: PageOptions): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? DESKTOP.width, height: options.height ?? DESKTOP.height },
+    colorScheme: options.colorScheme ?? 'light',
+    reducedMotion: 'reduce',
+  })
+  context.setDefaultTimeout(ACTION_TIMEOUT_MS)
+  for (const pair of options.cookie?.split('; ') ?? []) {
+    const at = pair.indexOf('=')
+    await context.addCookies([{ name: pair.slice(0, at), value: pair.slice(at + 1), url: options.url }])
+  }
+  return context
+}

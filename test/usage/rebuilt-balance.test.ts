@@ -1,0 +1,176 @@
+/** Charges that a flusher holds or has put aside, and a ledger that has to be rebuilt: each counts exactly once. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { createAccounts } from '@/accounts/accounts'
+import { createApiKeys } from '@/accounts/api-keys'
+import { createCredits } from '@/accounts/credits'
+import { createLedgerHistory } from '@/accounts/history'
+import { reconcileHistory } from '@/accounts/reconcile'
+import { connectDatabase, type Database } from '@/db/client'
+import { checkLedger } from '@/ledger/check'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
+import { accountKey, CONSUMER_GROUP, eventsKey, shardOf } from '@/ledger/keys'
+import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { LedgerHistory, Payer } from '@/ledger/outcomes'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+import { buryEntry } from '@/usage/dead-letters'
+import { createFlusher, type Flusher } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+import { usageEvent } from './sample-events'
+
+setDefaultTimeout(60_000)
+
+const CREDIT = 1_000_000
+const COST = 70_000
+const LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 1_000_000, concurrency: 100 }
+const { logger } = logRecorder()
+
+let server: TestServer
+let redis: RedisClient
+let database: Database
+let history: LedgerHistory
+let ledger: Ledger
+let payer: Payer
+let flusher: Flusher | undefined
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = connectRedis(server.url, { logger })
+  await waitForRedis(redis, 10_000)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+beforeEach(async () => {
+  await redis.flushall()
+  const url = await freshDatabase()
+  database = connectDatabase(url, { maxConnections: 3 })
+  history = createLedgerHistory(database)
+  ledger = createLedger({ redis, history, logger, defaultLimits: LIMITS })
+  const account = await createAccounts(database, ledger).create({ email: 'one@example.test', name: 'One' })
+  const accountId = account.kind === 'created' ? account.accountId : ''
+  await createCredits(database, ledger).addCredit({ accountId, amount: nano(CREDIT), reference: 'first' })
+  const key = await createApiKeys(database, ledger, 'svc').create({ accountId, name: 'key' })
+  payer = { accountId, keyId: key.kind === 'created' ? key.keyId : '' }
+  flusher = createFlusher({
+    ...{ redis, logger, claimIdleMs: 20 },
+    connect: () => connectDatabase(url, { maxConnections: 1 }),
+  })
+})
+afterEach(async () => {
+  await flusher?.stop()
+  await database.close()
+})
+
+/** Charges {@link COST}, and makes the record of its event unreadable, as a defect or a newer version might. */
+async function chargeTorn(): Promise<void> {
+  await charge()
+  const key = eventsKey(shardOf(payer.accountId))
+  const [entry] = await redis.xrevrange(key, '+', '-', 'COUNT', 1)
+  const [id = '', fields = []] = entry ?? []
+  await redis
+    .multi()
+    .xdel(key, id)
+    .xadd(key, '*', ...fields.slice(0, -1), '{"torn":')
+    .exec()
+}
+
+async function charge(): Promise<void> {
+  const hold = { ...payer, holdId: randomId('hold') }
+  const record = JSON.stringify(usageEvent({ holdId: hold.holdId }).record)
+  const request = { amount: nano(COST), inputCost: nano(1), tokens: 10, ttlMs: 60_000, record }
+  expect(await ledger.reserve({ ...hold, ...request })).toMatchObject({ kind: 'reserved' })
+  expect(await ledger.settle({ ...hold, cost: nano(COST), tokens: 10, record })).toMatchObject({ kind: 'settled' })
+}
+
+async function flushed(): Promise<void> {
+  flusher?.start()
+  await until(async () => (await ledger.unsyncedEventCount()) === 0, 'the streams to be empty')
+}
+
+const letters = () => database.db.query.deadLetters.findMany()
+const kinds = async () => {
+  const [store, books] = [await checkLedger({ redis, history, logger }), await reconcileHistory(database, 'records')]
+  return [...store.violations, ...books.violations].map(({ kind }) => kind)
+}
+
+test('booked without its record: a rebuilt balance includes it once', async () => {
+  await charge()
+  await chargeTorn()
+  await flushed()
+  expect(await letters()).toMatchObject([{ accountId: payer.accountId, isBooked: true }])
+  await redis.flushall()
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({
+    available: nano(CREDIT - 2 * COST),
+    spent: nano(2 * COST),
+  })
+  expect(await kinds()).toEqual([])
+})
+
+test('not put aside yet: an account that is loaded again takes it from the stream, once', async () => {
+  await chargeTorn()
+  await redis.del(accountKey(payer.accountId))
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
+  await flushed()
+  await redis.flushall()
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
+  expect(await kinds()).toEqual([])
+})
+
+test('put aside by a worker that died before it acknowledged: it is in both, and counts once', async () => {
+  await chargeTorn()
+  const key = eventsKey(shardOf(payer.accountId))
+  await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0')
+  await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'STREAMS', key, '>')
+  const [id = '', fields = []] = (await redis.xrange(key, '-', '+'))[0] ?? []
+  const entry = { shard: shardOf(payer.accountId), id, fields }
+  expect(await buryEntry(database.sql, { entry, event: undefined, reason: 'not a usage event' })).toBe(true)
+  expect(await kinds()).toEqual([])
+  await redis.del(accountKey(payer.accountId))
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
+  await flushed()
+  expect(await letters()).toHaveLength(1)
+  expect(await kinds()).toEqual([])
+})
+
+test('not bookable at all: the store keeps the charge, a rebuild cannot, and every check says so until a person did it', async () => {
+  const full = usageEvent({ ...payer, holdId: 'hold_full' })
+  await database.sql`INSERT INTO usage_daily VALUES (${payer.accountId}, (now() AT TIME ZONE 'UTC')::date, ${payer.keyId},
+    ${full.record.model}, 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0), (${payer.accountId},
+    (now() AT TIME ZONE 'UTC')::date, ${payer.keyId}, 'unknown', 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0)`
+  await charge()
+  await flushed()
+  expect(await letters()).toMatchObject([{ accountId: payer.accountId, isBooked: false }])
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
+  expect(await kinds()).toContain('dead_letter')
+  expect(await kinds()).toContain('balance_differs')
+  await redis.flushall()
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT), spent: nano(0) })
+  expect(await kinds()).toContain('dead_letter')
+})
+
+test('in the hands of a flusher while the store is emptied and the account loaded: counted when it is committed', async () => {
+  await charge()
+  const locked = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const lock = database.sql.begin(async (transaction) => {
+    await transaction`SELECT 1 FROM accounts FOR UPDATE`
+    locked.resolve()
+    await release.promise
+  })
+  await locked.promise
+  flusher?.start()
+  const waiting = () => database.sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+  await until(async () => (await waiting()).length > 0, 'the flusher to be held up')
+  await redis.flushall()
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT), spent: nano(0) })
+  release.resolve()
+  await lock
+  const isCounted = async () => (await ledger.readBalance(payer.accountId))?.spent === COST
+  await until(isCounted, 'the charge to be counted in the store')
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST) })
+  expect(await kinds()).toEqual([])
+})

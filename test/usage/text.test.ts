@@ -1,0 +1,107 @@
+/** Texts of the usage pages: cells that no spreadsheet runs, amounts finer than a nano-USD, and cursors that nobody can forge a failure with. */
+import { describe, expect, test } from 'bun:test'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { priceLines } from '@/catalog/price-lines'
+import type { Catalog, Pricing } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import { fromCursor, toCursor } from '@/http/dashboard/usage-query'
+import { formatUsd, type Pico } from '@/lib/money'
+import { csvRow } from '@/usage/csv-text'
+import { formatClassAmount, formatRounding, formatUnitPrice } from '@/usage/pico-text'
+
+describe('csvRow', () => {
+  test('keeps every text but for the apostrophe before what a spreadsheet would run', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[=+\-@\t\r"',\n\r a]{0,8}$/))
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 2, maxLength: 6 }), (cells) => {
+        const [row] = parse(csvRow(cells), { record_delimiter: '\r\n' })
+        expect(row).toEqual(cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('writes numbers, also as decimal text, as they are, and nothing for null', () => {
+    expect(csvRow([-5, 0.5, { decimal: '-0.000000001' }, true, null, ''])).toBe('-5,0.5,-0.000000001,true,,\r\n')
+  })
+})
+
+describe('a receipt’s lines', () => {
+  const count = fc.integer({ min: 0, max: 2_000_000 })
+  const usage = fc.record({
+    ...{ uncached: count, cacheRead: count, cacheWrite5m: count, cacheWrite1h: count, output: count },
+    reasoning: fc.constant(0),
+  })
+  const price = fc.integer({ min: 0, max: 200_000_000 }).map((pico) => pico as Pico)
+  const prices = fc.record({ input: price, cacheRead: price, cacheWrite5m: price, cacheWrite1h: price, output: price })
+  const pricing: fc.Arbitrary<Pricing> = fc.record({
+    base: prices,
+    steps: fc
+      .array(prices, { maxLength: 1 })
+      .map((list) => list.map((step) => ({ aboveInputTokens: 200_000, prices: step }))),
+  })
+
+  test('and what rounding added come to the charge exactly', () => {
+    fc.assert(
+      fc.property(usage, pricing, (used, priced) => {
+        const catalog = { models: new Map([['svc/alpha', { pricing: priced }]]) } as unknown as Catalog
+        const receipt = priceLines(catalog, 'svc/alpha', used)
+        if (!receipt) throw new Error('the model is there')
+        const parts = receipt.lines.map((line) => formatClassAmount(line.tokens, line.price))
+        const rounding = formatRounding(receipt.lines, receipt.total)
+        expect([...parts, rounding].reduce((sum, part) => sum + picoOf(part), 0n)).toBe(
+          picoOf(formatUsd(receipt.total)),
+        )
+        expect(picoOf(rounding)).toBeGreaterThanOrEqual(0n)
+        expect(picoOf(rounding)).toBeLessThan(1_000n)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('are none for a model that is not sold any more', () => {
+    const empty = { models: new Map() } as unknown as Catalog
+    const none = { uncached: 1, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1, reasoning: 0 }
+    expect(priceLines(empty, 'svc/gone', none)).toBeUndefined()
+  })
+
+  test('say the price of a million tokens', () => {
+    expect([2_500_000, 100_000, 1, 0].map(formatUnitPrice)).toEqual(['2.5', '0.1', '0.000001', '0'])
+  })
+})
+
+describe('a cursor', () => {
+  test('comes back as it was', () => {
+    const position = fc.record({
+      atMicros: fc.integer({ min: 0, max: 253_402_300_799_999_000 / 1_000 }),
+      seq: fc.maxSafeNat(),
+      eventId: fc.stringMatching(/^[a-z0-9_:]{0,60}$/),
+    })
+    fc.assert(fc.property(position, (place) => expect(fromCursor(toCursor(place))).toEqual(place)))
+  })
+
+  test('of any other text is refused, and never more than refused', () => {
+    const made = fc.oneof(
+      fc.string(),
+      fc.json().map((json) => Buffer.from(json).toString('base64url')),
+    )
+    fc.assert(
+      fc.property(made, (text) => {
+        try {
+          const place = fromCursor(text)
+          expect(Number.isSafeInteger(place?.seq)).toBe(true)
+        } catch (error) {
+          expect(error).toBeInstanceOf(GatewayError)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+/** A decimal text of USD in pico-USD. */
+function picoOf(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.')
+  return BigInt(whole) * 10n ** 12n + BigInt(fraction.padEnd(12, '0'))
+}
