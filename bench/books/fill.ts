@@ -44,7 +44,8 @@ export async function fillBooks({ databaseUrl }: Stores, { accounts, records }: 
   }
 }
 
-async function insertAccounts({ sql }: Database, count: number): Promise<void> {
+/** Accounts numbered from zero, each with one key and one credit. */
+export async function insertAccounts({ sql }: Database, count: number): Promise<void> {
   await sql`
     INSERT INTO accounts (id, name, email) SELECT 'acct_' || lpad(n::text, 8, '0'), 'Account ' || n, n || '@example.test'
     FROM generate_series(0, ${count}::int - 1) n`

@@ -1,7 +1,7 @@
 /** Thousands of answers that nobody waits for to their end. */
 import type { Fault } from '@faults/fault'
 
-const STREAMS = 9_000
+const STREAMS = 6_000
 const AT_ONCE = 60
 /** What thousands of aborted streams may leave behind, for good. */
 const LEAK_BYTES = 48 * 1024 * 1024
@@ -12,7 +12,7 @@ export const c3: Fault = {
   title: `${STREAMS} streams are left after their first words`,
   promise: 'Memory stays flat; each is charged.',
   async run(stage) {
-    const streams = stage.isQuick ? STREAMS / 30 : STREAMS
+    const streams = stage.isQuick ? STREAMS / 20 : STREAMS
     const customers = await Promise.all(Array.from({ length: AT_ONCE }, () => stage.customer()))
     const leave = async (count: number) => {
       for (let begun = 0; begun < count; begun += AT_ONCE) {

@@ -1,9 +1,11 @@
 /** Does what an operation says, inside the transaction of whoever decided it; the ledger in Redis hears of it after the commit. */
+import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
 import type { Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
 import type { Credit } from '@/ledger/outcomes'
-import { formatUsd, type Nano, nano } from '@/lib/money'
+import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
 import type { Orders, OrdersDeps } from '@/orders/orders'
 import { availableUnderLock } from '@/orders/refund'
 import { type Administrator, auditOrigin } from './administrator'
@@ -49,12 +51,18 @@ async function adjust(
   if (recorded.kind !== 'recorded') return { kind: 'refused', message: adjustmentRefusal(recorded), isKept: false }
   const { entryId, isNew } = recorded
   if (isNew) {
+    const [account] = await transaction
+      .select({ balance: accounts.balance })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+    const after = account?.balance ?? ZERO_NANO
+    const before = nano(after - amount)
     await recordAudit(transaction, {
       ...auditOrigin(administrator),
       action: 'credit.adjust',
       subject: accountId,
       accountId,
-      details: { amount: formatUsd(amount), reason, entryId, allowNegative },
+      details: { amount: formatUsd(amount), before: formatUsd(before), after: formatUsd(after), reason, entryId },
     })
   }
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }

@@ -9,8 +9,13 @@ const IDLE_TIMEOUT_SECONDS = 60
 /** Bodies are bounded by the application in the caller's own format; this only stops what ignores that. */
 const HARD_BODY_LIMIT_FACTOR = 2
 
-/** Answers of the dashboard that stay open: live events, and a file that may be long in the making. */
-const OPEN_ENDED_PATHS = new Set(['/dashboard/api/events', '/dashboard/api/events/', '/dashboard/api/usage/export'])
+/** Answers of the dashboard that may be silent for long: live events, a large file, a model's words. */
+const OPEN_ENDED_PATHS = new Set([
+  '/dashboard/api/events',
+  '/dashboard/api/events/',
+  '/dashboard/api/usage/export',
+  '/dashboard/api/playground/chat',
+])
 
 /** Starts listening. Inference may be silent for minutes, so only other requests are subject to the idle timeout. */
 export function serve(
@@ -26,11 +31,10 @@ export function serve(
     fetch(request, server) {
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
       if (!request.url.startsWith('http')) return new Response('Bad Host header', { status: 400 })
-      if (request.method === 'POST') server.timeout(request, 0)
-      if (OPEN_ENDED_PATHS.has(pathOf(request.url))) server.timeout(request, 0)
-      if (pathOf(request.url).startsWith('/dashboard/')) {
-        rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
-      }
+      const path = pathOf(request.url)
+      const isDashboard = path.startsWith('/dashboard/')
+      if (isDashboard ? OPEN_ENDED_PATHS.has(path) : request.method === 'POST') server.timeout(request, 0)
+      if (isDashboard) rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
       return app.fetch(request)
     },
     error: () => new Response('Internal error', { status: 500 }),

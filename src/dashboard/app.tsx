@@ -67,7 +67,7 @@ function Waiting({ children }: { children: React.ReactNode }) {
 function Spinner() {
   return (
     <Center mih="40vh">
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   )
 }

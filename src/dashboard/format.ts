@@ -40,9 +40,12 @@ export function formatMoment(iso: string): string {
   return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 }
 
-/** A day (`yyyy-mm-dd` or a moment) e.g. `"21 Nov 2026"`. */
+const DAY_CHARS = 'yyyy-mm-dd'.length
+
+/** A day, e.g. `"21 Nov 2026"`: of `yyyy-mm-dd` that very day wherever the viewer is, of a moment the viewer's. */
 export function formatDay(iso: string): string {
-  return new Date(iso).toLocaleDateString('en-GB', { dateStyle: 'medium' })
+  const zone = iso.length === DAY_CHARS ? { timeZone: 'UTC' } : {}
+  return new Date(iso).toLocaleDateString('en-GB', { dateStyle: 'medium', ...zone })
 }
 
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [

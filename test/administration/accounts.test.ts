@@ -134,6 +134,7 @@ describe('the audit log', () => {
     const search = { accountId, actor: office.bob.email.toUpperCase(), action: 'credit.adjust', from: before }
     const page = await office.administration.searchAudit({ ...search, limit: 2 })
     expect(page.items.map((item) => item.details.amount)).toEqual(['3', '2'])
+    expect(page.items[0]?.details).toMatchObject({ before: '3', after: '6', reason: 'a test' })
     const rest = await office.administration.searchAudit({ ...search, cursor: page.nextCursor ?? '' })
     expect(rest.items.map((item) => item.details.amount)).toEqual(['1'])
     expect((await office.administration.searchAudit({ ...search, to: before })).items).toEqual([])

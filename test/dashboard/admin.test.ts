@@ -106,6 +106,32 @@ describe('moving money', () => {
     await page.getByText('Payments to match').waitFor({ state: 'detached' })
   })
 
+  test('a payment that named no order is credited to the one whose reference is typed', async () => {
+    const order = await pendingOrder(office, 35)
+    await office.gateway.gateway.deps.dashboard.orders.confirmPayment({
+      source: 'bank',
+      externalId: crypto.randomUUID(),
+      amountCents: 3_500,
+      currency: 'USD',
+      payer: 'Forgetful Ltd',
+      actor: { kind: 'system', name: 'test' },
+    })
+    const page = await open('/admin/orders')
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Forgetful Ltd' })
+      .getByRole('button', { name: 'Credit' })
+      .click()
+    await page.getByLabel('Reference of the order').fill('SVC-2222-2222')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('No single order has this reference.').waitFor()
+    await page.getByLabel('Reference of the order').fill(order.reference.toLowerCase())
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await sendDialog(page, 'Credit payment', 'asked the payer', 'Credit payment')
+    await page.getByText('The payment was credited.').waitFor()
+    expect(await balanceOf(office, order.accountId)).toBe(35)
+  })
+
   test('what the server refuses is said in its words, and the dialog stays', async () => {
     const { accountId } = await office.gateway.customer('5')
     const page = await open(`/admin/accounts/${accountId}`)

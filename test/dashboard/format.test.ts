@@ -1,7 +1,7 @@
 /** Amounts, counts and moments as people read them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatDuration, formatMoney, formatRelative } from '@/dashboard/format'
+import { formatDay, formatDuration, formatMoney, formatRelative } from '@/dashboard/format'
 
 describe('formatMoney', () => {
   test.each([
@@ -37,4 +37,13 @@ test('durations and distances are rounded to what is worth reading', () => {
   expect(formatRelative('2026-11-21T11:59:30Z', now)).toBe('just now')
   expect(formatRelative('2026-11-21T11:55:00Z', now)).toBe('5 minutes ago')
   expect(formatRelative('2026-11-23T12:00:00Z', now)).toBe('in 2 days')
+})
+
+test('a day without an hour is the same day everywhere', () => {
+  const script = "import { formatDay } from '@/dashboard/format'\nconsole.info(formatDay('2026-11-21'))"
+  for (const zone of ['Pacific/Honolulu', 'UTC', 'Pacific/Auckland']) {
+    const run = Bun.spawnSync([process.execPath, '-e', script], { env: { ...process.env, TZ: zone } })
+    expect(run.stdout.toString().trim()).toBe('21 Nov 2026')
+  }
+  expect(formatDay('2026-11-21')).toBe('21 Nov 2026')
 })

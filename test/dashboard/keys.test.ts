@@ -154,6 +154,9 @@ describe('a key', () => {
     await page.getByRole('img', { name: /Spend per day: \$0\.00015/ }).waitFor()
     await page.getByText('of $1.00 budget').waitFor()
     await expectAccessible(page)
+    // What happens meanwhile appears by itself.
+    expect(await call(key)).toBe(200)
+    await page.getByRole('img', { name: /Spend per day: \$0\.0003/ }).waitFor()
     await page.getByRole('button', { name: 'Edit' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill(CODE_LIKE)

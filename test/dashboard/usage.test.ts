@@ -152,6 +152,25 @@ describe('the usage page', () => {
     await page.context().close()
   })
 
+  test('searches on by itself where one answer does not cover the time', async () => {
+    const page = await open('/dashboard')
+    let asked = 0
+    await page.route('**/dashboard/api/usage?**', async (route) => {
+      asked += 1
+      const isLast = asked === 3
+      const json = {
+        items: [],
+        nextCursor: isLast ? null : `c${asked}`,
+        searchedTo: isLast ? null : '2026-01-01T00:00:00Z',
+      }
+      await route.fulfill({ json })
+    })
+    await page.getByRole('link', { name: 'Usage', exact: true }).click()
+    await page.getByText('No charged requests in this time').last().waitFor()
+    expect(asked).toBe(3)
+    await page.context().close()
+  })
+
   test('tells the chart as a table too, by what was chosen', async () => {
     const page = await open('/dashboard/usage')
     await page.getByRole('radiogroup', { name: 'What is shown' }).getByText('Requests').click()

@@ -45,7 +45,7 @@ describe('parseUsageEvent', () => {
   test('refuses what contradicts itself', () => {
     for (const changes of [
       ...[{ eventId: 'hold_2' }, { kind: 'late' }, { eventId: 'hold_1:late' }, { seq: '0' }, { held: '-1' }],
-      ...[{ cost: '9000000000000001' }, { flags: 'overrun,' }, { flags: 'generous' }],
+      ...[{ cost: '9000000000000001' }, { flags: 'overrun,' }, { flags: 'generous' }, { atMs: '253402300800000' }],
     ]) {
       expect(parseUsageEvent(entry(changes))).toBeUndefined()
     }

@@ -4,7 +4,7 @@ import type { IdentifyViewer, Viewer } from '@/auth/viewer'
 import { GatewayError } from '@/chat/error'
 import { formatUsd } from '@/lib/money'
 import type { Frame } from '@/lib/sse'
-import type { LiveAccounts, LiveEvent, Watch } from '@/usage/live-accounts'
+import type { LiveAccounts, LiveEvent, Watch } from '@/usage/views/live-accounts'
 import { eventStream } from './event-stream'
 import { type GuardDeps, guard } from './guard'
 

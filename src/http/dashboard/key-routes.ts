@@ -14,7 +14,7 @@ import { GatewayError } from '@/chat/error'
 import { clientAddress } from '@/http/client-address'
 import type { Ledger } from '@/ledger/ledger'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
-import type { ReadKeyUsage } from '@/usage/key-usage'
+import type { ReadKeyUsage } from '@/usage/views/key-usage'
 import { type GuardDeps, guard } from './guard'
 import { KeyBody, KeyChangesBody, keyBody, NewKeyBody, readKeyChanges } from './key-bodies'
 

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { formatUsd } from '@/lib/money'
-import type { Overview } from '@/usage/overview'
-import type { UsageViews } from '@/usage/usage-views'
+import type { Overview } from '@/usage/views/overview'
+import type { UsageViews } from '@/usage/views/usage-views'
 import { type GuardDeps, guard } from './guard'
 
 export type OverviewDeps = GuardDeps & { usage: UsageViews }

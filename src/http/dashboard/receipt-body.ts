@@ -1,9 +1,9 @@
 /** A request's receipt as the dashboard shows it, in plain words. */
 import { type Static, Type } from '@sinclair/typebox'
 import { formatUsd } from '@/lib/money'
-import { formatClassAmount, formatRounding, formatUnitPrice } from '@/usage/pico-text'
-import { FLAG_WORDS, RULE_WORDS } from '@/usage/plain-words'
-import type { Receipt } from '@/usage/receipt'
+import { formatClassAmount, formatRounding, formatUnitPrice } from '@/usage/views/pico-text'
+import { FLAG_WORDS, RULE_WORDS } from '@/usage/views/plain-words'
+import type { Receipt } from '@/usage/views/receipt'
 import { toIso, toUsageItem, UsageItem } from './usage-bodies'
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })

@@ -1,10 +1,10 @@
 /** What the usage routes answer: records, sums and charts, with money as decimal text and moments as ISO 8601. */
 import { type Static, Type } from '@sinclair/typebox'
 import { formatUsd, nano } from '@/lib/money'
-import type { SearchPage } from '@/usage/record-search'
-import type { RecordTotals } from '@/usage/record-totals'
-import type { ListedRecord } from '@/usage/usage-record'
-import type { UsageSeries } from '@/usage/usage-series'
+import type { SearchPage } from '@/usage/views/record-search'
+import type { RecordTotals } from '@/usage/views/record-totals'
+import type { ListedRecord } from '@/usage/views/usage-record'
+import type { UsageSeries } from '@/usage/views/usage-series'
 import { toCursor } from './usage-query'
 
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })

@@ -3,9 +3,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import { BILLING_RULES, EVENT_FLAGS } from '@/ledger/usage-event'
-import type { StatusFilter, UsageFilter } from '@/usage/usage-filter'
-import type { RecordPosition } from '@/usage/usage-record'
-import { SERIES_GROUPS } from '@/usage/usage-series'
+import type { StatusFilter, UsageFilter } from '@/usage/views/usage-filter'
+import type { RecordPosition } from '@/usage/views/usage-record'
+import { SERIES_GROUPS } from '@/usage/views/usage-series'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
 const moment = (description: string) => Type.Optional(Type.String({ pattern: MOMENT, description }))

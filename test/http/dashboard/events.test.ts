@@ -9,7 +9,7 @@ import type { Viewer } from '@/auth/viewer'
 import { eventStream } from '@/http/dashboard/event-stream'
 import { eventsRoutes } from '@/http/dashboard/events-routes'
 import { createSseParser } from '@/lib/sse'
-import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/usage/live-accounts'
+import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/usage/views/live-accounts'
 
 setDefaultTimeout(60_000)
 

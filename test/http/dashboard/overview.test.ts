@@ -5,7 +5,7 @@ import { signUpPerson } from '@test/support/person'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
-import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/usage/balance-hint'
+import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/usage/views/balance-hint'
 
 setDefaultTimeout(60_000)
 

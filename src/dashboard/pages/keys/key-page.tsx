@@ -13,16 +13,18 @@ import { Section } from '@/dashboard/components/section'
 import { StackedBars } from '@/dashboard/components/stacked-bars'
 import { Stat } from '@/dashboard/components/stat'
 import { formatCompact, formatCount, formatDay, formatMoney } from '@/dashboard/format'
+import { useLiveEvents } from '@/dashboard/live'
 import { EditKey } from './edit-key'
 import { activate, askToDeactivate, askToDelete } from './key-actions'
 import { KeyLimits } from './key-limits'
 import { KeyStatus } from './key-state'
-import { type KeyBody, maskedKey, useKey } from './keys-data'
+import { type KeyBody, keysChanged, maskedKey, useKey } from './keys-data'
 
 /** The page at `/keys/:keyId`. */
 export function KeyPage() {
   const { keyId = '' } = useParams()
   const query = useKey(keyId)
+  useLiveEvents(keysChanged)
   const item = query.data?.item
   if (query.error instanceof ApiError && query.error.status === 404) return <NotFound />
   return (
@@ -143,7 +145,7 @@ function SpendChart({ days, requests }: { days: KeyDetail['days']; requests: num
       buckets={days.map(({ day, spentUsd }) => ({
         key: day,
         label: shortDay(day),
-        longLabel: longDay(day),
+        longLabel: formatDay(day),
         values: { Spend: Number(spentUsd) },
       }))}
     />
@@ -155,11 +157,6 @@ function formatDrawn(usd: number): string {
   return formatMoney(usd.toFixed(9).replace(/0+$/, ''))
 }
 
-/** A day without a zone is read as midnight in UTC, which is the day before in half of the world: noon here is on that day. */
-function longDay(day: string): string {
-  return formatDay(`${day}T12:00:00`)
-}
-
 function shortDay(day: string): string {
-  return longDay(day).replace(/ \d{4}$/, '')
+  return formatDay(day).replace(/ \d{4}$/, '')
 }

@@ -6,13 +6,15 @@ import { EmptyState } from '@/dashboard/components/empty-state'
 import { Loaded } from '@/dashboard/components/loaded'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
+import { useLiveEvents } from '@/dashboard/live'
 import { CreateKey } from './create-key'
-import { useKeys } from './keys-data'
+import { keysChanged, useKeys } from './keys-data'
 import { KeysTable } from './keys-table'
 
 /** The page at `/keys`. */
 export function KeysPage() {
   const query = useKeys()
+  useLiveEvents(keysChanged)
   const [isCreating, { open, close }] = useDisclosure()
   const hasKeys = (query.data?.items.length ?? 0) > 0
   const button = (label: string) => (

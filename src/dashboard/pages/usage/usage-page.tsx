@@ -1,7 +1,7 @@
 /** Every charged request: what it cost and why, over time and one by one. */
 import { Alert, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconDownload, IconListSearch } from '@tabler/icons-react'
-import { useCallback } from 'react'
+import { useCallback, useEffect } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { EmptyState } from '@/dashboard/components/empty-state'
 import { ErrorState } from '@/dashboard/components/error-state'
@@ -21,6 +21,8 @@ import { RecordsList } from './records-list'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 
+/** Where few records match, one answer covers only so much of the time: the page goes on by itself this often. */
+const MAX_OWN_SEARCHES = 8
 const EXPORT_PATH = '/dashboard/api/usage/export'
 
 export function UsagePage() {
@@ -90,6 +92,11 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
     if (isFirstPageOnly) void queryClient.invalidateQueries({ queryKey: USAGE_KEY })
   }, [isFirstPageOnly])
   useLiveEvents(refresh)
+  const pages = data?.pages ?? []
+  const isSearching = pages.at(-1)?.searchedTo != null && pages.length < MAX_OWN_SEARCHES
+  useEffect(() => {
+    if (isSearching && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
+  }, [isSearching, hasNextPage, isFetchingNextPage, error, fetchNextPage])
   if (isPending)
     return (
       <Section title="Requests" isFlush>
@@ -103,8 +110,8 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
       </Section>
     )
   }
-  const items = data?.pages.flatMap((page) => page.items) ?? []
-  const searchedTo = data?.pages.at(-1)?.searchedTo ?? null
+  const items = pages.flatMap((page) => page.items)
+  const searchedTo = pages.at(-1)?.searchedTo ?? null
   return (
     <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush>
       {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear }} />}
