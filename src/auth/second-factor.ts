@@ -1,4 +1,6 @@
 /** Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password. */
+import { and, eq, ne } from 'drizzle-orm'
+import { sessions } from '@/db/auth-schema'
 import { confirmationsBy } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { record } from './record'
@@ -35,7 +37,10 @@ export async function enableTotp(
   return { uri: body.totpURI, secret, backupCodes: body.backupCodes }
 }
 
-/** Puts the second step in force with a first code. The session is replaced by a new one. */
+/**
+ * Puts the second step in force with a first code. The session is replaced by a new one, and all others end: from then on
+ * every session of the person has passed both steps.
+ */
 export async function confirmTotp(
   parts: AuthParts,
   visitor: Visitor,
@@ -47,6 +52,9 @@ export async function confirmTotp(
       library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
     ),
   )
+  await parts.database.db
+    .delete(sessions)
+    .where(and(eq(sessions.userId, viewer.userId), ne(sessions.token, sessionTokenIn(cookies))))
   await record(parts, visitor, viewer, 'user.enable_totp')
   return { body: null, cookies }
 }
@@ -89,4 +97,11 @@ async function confirmed<T>(parts: AuthParts, viewer: Viewer, work: () => Promis
   const result = await work()
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
   return result
+}
+
+/** The token of the session that an answer opens: the part of its cookie before the signature. */
+function sessionTokenIn(cookies: readonly string[]): string {
+  const cookie = cookies.find((text) => text.includes('session_token=')) ?? ''
+  const value = decodeURIComponent(/session_token=([^;]*)/.exec(cookie)?.[1] ?? '')
+  return value.slice(0, value.lastIndexOf('.'))
 }

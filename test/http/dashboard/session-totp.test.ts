@@ -16,8 +16,8 @@ afterAll(() => gateway.stop())
 
 type Setup = { uri: string; secret: string; backupCodes: string[] }
 
-async function withTotp(): Promise<{ person: Person; setup: Setup }> {
-  const person = await signUpPerson(gateway)
+async function withTotp(newcomer?: Person): Promise<{ person: Person; setup: Setup }> {
+  const person = newcomer ?? (await signUpPerson(gateway))
   const { status, body } = await person.json('POST', `${SESSION}/totp/enable`, { password: person.password })
   expect(status).toBe(200)
   const setup = body as Setup
@@ -51,6 +51,17 @@ describe('an authenticator app', () => {
     const response = await post(gateway, '/sign-in/totp', { code: totpCode(setup.secret, 1) }, { cookie })
     expect(await response.json()).toEqual({ status: 'signed_in' })
     await personWith(gateway, cookieOf(response), person)
+  })
+
+  test('ends the sessions that were opened without it', async () => {
+    const newcomer = await signUpPerson(gateway)
+    const signedIn = await post(gateway, '/sign-in', { email: newcomer.email, password: newcomer.password })
+    const other = await personWith(gateway, cookieOf(signedIn), newcomer)
+    const { person } = await withTotp(newcomer)
+    expect((await other.json('GET', `${SESSION}/me`)).status).toBe(401)
+    expect((await person.json('GET', `${SESSION}/me`)).status).toBe(200)
+    const { body } = await person.json('GET', `${SESSION}/sessions`)
+    expect((body as { items: unknown[] }).items).toHaveLength(1)
   })
 
   test('is not in force before its first code, and needs the password', async () => {
