@@ -26,10 +26,11 @@ beforeAll(async () => {
   customer = await signUpCustomer(gateway, '5')
   const { accountId, keyId } = customer
   const models = ['svc/alpha', 'svc/beta', 'svc/a-model-with-a-long-name']
-  // All before today, so that the real request is the newest. Every tenth client went away.
+  // All before today, so that the real request is the newest, and none of them known to the ledger. Every tenth client
+  // went away.
   const events = Array.from({ length: RECORDS }, (_, index) =>
     usageEvent({
-      ...{ accountId, keyId, seq: 1_000 + index, cost: 2_000_000 + index },
+      ...{ accountId, keyId, seq: 0, cost: 2_000_000 + index },
       atMs: Date.now() - DAY_MS - index * (DAY_MS / 6),
       record: {
         ...{ requestId: `req_made_up_${index}`, model: models[index % 3] ?? '', requestedModel: 'auto-smart' },

@@ -1,13 +1,11 @@
 /** A real Chromium for tests of the dashboard: pages of any width and scheme, with or without a signed-in person. */
 
 import { expect } from 'bun:test'
-import { existsSync } from 'node:fs'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { assert } from '@/lib/assert'
+import { CHROMIUM_ADVICE, findChromium } from './chromium'
 
-/** What Debian, Ubuntu and the vendor call it. */
-const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /** As root, in containers, and without a GPU. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 const DESKTOP = { width: 1280, height: 900 }
@@ -76,8 +74,8 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 async function launch(): Promise<Browser> {
-  const executablePath = PROGRAMS.map((name) => Bun.which(name)).find((path) => path !== null && existsSync(path))
-  assert(executablePath, `the dashboard is tested in Chromium, which is not on the PATH (${PROGRAMS.join(', ')})`)
+  const executablePath = findChromium()
+  assert(executablePath, CHROMIUM_ADVICE)
   return chromium.launch({ executablePath, args: ARGUMENTS })
 }
 
