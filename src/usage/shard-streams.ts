@@ -49,12 +49,19 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
     wasActive: false,
     retryAtMs: 0,
   }))
+  /** Of each shard, its epoch before anything of it was taken that is still in hand. */
+  const epochs = new Map<number, string | null>()
+
+  async function read(shard: Shard, command: (shard: Shard) => Promise<RawEntry[]>): Promise<RawEntry[]> {
+    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await redis.hget(metaKey(shard.shard), 'epoch'))
+    return withGroup(redis, shard.key, () => command(shard))
+  }
 
   /** Runs `command` on every shard at once; the client puts commands of one tick for one node on the wire together. */
   async function onShards(command: (shard: Shard) => Promise<RawEntry[]>): Promise<ReadResult> {
     const now = performance.now()
     const asked = shards.filter((shard) => shard.retryAtMs <= now)
-    const answers = await Promise.allSettled(asked.map((shard) => withGroup(redis, shard.key, () => command(shard))))
+    const answers = await Promise.allSettled(asked.map((shard) => read(shard, command)))
     const result: ReadResult = { entries: [], lost: 0, failure: undefined }
     let failures = 0
     for (const [index, answer] of answers.entries()) {
@@ -97,7 +104,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
     },
     async acknowledge(entries) {
       const byShard = Map.groupBy(entries, (entry) => entry.shard)
-      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, shard, own))
+      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, epochs, shard, own))
       const answers = await Promise.allSettled(work)
       const failed = answers.find((answer) => answer.status === 'rejected')
       if (failed) findNodes(redis)
@@ -124,22 +131,30 @@ function findNodes(redis: RedisClient): void {
 }
 
 /**
- * Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. One that is no longer
- * there was lost with the store's memory, and accounts may have been loaded before the history had its charge: a new epoch
- * has them compared with the history once more.
+ * Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. Where one is no longer
+ * there, another worker took it over and was faster, or it was lost with the store's memory, which changes the epoch. Then
+ * accounts may have been loaded before the history had its charge: a further epoch has them compared once more.
  */
-async function acknowledgeShard(redis: RedisClient, shard: number, entries: readonly StreamEntry[]): Promise<void> {
+async function acknowledgeShard(
+  redis: RedisClient,
+  epochs: Map<number, string | null>,
+  shard: number,
+  entries: readonly StreamEntry[],
+): Promise<void> {
   const key = eventsKey(shard)
   const ids = entries.map((entry) => entry.id)
   const answers = await redis
     .multi()
     .xack(key, CONSUMER_GROUP, ...ids)
     .xdel(key, ...ids)
+    .hget(metaKey(shard), 'epoch')
     .exec()
   const failure = answers?.find(([error]) => error !== null)
   if (!answers || failure) throw failure?.[0] ?? new Error('the acknowledgement was not executed')
-  const deleted = answers[1]?.[1]
-  if (deleted !== ids.length) await redis.hset(metaKey(shard), 'epoch', randomBase62(EPOCH_CHARS))
+  const [, [, deleted] = [], [, epoch] = []] = answers
+  if (deleted === ids.length || epoch === epochs.get(shard)) return
+  epochs.delete(shard)
+  await redis.hset(metaKey(shard), 'epoch', randomBase62(EPOCH_CHARS))
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */

@@ -10,13 +10,14 @@ import { reconcileHistory } from '@/accounts/reconcile'
 import { connectDatabase, type Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
-import { accountKey, CONSUMER_GROUP, eventsKey, shardOf } from '@/ledger/keys'
+import { accountKey, CONSUMER_GROUP, eventsKey, metaKey, shardOf } from '@/ledger/keys'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import type { LedgerHistory, Payer } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { buryEntry } from '@/usage/dead-letters'
 import { createFlusher, type Flusher } from '@/usage/flusher'
+import { createShardStreams } from '@/usage/shard-streams'
 import { logRecorder } from './log-recorder'
 import { usageEvent } from './sample-events'
 
@@ -173,4 +174,28 @@ test('in the hands of a flusher while the store is emptied and the account loade
   await until(isCounted, 'the charge to be counted in the store')
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST) })
   expect(await kinds()).toEqual([])
+})
+
+test('taken over and stored by another worker first: nobody has the accounts compared again', async () => {
+  await charge()
+  const shard = shardOf(payer.accountId)
+  const [slow, fast] = [createShardStreams(redis), createShardStreams(redis)]
+  const { entries } = await slow.readNew(10)
+  const taken = await fast.claimAbandoned(0, 10)
+  expect(taken.entries).toEqual(entries)
+  const before = await redis.hget(metaKey(shard), 'epoch')
+  for (const worker of [fast, slow]) expect(await worker.acknowledge(entries)).toBeUndefined()
+  expect(await redis.hget(metaKey(shard), 'epoch')).toBe(before)
+})
+
+test('lost with the memory of the store while a worker had it: the accounts are compared again', async () => {
+  await charge()
+  const shard = shardOf(payer.accountId)
+  const worker = createShardStreams(redis)
+  const { entries } = await worker.readNew(10)
+  await redis.flushall()
+  await ledger.readBalance(payer.accountId)
+  const before = await redis.hget(metaKey(shard), 'epoch')
+  expect(await worker.acknowledge(entries)).toBeUndefined()
+  expect(await redis.hget(metaKey(shard), 'epoch')).not.toBe(before)
 })
