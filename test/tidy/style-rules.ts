@@ -60,7 +60,8 @@ function checkText(source: Source): Violation[] {
 }
 
 function checkNode(node: SyntaxNode, source: Source): Violation[] {
-  const detail = syntaxComplaint(node, source.path) ?? abbreviationComplaint(node) ?? documentationComplaint(node)
+  const detail =
+    syntaxComplaint(node, source.path) ?? abbreviationComplaint(node) ?? documentationComplaint(node, source)
   return detail === undefined ? [] : [violation(source, node.line, 'syntax', detail)]
 }
 
@@ -110,12 +111,15 @@ function abbreviationComplaint(node: SyntaxNode): string | undefined {
   return undefined
 }
 
-function documentationComplaint(node: SyntaxNode): string | undefined {
+const COMPONENT = /^export function [A-Z]/gm
+
+function documentationComplaint(node: SyntaxNode, { path, text }: Source): string | undefined {
   if (node.type !== 'ExportNamedDeclaration') return undefined
   const declaration = node.fields.declaration as { type?: string; id?: unknown } | null
   if (declaration?.type !== 'FunctionDeclaration') return undefined
-  // A component's file holds little else, and says in its first line what it is.
-  if (/^[A-Z]/.test(identifier(declaration.id) ?? '')) return undefined
+  const isComponent = path.endsWith('.tsx') && /^[A-Z]/.test(identifier(declaration.id) ?? '')
+  // The file of a single component says in its first line what that is.
+  if (isComponent && text.match(COMPONENT)?.length === 1) return undefined
   const comments = (node.fields.leadingComments ?? []) as { type: string; value: string }[]
   if (comments.some((comment) => comment.type === 'CommentBlock' && comment.value.startsWith('*'))) return undefined
   return `${identifier(declaration.id)}: an exported function has a doc comment`

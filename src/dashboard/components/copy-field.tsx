@@ -13,6 +13,7 @@ export type CopyFieldProps = {
 
 const COPIED_MS = 2_000
 
+/** The value under its label, with the button beside it. */
 export function CopyField({ label, value, shown = value, isLabelHidden = false }: CopyFieldProps) {
   return (
     <Box>

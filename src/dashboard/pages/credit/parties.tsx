@@ -2,6 +2,7 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import type { OrderDetail } from './order-data'
 
+/** Both sides of a sale, side by side. */
 export function Parties({ order: { seller, customer } }: { order: OrderDetail }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="lg">

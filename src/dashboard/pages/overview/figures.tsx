@@ -8,6 +8,7 @@ import type { Overview } from './overview-data'
 
 const LAST_WEEK = 'Mean of the last 7 days'
 
+/** What is left, what was spent, and how many requests that was. */
 export function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   const live = useLiveBalance()
   const money = live ?? overview
@@ -32,6 +33,7 @@ export function MoneyFigures({ overview }: { overview: Overview | undefined }) {
   )
 }
 
+/** How fast the answers were, and how many keys can ask for more. */
 export function SpeedFigures({ overview }: { overview: Overview | undefined }) {
   const speed = overview?.speed
   const time = (milliseconds: number | null) => (milliseconds === null ? '–' : formatDuration(milliseconds))
