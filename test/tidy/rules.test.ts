@@ -124,6 +124,18 @@ describe('style', () => {
     expect(style('export const env = options.env\n', 'src/embedded/redis.ts')).toEqual([])
   })
 
+  test('asks for a doc comment at every exported function but the only component of a file', () => {
+    // Something stands between the header and the function, whose comment it would be otherwise.
+    const first = 'const between = 1\nexport function First() {}\n'
+    const second = 'export function Second() {}\n'
+    expect(style(first.replace('First', 'first'), 'src/dashboard/part.tsx')).toHaveLength(1)
+    expect(style(first)).toHaveLength(1)
+    expect(style(first, 'src/dashboard/part.tsx')).toEqual([])
+    expect(style(first + second, 'src/dashboard/part.tsx')).toHaveLength(2)
+    const documented = `${first.replace('export', '/** What it is. */\nexport')}/** And this. */\n${second}`
+    expect(style(documented, 'src/dashboard/part.tsx')).toEqual([])
+  })
+
   test('counts a closure without the functions inside it', () => {
     const inner = `  function inner() {\n${'    work()\n'.repeat(60)}  }\n`
     expect(style(`function outer() {\n${inner}${inner}}\n`)).toEqual([])
