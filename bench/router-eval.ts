@@ -7,11 +7,11 @@ import { loadCatalog } from '@/catalog/catalog'
 import type { Catalog, Model, Tier } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { assert } from '@/lib/assert'
-import { difficultyClass } from '@/routing/choose'
-import { difficultyOf } from '@/routing/difficulty'
-import { buildPlan } from '@/routing/plan'
-import { readFeatures } from '@/routing/read-request'
-import { estimatedCost } from '@/routing/score'
+import { difficultyClass } from '@/routing/plan/choose'
+import { difficultyOf } from '@/routing/plan/difficulty'
+import { buildPlan } from '@/routing/plan/plan'
+import { readFeatures } from '@/routing/plan/read-request'
+import { estimatedCost } from '@/routing/plan/score'
 
 /** What answers of each label are taken to be long. */
 const OUTPUT_TOKENS = { easy: 250, hard: 2_000 }

@@ -1,9 +1,9 @@
 /** The entry of `bun run start`: settings, catalogue, stores, then one server here or several beside it, until a signal. */
 
+import { EmbeddedServerError } from '@/boot/embedded/error'
+import { watchLauncher } from '@/boot/embedded/launcher'
 import { FatalStartError, start } from '@/boot/start'
-import { processEnvironment } from '@/config'
-import { EmbeddedServerError } from '@/embedded/error'
-import { watchLauncher } from '@/embedded/launcher'
+import { processEnvironment } from '@/config/config'
 import { createLogWriter } from '@/lib/log-writer'
 
 const logWriter = createLogWriter()

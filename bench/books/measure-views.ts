@@ -1,13 +1,13 @@
 /** Measures what the usage pages ask for, of the one account that has all records, with matches that are many, few and none. */
 
 import { usageEvent } from '@test/usage/sample-events'
+import { exportRecords } from '@/console/usage-views/export-records'
+import { searchRecords } from '@/console/usage-views/record-search'
+import { sumRecords } from '@/console/usage-views/record-totals'
+import type { UsageFilter } from '@/console/usage-views/usage-filter'
+import { readSeries } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
 import type { UsageEvent } from '@/ledger/usage-event'
-import { exportRecords } from '@/usage/views/export-records'
-import { searchRecords } from '@/usage/views/record-search'
-import { sumRecords } from '@/usage/views/record-totals'
-import type { UsageFilter } from '@/usage/views/usage-filter'
-import { readSeries } from '@/usage/views/usage-series'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf } from './fill'
 import { percentile } from './print'

@@ -2,7 +2,7 @@
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import type { Customer } from '@faults/world/bank'
 import type { ClusterWorld } from '@faults/world/world'
-import { shardOf } from '@/ledger/keys'
+import { shardOf } from '@/ledger/store/names'
 import { expectUnavailable } from './expect'
 
 const CLIENTS = 15

@@ -1,6 +1,6 @@
 /** Slots of a Redis Cluster move from node to node under load. */
 import { type Fault, seenDuring } from '@faults/fault'
-import { shardOf } from '@/ledger/keys'
+import { shardOf } from '@/ledger/store/names'
 
 const CLIENTS = 12
 

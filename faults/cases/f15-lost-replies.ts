@@ -4,7 +4,7 @@ import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import { newMarker } from '@faults/world/client'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
-import { SCRIPTS } from '@/ledger/scripts'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { expectUnavailable } from './expect'
 import { refusing, sendScripted } from './scripted'
 

@@ -5,7 +5,7 @@ import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
 import { streamFields, usageEvent } from '@test/usage/sample-events'
 import { ZERO_USAGE } from '@/chat/usage'
-import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
+import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 
 /** No event at all, an event without money, JSON that ends too early, and a moment that no calendar has. */
 const POISON: readonly (readonly string[])[] = [

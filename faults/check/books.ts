@@ -2,8 +2,8 @@
 
 import type { World } from '@faults/world/world'
 import { reconcileHistory } from '@/accounts/reconcile'
-import { checkLedger } from '@/ledger/check'
-import { findNames } from '@/ledger/store-names'
+import { checkLedger } from '@/ledger/check/check'
+import { findNames } from '@/ledger/check/store-names'
 import type { Breach, Charge, Evidence } from './evidence'
 
 /** Kinds of violation that `admin ledger check` tells, and the invariant that each belongs to. Everything else is I1. */

@@ -1,6 +1,6 @@
 /** Looks at balances ten times a second while a fault is on: a moment below zero counts, even if it is over at the end. */
-import type { RedisClient } from '@/ledger/connection'
-import { accountKey } from '@/ledger/keys'
+import type { RedisClient } from '@/ledger/store/connection'
+import { accountKey } from '@/ledger/store/names'
 
 export interface Sampler {
   watch(accountId: string): void

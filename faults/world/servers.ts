@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { startEmbeddedPostgres } from '@/embedded/postgres'
-import { startEmbeddedRedis } from '@/embedded/redis'
-import type { EmbeddedServer } from '@/embedded/server'
+import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
+import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import type { EmbeddedServer } from '@/boot/embedded/server'
 
 export interface StoreServer {
   readonly url: string

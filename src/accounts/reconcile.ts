@@ -1,7 +1,7 @@
 /** Checks the history against itself: every sum that is kept beside the entries it sums, and everything that must not be there. */
 import type { TransactionSql } from 'postgres'
 import type { Database } from '@/db/client'
-import type { Violation } from '@/ledger/violation'
+import type { Violation } from '@/ledger/check/violation'
 
 /**
  * `sums` compares the balances with the daily sums, in time proportional to accounts and days, and may run every few minutes.

@@ -5,14 +5,14 @@
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { Database } from '@/db/client'
 import { withDeadline } from '@/db/deadline'
-import type { DriftReport } from '@/gateway/metrics'
-import { checkLedger } from '@/ledger/check'
-import type { RedisClient } from '@/ledger/connection'
+import { checkLedger } from '@/ledger/check/check'
+import type { Violation } from '@/ledger/check/violation'
 import type { LedgerHistory } from '@/ledger/outcomes'
-import type { Violation } from '@/ledger/violation'
+import type { RedisClient } from '@/ledger/store/connection'
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
+import type { DriftReport } from '@/metrics/metrics'
 
 export type LedgerWatchOptions = {
   redis: RedisClient

@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import { withDeadline } from '@/db/deadline'
 import type { ReadinessCheck } from '@/http/deps'
-import type { RedisClient } from '@/ledger/connection'
+import type { RedisClient } from '@/ledger/store/connection'
 import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000

@@ -1,7 +1,7 @@
 /** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
 import type { Server } from 'bun'
 import type { Catalog } from '@/catalog/types'
-import type { Config } from '@/config'
+import type { Config } from '@/config/config'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { serve } from './serve'

@@ -1,6 +1,6 @@
 /** Puts the application on a port, with the limits that only the server itself can keep. */
 import type { Server } from 'bun'
-import type { Config } from '@/config'
+import type { Config } from '@/config/config'
 import { rememberPeer } from '@/http/client-address'
 import { pathOf } from '@/http/request-line'
 

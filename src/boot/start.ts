@@ -1,10 +1,10 @@
 /** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
 import { join } from 'node:path'
+import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, catalogSecrets, loadCatalog } from '@/catalog/catalog'
 import type { Catalog } from '@/catalog/types'
-import { type Config, type Environment, loadConfig } from '@/config'
+import { type Config, type Environment, loadConfig } from '@/config/config'
 import { migrate } from '@/db/migrate'
-import { type Sandbox, startSandbox } from '@/embedded/sandbox'
 import { formatFaults } from '@/lib/fault'
 import type { LogWriter } from '@/lib/log-writer'
 import { createLogger, type Logger } from '@/lib/logger'

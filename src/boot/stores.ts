@@ -1,9 +1,9 @@
 /** Decides where the stores are: those of the environment, or real embedded servers for whatever it does not name. */
 import { join } from 'node:path'
-import type { Config, Environment } from '@/config'
-import { startEmbeddedPostgres } from '@/embedded/postgres'
-import { startEmbeddedRedis } from '@/embedded/redis'
-import type { EmbeddedServer, Progress } from '@/embedded/server'
+import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
+import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import type { EmbeddedServer, Progress } from '@/boot/embedded/server'
+import type { Config, Environment } from '@/config/config'
 
 /** Addresses of the stores, and the way to stop those that are our children. */
 export type Stores = { redisUrl: string; databaseUrl: string; isEmbedded: boolean; stop(): Promise<void> }

@@ -1,17 +1,17 @@
 /** Wires what credit is bought with: the orders, the ways to pay for them, and who hears of payments. */
-import type { Config } from '@/config'
+import type { Config } from '@/config/config'
+import { createDepositDesk, type DepositDesk } from '@/console/orders/deposits/deposit-desk'
+import { createSandboxProvider, type SandboxProvider } from '@/console/orders/deposits/sandbox-deposit'
+import { readOrCreateSandboxSecret } from '@/console/orders/deposits/sandbox-secret'
+import { createWebhookVerifier, type WebhookVerifier } from '@/console/orders/deposits/webhook-signature'
+import type { OrdersDeps } from '@/console/orders/deps'
+import { createExpiryWorker, type ExpiryWorker } from '@/console/orders/expiry-worker'
+import { type BankDetails, EXAMPLE_BANK } from '@/console/orders/methods'
+import { createOrders, type Orders } from '@/console/orders/orders'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
-import { createDepositDesk, type DepositDesk } from '@/orders/deposit-desk'
-import type { OrdersDeps } from '@/orders/deps'
-import { createExpiryWorker, type ExpiryWorker } from '@/orders/expiry-worker'
-import { type BankDetails, EXAMPLE_BANK } from '@/orders/methods'
-import { createOrders, type Orders } from '@/orders/orders'
-import { createSandboxProvider, type SandboxProvider } from '@/orders/sandbox-deposit'
-import { readOrCreateSandboxSecret } from '@/orders/sandbox-secret'
-import { createWebhookVerifier, type WebhookVerifier } from '@/orders/webhook-signature'
 
 export type TopUps = {
   orders: Orders

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from './client'
 
-export type { ModelBody, TierBody } from '@/http/dashboard/model-routes'
+export type { ModelBody, TierBody } from '@/console/http/model-routes'
 
 /** The catalogue changes with a release, not while somebody looks at it. */
 const FRESH_MS = 600_000

@@ -1,6 +1,6 @@
 /** The typed client of the dashboard's routes, derived from the server's own definition of them. */
 import { treaty } from '@elysiajs/eden'
-import type { DashboardApi } from '@/http/dashboard/routes'
+import type { DashboardApi } from '@/console/http/routes'
 
 /** Every route below `/dashboard/api`; wrap each call in {@link answer}. Moments stay texts. */
 export const api = treaty<DashboardApi>(window.location.origin, { parseDate: false }).dashboard.api

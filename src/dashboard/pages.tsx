@@ -28,25 +28,25 @@ export const PAGES: readonly PageRoute[] = [
   ),
   page('/settings', 'member', () => import('./pages/settings/settings-page').then((module) => module.SettingsPage)),
   page('/admin/orders', 'administrator', () =>
-    import('./pages/admin/orders-page').then((module) => module.AdminOrdersPage),
+    import('@/dashboard/pages/administration/orders-page').then((module) => module.AdminOrdersPage),
   ),
   page('/admin/statements', 'administrator', () =>
-    import('./pages/admin/statements-page').then((module) => module.AdminStatementsPage),
+    import('@/dashboard/pages/administration/statements-page').then((module) => module.AdminStatementsPage),
   ),
   page('/admin/accounts', 'administrator', () =>
-    import('./pages/admin/accounts-page').then((module) => module.AdminAccountsPage),
+    import('@/dashboard/pages/administration/accounts-page').then((module) => module.AdminAccountsPage),
   ),
   page('/admin/accounts/:accountId', 'administrator', () =>
-    import('./pages/admin/account-page').then((module) => module.AdminAccountPage),
+    import('@/dashboard/pages/administration/account-page').then((module) => module.AdminAccountPage),
   ),
   page('/admin/approvals', 'administrator', () =>
-    import('./pages/admin/approvals-page').then((module) => module.AdminApprovalsPage),
+    import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),
   ),
   page('/admin/providers', 'administrator', () =>
-    import('./pages/admin/providers-page').then((module) => module.AdminProvidersPage),
+    import('@/dashboard/pages/administration/providers-page').then((module) => module.AdminProvidersPage),
   ),
   page('/admin/audit', 'administrator', () =>
-    import('./pages/admin/audit-page').then((module) => module.AdminAuditPage),
+    import('@/dashboard/pages/administration/audit-page').then((module) => module.AdminAuditPage),
   ),
   page('/sign-in', 'public', () => import('./pages/sign-in/sign-in-page').then((module) => module.SignInPage)),
   page('/sign-up', 'public', () => import('./pages/sign-in/sign-up-page').then((module) => module.SignUpPage)),

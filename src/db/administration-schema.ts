@@ -67,7 +67,7 @@ export const statementImports = pgTable('statement_imports', {
   committedAt: moment('committed_at'),
 })
 
-/** What the preview said of a line; see src/administration/statement-verdict.ts. */
+/** What the preview said of a line; see src/console/administration/statements/verdict.ts. */
 export type LineVerdict =
   | 'credit'
   | 'amount_differs'

@@ -1,17 +1,18 @@
 /** One answer on its way out: who gave it, how it is told to the client, and how it becomes a receipt. */
 import { ZERO_USAGE } from '@/chat/usage'
 import type { AnswerContext, Format } from '@/formats/format'
+import { decideCharge } from '@/gateway/charge/charge'
+import type { Meter } from '@/gateway/charge/meter'
+import type { Hold } from '@/gateway/hold/hold'
+import type { SignatureCollector } from '@/gateway/relay/signature-store'
+import type { Charge, Ending } from '@/ledger/charge'
 import type { UsageRecord } from '@/ledger/usage-event'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
-import type { PlannedTarget } from '@/routing/plan'
-import type { Ticket } from '@/routing/ticket'
+import type { Ticket } from '@/routing/journey/ticket'
+import type { PlannedTarget } from '@/routing/plan/plan'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { type Charge, decideCharge, type Ending } from './charge'
 import type { ChatCall, ChatDeps } from './chat-call'
-import type { Hold } from './hold'
-import type { Meter } from './meter'
-import type { SignatureCollector } from './signature-store'
 
 /** Everything a relay needs to know of the answer it relays. */
 export type Answer = {

@@ -3,7 +3,7 @@ import type { Identify } from '@/accounts/identify'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { ChatDeps } from '@/gateway/chat-call'
-import type { PrometheusMetrics } from '@/gateway/prometheus'
+import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Reports } from '@/usage/reports'
 
 /**

@@ -1,6 +1,6 @@
 /** Documents the endpoints whose paths only a wildcard route can match, which the plugin leaves out of the document. */
 import { GenerateContentRequest } from '@/formats/generate-content/wire'
-import { ModelEntry } from './models-routes'
+import { ModelEntry } from '@/http/routes/models'
 import { INFERENCE_ERRORS, operation } from './openapi'
 
 const MODEL_PARAMETER = {

@@ -1,11 +1,12 @@
 /** What the parts of the ledger work with. */
+
+import type { ViewDeps } from '@/ledger/accounts/account-view'
+import type { Restorer } from '@/ledger/accounts/restore'
+import type { EpochGuard } from '@/ledger/store/epoch'
+import { SHARD_COUNT } from '@/ledger/store/names'
+import type { ScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
-import type { ViewDeps } from './account-view'
-import type { EpochGuard } from './epoch'
-import { SHARD_COUNT } from './keys'
 import type { DefaultLimits } from './outcomes'
-import type { Restorer } from './restore'
-import type { ScriptRunner } from './script-runner'
 
 export type LedgerDeps = ViewDeps & {
   epoch: EpochGuard

@@ -2,14 +2,20 @@
  * The ledger: the only place where a balance changes. Everything here is one atomic script on one shard of the store,
  * idempotent by id, so that any call may be repeated.
  */
+
+import { credit, readBalance, recentCharges, setAccountStatus } from '@/ledger/accounts/balances'
+import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
+import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
+import { expireDue } from '@/ledger/holds/expire'
+import { renew } from '@/ledger/holds/renew'
+import { release, reserve } from '@/ledger/holds/reserve'
+import { settle } from '@/ledger/holds/settle'
+import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch'
+import { deadlinesKey, eventsKey, shardOf } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
-import { credit, readBalance, recentCharges, setAccountStatus } from './balances'
-import { commandTimeoutOf, type RedisClient } from './connection'
 import { type LedgerDeps, sumOverShards } from './deps'
-import { createEpochGuard, type EpochGuard, verifyEpoch } from './epoch'
-import { expireDue } from './expire'
-import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from './key-states'
-import { deadlinesKey, eventsKey, shardOf } from './keys'
 import type {
   AccountBalance,
   AccountStatus,
@@ -30,11 +36,6 @@ import type {
   Settlement,
   SettleOutcome,
 } from './outcomes'
-import { renew } from './renew'
-import { release, reserve } from './reserve'
-import { createRestorer, type Restorer } from './restore'
-import { createScriptRunner } from './script-runner'
-import { settle } from './settle'
 
 /**
  * Every method throws a {@link GatewayError} of kind `overloaded` where the store (or, for what is not loaded yet, the

@@ -1,11 +1,12 @@
 /** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
+
+import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
-import type { Payer } from './keys'
 import type { UsageEvent } from './usage-event'
 
+export type { Payer } from '@/ledger/store/names'
 export type { AllowedModels } from './allowed-models'
-export type { Payer } from './keys'
 
 /** One request's claim on credit. All checks and the hold happen in one atomic step. */
 export type ReserveRequest = Payer & {

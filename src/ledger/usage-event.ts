@@ -1,9 +1,9 @@
 /** The immutable record that a settle or an expire appends: the only thing that ever becomes a charge in the history. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
+import { parsePayer } from '@/ledger/store/names'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
-import { parsePayer } from './keys'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
 export const BILLING_RULES = [

@@ -4,11 +4,11 @@ import { worstCaseCost } from '@/catalog/price'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { nanoToUsd } from '@/lib/money'
-import { difficultyClass } from './choose'
-import type { Plan } from './plan'
+import { difficultyClass } from '@/routing/plan/choose'
+import type { Plan } from '@/routing/plan/plan'
+import type { RouteView } from '@/routing/plan/route-view'
+import { estimatedCost } from '@/routing/plan/score'
 import { routeReason } from './route-reason'
-import type { RouteView } from './route-view'
-import { estimatedCost } from './score'
 
 export type RouteExplanation = {
   requested: string

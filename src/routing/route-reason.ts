@@ -1,7 +1,8 @@
 /** Says in one line why this model answered: for `x-svc-route-reason`, the usage record and the log. */
-import { difficultyClass, type TierChoice } from './choose'
-import type { AttemptNote } from './journey'
-import type { Plan } from './plan'
+
+import type { AttemptNote } from '@/routing/journey/journey'
+import { difficultyClass, type TierChoice } from '@/routing/plan/choose'
+import type { Plan } from '@/routing/plan/plan'
 
 /** One line of printable ASCII. The first word is one of requested, chosen, session, passed-over and fallback. */
 export function routeReason(plan: Plan, answeredBy: string, trail: readonly AttemptNote[]): string {

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
-import { eventsKey } from '@/ledger/keys'
+import { eventsKey } from '@/ledger/store/names'
 import { parseEventEnvelope, type UsageEvent, type UsageRecord } from '@/ledger/usage-event'
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'

@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
-import type { RedisClient } from '@/ledger/connection'
+import type { RedisClient } from '@/ledger/store/connection'
 import type { UsageEvent } from '@/ledger/usage-event'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'

@@ -1,7 +1,7 @@
 /** The 64 streams of usage events, read as one consumer group by any number of workers, on one Redis or on a cluster. */
 import { Cluster } from 'ioredis'
-import type { RedisClient } from '@/ledger/connection'
-import { CONSUMER_GROUP, eventsKey, metaKey, SHARD_COUNT } from '@/ledger/keys'
+import type { RedisClient } from '@/ledger/store/connection'
+import { CONSUMER_GROUP, eventsKey, metaKey, SHARD_COUNT } from '@/ledger/store/names'
 import { randomBase62 } from '@/lib/ids'
 
 /** One entry of one shard's stream; `fields` alternates names and values. */

@@ -7,10 +7,10 @@ import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { createLedgerHistory } from '@/accounts/history'
 import { createLedgerWatch, type LedgerWatch } from '@/boot/ledger-watch'
-import type { DriftReport } from '@/gateway/metrics'
-import { connectRedis, type RedisClient } from '@/ledger/connection'
-import { accountKey } from '@/ledger/keys'
+import { connectRedis, type RedisClient } from '@/ledger/store/connection'
+import { accountKey } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
+import type { DriftReport } from '@/metrics/metrics'
 
 let server: TestServer
 let gateway: TestGateway

@@ -1,6 +1,6 @@
 /** Settings: defaults, every fault at once by name, and no secret in a message. */
 import { describe, expect, test } from 'bun:test'
-import { type Config, type Environment, loadConfig } from '@/config'
+import { type Config, type Environment, loadConfig } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
 
 function load(environment: Environment): Config {

@@ -1,6 +1,6 @@
 /** The settings of signing in. */
 import { describe, expect, test } from 'bun:test'
-import { type Environment, loadConfig } from '@/config'
+import { type Environment, loadConfig } from '@/config/config'
 
 function faultsOf(environment: Environment): string[] {
   const result = loadConfig(environment)

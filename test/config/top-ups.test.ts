@@ -1,6 +1,6 @@
 /** Settings of top-ups: no webhook without a secret, no sandbox in production, no transfer to a mistyped account. */
 import { describe, expect, test } from 'bun:test'
-import { type Config, type Environment, loadConfig } from '@/config'
+import { type Config, type Environment, loadConfig } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`

@@ -1,6 +1,6 @@
 /** The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/administration/fixture'
+import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'

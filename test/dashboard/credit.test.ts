@@ -5,8 +5,8 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import type { Page } from 'playwright-core'
-import type { OrderBody } from '@/http/dashboard/order-bodies'
-import type { Actor } from '@/orders/types'
+import type { OrderBody } from '@/console/http/order-bodies'
+import type { Actor } from '@/console/orders/types'
 
 setDefaultTimeout(120_000)
 

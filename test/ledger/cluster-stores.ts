@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
-import { slotOf } from '@/ledger/cluster-slot'
-import { metaKey } from '@/ledger/keys'
+import { slotOf } from '@/ledger/store/cluster-slot'
+import { metaKey } from '@/ledger/store/names'
 
 const SLOT_COUNT = 16_384
 const PASSWORD = 'cluster'

@@ -1,10 +1,10 @@
 /** The ledger on a Redis Cluster: every script in one slot, a dead master stops only its own, resharding is invisible. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
-import { checkLedger } from '@/ledger/check'
-import { slotOf } from '@/ledger/cluster-slot'
-import { deadlinesKey, holdMember, metaKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
+import { checkLedger } from '@/ledger/check/check'
 import type { Payer } from '@/ledger/outcomes'
+import { slotOf } from '@/ledger/store/cluster-slot'
+import { deadlinesKey, holdMember, metaKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
 import { type Bench, connect, createBench, RECORD, request, settlement } from './harness'

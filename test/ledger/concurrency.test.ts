@@ -1,8 +1,8 @@
 /** Many clients at once: no overdraft, and one winner per hold. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { expireHolds } from '@/ledger/expire'
-import { accountKey, shardOf } from '@/ledger/keys'
+import { expireHolds } from '@/ledger/holds/expire'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
+import { accountKey, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, passDeadline, RECORD, request, settlement } from './harness'

@@ -1,6 +1,6 @@
 /** Credit: exactly once per ledger entry, for ever, also when it races with the account's first load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { accountKey, creditedKey } from '@/ledger/keys'
+import { accountKey, creditedKey } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { MAX_NANO, nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, snapshot } from './harness'

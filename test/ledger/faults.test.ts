@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
-import { connectRedis, type RedisClient } from '@/ledger/connection'
-import { metaKey, shardOf } from '@/ledger/keys'
+import { connectRedis, type RedisClient } from '@/ledger/store/connection'
+import { metaKey, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, memoryLogger, passDeadline, RECORD, request, settlement } from './harness'
 

@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
-import type { RedisClient } from '@/ledger/connection'
-import { eventsKey, shardOf } from '@/ledger/keys'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
+import type { RedisClient } from '@/ledger/store/connection'
+import { eventsKey, shardOf } from '@/ledger/store/names'
 import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, settlement } from './harness'

@@ -1,10 +1,10 @@
 /** What ledger tests stand on: a ledger on a real Redis, a funded account with a key, and shortcuts for requests. */
 
 import { redisUrl } from '@test/support/stores'
-import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/connection'
-import { apiKeyKey, deadlinesKey, type HoldMember, holdMember, metaKey, shardOf } from '@/ledger/keys'
 import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer, ReserveRequest, Settlement } from '@/ledger/outcomes'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { apiKeyKey, deadlinesKey, type HoldMember, holdMember, metaKey, shardOf } from '@/ledger/store/names'
 import type { UsageRecord } from '@/ledger/usage-event'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'

@@ -1,7 +1,7 @@
 /** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { apiKeyKey } from '@/ledger/keys'
 import type { Payer } from '@/ledger/outcomes'
+import { apiKeyKey } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, letTimePass, passDeadline, request, settlement, storeMs } from './harness'
 import { keyState } from './memory-history'

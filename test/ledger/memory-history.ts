@@ -1,7 +1,8 @@
 /** A history in memory, with a flusher that can be stopped between any two steps: what Postgres is to the ledger. */
-import type { RedisClient } from '@/ledger/connection'
-import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/keys'
+
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
+import type { RedisClient } from '@/ledger/store/connection'
+import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
 import { nano } from '@/lib/money'
 

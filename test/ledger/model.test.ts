@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import fc from 'fast-check'
-import { checkLedger } from '@/ledger/check'
+import { checkLedger } from '@/ledger/check/check'
 import { connect, createBench } from './harness'
 import { commands } from './operations'
 import { createWorld, type World } from './world'

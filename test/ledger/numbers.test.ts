@@ -1,6 +1,8 @@
 /** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { ReserveRequest } from '@/ledger/outcomes'
+import { SCRIPTS, type Script, script } from '@/ledger/scripts/scripts'
 import {
   accountKey,
   apiKeyKey,
@@ -12,9 +14,7 @@ import {
   payerText,
   recentKey,
   shardOf,
-} from '@/ledger/keys'
-import type { ReserveRequest } from '@/ledger/outcomes'
-import { SCRIPTS, type Script, script } from '@/ledger/scripts'
+} from '@/ledger/store/names'
 import { summaryOf } from '@/ledger/usage-event'
 import { randomId } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'

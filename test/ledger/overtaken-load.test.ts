@@ -1,8 +1,8 @@
 /** A load that another load overtakes, after it has looked and before it writes: what it found no longer holds. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { RedisClient } from '@/ledger/connection'
-import { accountKey, apiKeyKey, metaKey, shardOf } from '@/ledger/keys'
-import type { RestoreMode } from '@/ledger/restore'
+import type { RestoreMode } from '@/ledger/accounts/restore'
+import type { RedisClient } from '@/ledger/store/connection'
+import { accountKey, apiKeyKey, metaKey, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { connect, createBench, request, settlement } from './harness'

@@ -1,7 +1,7 @@
 /** A store that lost its last seconds is sent settlements again that the history has: none is charged twice, whenever it comes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { accountKey, apiKeyKey, deadlinesKey, holdKey, holdMember, metaKey, shardOf } from '@/ledger/keys'
 import type { LedgerHistory, Payer, ReserveRequest } from '@/ledger/outcomes'
+import { accountKey, apiKeyKey, deadlinesKey, holdKey, holdMember, metaKey, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, settlement } from './harness'

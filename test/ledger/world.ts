@@ -1,7 +1,8 @@
 /** The real side of the model test: two clients of one store, a history, and a handful of accounts, changed together with the model. */
 
 import { expect } from 'bun:test'
-import { startNewEpoch } from '@/ledger/epoch'
+import type { Payer } from '@/ledger/outcomes'
+import { startNewEpoch } from '@/ledger/store/epoch'
 import {
   accountKey,
   apiKeyKey,
@@ -11,8 +12,7 @@ import {
   LEDGER_PATTERN,
   parseHoldMember,
   shardOf,
-} from '@/ledger/keys'
-import type { Payer } from '@/ledger/outcomes'
+} from '@/ledger/store/names'
 import { parseEventEnvelope } from '@/ledger/usage-event'
 import { nano } from '@/lib/money'
 import type { Bench } from './harness'

@@ -1,8 +1,8 @@
 /** The evaluation's prompts stay many and balanced, and the router keeps telling easy from hard ones it was not tuned on. */
 import { describe, expect, test } from 'bun:test'
-import { difficultyClass } from '@/routing/choose'
-import { difficultyOf } from '@/routing/difficulty'
-import { readFeatures } from '@/routing/read-request'
+import { difficultyClass } from '@/routing/plan/choose'
+import { difficultyOf } from '@/routing/plan/difficulty'
+import { readFeatures } from '@/routing/plan/read-request'
 import { labelledPrompts } from './prompts'
 
 const PROMPTS = labelledPrompts('auto-smart')

@@ -1,13 +1,13 @@
 /** Everything a journey needs, with clock, randomness and pauses in the test's hands, and every event remembered. */
-import { createCircuitBreaker } from '@/routing/circuit-breaker'
-import { createConcurrencyLimiter } from '@/routing/concurrency'
-import { type Journey, startJourney } from '@/routing/journey'
-import { createKeyPool } from '@/routing/key-pool'
-import { createLatencyBook } from '@/routing/latency'
-import type { Plan } from '@/routing/plan'
-import { createRetryBudget } from '@/routing/retry-budget'
-import type { RoutingEvent } from '@/routing/routing-events'
-import type { RoutingParts } from '@/routing/ticket'
+import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
+import { createConcurrencyLimiter } from '@/routing/health/concurrency'
+import { createKeyPool } from '@/routing/health/key-pool'
+import { createLatencyBook } from '@/routing/health/latency'
+import { type Journey, startJourney } from '@/routing/journey/journey'
+import { createRetryBudget } from '@/routing/journey/retry-budget'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+import type { RoutingParts } from '@/routing/journey/ticket'
+import type { Plan } from '@/routing/plan/plan'
 import { type ManualClock, manualClock } from './world'
 
 export type TestParts = RoutingParts & {

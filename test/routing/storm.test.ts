@@ -3,10 +3,10 @@
  * added latency, as docs/ROUTING.md states them.
  */
 import { describe, expect, test } from 'bun:test'
-import { buildPlan } from '@/routing/plan'
-import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/retry-budget'
-import type { RouteView } from '@/routing/route-view'
-import { targetId } from '@/routing/target-id'
+import { targetId } from '@/routing/health/target-id'
+import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/journey/retry-budget'
+import { buildPlan } from '@/routing/plan/plan'
+import type { RouteView } from '@/routing/plan/route-view'
 import { createTestParts, type TestParts } from './parts'
 import { catalogOf, modelOf, providerOf, requestOf } from './world'
 

@@ -1,5 +1,5 @@
 /** A person who has signed up on a test's gateway and is signed in, with the requests a browser would send for them. */
-import type { Viewer } from '@/auth/viewer'
+import type { Viewer } from '@/console/auth/viewer'
 import { assert } from '@/lib/assert'
 import type { TestGateway } from './gateway'
 

@@ -7,10 +7,10 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
+import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import type { EmbeddedServer } from '@/boot/embedded/server'
 import { migrate } from '@/db/migrate'
-import { startEmbeddedPostgres } from '@/embedded/postgres'
-import { startEmbeddedRedis } from '@/embedded/redis'
-import type { EmbeddedServer } from '@/embedded/server'
 
 /**
  * A server of one test's own. `kill` ends it at once (SIGKILL), as a crash would; `restart` stops it if it runs and

@@ -2,33 +2,51 @@
 import { dirname, join } from 'node:path'
 import type { Import, Source, Violation } from './source'
 
-/** What only the dashboard and its webhooks need: people, top-ups, and those who watch over them. */
-const CONSOLE = ['administration', 'orders', 'auth']
-const DOMAIN = ['accounts', 'usage', 'upstream', 'routing', 'ledger', 'catalog', 'db', 'formats', 'chat', 'lib']
+/** The wing of people: its own door, and behind it those who buy, sign in, look at usage and watch over others. */
+const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
+const SERVICES = ['accounts', 'usage', 'upstream', 'routing']
+const STORES = ['ledger', 'catalog', 'db']
+const WIRE = ['formats', 'chat', 'lib']
+const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
 
 /**
  * What each folder of src/ may import beside itself and packages. `(root)` stands for the files directly in src/, such as
- * main.ts; of those, app.ts and config.ts have rows of their own. boot/ is what main.ts is made of.
+ * main.ts; of those, app.ts has a row of its own. A folder with a row of its own inside another (`console/http`) is a room
+ * like any other.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  '(root)': ['boot', 'app', 'config', 'admin', 'embedded', 'dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
-  boot: ['app', 'config', 'embedded', 'dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
-  admin: ['boot', 'config', 'embedded', 'gateway', ...CONSOLE, ...DOMAIN],
-  app: ['dashboard', 'http', 'gateway', ...CONSOLE, ...DOMAIN],
+  '(root)': ['boot', 'boot/embedded', 'app', 'config', 'lib'],
+  cli: ['boot', 'boot/embedded', 'config', ...CONSOLE, ...DOMAIN],
+  boot: [
+    'boot/embedded',
+    'app',
+    'config',
+    'dashboard',
+    'console/http',
+    'http',
+    'gateway',
+    'metrics',
+    ...CONSOLE,
+    ...DOMAIN,
+  ],
+  'boot/embedded': ['lib'],
+  app: ['console/http', 'http', ...WIRE],
   config: ['lib'],
-  embedded: ['lib'],
-  http: ['gateway', ...CONSOLE, ...DOMAIN],
-  gateway: DOMAIN,
-  administration: ['orders', 'auth', ...DOMAIN],
-  orders: ['accounts', 'ledger', 'db', 'chat', 'lib'],
-  auth: ['accounts', 'ledger', 'db', 'chat', 'lib'],
-  accounts: ['ledger', 'db', 'formats', 'chat', 'lib'],
-  usage: ['ledger', 'db', 'formats', 'chat', 'lib'],
-  upstream: ['catalog', 'formats', 'chat', 'lib'],
-  routing: ['catalog', 'formats', 'chat', 'lib'],
-  ledger: ['formats', 'chat', 'lib'],
-  catalog: ['formats', 'chat', 'lib'],
-  db: ['formats', 'chat', 'lib'],
+  'console/http': ['http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
+  'console/administration': ['console/orders', 'console/auth', ...DOMAIN],
+  'console/orders': ['accounts', 'ledger', 'db', 'chat', 'lib'],
+  'console/auth': ['accounts', 'ledger', 'db', 'chat', 'lib'],
+  'console/usage-views': ['ledger', 'db', 'chat', 'lib'],
+  http: ['gateway', 'metrics', ...DOMAIN],
+  gateway: ['metrics', ...DOMAIN],
+  metrics: [...SERVICES, ...STORES, ...WIRE],
+  accounts: [...STORES, ...WIRE],
+  usage: ['ledger', 'db', ...WIRE],
+  upstream: ['catalog', ...WIRE],
+  routing: ['catalog', ...WIRE],
+  ledger: WIRE,
+  catalog: WIRE,
+  db: WIRE,
   formats: ['chat', 'lib'],
   chat: ['lib'],
   lib: [],
@@ -36,7 +54,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Types that may be imported against the table: the tables of db/ hold the ledger's words, the pages what http/ answers. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { db: ['ledger'], dashboard: ['http'] }
+const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { db: ['ledger'], dashboard: ['console/http'] }
 
 /** Checks how each import is written and that the table allows it. */
 export function checkImports(source: Source): Violation[] {
@@ -101,9 +119,10 @@ function resolveLocal(path: string, specifier: string): string | undefined {
 /** The row of the table that a path belongs to. */
 function areaOf(path: string): string {
   const parts = path.split('/')
-  if (parts.length > 2) return parts[1] ?? ''
-  const name = (parts[1] ?? '').replace(/\.\w+$/, '')
-  return name === 'app' || name === 'config' ? name : '(root)'
+  const [, first = '', second = ''] = parts
+  if (parts.length > 3 && `${first}/${second}` in MAY_IMPORT) return `${first}/${second}`
+  if (parts.length > 2) return first
+  return first.replace(/\.\w+$/, '') === 'app' ? 'app' : '(root)'
 }
 
 function formatFolder(path: string): string | undefined {

@@ -23,7 +23,7 @@ function details(violations: Violation[]): string[] {
 describe('the import table', () => {
   test('lets a folder import what stands to its right, itself and packages', () => {
     expect(imports('src/gateway/relay.ts', '@/ledger/ledger', '@/lib/sse', './meter', 'elysia', 'node:fs')).toEqual([])
-    expect(imports('src/main.ts', '@/boot/compose', './config', './app')).toEqual([])
+    expect(imports('src/main.ts', '@/boot/compose', '@/config/config', './app')).toEqual([])
     expect(imports('src/formats/messages/decode.ts', '@/formats/format', '@/chat/request', './wire')).toEqual([])
     expect(imports('src/formats/index.ts', './messages/index')).toEqual([])
   })
@@ -36,11 +36,15 @@ describe('the import table', () => {
     ['src/accounts/keys.ts', '@/usage/reports'],
     ['src/usage/flusher.ts', '@/gateway/settle'],
     ['src/gateway/relay.ts', '@/http/errors'],
+    ['src/boot/embedded/redis.ts', '@/db/client'],
     ['src/http/auth.ts', '@/app'],
-    ['src/http/auth.ts', '@/config'],
-    ['src/embedded/redis.ts', '@/db/client'],
+    ['src/http/auth.ts', '@/config/config'],
+    ['src/http/auth.ts', '@/console/auth/auth'],
+    ['src/gateway/answer.ts', '@/console/orders/orders'],
+    ['src/console/auth/auth.ts', '@/console/orders/orders'],
+    ['src/metrics/metrics.ts', '@/gateway/charge/charge'],
     ['src/db/schema.ts', '@/ledger/outcomes'],
-    ['src/dashboard/page.tsx', '@/http/errors'],
+    ['src/dashboard/page.tsx', '@/console/http/routes'],
     ['src/unheard-of/file.ts', '@/lib/sse'],
   ])('forbids %s to import %s', (path, specifier) => {
     expect(imports(path, specifier)).toHaveLength(1)
@@ -117,11 +121,11 @@ describe('style', () => {
     expect(style(code)).toHaveLength(1)
   })
 
-  test('lets only src/config.ts read the environment', () => {
+  test('lets only src/config/ read the environment', () => {
     const code = 'export const port = process.env.PORT\n'
-    expect(style(code, 'src/config.ts')).toEqual([])
-    expect(style(code, 'src/embedded/redis.ts')).toHaveLength(1)
-    expect(style('export const env = options.env\n', 'src/embedded/redis.ts')).toEqual([])
+    expect(style(code, 'src/config/config.ts')).toEqual([])
+    expect(style(code, 'src/boot/embedded/redis.ts')).toHaveLength(1)
+    expect(style('export const env = options.env\n', 'src/boot/embedded/redis.ts')).toEqual([])
   })
 
   test('asks for a doc comment at every exported function but the only component of a file', () => {

@@ -6,7 +6,7 @@ export const MAX_FUNCTION_LINES = 70
 export const MAX_MEDIAN_LINES = 90
 
 /** The only files that may look at the process's environment. */
-const ENVIRONMENT_READERS = new Set(['src/config.ts'])
+const ENVIRONMENT_READERS = new Set(['src/config/config.ts'])
 const ABBREVIATIONS = new Set(
   'req res resp opts cfg conf ctx msg err cb fn tmp num str idx len buf evt btn val obj arr el prev cur acc'.split(' '),
 )
@@ -95,7 +95,7 @@ function memberComplaint(node: SyntaxNode, path: string): string | undefined {
   const isEnvironment = property === 'env' && (object === 'process' || object === 'Bun' || object === undefined)
   const isMeta = (node.fields.object as { type?: string }).type === 'MetaProperty'
   if (isEnvironment && (object !== undefined || isMeta) && !ENVIRONMENT_READERS.has(path)) {
-    return 'only src/config.ts reads the environment'
+    return 'only src/config/ reads the environment'
   }
   return undefined
 }

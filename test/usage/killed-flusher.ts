@@ -1,6 +1,6 @@
 /** A process with one flusher that is killed right after its first commit; addresses of Redis and Postgres as arguments. */
 import { connectDatabase } from '@/db/client'
-import { connectRedis, waitForRedis } from '@/ledger/connection'
+import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createFlusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 

@@ -1,7 +1,7 @@
 /** Usage events of one account, made up at random, and what the usage list has to say of them, computed the simple way. */
 import fc from 'fast-check'
+import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { BILLING_RULES, EVENT_FLAGS, type EventFlag, type UsageEvent } from '@/ledger/usage-event'
-import type { UsageFilter } from '@/usage/views/usage-filter'
 import { NOON_MS, usageEvent } from './sample-events'
 
 export const KEYS = ['key_a', 'key_b', 'key_c']

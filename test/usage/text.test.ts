@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { priceLines } from '@/catalog/price-lines'
 import type { Catalog, Pricing } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import { fromCursor, toCursor } from '@/http/dashboard/usage-query'
+import { fromCursor, toCursor } from '@/console/http/usage/query'
+import { csvRow } from '@/console/usage-views/csv-text'
+import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { formatUsd, type Pico } from '@/lib/money'
-import { csvRow } from '@/usage/views/csv-text'
-import { formatClassAmount, formatRounding, formatUnitPrice } from '@/usage/views/pico-text'
 
 setDefaultTimeout(60_000)
 

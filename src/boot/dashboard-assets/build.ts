@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Asset, DashboardAssets } from '@/http/dashboard/assets'
+import type { Asset, DashboardAssets } from '@/console/http/assets/assets'
 
 const SOURCE = join(import.meta.dir, '..', '..', 'dashboard')
 const ASSET_PATH = '/dashboard/assets/'

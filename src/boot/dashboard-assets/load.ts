@@ -1,7 +1,7 @@
 /** Finds the dashboard's files: built earlier from the same sources, or built now. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DashboardAssets, LoadAssets } from '@/http/dashboard/assets'
+import type { DashboardAssets, LoadAssets } from '@/console/http/assets/assets'
 import type { Logger } from '@/lib/logger'
 import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'

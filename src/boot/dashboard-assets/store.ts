@@ -1,7 +1,7 @@
 /** Keeps a build of the dashboard on disk, so that only the first start after a change builds it. */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Asset, DashboardAssets } from '@/http/dashboard/assets'
+import type { Asset, DashboardAssets } from '@/console/http/assets/assets'
 
 type Manifest = { page: string; files: { name: string; contentType: string }[] }
 

@@ -1,6 +1,6 @@
 /** Code to be read and copied. */
 import { Box, Code } from '@mantine/core'
-import { CopyIcon } from './copy-field'
+import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 
 /** `label` names the code for the copy button, e.g. `curl command`. The block scrolls sideways by itself. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {

@@ -1,7 +1,7 @@
 /** Where to transfer an order's amount, with everything to copy into a bank's form. */
 import { Alert, SimpleGrid, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { CopyField } from '@/dashboard/components/copy-field'
+import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { Section } from '@/dashboard/components/section'
 import { formatMoney } from '@/dashboard/format'
 import { Countdown } from './countdown'

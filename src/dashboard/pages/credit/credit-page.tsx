@@ -1,10 +1,10 @@
 /** Credit: what is left, how to buy more, and every order so far. */
 import { SimpleGrid } from '@mantine/core'
-import { Loaded } from '@/dashboard/components/loaded'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
+import { Loaded } from '@/dashboard/components/states/loaded'
 import { AddCredit } from './add-credit'
 import { useBalance, useCreditOptions } from './order-data'
 import { OrderHistory } from './order-history'

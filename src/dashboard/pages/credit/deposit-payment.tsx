@@ -1,7 +1,7 @@
 /** The way to the provider's page of an order, and the wait for its word. */
 import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
-import { CopyField } from '@/dashboard/components/copy-field'
+import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { Section } from '@/dashboard/components/section'
 import { formatMoney } from '@/dashboard/format'
 import { Countdown } from './countdown'

@@ -1,8 +1,8 @@
 /** What the pages of credit ask the server, and under which keys the answers are kept. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 import { answer, api } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
-import type { OrderBody, OrderDetailBody } from '@/http/dashboard/order-bodies'
 
 export type Order = OrderBody
 export type OrderDetail = OrderDetailBody

@@ -2,7 +2,7 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useCatalogue } from '@/dashboard/catalogue'
-import { CopyField } from '@/dashboard/components/copy-field'
+import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
 
 /** Shows `value` until the person says that it is kept. */

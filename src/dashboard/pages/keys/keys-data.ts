@@ -1,10 +1,10 @@
 /** API keys as the pages ask for them and change them. */
 import { useQuery } from '@tanstack/react-query'
+import type { KeyBody } from '@/console/http/key-bodies'
 import { answer, api } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
-import type { KeyBody } from '@/http/dashboard/key-bodies'
 
-export type { KeyBody } from '@/http/dashboard/key-bodies'
+export type { KeyBody } from '@/console/http/key-bodies'
 
 const KEYS = ['keys'] as const
 

@@ -3,7 +3,7 @@ import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { ModelBody } from '@/dashboard/catalogue'
-import { CopyField } from '@/dashboard/components/copy-field'
+import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { formatCount, formatDay } from '@/dashboard/format'
 import { Capabilities, Price } from './models-table'
 

@@ -1,7 +1,7 @@
 /** Models and their prices, one in a row. */
 import { Anchor, Badge, Group, Table, Text } from '@mantine/core'
 import type { ModelBody } from '@/dashboard/catalogue'
-import { CopyIcon } from '@/dashboard/components/copy-field'
+import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { formatCompact, formatMoney } from '@/dashboard/format'
 import { CAPABILITY_NAMES } from './model-filter'
 

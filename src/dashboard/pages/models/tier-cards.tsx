@@ -2,7 +2,7 @@
 import { Box, Button, Group, SimpleGrid, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { TierBody } from '@/dashboard/catalogue'
-import { CopyIcon } from '@/dashboard/components/copy-field'
+import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { formatCompact } from '@/dashboard/format'
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {

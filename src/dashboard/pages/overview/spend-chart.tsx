@@ -1,8 +1,8 @@
 /** Spending per day and model over the last thirty days. */
 import { IconChartBar } from '@tabler/icons-react'
-import { EmptyState } from '@/dashboard/components/empty-state'
+import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
 import { Section } from '@/dashboard/components/section'
-import { StackedBars } from '@/dashboard/components/stacked-bars'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { formatDrawnMoney, stepsBetween } from '@/dashboard/pages/usage/chart-steps'
 import type { Overview } from './overview-data'
 

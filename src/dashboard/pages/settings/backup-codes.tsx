@@ -1,7 +1,7 @@
 /** Backup codes, shown once: to be copied, and to be said to have been kept. */
 import { Button, Checkbox, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CopyIcon } from '@/dashboard/components/copy-field'
+import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 
 export function BackupCodes({ codes, onKept }: { codes: readonly string[]; onKept(): void }) {
   const [isKept, setKept] = useState(false)

@@ -1,9 +1,9 @@
 /** Asks for the password again before something that decides how people sign in. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { FormError } from '@/dashboard/components/form-error'
-import { PasswordField } from '@/dashboard/components/password-field'
-import { useSubmission } from '@/dashboard/components/use-submission'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { PasswordField } from '@/dashboard/components/fields/password-field'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 
 export type PasswordPromptProps = {
   explanation: string

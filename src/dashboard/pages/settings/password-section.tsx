@@ -2,11 +2,11 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/form-error'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { PasswordField } from '@/dashboard/components/fields/password-field'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
-import { PasswordField } from '@/dashboard/components/password-field'
 import { Section } from '@/dashboard/components/section'
-import { useSubmission } from '@/dashboard/components/use-submission'
 import { queryClient } from '@/dashboard/query'
 
 const FIELD_WIDTH = 420

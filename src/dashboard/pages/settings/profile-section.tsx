@@ -2,10 +2,10 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/form-error'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { Section } from '@/dashboard/components/section'
-import { useSubmission } from '@/dashboard/components/use-submission'
 import { queryClient } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 

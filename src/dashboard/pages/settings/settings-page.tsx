@@ -1,6 +1,7 @@
 /** What people change about themselves: name, password, second step, sessions. */
-import { Loaded } from '@/dashboard/components/loaded'
+
 import { Page } from '@/dashboard/components/page'
+import { Loaded } from '@/dashboard/components/states/loaded'
 import { useViewer } from '@/dashboard/session'
 import { PasswordSection } from './password-section'
 import { ProfileSection } from './profile-section'

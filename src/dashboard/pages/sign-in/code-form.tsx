@@ -3,8 +3,8 @@ import { Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError, answer, api } from '@/dashboard/client'
-import { FormError } from '@/dashboard/components/form-error'
-import { useSubmission } from '@/dashboard/components/use-submission'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { checkEntered } from './rules'
 
 export type CodeFormProps = { onSignedIn(): Promise<void>; onStartAgain(): void }

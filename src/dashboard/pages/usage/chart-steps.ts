@@ -1,5 +1,5 @@
 /** The hours and days of a chart, and how its figures are written. */
-import type { Bucket } from '@/dashboard/components/chart-data'
+import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { formatMoney } from '@/dashboard/format'
 
 const MS_PER_STEP = { hour: 3_600_000, day: 86_400_000 } as const

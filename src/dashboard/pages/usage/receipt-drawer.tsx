@@ -2,9 +2,9 @@
 import { Anchor, Drawer, Group, Stack, Text } from '@mantine/core'
 import { IconReceiptOff } from '@tabler/icons-react'
 import { ApiError } from '@/dashboard/client'
-import { CopyField } from '@/dashboard/components/copy-field'
-import { EmptyState } from '@/dashboard/components/empty-state'
-import { Loaded } from '@/dashboard/components/loaded'
+import { CopyField } from '@/dashboard/components/fields/copy-field'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { Loaded } from '@/dashboard/components/states/loaded'
 import { ReceiptBody } from './receipt-body'
 import { useReceipt } from './usage-data'
 

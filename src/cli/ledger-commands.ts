@@ -1,0 +1,27 @@
+/** Operator commands that prove or restore the books. */
+import { reconcileHistory } from '@/accounts/reconcile'
+import { checkLedger } from '@/ledger/check/check'
+import { rebuildAll } from '@/ledger/check/rebuild'
+import type { Command } from './command'
+
+export const LEDGER_COMMANDS: readonly Command[] = [
+  {
+    words: 'ledger check',
+    help: 'proves that the money adds up in Redis, in Postgres and between them; safe under traffic',
+    options: {},
+    prepare: () => async (services) => {
+      const ledger = await checkLedger(services)
+      const history = await reconcileHistory(services.database, 'records')
+      const violations = [...ledger.violations, ...history.violations]
+      const { accounts, openHolds, unsyncedEvents } = ledger
+      const ok = ledger.ok && violations.length === 0
+      return { output: { ok, violations, accounts, openHolds, unsyncedEvents }, exitCode: ok ? 0 : 1 }
+    },
+  },
+  {
+    words: 'ledger rebuild',
+    help: 'brings the balances in Redis back into line with Postgres; safe under traffic',
+    options: {},
+    prepare: () => async (services) => ({ output: { ...(await rebuildAll(services)) } }),
+  },
+]

@@ -1,0 +1,115 @@
+/** The stores of a gateway and what commands do with them, opened for the time of one command. */
+import { join } from 'node:path'
+import { type Accounts, createAccounts } from '@/accounts/accounts'
+import { type ApiKeys, createApiKeys } from '@/accounts/api-keys'
+import { type Credits, createCredits } from '@/accounts/credits'
+import { createLedgerHistory } from '@/accounts/history'
+import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
+import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import type { EmbeddedServer } from '@/boot/embedded/server'
+import { loadCatalog } from '@/catalog/catalog'
+import type { Catalog } from '@/catalog/types'
+import { type Config, type Environment, loadConfig } from '@/config/config'
+import { connectDatabase, type Database } from '@/db/client'
+import { describeFailure } from '@/db/failure'
+import { migrate } from '@/db/migrate'
+import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { LedgerHistory } from '@/ledger/outcomes'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { formatFaults } from '@/lib/fault'
+import { createLogger, type Logger } from '@/lib/logger'
+import { fail } from './failure'
+
+export type Services = {
+  database: Database
+  redis: RedisClient
+  history: LedgerHistory
+  ledger: Ledger
+  accounts: Accounts
+  apiKeys: ApiKeys
+  credits: Credits
+  logger: Logger
+}
+
+const REDIS_WAIT_MS = 5_000
+/** Commands look at whole shards, which a busy gateway would never do. */
+const REDIS_COMMAND_TIMEOUT_MS = 10_000
+const HISTORY_TIMEOUT_MS = 60_000
+const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
+/** Commands need the catalogue for its service name and its limits only, whether or not any provider has a key. */
+const ANY_UPSTREAM = 'http://localhost'
+
+/**
+ * Opens the stores that `environment` names, those of a running gateway on the same DATA_DIR, or, where none runs, starts its
+ * servers and stops them afterwards. Runs `work` and closes everything. Throws a CommandFailure where that is impossible.
+ */
+export async function withServices<T>(environment: Environment, work: (services: Services) => Promise<T>): Promise<T> {
+  const result = loadConfig(environment)
+  if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
+  const { config } = result
+  const catalog = await readCatalog(config, environment)
+  const servers: EmbeddedServer[] = []
+  const closers: (() => unknown)[] = [() => Promise.all(servers.map((server) => server.stop()))]
+  const logger = createLogger({ level: 'error', service: catalog.service, write: (line) => process.stderr.write(line) })
+  try {
+    const [redisUrl, databaseUrl] = await openStores(config, servers)
+    await reach('Postgres', () => migrate(databaseUrl))
+    const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
+    closers.unshift(() => database.close())
+    const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' })
+    closers.unshift(() => redis.disconnect())
+    await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
+    return await work(assemble(database, redis, catalog, logger))
+  } finally {
+    for (const close of closers) await close()
+  }
+}
+
+function assemble(database: Database, redis: RedisClient, catalog: Catalog, logger: Logger): Services {
+  const history = createLedgerHistory(database, HISTORY_TIMEOUT_MS)
+  const ledger = createLedger({ redis, history, defaultLimits: catalog.limits, logger })
+  return {
+    database,
+    redis,
+    history,
+    ledger,
+    accounts: createAccounts(database, ledger),
+    apiKeys: createApiKeys(database, ledger, catalog.service),
+    credits: createCredits(database, ledger),
+    logger,
+  }
+}
+
+async function readCatalog(config: Config, environment: Environment): Promise<Catalog> {
+  const text = await Bun.file(config.catalogPath)
+    .text()
+    .catch(() => fail(`CATALOG: cannot read ${config.catalogPath}`))
+  const result = loadCatalog(text, environment, { sandboxBaseUrl: ANY_UPSTREAM })
+  if (result.kind === 'faulty')
+    return fail(formatFaults(`The catalogue ${config.catalogPath} has faults:`, result.faults))
+  if (result.kind === 'no_keys') return fail(`the catalogue ${config.catalogPath} offers no provider`)
+  return result.catalog
+}
+
+async function openStores(config: Config, servers: EmbeddedServer[]): Promise<[redis: string, database: string]> {
+  const { dataDir } = config
+  const progress = (line: string) => process.stderr.write(`${line}\n`)
+  async function start(launch: () => Promise<EmbeddedServer>): Promise<string> {
+    const server = await launch()
+    servers.push(server)
+    return server.url
+  }
+  const redis = config.redisUrls
+    ? config.redisUrls.join(',')
+    : await start(() => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress, attach: true }))
+  const database = config.databaseUrl ?? (await start(() => startEmbeddedPostgres({ dataDir, progress, attach: true })))
+  return [redis, database]
+}
+
+async function reach(store: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    fail(`cannot use ${store}: ${describeFailure(error)}`)
+  }
+}

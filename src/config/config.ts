@@ -1,0 +1,189 @@
+/** Settings from the environment: the only reader of process.env, with every default and every limit in one table. */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
+import type { Fault } from '@/lib/fault'
+import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
+import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
+import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
+import { integer, optional, secret } from './variables'
+
+/** Environment variables by name; an empty text counts as unset. */
+export type Environment = Record<string, string | undefined>
+
+/** The settings of one gateway, validated. Undefined where a variable without default is unset. */
+export type Config = {
+  /** NODE_ENV=production: the sandbox upstream is refused. */
+  isProduction: boolean
+  host: string
+  /** 0 lets the system choose a free port. */
+  port: number
+  /** One address, or the nodes of a Redis Cluster. Undefined: start an embedded server. */
+  redisUrls: string[] | undefined
+  /** Undefined: start an embedded server. */
+  databaseUrl: string | undefined
+  catalogPath: string
+  dataDir: string
+  /** Server processes that share the port. */
+  processes: number
+  /** The first administrator of the dashboard, created or updated at start. */
+  administrator: { email: string; password: string } | undefined
+  /** Without trailing slash. Undefined: taken from each request. */
+  publicUrl: string | undefined
+  /** How people sign in to the dashboard. */
+  signIn: SignInSettings
+  /** How credit is paid for. */
+  topUps: TopUpSettings
+  administration: {
+    /** USD that one administrator may move for one account in a day; above it a second one has to agree. */
+    approvalLimitUsd: number
+  }
+  logLevel: LogLevel
+  /** Milliseconds that open requests get to finish after SIGTERM. */
+  shutdownTimeoutMs: number
+  /** The largest request body that is read; a larger one is answered 413. */
+  maxBodyBytes: number
+  /** The deepest nesting of a JSON body; a deeper one is answered 400. */
+  maxJsonDepth: number
+  /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
+  redisCommandTimeoutMs: number
+  /** Milliseconds until a hold that no gateway renews is expired and charged. */
+  holdTtlMs: number
+  /** Milliseconds after which charges that a dead process had taken to the history are taken over. */
+  eventClaimMs: number
+  /** Database connections per process. */
+  databasePoolSize: number
+  /** Set by the supervisor for each of its server processes: the stores they share. */
+  supervised: { redisUrl: string; databaseUrl: string } | undefined
+  /** Likewise: where the supervisor's sandbox upstream listens. */
+  sandboxUrl: string | undefined
+  /** For fault tests, and refused in production: where to die, see lib/crash-point.ts. */
+  crashAt: string | undefined
+}
+
+export type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
+
+/** Validates the settings in `environment`. Returns every fault, by variable name; secrets are never quoted. */
+export function loadConfig(environment: Environment): ConfigResult {
+  const values: Record<string, unknown> = {}
+  const faults: Fault[] = []
+  for (const [name, schema] of Object.entries(VARIABLES.properties)) {
+    const text = environment[name]
+    if (text === undefined || text === '') {
+      values[name] = schema.default
+      continue
+    }
+    const value = schema.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text
+    if (Value.Check(schema, value)) values[name] = value
+    else faults.push({ place: name, message: faultMessage(schema, text) })
+  }
+  for (const [first, second] of TOGETHER) {
+    if ((values[first] === undefined) === (values[second] === undefined)) continue
+    const missing = values[first] === undefined ? first : second
+    if (!faults.some((fault) => fault.place === missing)) {
+      faults.push({ place: missing, message: `is unset; ${first} and ${second} must be set together` })
+    }
+  }
+  faults.push(...signInFaults(values))
+  faults.push(...topUpFaults(values))
+  if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {
+    faults.push({
+      place: 'SANDBOX_URL',
+      message: 'NODE_ENV=production refuses the sandbox, whose answers are simulated',
+    })
+  }
+  if (values.NODE_ENV === 'production' && values.CRASH_AT !== undefined) {
+    faults.push({ place: 'CRASH_AT', message: 'NODE_ENV=production refuses it: it is for fault tests only' })
+  }
+  if (faults.length > 0) return { kind: 'faulty', faults }
+  return { kind: 'loaded', config: toConfig(Value.Cast(VARIABLES, values)) }
+}
+
+/** The environment of this process. */
+export function processEnvironment(): Environment {
+  return process.env
+}
+
+/** Variables that mean nothing without each other. */
+const TOGETHER = [
+  ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
+  ['SMTP_URL', 'MAIL_FROM'],
+  ['BANK_TRANSFER_BENEFICIARY', 'BANK_TRANSFER_IBAN'],
+] as const
+
+const REDIS_URL = 'rediss?://[^\\s,]+'
+
+/** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
+const VARIABLES = Type.Object({
+  NODE_ENV: optional(Type.String({ description: 'production, or anything else' })),
+  HOST: Type.String({ default: '0.0.0.0', pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' }),
+  PORT: integer(3000, 0, 65_535, 'a port'),
+  REDIS_URL: optional(
+    secret(`^${REDIS_URL}(,${REDIS_URL})*$`, 'redis:// or rediss:// addresses, separated by commas without spaces'),
+  ),
+  DATABASE_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
+  CATALOG: Type.String({ default: 'config/catalog.json', description: 'the path of the catalogue file' }),
+  DATA_DIR: Type.String({ default: '.data', description: 'the folder of the embedded servers' }),
+  PROCESSES: integer(1, 1, 256, 'a number of processes'),
+  ADMIN_EMAIL: optional(
+    Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 254, description: 'an e-mail address' }),
+  ),
+  ADMIN_PASSWORD: optional(secret('^.{8,256}$', 'a password of 8 to 256 characters')),
+  PUBLIC_URL: optional(
+    Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$', description: 'an http:// or https:// address' }),
+  ),
+  ...SIGN_IN_VARIABLES,
+  ...TOP_UP_VARIABLES,
+  APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
+  LOG_LEVEL: Type.Union(
+    LOG_LEVELS.map((level) => Type.Literal(level)),
+    { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
+  ),
+  SHUTDOWN_TIMEOUT_MS: integer(30_000, 0, 3_600_000, 'milliseconds'),
+  MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
+  MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
+  REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
+  HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
+  EVENT_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
+  DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
+  SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
+  SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
+  SANDBOX_URL: optional(Type.String({ pattern: '^http://\\S+$', description: 'an http:// address' })),
+  CRASH_AT: optional(Type.String({ pattern: CRASH_POINT_PATTERN, description: 'the name of a crash point' })),
+})
+
+function faultMessage(schema: TSchema, text: string): string {
+  const found = schema.writeOnly ? 'its value (not shown) is something else' : `found ${JSON.stringify(text)}`
+  return `expected ${schema.description}; ${found}`
+}
+
+function toConfig(values: Static<typeof VARIABLES>): Config {
+  const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = values
+  const { SUPERVISED_REDIS_URL: redisUrl, SUPERVISED_DATABASE_URL: databaseUrl } = values
+  return {
+    isProduction: values.NODE_ENV === 'production',
+    host: values.HOST,
+    port: values.PORT,
+    redisUrls: values.REDIS_URL?.split(','),
+    databaseUrl: values.DATABASE_URL,
+    catalogPath: values.CATALOG,
+    dataDir: values.DATA_DIR,
+    processes: values.PROCESSES,
+    administrator: email !== undefined && password !== undefined ? { email, password } : undefined,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    signIn: toSignIn(values),
+    topUps: toTopUps(values),
+    administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
+    logLevel: values.LOG_LEVEL,
+    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+    maxBodyBytes: values.MAX_BODY_BYTES,
+    maxJsonDepth: values.MAX_JSON_DEPTH,
+    redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
+    holdTtlMs: values.HOLD_TTL_MS,
+    eventClaimMs: values.EVENT_CLAIM_MS,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    supervised: redisUrl !== undefined && databaseUrl !== undefined ? { redisUrl, databaseUrl } : undefined,
+    sandboxUrl: values.SANDBOX_URL,
+    crashAt: values.CRASH_AT,
+  }
+}

@@ -1,0 +1,94 @@
+/** Administration put together: what administrators may do and see, over the parts of the service. */
+import type { Accounts } from '@/accounts/accounts'
+import type { ApiKeys } from '@/accounts/api-keys'
+import { type AuditChainState, verifyAuditChain } from '@/accounts/audit'
+import { type Approval, type ApprovalSearch, listApprovals } from '@/console/administration/approvals/approval-list'
+import { type DecideOutcome, type Decision, decideApproval } from '@/console/administration/approvals/approvals'
+import type { Operation } from '@/console/administration/approvals/operation'
+import { requestIdOf } from '@/console/administration/approvals/operation'
+import { orderRefusal } from '@/console/administration/approvals/order-refusal'
+import { type RequestOutcome, requestOperation } from '@/console/administration/approvals/request-operation'
+import { type CommitOutcome, commitStatement } from '@/console/administration/statements/commit'
+import { type PreviewOutcome, previewStatement } from '@/console/administration/statements/preview'
+import type { StatementOptions } from '@/console/administration/statements/read-statement'
+import type { Orders, OrdersDeps } from '@/console/orders/orders'
+import type { Payment } from '@/console/orders/types'
+import type { Database } from '@/db/client'
+import type { Nano } from '@/lib/money'
+import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
+import { changeAccountStatus, type StatusChange } from './account-status'
+import { type AccountView, viewAccount } from './account-view'
+import type { Administrator } from './administrator'
+import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
+import type { Page } from './keyset'
+import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
+
+export type AdministrationDeps = {
+  ordersDeps: OrdersDeps
+  orders: Orders
+  accounts: Accounts
+  apiKeys: ApiKeys
+  /** For what is only looked up: another pool than the one that paid requests use. */
+  reading: Database
+  /** What one administrator may move for one account in a day without a second one. */
+  approvalLimit: Nano
+  health: HealthSources
+}
+
+/** `key` is of the caller's choice (8 to 60 characters): the same key happens once, however often it is sent. */
+export type MoneyRequest = { operation: Operation; reason: string; key: string }
+
+/** Every change is audited. Reasons have 1 to 500 characters. */
+export interface Administration {
+  readonly approvalLimit: Nano
+  searchAccounts(search: AccountSearch): Promise<Page<FoundAccount>>
+  viewAccount(accountId: string): Promise<AccountView | undefined>
+  changeAccountStatus(by: Administrator, change: StatusChange): Promise<'updated' | 'unknown_account'>
+  /** Moves money within the limit, and asks for a second administrator above it. */
+  request(by: Administrator, request: MoneyRequest): Promise<RequestOutcome>
+  listApprovals(search: ApprovalSearch): Promise<Page<Approval>>
+  decide(by: Administrator, request: { approvalId: string; decision: Decision; note: string }): Promise<DecideOutcome>
+  /** Closes an unmatched payment without credit. */
+  dismissPayment(by: Administrator, request: { paymentId: string; reason: string }): Promise<DismissOutcome>
+  previewStatement(by: Administrator, text: string, options: StatementOptions): Promise<PreviewOutcome>
+  commitStatement(
+    by: Administrator,
+    request: { importId: string; digest: string; reason: string },
+  ): Promise<CommitOutcome>
+  health(): HealthReport
+  searchAudit(search: AuditSearch): Promise<Page<AuditRow>>
+  verifyAudit(): Promise<AuditChainState>
+}
+
+export type DismissOutcome =
+  | { kind: 'dismissed'; payment: Payment }
+  | { kind: 'not_found' }
+  | { kind: 'refused'; message: string }
+
+/** Administration over `deps`. */
+export function createAdministration(deps: AdministrationDeps): Administration {
+  const { ordersDeps, orders, accounts, apiKeys, reading, approvalLimit, health } = deps
+  const { database, ledger } = ordersDeps
+  const money = { ...ordersDeps, approvalLimit }
+  return {
+    approvalLimit,
+    searchAccounts: (search) => searchAccounts(reading, search),
+    viewAccount: (accountId) => viewAccount({ database, ledger, accounts, apiKeys, orders }, accountId),
+    changeAccountStatus: (by, change) => changeAccountStatus({ database, accounts }, by, change),
+    request: (by, { operation, reason, key }) =>
+      requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
+    listApprovals: (search) => listApprovals(ordersDeps, search),
+    decide: (by, request) => decideApproval(ordersDeps, by, request),
+    async dismissPayment(by, { paymentId, reason }) {
+      const actor = { kind: 'person', ...by } as const
+      const outcome = await orders.resolve({ paymentId, resolution: { kind: 'dismiss' }, reason, actor })
+      if (outcome.kind === 'dismissed' || outcome.kind === 'not_found') return outcome
+      return { kind: 'refused', message: orderRefusal(outcome, false)?.message ?? 'It was credited.' }
+    },
+    previewStatement: (by, text, options) => previewStatement(ordersDeps, by, text, options),
+    commitStatement: (by, request) => commitStatement(money, by, request),
+    health: () => reportHealth(health),
+    searchAudit: (search) => searchAudit(reading, search),
+    verifyAudit: () => verifyAuditChain(reading),
+  }
+}

@@ -1,0 +1,54 @@
+/** Orders as part of a larger transaction: their acts become steps of it, and the ledger hears of them after its commit. */
+import { eq } from 'drizzle-orm'
+import { applyCredit } from '@/accounts/outbox'
+import { createOrders, type Orders, type OrdersDeps } from '@/console/orders/orders'
+import type { Database, Transaction } from '@/db/client'
+import { describeFailure } from '@/db/failure'
+import { orders } from '@/db/orders-schema'
+import type { Credit } from '@/ledger/outcomes'
+import type { Operation } from './operation'
+
+/** Orders inside a transaction, and the credits of which the ledger has to hear once it is committed. */
+export type OrdersWithin = { orders: Orders; credits: Credit[] }
+
+/**
+ * Orders whose transactions are savepoints of `transaction`. A ledger that was told before the commit could know of credit
+ * that the history then hasn't: what it would be told is collected instead, as if it could not be reached.
+ */
+export function ordersWithin(deps: OrdersDeps, transaction: Transaction): OrdersWithin {
+  const credits: Credit[] = []
+  const database: Database = { ...deps.database, db: transaction as unknown as Database['db'] }
+  const ledger = {
+    ...deps.ledger,
+    async credit(credit: Credit): Promise<never> {
+      credits.push(credit)
+      throw new Error('told after the commit')
+    },
+  }
+  return { orders: createOrders({ ...deps, database, ledger, logger: { ...deps.logger, warn: () => {} } }), credits }
+}
+
+/**
+ * Loads the account of `operation` into the ledger where that has forgotten it: inside the transaction, whose connection is
+ * held, nothing should have to wait for another connection.
+ */
+export async function warmLedger({ database, ledger }: OrdersDeps, operation: Operation): Promise<void> {
+  if (operation.kind === 'credit.adjust') await ledger.readBalance(operation.accountId)
+  if (operation.kind !== 'order.refund') return
+  const [order] = await database.db
+    .select({ accountId: orders.accountId })
+    .from(orders)
+    .where(eq(orders.id, operation.orderId))
+  if (order) await ledger.readBalance(order.accountId)
+}
+
+/** Tells the ledger of `credits` now. Where that fails the outbox does it: the history and its outbox rows have them. */
+export async function tellLedger({ database, ledger, logger }: OrdersDeps, credits: readonly Credit[]): Promise<void> {
+  for (const credit of credits) {
+    try {
+      await applyCredit(database, ledger, credit)
+    } catch (error) {
+      logger.warn('credit_waits', { accountId: credit.accountId, reason: describeFailure(error) })
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/** Does what an operation says, inside the transaction of whoever decided it; the ledger in Redis hears of it after the commit. */
+import { eq } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import { type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
+import { type Administrator, auditOrigin } from '@/console/administration/administrator'
+import type { Orders, OrdersDeps } from '@/console/orders/orders'
+import { availableUnderLock } from '@/console/orders/refund'
+import type { Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+import type { Credit } from '@/ledger/outcomes'
+import { formatUsd, type Nano, nano, ZERO_NANO } from '@/lib/money'
+import type { Operation, OperationRequest } from './operation'
+import { orderRefusal } from './order-refusal'
+import { ordersWithin } from './orders-within'
+
+/**
+ * `refused` with `isKept`: the transaction holds something that has to stay all the same (a payment that now waits to be
+ * matched). Otherwise it has nothing worth a commit.
+ */
+export type PerformOutcome = { kind: 'done'; credits: Credit[] } | { kind: 'refused'; message: string; isKept: boolean }
+
+/** Performs `request` in the name of `administrator`. Repeating one that was done changes nothing. */
+export async function perform(
+  transaction: Transaction,
+  deps: OrdersDeps,
+  administrator: Administrator,
+  request: OperationRequest,
+): Promise<PerformOutcome> {
+  const { operation } = request
+  if (operation.kind === 'credit.adjust') return await adjust(transaction, deps, administrator, request, operation)
+  const { orders, credits } = ordersWithin(deps, transaction)
+  const refusal = await actOnOrder(orders, administrator, request, operation)
+  return refusal === undefined ? { kind: 'done', credits } : { kind: 'refused', ...refusal }
+}
+
+type Adjustment = Extract<Operation, { kind: 'credit.adjust' }>
+
+async function adjust(
+  transaction: Transaction,
+  deps: OrdersDeps,
+  administrator: Administrator,
+  { reason, requestId }: OperationRequest,
+  { accountId, amountNano, allowNegative }: Adjustment,
+): Promise<PerformOutcome> {
+  const amount = nano(amountNano)
+  if (amount < 0 && !allowNegative) {
+    const message = await uncovered(transaction, deps, accountId, amount)
+    if (message !== undefined) return { kind: 'refused', message, isKept: false }
+  }
+  const recorded = await recordCredit(transaction, { accountId, amount, reference: `adjustment:${requestId}` })
+  if (recorded.kind !== 'recorded') return { kind: 'refused', message: adjustmentRefusal(recorded), isKept: false }
+  const { entryId, isNew } = recorded
+  if (isNew) {
+    const [account] = await transaction
+      .select({ balance: accounts.balance })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+    const after = account?.balance ?? ZERO_NANO
+    const before = nano(after - amount)
+    await recordAudit(transaction, {
+      ...auditOrigin(administrator),
+      action: 'credit.adjust',
+      subject: accountId,
+      accountId,
+      details: { amount: formatUsd(amount), before: formatUsd(before), after: formatUsd(after), reason, entryId },
+    })
+  }
+  return { kind: 'done', credits: [{ accountId, entryId, amount }] }
+}
+
+/** What requests hold at this moment counts as gone; what they spend in the next one is not foreseen. */
+async function uncovered(
+  transaction: Transaction,
+  deps: OrdersDeps,
+  accountId: string,
+  amount: Nano,
+): Promise<string | undefined> {
+  const available = await availableUnderLock(deps, transaction, accountId)
+  if (available + amount >= 0) return undefined
+  const text = formatUsd(nano(available))
+  return `The account has only ${text} USD available. Allow a balance below zero, or take back less.`
+}
+
+function adjustmentRefusal(outcome: Exclude<RecordCreditOutcome, { kind: 'recorded' }>): string {
+  switch (outcome.kind) {
+    case 'unknown_account':
+      return 'There is no such account.'
+    case 'reference_taken':
+      return 'This request was sent before with another amount.'
+    case 'out_of_range':
+      return 'The balance would leave the range of ±9,000,000 USD.'
+  }
+}
+
+type Refusal = { message: string; isKept: boolean }
+
+async function actOnOrder(
+  orders: Orders,
+  administrator: Administrator,
+  { reason, requestId }: OperationRequest,
+  operation: Exclude<Operation, Adjustment>,
+): Promise<Refusal | undefined> {
+  const actor = { kind: 'person', ...administrator } as const
+  switch (operation.kind) {
+    case 'order.confirm': {
+      const { orderId, amountCents } = operation
+      const notice = {
+        source: 'manual',
+        externalId: requestId,
+        orderId,
+        amountCents,
+        currency: 'USD',
+        reason,
+        actor,
+      } as const
+      return orderRefusal(await orders.confirmPayment(notice), true)
+    }
+    case 'statement.credit': {
+      const { lineKey, orderId, amountCents, currency, payer, bookedOn } = operation
+      const text = `${bookedOn} ${operation.text}`
+      const notice = { source: 'bank', externalId: lineKey, orderId, amountCents, currency, payer, text } as const
+      return orderRefusal(await orders.confirmPayment({ ...notice, reason, actor }), true)
+    }
+    case 'order.refund': {
+      const { orderId, amountCents, allowNegative } = operation
+      return orderRefusal(
+        await orders.refund({ orderId, amountCents, allowNegative, reason, key: requestId, actor }),
+        false,
+      )
+    }
+    case 'payment.credit': {
+      const { paymentId, orderId, creditCents } = operation
+      const resolution = { kind: 'credit', orderId, creditCents } as const
+      return orderRefusal(await orders.resolve({ paymentId, resolution, reason, actor }), false)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/** An administrator asks for money to be moved: done at once within the limit, left to a second administrator above it. */
+import { eq, sql } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import { type Administrator, auditOrigin } from '@/console/administration/administrator'
+import type { OrdersDeps } from '@/console/orders/orders'
+import { type AuditDetails, approvals, unapprovedMovements } from '@/db/administration-schema'
+import type { Transaction } from '@/db/client'
+import { randomId } from '@/lib/ids'
+import { formatUsd, type Nano, nano } from '@/lib/money'
+import { moveMoney } from './move-money'
+import { countMovement, forgetMovement } from './movement-limit'
+import { digestOf, type Operation, type OperationRequest } from './operation'
+import { warmLedger } from './orders-within'
+import { perform } from './perform'
+import { type Target, targetOf } from './target'
+
+export type MoneyDeps = OrdersDeps & {
+  /** What one administrator may move for one account in a day without a second one. */
+  approvalLimit: Nano
+}
+
+export type RequestOutcome =
+  | { kind: 'done' }
+  | { kind: 'awaiting_approval'; approvalId: string }
+  | { kind: 'not_found' }
+  /** Nothing was done, or (`isKept`) only what `message` says. */
+  | { kind: 'refused'; message: string; isKept: boolean }
+
+/** How long a second administrator has time. */
+export const APPROVAL_LIFETIME_DAYS = 7
+const DAY_MS = 24 * 3_600_000
+const REUSED_KEY: RequestOutcome = {
+  kind: 'refused',
+  message: 'This request was sent before with another content.',
+  isKept: false,
+}
+
+/** Asks for `request`; sending it again changes nothing and is answered alike. */
+export async function requestOperation(
+  deps: MoneyDeps,
+  administrator: Administrator,
+  request: OperationRequest,
+): Promise<RequestOutcome> {
+  await warmLedger(deps, request.operation)
+  return await moveMoney(deps, async (transaction, credits) => {
+    const digest = digestOf(request.operation)
+    await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`request ${request.requestId}`}, 0))`)
+    const earlier = await findEarlier(transaction, request.requestId)
+    if (earlier && earlier.digest !== digest) return REUSED_KEY
+    if (earlier?.approvalId) return { kind: 'awaiting_approval', approvalId: earlier.approvalId }
+    if (earlier) return { kind: 'done' }
+    const target = await targetOf(transaction, request.operation)
+    if (!target) return { kind: 'not_found' }
+    const { requestId } = request
+    const { userId } = administrator
+    const movement = { requestId, requestDigest: digest, userId, kind: request.operation.kind, ...target }
+    const verdict = await countMovement(transaction, movement, deps.approvalLimit)
+    if (verdict === 'above') {
+      return { kind: 'awaiting_approval', approvalId: await store(deps, transaction, administrator, request, target) }
+    }
+    const outcome = await perform(transaction, deps, administrator, request)
+    if (outcome.kind === 'refused') {
+      await forgetMovement(transaction, requestId)
+      return outcome
+    }
+    credits.push(...outcome.credits)
+    return { kind: 'done' }
+  })
+}
+
+type Earlier = { digest: string; approvalId: string | undefined }
+
+async function findEarlier(transaction: Transaction, requestId: string): Promise<Earlier | undefined> {
+  const [approval] = await transaction
+    .select({ digest: approvals.requestDigest, approvalId: approvals.id })
+    .from(approvals)
+    .where(eq(approvals.requestId, requestId))
+  if (approval) return approval
+  const [movement] = await transaction
+    .select({ digest: unapprovedMovements.requestDigest })
+    .from(unapprovedMovements)
+    .where(eq(unapprovedMovements.requestId, requestId))
+  return movement && { ...movement, approvalId: undefined }
+}
+
+async function store(
+  { clock }: MoneyDeps,
+  transaction: Transaction,
+  administrator: Administrator,
+  { operation, reason, requestId }: OperationRequest,
+  { accountId, amount }: Target,
+): Promise<string> {
+  const id = randomId('appr')
+  await transaction.insert(approvals).values({
+    id,
+    kind: operation.kind,
+    accountId,
+    amount,
+    operation,
+    reason,
+    requestedBy: administrator.userId,
+    requestedByEmail: administrator.email,
+    expiresAt: new Date(clock.now() + APPROVAL_LIFETIME_DAYS * DAY_MS),
+    requestId,
+    requestDigest: digestOf(operation),
+  })
+  await recordAudit(transaction, {
+    ...auditOrigin(administrator),
+    action: 'approval.request',
+    subject: id,
+    accountId,
+    details: { ...factsOf(operation), amount: formatUsd(amount), reason },
+  })
+  return id
+}
+
+/** The operation without what the entry says elsewhere. */
+function factsOf(operation: Operation): AuditDetails {
+  const { kind, ...rest } = operation
+  if (!('amountNano' in rest)) return { operation: kind, ...rest }
+  return { operation: kind, adjustment: formatUsd(nano(rest.amountNano)), allowNegative: rest.allowNegative }
+}

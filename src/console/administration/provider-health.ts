@@ -1,0 +1,138 @@
+/**
+ * Providers and targets as this process sees them now: circuits, resting keys, latencies, calls, fallbacks. Circuits and keys
+ * are shared by all gateways; what is counted is this process's own, since it started.
+ */
+import type { Catalog, Provider, Target } from '@/catalog/types'
+import type { CircuitState } from '@/routing/health/circuit-breaker'
+import { providerKeyId, targetId } from '@/routing/health/target-id'
+import type { RoutingStatus } from '@/routing/journey/routing-events'
+import type { Router } from '@/routing/router'
+
+/** Sums of what routing reported, as the gateway counts them. */
+export type RoutingCounts = {
+  /** By provider, then by outcome: `answered` or a class of fault. */
+  attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
+  /** By the model given up, then by the model that came next, then by reason. */
+  fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
+  retries: ReadonlyMap<string, number>
+  broken: ReadonlyMap<string, number>
+  shed: ReadonlyMap<string, number>
+}
+
+export type HealthSources = { catalog: Catalog; router: Pick<Router, 'status' | 'latencyMs'>; counts: RoutingCounts }
+
+export type TargetHealth = {
+  target: string
+  model: string
+  circuit: CircuitState
+  /** Another gateway opened it and tries it again. */
+  isAdopted: boolean
+  /** Outcomes of the last half minute. */
+  recent: { all: number; failed: number; slow: number }
+  /** Milliseconds until an answer begins; null while nobody knows. */
+  latencyMs: { stream: number | null; whole: number | null }
+}
+
+export type KeyHealth = { key: string; state: 'usable' | 'cooling' | 'out'; forMs: number }
+
+export type ProviderHealth = {
+  provider: string
+  format: string
+  /** The host only. */
+  host: string
+  inFlight: number
+  queued: number
+  /** null: no limit. */
+  limit: number | null
+  attempts: { outcome: string; count: number; averageMs: number }[]
+  retries: number
+  broken: number
+  shed: number
+  keys: KeyHealth[]
+  targets: TargetHealth[]
+}
+
+export type Fallback = { from: string; to: string; reason: string; count: number }
+
+export type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
+
+/** The report of this moment. No key is in it, only digests. */
+export function reportHealth(sources: HealthSources): HealthReport {
+  const status = sources.router.status()
+  const providers = [...sources.catalog.providers.values()].map((provider) => providerHealth(sources, status, provider))
+  return { providers, fallbacks: fallbacksOf(sources.counts) }
+}
+
+function providerHealth(sources: HealthSources, status: RoutingStatus, provider: Provider): ProviderHealth {
+  const { counts } = sources
+  const { name } = provider
+  const load = status.providers.find((item) => item.provider === name)
+  const attempts = [...(counts.attempts.get(name) ?? [])].map(([outcome, { count, milliseconds }]) => ({
+    outcome,
+    count,
+    averageMs: count === 0 ? 0 : Math.round(milliseconds / count),
+  }))
+  return {
+    provider: name,
+    format: provider.format,
+    host: new URL(provider.baseUrl).host,
+    inFlight: load?.inFlight ?? 0,
+    queued: load?.queued ?? 0,
+    limit: Number.isFinite(provider.maxConcurrency) ? provider.maxConcurrency : null,
+    attempts: attempts.sort((one, other) => other.count - one.count),
+    retries: counts.retries.get(name) ?? 0,
+    broken: counts.broken.get(name) ?? 0,
+    shed: counts.shed.get(name) ?? 0,
+    keys: provider.keys.map((key) => {
+      const rest = status.keys.get(providerKeyId(provider, key))
+      return { key: key.id, state: rest?.state ?? 'usable', forMs: Math.round(rest?.forMs ?? 0) }
+    }),
+    targets: targetsOf(sources, status, provider),
+  }
+}
+
+function targetsOf({ catalog, router }: HealthSources, status: RoutingStatus, provider: Provider): TargetHealth[] {
+  const found = new Map<string, TargetHealth>()
+  for (const model of catalog.models.values()) {
+    for (const target of model.targets) {
+      const id = targetId(target)
+      if (target.provider.name !== provider.name || found.has(`${model.id} ${id}`)) continue
+      found.set(`${model.id} ${id}`, { model: model.id, ...targetHealth(router, status, target) })
+    }
+  }
+  return [...found.values()]
+}
+
+function targetHealth(
+  router: HealthSources['router'],
+  status: RoutingStatus,
+  target: Target,
+): Omit<TargetHealth, 'model'> {
+  const id = targetId(target)
+  const circuit = status.circuits.find((item) => item.id === id)
+  const latency = (stream: boolean) => {
+    const milliseconds = router.latencyMs(target, stream)
+    return milliseconds === undefined ? null : Math.round(milliseconds)
+  }
+  return {
+    target: id,
+    circuit: circuit?.state ?? 'closed',
+    isAdopted: circuit?.isAdopted ?? false,
+    recent: {
+      all: circuit?.totals.all ?? 0,
+      failed: circuit?.totals.failures ?? 0,
+      slow: circuit?.totals.slow ?? 0,
+    },
+    latencyMs: { stream: latency(true), whole: latency(false) },
+  }
+}
+
+function fallbacksOf(counts: RoutingCounts): Fallback[] {
+  const found: Fallback[] = []
+  for (const [from, byNext] of counts.fallbacks) {
+    for (const [to, byReason] of byNext) {
+      for (const [reason, count] of byReason) found.push({ from, to, reason, count })
+    }
+  }
+  return found.sort((one, other) => other.count - one.count)
+}

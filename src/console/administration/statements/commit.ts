@@ -1,0 +1,156 @@
+/** The commit of a previewed bank statement: exactly its lines, each once, however often it is sent. */
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import { type Administrator, auditOrigin } from '@/console/administration/administrator'
+import { moveMoney } from '@/console/administration/approvals/move-money'
+import { requestIdOf, type StatementCredit } from '@/console/administration/approvals/operation'
+import { ordersWithin } from '@/console/administration/approvals/orders-within'
+import { type MoneyDeps, requestOperation } from '@/console/administration/approvals/request-operation'
+import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+import { type LineResult, statementImports, statementLines } from '@/db/administration-schema'
+import { isUniqueViolation } from '@/db/failure'
+import { orders as ordersTable } from '@/db/orders-schema'
+import { KEPT_VERDICTS } from './verdict'
+
+export type CommittedLine = { line: number; result: LineResult }
+
+export type CommitOutcome =
+  | { kind: 'committed'; lines: CommittedLine[] }
+  | { kind: 'not_found' }
+  /** The digest is not that of the preview: something else was looked at. */
+  | { kind: 'other_preview' }
+
+type LineRow = typeof statementLines.$inferSelect
+
+/**
+ * Credits the lines that the preview said would be credited (those above the limit wait for a second administrator), and keeps
+ * the payments that name an order they don't fit. Only who made the preview may commit it. A commit that broke off half-way is
+ * taken up again by sending it again.
+ */
+export async function commitStatement(
+  deps: MoneyDeps,
+  administrator: Administrator,
+  { importId, digest, reason }: { importId: string; digest: string; reason: string },
+): Promise<CommitOutcome> {
+  const { db } = deps.database
+  const [found] = await db.select().from(statementImports).where(eq(statementImports.id, importId))
+  if (!found || found.uploadedBy !== administrator.userId) return { kind: 'not_found' }
+  if (found.digest !== digest) return { kind: 'other_preview' }
+  if (found.status === 'previewed') {
+    const verdicts = ['credit', ...KEPT_VERDICTS] as const
+    const lines = await db
+      .select()
+      .from(statementLines)
+      .where(and(eq(statementLines.importId, importId), inArray(statementLines.verdict, [...verdicts])))
+      .orderBy(asc(statementLines.line))
+    for (const line of lines) if (line.result === null) await commitLine(deps, administrator, line, reason)
+    await finish(deps, administrator, importId, reason)
+  }
+  return { kind: 'committed', lines: await resultsOf(deps, importId) }
+}
+
+async function commitLine(deps: MoneyDeps, administrator: Administrator, line: LineRow, reason: string): Promise<void> {
+  const operation = await operationOf(deps, line)
+  if (operation === undefined) return
+  if (line.verdict !== 'credit') {
+    const isKept = await keepPayment(deps, administrator, operation, reason)
+    return await note(deps, line, { result: isKept ? 'kept' : 'refused' })
+  }
+  const requestId = requestIdOf(line.importId, String(line.line))
+  const outcome = await requestOperation(deps, administrator, { operation, reason, requestId })
+  switch (outcome.kind) {
+    case 'done':
+      return await note(deps, line, { result: 'credited' })
+    case 'awaiting_approval':
+      return await note(deps, line, { result: 'awaiting_approval', approvalId: outcome.approvalId })
+    default:
+      return await note(deps, line, { result: outcome.kind === 'refused' && outcome.isKept ? 'kept' : 'refused' })
+  }
+}
+
+async function operationOf({ database }: MoneyDeps, line: LineRow): Promise<StatementCredit | undefined> {
+  if (line.orderId === null || line.amountCents > MAX_PAYMENT_CENTS) return undefined
+  const [order] = await database.db
+    .select({ reference: ordersTable.reference })
+    .from(ordersTable)
+    .where(eq(ordersTable.id, line.orderId))
+  const { importId, lineKey, orderId, amountCents, currency, bookedOn, reference, counterparty: payer } = line
+  const text = { text: reference, reference: order?.reference ?? '' }
+  const facts = { importId, line: line.line, lineKey, orderId, amountCents, currency, bookedOn, payer }
+  return { kind: 'statement.credit', ...facts, ...text }
+}
+
+/** A payment that doesn't fit is only kept: should it fit by now, which nothing in the life of an order allows, nothing is done. */
+async function keepPayment(
+  deps: MoneyDeps,
+  administrator: Administrator,
+  { lineKey, orderId, amountCents, currency, payer, bookedOn, text }: StatementCredit,
+  reason: string,
+): Promise<boolean> {
+  const outcome = await moveMoney<{ kind: 'done' | 'refused' }>(deps, async (transaction) => {
+    const confirmed = await ordersWithin(deps, transaction).orders.confirmPayment({
+      source: 'bank',
+      externalId: lineKey,
+      orderId,
+      amountCents,
+      currency,
+      payer,
+      text: `${bookedOn} ${text}`,
+      reason,
+      actor: { kind: 'person', ...administrator },
+    })
+    return { kind: confirmed.kind === 'unmatched' ? 'done' : 'refused' }
+  })
+  return outcome.kind === 'done'
+}
+
+/** The index over results sees to it that one line is never credited, kept or waiting in two imports. */
+async function note(
+  { database }: MoneyDeps,
+  { importId, line }: LineRow,
+  result: { result: LineResult; approvalId?: string },
+): Promise<void> {
+  const mine = and(eq(statementLines.importId, importId), eq(statementLines.line, line))
+  try {
+    await database.db.update(statementLines).set(result).where(mine)
+  } catch (error) {
+    if (!isUniqueViolation(error, 'statement_lines_once')) throw error
+    await database.db.update(statementLines).set({ result: 'refused' }).where(mine)
+  }
+}
+
+async function finish(deps: MoneyDeps, administrator: Administrator, importId: string, reason: string): Promise<void> {
+  await deps.database.db.transaction(async (transaction) => {
+    const [row] = await transaction
+      .update(statementImports)
+      .set({ status: 'committed', committedAt: new Date(deps.clock.now()) })
+      .where(and(eq(statementImports.id, importId), eq(statementImports.status, 'previewed')))
+      .returning()
+    if (!row) return
+    const counts = await transaction
+      .select({ result: statementLines.result, lines: count() })
+      .from(statementLines)
+      .where(eq(statementLines.importId, importId))
+      .groupBy(statementLines.result)
+    await recordAudit(transaction, {
+      ...auditOrigin(administrator),
+      action: 'statement.commit',
+      subject: importId,
+      accountId: null,
+      details: {
+        digest: row.digest,
+        reason,
+        ...Object.fromEntries(counts.map((item) => [item.result ?? 'left', item.lines])),
+      },
+    })
+  })
+}
+
+async function resultsOf({ database }: MoneyDeps, importId: string): Promise<CommittedLine[]> {
+  const rows = await database.db
+    .select({ line: statementLines.line, result: statementLines.result })
+    .from(statementLines)
+    .where(eq(statementLines.importId, importId))
+    .orderBy(asc(statementLines.line))
+  return rows.flatMap(({ line, result }) => (result === null ? [] : [{ line, result }]))
+}

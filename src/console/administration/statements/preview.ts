@@ -1,0 +1,116 @@
+/** The preview of a bank statement: what each line would do, stored so that a commit does exactly that, and nothing changed. */
+import { and, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { Administrator } from '@/console/administration/administrator'
+import { expireApprovals } from '@/console/administration/approvals/approvals'
+import type { OrdersDeps } from '@/console/orders/orders'
+import { findReferences } from '@/console/orders/reference'
+import { statementImports, statementLines } from '@/db/administration-schema'
+import type { Database, Transaction } from '@/db/client'
+import { orders, payments } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
+import { randomId, sha256Hex } from '@/lib/ids'
+import { readStatement, type StatementLine, type StatementOptions } from './read-statement'
+import { type JudgedLine, judgeLines, type KnownOrder } from './verdict'
+
+export type PreviewOutcome =
+  | { kind: 'previewed'; importId: string; digest: string; lines: JudgedLine[] }
+  /** Nothing of it is used; sentences for the person who uploaded it. */
+  | { kind: 'faulty'; faults: string[] }
+
+/** Rows of one INSERT stay far below the protocol's limit of parameters. */
+const INSERT_BATCH = 1000
+
+/** Reads and judges a statement. Only the preview itself is stored; those of yesterday that nobody committed are cleared away. */
+export async function previewStatement(
+  deps: OrdersDeps,
+  administrator: Administrator,
+  text: string,
+  options: StatementOptions,
+): Promise<PreviewOutcome> {
+  const read = readStatement(text, options)
+  if (read.kind === 'faulty') return read
+  await expireApprovals(deps)
+  const [known, imported] = await Promise.all([
+    findOrders(deps, read.lines),
+    findImported(
+      deps.database,
+      read.lines.map((line) => line.lineKey),
+    ),
+  ])
+  const lines = judgeLines(read.lines, { orders: known, imported })
+  const importId = randomId('stmt')
+  const digest = digestOfLines(lines)
+  await deps.database.db.transaction(async (transaction) => {
+    await clearOldPreviews(transaction)
+    await transaction.insert(statementImports).values({ id: importId, digest, uploadedBy: administrator.userId })
+    for (let start = 0; start < lines.length; start += INSERT_BATCH) {
+      const rows = lines.slice(start, start + INSERT_BATCH)
+      await transaction
+        .insert(statementLines)
+        .values(rows.map(({ order, ...line }) => ({ importId, ...line, orderId: order?.orderId ?? null })))
+    }
+  })
+  return { kind: 'previewed', importId, digest, lines }
+}
+
+/** Every line with its verdict: a commit that names this digest has seen them all. */
+function digestOfLines(lines: readonly JudgedLine[]): string {
+  return sha256Hex(JSON.stringify(lines.map((line) => [line.lineKey, line.verdict, line.order?.orderId ?? null])))
+}
+
+async function findOrders({ database, clock }: OrdersDeps, lines: readonly StatementLine[]) {
+  const references = [...new Set(lines.flatMap((line) => findReferences(line.reference)))]
+  if (references.length === 0) return new Map<string, KnownOrder>()
+  const rows = await database.db
+    .select({ order: orders, accountName: accounts.name })
+    .from(orders)
+    .innerJoin(accounts, eq(accounts.id, orders.accountId))
+    .where(inArray(orders.reference, references))
+  const now = clock.now()
+  return new Map(
+    rows.map(({ order, accountName }): [string, KnownOrder] => {
+      const { id: orderId, accountId, reference, method, amountCents, currency } = order
+      const isOpen = order.state === 'pending' && order.expiresAt.getTime() > now
+      return [reference, { orderId, accountId, accountName, reference, method, amountCents, currency, isOpen }]
+    }),
+  )
+}
+
+/** Which of these lines are payments already, or wait for a second administrator. */
+async function findImported({ db }: Database, lineKeys: readonly string[]): Promise<Set<string>> {
+  const keys = [...lineKeys]
+  const [known, waiting] = await Promise.all([
+    db
+      .select({ key: payments.externalId })
+      .from(payments)
+      .where(and(eq(payments.provider, 'bank'), inArray(payments.externalId, keys))),
+    db
+      .select({ key: statementLines.lineKey })
+      .from(statementLines)
+      .where(and(inArray(statementLines.lineKey, keys), eq(statementLines.result, 'awaiting_approval'))),
+  ])
+  return new Set([...known, ...waiting].map((row) => row.key))
+}
+
+async function clearOldPreviews(transaction: Transaction): Promise<void> {
+  const isOld = and(
+    eq(statementImports.status, 'previewed'),
+    lt(statementImports.createdAt, sql`now() - interval '1 day'`),
+  )
+  const old = await transaction
+    .select({ id: statementImports.id })
+    .from(statementImports)
+    .where(isOld)
+    .limit(INSERT_BATCH)
+  const ids = old.map((row) => row.id)
+  if (ids.length === 0) return
+  // A preview whose commit broke off half-way has results, and stays.
+  const kept = await transaction
+    .selectDistinct({ id: statementLines.importId })
+    .from(statementLines)
+    .where(and(inArray(statementLines.importId, ids), sql`${statementLines.result} IS NOT NULL`))
+  const unused = ids.filter((id) => !kept.some((row) => row.id === id))
+  if (unused.length === 0) return
+  await transaction.delete(statementLines).where(inArray(statementLines.importId, unused))
+  await transaction.delete(statementImports).where(inArray(statementImports.id, unused))
+}

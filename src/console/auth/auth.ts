@@ -1,0 +1,76 @@
+/** Sign-in put together: one secret for all gateways, the library over it, and what the flows need. */
+import type { Database } from '@/db/client'
+import type { RedisClient } from '@/ledger/store/connection'
+import type { Logger } from '@/lib/logger'
+import { createLibrary, type Library } from './library'
+import { createLoggedMailer, createSmtpMailer, type MailSettings } from './mailer'
+import type { AuthParts, SignInSettings } from './parts'
+import { readOrCreateSecret } from './secret'
+import { createThrottle } from './throttle'
+import { createIdentifyViewer, type IdentifyViewer } from './viewer'
+
+export type AuthOptions = {
+  settings: SignInSettings & {
+    /** Undefined: one is made and kept in the history. */
+    secret: string | undefined
+    /** Undefined: no mail is sent. */
+    mail: MailSettings | undefined
+  }
+  publicUrl: string | undefined
+  /** In production nothing that opens an account is ever logged. */
+  isProduction: boolean
+  /** The service's name, as authenticator apps show it. */
+  issuer: string
+  database: Database
+  redis: RedisClient
+  logger: Logger
+}
+
+export type Auth = { parts: AuthParts; identifyViewer: IdentifyViewer }
+
+/** Builds sign-in. Nothing is asked of the stores before the first request: a gateway starts without them. */
+export function createAuth(options: AuthOptions): Auth {
+  const { settings, publicUrl, database, redis, logger } = options
+  const secret = once(async () => settings.secret ?? (await readOrCreateSecret(database)))
+  const requiresVerification = settings.mail !== undefined
+  const library = once(
+    async (): Promise<Library> =>
+      createLibrary({
+        database,
+        secret: await secret(),
+        publicUrl,
+        requiresVerification,
+        sessionMaxSeconds: settings.sessionMaxSeconds,
+        issuer: options.issuer,
+        logger,
+      }),
+  )
+  const parts: AuthParts = {
+    settings,
+    publicUrl,
+    database,
+    throttle: createThrottle(redis, secret),
+    mailer: createMailer(options),
+    requiresVerification,
+    logger,
+    library,
+  }
+  return { parts, identifyViewer: createIdentifyViewer(parts) }
+}
+
+function createMailer({ settings, isProduction, logger }: AuthOptions) {
+  if (settings.mail) return createSmtpMailer(settings.mail, logger)
+  return isProduction ? undefined : createLoggedMailer(logger)
+}
+
+/** Remembers what `make` gave, but not that it failed. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}

@@ -1,0 +1,88 @@
+/** Slows down guessing: counts attempts in the shared store, so that all gateways count together. */
+import { createHmac } from 'node:crypto'
+import { GatewayError } from '@/chat/error'
+import type { RedisClient } from '@/ledger/store/connection'
+import script from './throttle.lua' with { type: 'text' }
+
+/** At most `max` attempts of `subject` in `seconds`; `name` tells what is attempted. */
+export type Limit = { name: string; subject: string; max: number; seconds: number }
+
+export interface Throttle {
+  /**
+   * Counts an attempt against each limit. Throws a {@link GatewayError}: `rate_limited` above one of them, `overloaded` where
+   * the store can't be asked, since guessing must not be free while it is away.
+   */
+  attempt(...limits: Limit[]): Promise<void>
+  /** Forgets the attempts, after one that was right. */
+  forgive(...limits: Limit[]): Promise<void>
+  /** Remembers `subject` for `seconds`. */
+  remember(name: string, subject: string, seconds: number): Promise<void>
+  /** Whether `subject` is remembered; false where the store can't be asked. */
+  isRemembered(name: string, subject: string): Promise<boolean>
+  /** Takes what may be used once: false where it was taken in the last `seconds`. */
+  takeOnce(name: string, subject: string, seconds: number): Promise<boolean>
+}
+
+const RETRY_AFTER_SECONDS = 2
+
+/** `secret` keeps addresses out of the names in the store, and the counts of several installations apart. */
+export function createThrottle(redis: RedisClient, secret: () => Promise<string>): Throttle {
+  async function keyOf({ name, subject }: Pick<Limit, 'name' | 'subject'>): Promise<string> {
+    const digest = createHmac('sha256', await secret())
+      .update(subject)
+      .digest('base64url')
+    return `sign-in:${name}:${digest}`
+  }
+  return {
+    async attempt(...limits) {
+      for (const limit of limits) {
+        const [count, secondsLeft] = await asked(countAttempt(redis, await keyOf(limit), limit.seconds))
+        if (count > limit.max) throw tooMany(secondsLeft)
+      }
+    },
+    async forgive(...limits) {
+      for (const limit of limits) await redis.del(await keyOf(limit)).catch(() => undefined)
+    },
+    async remember(name, subject, seconds) {
+      await redis.set(await keyOf({ name, subject }), '1', 'EX', seconds).catch(() => undefined)
+    },
+    async isRemembered(name, subject) {
+      const found = await redis.exists(await keyOf({ name, subject })).catch(() => 0)
+      return found === 1
+    },
+    async takeOnce(name, subject, seconds) {
+      return (await asked(redis.set(await keyOf({ name, subject }), '1', 'EX', seconds, 'NX'))) === 'OK'
+    },
+  }
+}
+
+async function countAttempt(
+  redis: RedisClient,
+  key: string,
+  seconds: number,
+): Promise<[count: number, secondsLeft: number]> {
+  return (await redis.eval(script, 1, key, seconds)) as [number, number]
+}
+
+async function asked<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw new GatewayError('overloaded', 'Signing in is not possible at the moment. Please try again.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      cause,
+    })
+  }
+}
+
+function tooMany(secondsLeft: number): GatewayError {
+  const minutes = Math.max(1, Math.ceil(secondsLeft / 60))
+  return new GatewayError(
+    'rate_limited',
+    `Too many attempts. Try again in ${minutes} minute${minutes > 1 ? 's' : ''}.`,
+    {
+      code: 'too_many_attempts',
+      retryAfterSeconds: Math.max(1, secondsLeft),
+    },
+  )
+}

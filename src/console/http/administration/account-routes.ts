@@ -1,0 +1,215 @@
+/** Accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { AccountView } from '@/console/administration/account-view'
+import { guard } from '@/console/http/guard'
+import { KeyBody, keyBody } from '@/console/http/key-bodies'
+import { formatUsd, type Nano, parseUsd } from '@/lib/money'
+import {
+  ADMIN_PREFIX,
+  type AdminDeps,
+  administratorOf,
+  ID,
+  KEY,
+  MONEY_ANSWER,
+  moneyAnswer,
+  NULLABLE_TEXT,
+  PAGE,
+  REASON,
+  USD,
+} from './context'
+import { ORDER, orderBody } from './order-bodies'
+
+const STATUS = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
+
+const ACCOUNT = Type.Object({
+  accountId: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  status: STATUS,
+  createdAt: Type.String(),
+})
+
+const ACCOUNT_LIST = Type.Object({
+  items: Type.Array(
+    Type.Composite([
+      ACCOUNT,
+      Type.Object({ balance: Type.String({ description: 'Decimal USD, a moment behind the ledger' }) }),
+    ]),
+  ),
+  nextCursor: NULLABLE_TEXT,
+})
+
+const ACCOUNT_VIEW = Type.Composite([
+  ACCOUNT,
+  Type.Object({
+    balance: Type.Union([Type.Object({ available: USD, held: USD, spent: USD, spentThisMonth: USD }), Type.Null()], {
+      description: 'Live; null where the ledger does not answer',
+    }),
+    users: Type.Array(
+      Type.Object({
+        userId: Type.String(),
+        name: Type.String(),
+        email: Type.String(),
+        role: Type.String(),
+        createdAt: Type.String(),
+      }),
+    ),
+    keys: Type.Array(KeyBody),
+    entries: Type.Array(
+      Type.Object({
+        entryId: Type.String(),
+        kind: Type.String(),
+        amount: USD,
+        reference: Type.String(),
+        createdAt: Type.String(),
+      }),
+      { description: 'The newest 50 of the ledger' },
+    ),
+    orders: Type.Array(ORDER, { description: 'The newest 20' }),
+    approvalLimit: Type.String({ description: 'Decimal USD that one administrator may move for one account in a day' }),
+  }),
+])
+
+const PARAMS = Type.Object({ accountId: ID })
+const ADJUSTMENT = Type.Object(
+  {
+    amount: Type.String({
+      minLength: 1,
+      maxLength: 20,
+      examples: ['25', '-12.5'],
+      description: 'Decimal USD; negative takes back',
+    }),
+    allowNegative: Type.Boolean({ description: 'Whether the balance may go below zero by it' }),
+    reason: REASON,
+    key: KEY,
+  },
+  { additionalProperties: false },
+)
+
+/** Mounts `/dashboard/api/admin/accounts`. */
+export function adminAccountRoutes(deps: AdminDeps) {
+  const { administration } = deps
+  return new Elysia({ name: 'admin-account-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get(
+      '',
+      async ({ query }) => {
+        const page = await administration.searchAccounts(query)
+        return {
+          ...page,
+          items: page.items.map((item) => ({
+            ...item,
+            balance: formatUsd(item.balance),
+            createdAt: item.createdAt.toISOString(),
+          })),
+        }
+      },
+      {
+        administrator: true,
+        query: Type.Object({
+          text: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the address or name, or an id' })),
+          status: Type.Optional(STATUS),
+          ...PAGE,
+        }),
+        response: ACCOUNT_LIST,
+        detail: { summary: 'Search accounts', description: 'Newest first. For administrators.' },
+      },
+    )
+    .get(
+      '/:accountId',
+      async ({ params }) => {
+        const account = await administration.viewAccount(params.accountId)
+        if (!account) throw noSuchAccount()
+        return viewBody(account, administration.approvalLimit)
+      },
+      {
+        administrator: true,
+        params: PARAMS,
+        response: ACCOUNT_VIEW,
+        detail: {
+          summary: 'Get an account',
+          description: 'With its live balance, keys and people. For administrators.',
+        },
+      },
+    )
+    .post(
+      '/:accountId/status',
+      async ({ viewer, request, params, body }) => {
+        const by = administratorOf(deps, viewer, request)
+        const outcome = await administration.changeAccountStatus(by, { ...params, ...body })
+        if (outcome === 'unknown_account') throw noSuchAccount()
+        return { status: body.status }
+      },
+      {
+        administrator: true,
+        params: PARAMS,
+        body: Type.Object({ status: STATUS, reason: REASON }, { additionalProperties: false }),
+        response: Type.Object({ status: STATUS }),
+        detail: {
+          summary: 'Suspend or activate an account',
+          description: 'A suspended account is refused at its next request, on every gateway. For administrators.',
+        },
+      },
+    )
+    .post(
+      '/:accountId/adjustments',
+      async ({ viewer, request, params, body }) => {
+        const { key, reason, allowNegative } = body
+        const amount = readAdjustment(body.amount)
+        const operation = { kind: 'credit.adjust', ...params, amountNano: amount, allowNegative } as const
+        return moneyAnswer(
+          await administration.request(administratorOf(deps, viewer, request), { operation, reason, key }),
+        )
+      },
+      {
+        administrator: true,
+        params: PARAMS,
+        body: ADJUSTMENT,
+        response: MONEY_ANSWER,
+        detail: {
+          summary: 'Adjust credit',
+          description: 'Up or down. Above the limit of a day a second administrator has to agree. For administrators.',
+        },
+      },
+    )
+}
+
+function viewBody(account: AccountView, approvalLimit: Nano): Static<typeof ACCOUNT_VIEW> {
+  const { balance, users, keys, entries, orders, createdAt, ...facts } = account
+  const nowMs = Date.now()
+  return {
+    ...facts,
+    createdAt: createdAt.toISOString(),
+    balance: balance
+      ? {
+          available: formatUsd(balance.available),
+          held: formatUsd(balance.held),
+          spent: formatUsd(balance.spent),
+          spentThisMonth: formatUsd(balance.spentThisMonth),
+        }
+      : null,
+    users: users.map((user) => ({ ...user, createdAt: user.createdAt.toISOString() })),
+    keys: keys.map((key) => keyBody(key, nowMs)),
+    entries: entries.map((entry) => ({
+      ...entry,
+      amount: formatUsd(entry.amount),
+      createdAt: entry.createdAt.toISOString(),
+    })),
+    orders: orders.map(orderBody),
+    approvalLimit: formatUsd(approvalLimit),
+  }
+}
+
+function readAdjustment(text: string): Nano {
+  const amount = parseUsd(text)
+  if (amount === undefined || amount === 0) {
+    throw invalidRequest('amount: must be an amount of USD such as 25 or -12.50, and not zero.', 'amount')
+  }
+  return amount
+}
+
+function noSuchAccount(): GatewayError {
+  return new GatewayError('not_found', 'There is no such account.')
+}

@@ -1,0 +1,180 @@
+/** Approvals: what one administrator has asked for and a second one agrees to. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
+import type { Approval } from '@/console/administration/approvals/approval-list'
+import type { DecideOutcome, Decision } from '@/console/administration/approvals/approvals'
+import type { Operation } from '@/console/administration/approvals/operation'
+import { guard } from '@/console/http/guard'
+import type { ApprovalStatus } from '@/db/administration-schema'
+import { formatUsd, nano } from '@/lib/money'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, ID, NULLABLE_TEXT, PAGE, USD } from './context'
+
+const STATUSES = [
+  'pending',
+  'executed',
+  'failed',
+  'rejected',
+  'withdrawn',
+  'expired',
+] as const satisfies readonly ApprovalStatus[]
+const STATUS = Type.Unsafe<ApprovalStatus>(Type.Union(STATUSES.map((status) => Type.Literal(status))))
+const KINDS = [
+  'credit.adjust',
+  'order.confirm',
+  'order.refund',
+  'payment.credit',
+  'statement.credit',
+] as const satisfies readonly Operation['kind'][]
+
+const PERSON = Type.Object({ userId: Type.String(), email: Type.String() })
+
+const APPROVAL = Type.Object({
+  approvalId: Type.String(),
+  kind: Type.Unsafe<Operation['kind']>(Type.Union(KINDS.map((kind) => Type.Literal(kind)))),
+  amount: Type.String({ description: 'Decimal USD; negative where credit is taken back' }),
+  orderId: NULLABLE_TEXT,
+  facts: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
+    description: 'Everything else that will be done, in words',
+  }),
+  account: Type.Union([
+    Type.Object({ accountId: Type.String(), name: Type.String(), email: Type.String() }),
+    Type.Null(),
+  ]),
+  reason: Type.String(),
+  status: STATUS,
+  requestedBy: PERSON,
+  isOwn: Type.Boolean({ description: 'Asked for by whoever looks' }),
+  requestedAt: Type.String(),
+  expiresAt: Type.String(),
+  decidedBy: Type.Union([PERSON, Type.Null()]),
+  decidedAt: NULLABLE_TEXT,
+  note: NULLABLE_TEXT,
+})
+
+const BODY = Type.Object({ note: Type.String({ maxLength: 500 }) }, { additionalProperties: false })
+const DECIDED = Type.Object({ status: STATUS })
+const PARAMS = Type.Object({ approvalId: ID })
+
+/** Mounts `/dashboard/api/admin/approvals`. */
+export function adminApprovalRoutes(deps: AdminDeps) {
+  const { administration } = deps
+  const decide = (decision: Decision) => async (context: DecisionContext) => {
+    const by = administratorOf(deps, context.viewer, context.request)
+    const { approvalId } = context.params
+    return decided(await administration.decide(by, { approvalId, decision, note: context.body.note.trim() }))
+  }
+  const shared = { administrator: true, params: PARAMS, body: BODY, response: DECIDED } as const
+  return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get(
+      '',
+      async ({ viewer, query }) => {
+        const page = await administration.listApprovals(query)
+        return {
+          ...page,
+          items: page.items.map((item) => approvalBody(item, viewer.userId)),
+          approvalLimit: formatUsd(administration.approvalLimit),
+        }
+      },
+      {
+        administrator: true,
+        query: Type.Object({ status: Type.Optional(STATUS), ...PAGE }),
+        response: Type.Object({ items: Type.Array(APPROVAL), nextCursor: NULLABLE_TEXT, approvalLimit: USD }),
+        detail: { summary: 'List approvals', description: 'Newest first. For administrators.' },
+      },
+    )
+    .post('/:approvalId/approve', decide('approve'), {
+      ...shared,
+      detail: {
+        summary: 'Approve',
+        description: 'Does exactly what was asked for, once. Never by the one who asked. For administrators.',
+      },
+    })
+    .post('/:approvalId/reject', decide('reject'), {
+      ...shared,
+      detail: { summary: 'Reject', description: 'Never by the one who asked. For administrators.' },
+    })
+    .post('/:approvalId/withdraw', decide('withdraw'), {
+      ...shared,
+      detail: { summary: 'Withdraw', description: 'Only by the one who asked. For administrators.' },
+    })
+}
+
+type DecisionContext = {
+  viewer: Parameters<typeof administratorOf>[1]
+  request: Request
+  params: Static<typeof PARAMS>
+  body: Static<typeof BODY>
+}
+
+function decided(outcome: DecideOutcome): Static<typeof DECIDED> {
+  switch (outcome.kind) {
+    case 'decided':
+      return { status: outcome.status }
+    case 'not_found':
+      throw new GatewayError('not_found', 'There is no such approval.')
+    case 'not_pending':
+      throw new GatewayError('conflict', `It is ${outcome.status} already.`, { code: 'not_pending' })
+    case 'own_request':
+      throw new GatewayError('forbidden', 'Another administrator has to decide on what you asked for.', {
+        code: 'own_request',
+      })
+    case 'not_own_request':
+      throw new GatewayError('forbidden', 'Only the administrator who asked may withdraw it.', {
+        code: 'not_own_request',
+      })
+    case 'failed':
+      throw new GatewayError('conflict', `It could not be done: ${outcome.message}`, { code: 'failed' })
+  }
+}
+
+function approvalBody(approval: Approval, viewerId: string): Static<typeof APPROVAL> {
+  const { approvalId, operation, account, reason, status, requestedBy, decidedBy, note } = approval
+  return {
+    ...{ approvalId, account, reason, status, requestedBy, decidedBy, note },
+    kind: operation.kind,
+    amount: signedAmount(approval),
+    orderId: operation.kind === 'credit.adjust' ? null : operation.orderId,
+    facts: factsOf(operation),
+    isOwn: requestedBy.userId === viewerId,
+    requestedAt: approval.requestedAt.toISOString(),
+    expiresAt: approval.expiresAt.toISOString(),
+    decidedAt: approval.decidedAt?.toISOString() ?? null,
+  }
+}
+
+function signedAmount({ operation, amount }: Approval): string {
+  if (operation.kind === 'credit.adjust') return formatUsd(nano(operation.amountNano))
+  return operation.kind === 'order.refund' ? `-${formatUsd(amount)}` : formatUsd(amount)
+}
+
+type Fact = { name: string; value: string }
+
+function factsOf(operation: Operation): Fact[] {
+  switch (operation.kind) {
+    case 'credit.adjust':
+      return [negative(operation.allowNegative)]
+    case 'order.refund':
+      return [{ name: 'Order', value: operation.orderId }, negative(operation.allowNegative)]
+    case 'order.confirm':
+      return [{ name: 'Order', value: operation.orderId }]
+    case 'payment.credit':
+      return [
+        { name: 'Payment', value: operation.paymentId },
+        { name: 'Order', value: operation.orderId },
+      ]
+    case 'statement.credit':
+      return [
+        { name: 'Order', value: operation.reference },
+        { name: 'Booked on', value: operation.bookedOn },
+        { name: 'Paid', value: `${centsText(operation.amountCents)} ${operation.currency}` },
+        { name: 'From', value: operation.payer },
+        { name: 'Text', value: operation.text },
+      ]
+  }
+}
+
+function negative(isAllowed: boolean): Fact {
+  return { name: 'Balance below zero', value: isAllowed ? 'allowed' : 'not allowed' }
+}

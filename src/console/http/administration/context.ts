@@ -1,0 +1,84 @@
+/** What the routes of administration share: their dependencies, who acts, and the schemas that several of them use. */
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Administration } from '@/console/administration/administration'
+import type { Administrator } from '@/console/administration/administrator'
+import type { RequestOutcome } from '@/console/administration/approvals/request-operation'
+import type { Viewer } from '@/console/auth/viewer'
+import type { GuardDeps } from '@/console/http/guard'
+import type { Orders } from '@/console/orders/orders'
+import { clientAddress } from '@/http/client-address'
+import { formatUsd, nano, parseUsd } from '@/lib/money'
+
+export type AdminDeps = GuardDeps & { administration: Administration; orders: Orders; trustedProxyHops: number }
+
+export const ADMIN_PREFIX = '/dashboard/api/admin'
+
+/** The administrator behind a request, for the audit log. */
+export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer, request: Request): Administrator {
+  return { userId: viewer.userId, email: viewer.email, ip: clientAddress(request, trustedProxyHops) }
+}
+
+export const REASON = Type.String({
+  minLength: 3,
+  maxLength: 500,
+  pattern: '\\S',
+  description: 'Why; kept in the audit log.',
+})
+
+/** The identity of a request, made by whoever sends it. */
+export const KEY = Type.String({
+  minLength: 8,
+  maxLength: 60,
+  pattern: '^[A-Za-z0-9_-]+$',
+  description: 'Chosen by the sender: the same key is done once, however often it is sent.',
+})
+
+export const ID = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
+export const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()])
+export const USD = Type.String({ description: 'Decimal USD', examples: ['12.5'] })
+export const USD_INPUT = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
+
+export const PAGE = {
+  cursor: Type.Optional(Type.String({ maxLength: 400, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 100, multipleOf: 1, default: 50 })),
+}
+
+/** The answer to whoever asks for money to be moved. */
+export const MONEY_ANSWER = Type.Object({
+  status: Type.Union([Type.Literal('done'), Type.Literal('awaiting_approval')], {
+    description: '`awaiting_approval`: above the limit, a second administrator has to agree.',
+  }),
+  approvalId: NULLABLE_TEXT,
+})
+
+/** Throws 404 for what does not exist, and 409 for what is refused. */
+export function moneyAnswer(outcome: RequestOutcome): Static<typeof MONEY_ANSWER> {
+  switch (outcome.kind) {
+    case 'done':
+      return { status: 'done', approvalId: null }
+    case 'awaiting_approval':
+      return { status: 'awaiting_approval', approvalId: outcome.approvalId }
+    case 'not_found':
+      throw new GatewayError('not_found', 'It does not exist.')
+    case 'refused':
+      throw new GatewayError('conflict', outcome.message, { code: 'refused' })
+  }
+}
+
+const NANO_PER_CENT = 10_000_000
+
+/** An amount of whole cents above zero. Throws `invalid_request` for anything else. */
+export function readCents(text: string, param: string, maximumCents: number): number {
+  const amount = parseUsd(text)
+  const cents = amount === undefined ? Number.NaN : amount / NANO_PER_CENT
+  if (Number.isInteger(cents) && cents > 0 && cents <= maximumCents) return cents
+  const maximum = formatUsd(nano(maximumCents * NANO_PER_CENT))
+  throw invalidRequest(`${param}: must be an amount such as 12.50, above zero, at most ${maximum} USD.`, param)
+}
+
+/** Whole cents as decimal text. */
+export function centsText(cents: number): string {
+  return formatUsd(nano(cents * NANO_PER_CENT))
+}

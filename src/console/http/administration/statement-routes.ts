@@ -1,0 +1,166 @@
+/** Bank statements for administrators: a preview that changes nothing, and its commit. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
+import type { PreviewOutcome } from '@/console/administration/statements/preview'
+import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-statement'
+import { KEPT_VERDICTS } from '@/console/administration/statements/verdict'
+import { guard } from '@/console/http/guard'
+import type { LineResult, LineVerdict } from '@/db/administration-schema'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, ID, REASON, USD } from './context'
+
+const VERDICTS = [
+  'credit',
+  'amount_differs',
+  'order_not_open',
+  'wrong_method',
+  'already_imported',
+  'second_for_order',
+  'unknown_reference',
+  'several_references',
+  'no_reference',
+  'outgoing',
+] as const satisfies readonly LineVerdict[]
+
+const RESULTS = [
+  'credited',
+  'awaiting_approval',
+  'kept',
+  'refused',
+  'rejected',
+] as const satisfies readonly LineResult[]
+
+const LINE = Type.Object({
+  line: Type.Integer(),
+  bookedOn: Type.String({ description: 'yyyy-mm-dd' }),
+  amount: Type.String({ description: 'Decimal, of `currency`; negative for money that left' }),
+  currency: Type.String(),
+  text: Type.String(),
+  counterparty: Type.String(),
+  verdict: Type.Unsafe<LineVerdict>(Type.Union(VERDICTS.map((verdict) => Type.Literal(verdict)))),
+  isKept: Type.Boolean({ description: 'A commit keeps it as an unmatched payment' }),
+  order: Type.Union([
+    Type.Object({
+      orderId: Type.String(),
+      accountId: Type.String(),
+      accountName: Type.String(),
+      reference: Type.String(),
+      amount: USD,
+    }),
+    Type.Null(),
+  ]),
+})
+
+const PREVIEW = Type.Object({
+  importId: Type.String(),
+  digest: Type.String({ description: 'Of everything that was previewed; a commit names it' }),
+  lines: Type.Array(LINE),
+  creditCount: Type.Integer(),
+  creditTotal: USD,
+})
+
+const COMMITTED = Type.Object({
+  lines: Type.Array(
+    Type.Object({
+      line: Type.Integer(),
+      result: Type.Unsafe<LineResult>(Type.Union(RESULTS.map((result) => Type.Literal(result)))),
+    }),
+  ),
+})
+
+/** Mounts `/dashboard/api/admin/statements`. */
+export function adminStatementRoutes(deps: AdminDeps) {
+  const { administration } = deps
+  return new Elysia({ name: 'admin-statement-routes', prefix: `${ADMIN_PREFIX}/statements`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/preview',
+      async ({ viewer, request, body }) => {
+        const { text, dateOrder, currency } = body
+        const by = administratorOf(deps, viewer, request)
+        return previewBody(await administration.previewStatement(by, text, { dateOrder, currency }))
+      },
+      {
+        administrator: true,
+        body: Type.Object(
+          {
+            text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),
+            dateOrder: Type.Union([Type.Literal('detect'), Type.Literal('day-first'), Type.Literal('month-first')]),
+            currency: Type.Optional(
+              Type.String({ pattern: '^[A-Z]{3}$', description: 'Of statements that do not say. ISO 4217.' }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: PREVIEW,
+        detail: {
+          summary: 'Preview a bank statement',
+          description: 'Says of each line what a commit would do. Nothing is credited. For administrators.',
+        },
+      },
+    )
+    .post(
+      '/:importId/commit',
+      async ({ viewer, request, params, body }) => {
+        const by = administratorOf(deps, viewer, request)
+        const outcome = await administration.commitStatement(by, { ...params, ...body })
+        if (outcome.kind === 'not_found') throw new GatewayError('not_found', 'There is no such preview of yours.')
+        if (outcome.kind === 'other_preview') {
+          throw new GatewayError('conflict', 'This is not what was previewed. Upload the statement again.', {
+            code: 'other_preview',
+          })
+        }
+        return { lines: outcome.lines }
+      },
+      {
+        administrator: true,
+        params: Type.Object({ importId: ID }),
+        body: Type.Object(
+          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: REASON },
+          { additionalProperties: false },
+        ),
+        response: COMMITTED,
+        detail: {
+          summary: 'Commit a previewed bank statement',
+          description:
+            'Exactly the lines of the preview, each once; those above the limit wait for a second administrator.',
+        },
+      },
+    )
+}
+
+function previewBody(outcome: PreviewOutcome): Static<typeof PREVIEW> {
+  if (outcome.kind === 'faulty') {
+    throw new GatewayError('invalid_request', outcome.faults.join(' '), { param: 'text', code: 'faulty_statement' })
+  }
+  const { importId, digest, lines } = outcome
+  const credited = lines.filter((line) => line.verdict === 'credit')
+  return {
+    importId,
+    digest,
+    creditCount: credited.length,
+    creditTotal: centsText(credited.reduce((sum, line) => sum + line.amountCents, 0)),
+    lines: lines.map(({ line, bookedOn, amountCents, currency, reference, counterparty, verdict, order }) => ({
+      ...{ line, bookedOn, currency, counterparty, verdict },
+      amount: lineAmount(amountCents),
+      text: reference,
+      isKept: KEPT_VERDICTS.has(verdict),
+      order: order
+        ? {
+            orderId: order.orderId,
+            accountId: order.accountId,
+            accountName: order.accountName,
+            reference: order.reference,
+            amount: centsText(order.amountCents),
+          }
+        : null,
+    })),
+  }
+}
+
+/** Statements hold amounts far beyond what an account may. */
+function lineAmount(cents: number): string {
+  const magnitude = Math.abs(cents)
+  const text = `${Math.floor(magnitude / 100)}.${String(magnitude % 100).padStart(2, '0')}`
+  return cents < 0 ? `-${text}` : text
+}

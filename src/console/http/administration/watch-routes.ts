@@ -1,0 +1,143 @@
+/** What administrators watch: providers and targets with their health, and the audit log. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { invalidRequest } from '@/chat/error'
+import { guard } from '@/console/http/guard'
+import { ADMIN_PREFIX, type AdminDeps, NULLABLE_TEXT, PAGE } from './context'
+
+const COUNT = Type.Integer({ minimum: 0 })
+const MILLISECONDS = Type.Union([Type.Number(), Type.Null()])
+
+const HEALTH = Type.Object({
+  at: Type.String(),
+  providers: Type.Array(
+    Type.Object({
+      provider: Type.String(),
+      format: Type.String(),
+      host: Type.String(),
+      inFlight: COUNT,
+      queued: COUNT,
+      limit: Type.Union([COUNT, Type.Null()]),
+      attempts: Type.Array(Type.Object({ outcome: Type.String(), count: COUNT, averageMs: Type.Number() })),
+      retries: COUNT,
+      broken: COUNT,
+      shed: COUNT,
+      keys: Type.Array(
+        Type.Object({
+          key: Type.String({ description: 'A digest; the key itself is shown nowhere' }),
+          state: Type.Union([Type.Literal('usable'), Type.Literal('cooling'), Type.Literal('out')]),
+          forMs: Type.Number(),
+        }),
+      ),
+      targets: Type.Array(
+        Type.Object({
+          target: Type.String(),
+          model: Type.String(),
+          circuit: Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')]),
+          isAdopted: Type.Boolean({ description: 'Opened by another gateway, which also tries it again' }),
+          recent: Type.Object({ all: COUNT, failed: COUNT, slow: COUNT }, { description: 'Of the last half minute' }),
+          latencyMs: Type.Object({ stream: MILLISECONDS, whole: MILLISECONDS }),
+        }),
+      ),
+    }),
+  ),
+  fallbacks: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), reason: Type.String(), count: COUNT })),
+})
+
+const AUDIT_VALUE = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
+
+const AUDIT_ENTRY = Type.Object({
+  seq: Type.Integer(),
+  at: Type.String(),
+  actor: Type.String(),
+  actorId: NULLABLE_TEXT,
+  action: Type.String(),
+  subject: Type.String(),
+  accountId: NULLABLE_TEXT,
+  details: Type.Array(Type.Object({ name: Type.String(), value: AUDIT_VALUE })),
+  ip: NULLABLE_TEXT,
+  hash: Type.String(),
+})
+
+const word = (description: string, maxLength = 254) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description }))
+const MOMENT = Type.Optional(
+  Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z$',
+    description: 'ISO 8601, UTC',
+  }),
+)
+
+const AUDIT_QUERY = Type.Object({
+  actor: word('The whole e-mail address'),
+  action: word('The whole action or its first word: `approval`', 100),
+  subject: word('The whole id', 300),
+  accountId: word('The whole id', 100),
+  from: MOMENT,
+  to: MOMENT,
+  ...PAGE,
+})
+
+const CHAIN = Type.Union([
+  Type.Object({ kind: Type.Literal('intact'), entries: COUNT, headHash: Type.String() }),
+  Type.Object({
+    kind: Type.Literal('broken'),
+    seq: Type.Integer({ description: 'The first entry that is wrong' }),
+    fault: Type.Union([Type.Literal('missing'), Type.Literal('altered'), Type.Literal('unlinked')]),
+  }),
+])
+
+/** Mounts `/dashboard/api/admin/health` and `/dashboard/api/admin/audit`. */
+export function adminWatchRoutes(deps: AdminDeps) {
+  const { administration } = deps
+  return new Elysia({ name: 'admin-watch-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/health', () => ({ at: new Date().toISOString(), ...administration.health() }), {
+      administrator: true,
+      response: HEALTH,
+      detail: {
+        summary: 'Get the health of providers and targets',
+        description:
+          'Circuits and keys are shared by all gateways; counts are of the process that answers. For administrators.',
+      },
+    })
+    .get(
+      '/audit',
+      async ({ query: { from, to, ...search } }) => {
+        const page = await administration.searchAudit({
+          ...search,
+          ...(from !== undefined && { from: readMoment(from, 'from') }),
+          ...(to !== undefined && { to: readMoment(to, 'to') }),
+        })
+        return {
+          ...page,
+          items: page.items.map(({ at, actorEmail, details, seq, actorId, action, subject, accountId, ip, hash }) => ({
+            ...{ seq, actorId, action, subject, accountId, ip, hash },
+            at: at.toISOString(),
+            actor: actorEmail,
+            details: Object.entries(details).map(([name, value]) => ({ name, value })),
+          })),
+        }
+      },
+      {
+        administrator: true,
+        query: AUDIT_QUERY,
+        response: Type.Object({ items: Type.Array(AUDIT_ENTRY), nextCursor: NULLABLE_TEXT }),
+        detail: { summary: 'Search the audit log', description: 'Newest first. For administrators.' },
+      },
+    )
+    .get('/audit/chain', () => administration.verifyAudit(), {
+      administrator: true,
+      response: CHAIN,
+      detail: {
+        summary: 'Verify the audit log',
+        description: 'Recomputes every hash and names the first entry that is wrong. For administrators.',
+      },
+    })
+}
+
+function readMoment(text: string, param: string): Date {
+  const moment = new Date(text)
+  if (Number.isNaN(moment.getTime())) throw invalidRequest(`${param}: there is no such moment.`, param)
+  return moment
+}

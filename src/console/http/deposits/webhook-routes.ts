@@ -1,0 +1,122 @@
+/** Where payment providers say that money has arrived: signed webhooks after the Standard Webhooks specification. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { DepositDesk, DepositOutcome } from '@/console/orders/deposits/deposit-desk'
+import { SIGNATURE_HEADERS } from '@/console/orders/deposits/webhook-signature'
+import { databaseFailure } from '@/db/failure'
+
+export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
+
+/** No event comes near it; nothing beyond is read, let alone parsed or logged. */
+export const MAX_WEBHOOK_BYTES = 64 * 1024
+/** No provider needs as long to send it; a stranger must not keep a connection busy for nothing. */
+const BODY_TIMEOUT_MS = 10_000
+const RETRY_AFTER_SECONDS = 30
+
+const Outcome = Type.Object({
+  result: Type.Union(
+    [Type.Literal('credited'), Type.Literal('unmatched'), Type.Literal('duplicate'), Type.Literal('ignored')],
+    { description: '`unmatched`: kept for an administrator. `duplicate`: known before. `ignored`: not about money.' },
+  ),
+})
+
+/** Mounts `POST /webhooks/deposits/:provider`. */
+export function depositWebhookRoutes(deps: DepositWebhookDeps) {
+  return new Elysia({ name: 'deposit-webhook-routes', tags: ['Webhooks'] }).post(
+    '/webhooks/deposits/:provider',
+    ({ request, params }) => receive(deps, params.provider, request),
+    {
+      parse: 'none',
+      params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 40 }) }),
+      response: Outcome,
+      detail: {
+        summary: 'A payment provider reports a deposit',
+        description:
+          'Signed by the provider: `webhook-id`, `webhook-timestamp` and `webhook-signature` (HMAC-SHA256 over the raw body, ' +
+          'at most 300 seconds old). Any number of deliveries of one event credit once. 401: not signed; 413: above 64 KiB.',
+        security: [],
+      },
+    },
+  )
+}
+
+async function receive({ depositDesk }: DepositWebhookDeps, provider: string, request: Request) {
+  if (!depositDesk || depositDesk.provider.name !== provider) {
+    throw new GatewayError('not_found', 'There is no such provider of deposits.')
+  }
+  const headers = {
+    id: request.headers.get(SIGNATURE_HEADERS.id) ?? '',
+    timestamp: request.headers.get(SIGNATURE_HEADERS.timestamp) ?? '',
+    signature: request.headers.get(SIGNATURE_HEADERS.signature) ?? '',
+  }
+  if ((await askStores(depositDesk.checkHeaders(headers))) !== 'verified') throw unsigned()
+  const body = await readText(request)
+  return { result: resultOf(await askStores(depositDesk.receive(headers, body))) }
+}
+
+/** A store that is away is no fault of the event: its sender is asked to try again. */
+async function askStores<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (cause instanceof GatewayError || databaseFailure(cause) === 'data') throw cause
+    throw new GatewayError('overloaded', 'The event could not be stored now. Send it again.', {
+      cause,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    })
+  }
+}
+
+/** The raw text of the body, read up to the limit and no further. */
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_WEBHOOK_BYTES) throw tooLarge()
+  const bytes = await readBytes(request)
+  try {
+    // Only a text that gives back the very bytes that were sent can be what was signed.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw unsigned()
+  }
+}
+
+/** What has arrived in time: a body that is cut off by it is not what was signed. */
+async function readBytes({ body }: Request): Promise<Uint8Array> {
+  if (!body) return new Uint8Array()
+  const reader = body.getReader()
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), BODY_TIMEOUT_MS)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.length
+      if (size > MAX_WEBHOOK_BYTES) throw tooLarge()
+      chunks.push(part.value)
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function resultOf(outcome: DepositOutcome): typeof Outcome.static.result {
+  switch (outcome.kind) {
+    case 'refused':
+      throw unsigned()
+    case 'malformed':
+      throw invalidRequest('The event is signed, but not in the form that this provider uses.')
+    default:
+      return outcome.kind
+  }
+}
+
+/** The same words for every fault, so that nothing can be learnt by trying. */
+function unsigned(): GatewayError {
+  return new GatewayError('invalid_credentials', 'The webhook is not signed as it has to be, or not recently.', {
+    code: 'bad_signature',
+  })
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError('too_large', `The body exceeds the limit of ${MAX_WEBHOOK_BYTES} bytes.`)
+}

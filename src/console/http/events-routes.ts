@@ -1,0 +1,76 @@
+/** Live events for open pages: the balance as it changes, and a tick when new requests were charged. */
+import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
+import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
+import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-accounts'
+import { formatUsd } from '@/lib/money'
+import type { Frame } from '@/lib/sse'
+import { eventStream } from './event-stream'
+import { type GuardDeps, guard } from './guard'
+
+export type EventsDeps = GuardDeps & {
+  liveAccounts: LiveAccounts
+  /** Milliseconds between two looks at whether the session still lasts. */
+  sessionCheckMs?: number
+}
+
+const RETRY_SECONDS = 30
+
+/** Mounts `/dashboard/api/events`. */
+export function eventsRoutes(deps: EventsDeps) {
+  return new Elysia({ name: 'events-routes', prefix: '/dashboard/api/events', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/', ({ viewer, request }) => listen(deps, viewer, request), {
+      signedIn: true,
+      detail: {
+        summary: 'Live events of the account',
+        description:
+          'Server-sent events. `balance` (balance, available, held, spentThisMonth in USD): at once, and whenever they change. ' +
+          '`usage`: new requests are in the lists and charts; `pending` more are on their way. `signed-out`: the session has ' +
+          'ended, and so does the stream. At most 20 connections per account and process.',
+        responses: {
+          200: { description: 'Events', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+        },
+      },
+    })
+}
+
+function listen(deps: EventsDeps, viewer: Viewer, request: Request): Response {
+  const { liveAccounts, identifyViewer, sessionCheckMs } = deps
+  const waiting: Frame[] = []
+  let send = (frame: Frame): void => void waiting.push(frame)
+  const watch: Watch | undefined = liveAccounts.watch(viewer.accountId, (event) => send(toFrame(event)))
+  if (!watch) {
+    throw new GatewayError('rate_limited', 'Too many pages of this account are open.', {
+      retryAfterSeconds: RETRY_SECONDS,
+    })
+  }
+  return eventStream({
+    signal: request.signal,
+    isAllowed: () => isSameSession(identifyViewer, viewer, request),
+    ...(sessionCheckMs !== undefined && { checkMs: sessionCheckMs }),
+    begin(sendNow) {
+      for (const frame of waiting) sendNow(frame)
+      send = sendNow
+      return () => watch.end()
+    },
+  })
+}
+
+async function isSameSession(identifyViewer: IdentifyViewer, viewer: Viewer, request: Request): Promise<boolean> {
+  const now = await identifyViewer(request)
+  return now?.sessionId === viewer.sessionId && now.accountId === viewer.accountId
+}
+
+function toFrame(event: LiveEvent): Frame {
+  if (event.type === 'usage') {
+    return { event: 'usage', data: JSON.stringify({ seq: event.seq, pending: event.pending }) }
+  }
+  const data = {
+    balance: formatUsd(event.balance),
+    available: formatUsd(event.available),
+    held: formatUsd(event.held),
+    spentThisMonth: formatUsd(event.spentThisMonth),
+  }
+  return { event: 'balance', data: JSON.stringify(data) }
+}

@@ -1,0 +1,239 @@
+/** API keys of the signed-in person's account: created and shown once, listed, looked at, changed, switched off and on, deleted. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  type ApiKeys,
+  type ChangedBy,
+  type ChangeKeyOutcome,
+  type KeyListing,
+  MAX_KEYS_PER_ACCOUNT,
+} from '@/accounts/api-keys'
+import type { Catalog } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { Viewer } from '@/console/auth/viewer'
+import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
+import { clientAddress } from '@/http/client-address'
+import type { Ledger } from '@/ledger/ledger'
+import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
+import { type GuardDeps, guard } from './guard'
+import { KeyBody, KeyChangesBody, keyBody, NewKeyBody, readKeyChanges } from './key-bodies'
+
+export type KeyRouteDeps = GuardDeps & {
+  apiKeys: ApiKeys
+  catalog: Catalog
+  ledger: Ledger
+  readKeyUsage: ReadKeyUsage
+  trustedProxyHops: number
+}
+
+const KeyParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
+
+const KeyList = Type.Object({
+  items: Type.Array(KeyBody, { description: 'Newest first' }),
+  nextCursor: Type.Null({ description: 'All keys are on one page' }),
+  maxKeys: Type.Integer({ description: 'How many keys an account may have, without the built-in one' }),
+  defaults: Type.Object(
+    { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() },
+    { description: 'What holds for a key without limits of its own' },
+  ),
+})
+
+const CreatedKey = Type.Object({ key: Type.String({ description: 'The whole key, shown only here' }), item: KeyBody })
+
+const usd = Type.String({ description: 'Decimal USD' })
+const sums = { spentUsd: usd, requests: Type.Integer(), errors: Type.Integer() }
+const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
+
+const KeyDetail = Type.Object({
+  item: KeyBody,
+  openRequests: Type.Integer({ description: 'Requests that are being answered right now' }),
+  heldUsd: usd,
+  days: Type.Array(Type.Object({ day: Type.String({ description: 'yyyy-mm-dd, UTC' }), ...sums, ...tokens }), {
+    description: 'The latest 30 days, oldest first, days without requests included',
+  }),
+  total: Type.Object({ ...sums, ...tokens }, { description: 'Of these days' }),
+})
+
+const USAGE_DAYS = 30
+
+/** Mounts `/dashboard/api/keys`. */
+export function keyRoutes(deps: KeyRouteDeps) {
+  const { apiKeys } = deps
+  return new Elysia({ name: 'key-routes', prefix: '/dashboard/api/keys', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('', ({ viewer }) => list(deps, viewer), {
+      signedIn: true,
+      response: KeyList,
+      detail: {
+        summary: 'List API keys',
+        description: "The account's keys without deleted ones. A key's text is never shown again.",
+      },
+    })
+    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+      signedIn: true,
+      body: NewKeyBody,
+      response: CreatedKey,
+      detail: {
+        summary: 'Create an API key',
+        description: `The answer holds the whole key, once. An account has at most ${MAX_KEYS_PER_ACCOUNT} keys (409).`,
+      },
+    })
+    .get('/:id', ({ viewer, params }) => detail(deps, viewer, params.id), {
+      signedIn: true,
+      params: KeyParams,
+      response: KeyDetail,
+      detail: { summary: 'Get an API key and its usage', description: 'With the latest 30 days, by day (UTC).' },
+    })
+    .patch('/:id', ({ viewer, request, params, body }) => change(deps, { viewer, request }, params.id, body), {
+      signedIn: true,
+      params: KeyParams,
+      body: KeyChangesBody,
+      response: KeyBody,
+      detail: {
+        summary: 'Rename an API key or change its limits',
+        description: 'What is left out stays as it is. Limits hold for the next request, on every gateway.',
+      },
+    })
+    .post(
+      '/:id/deactivate',
+      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.deactivate),
+      {
+        signedIn: true,
+        params: KeyParams,
+        response: KeyBody,
+        detail: {
+          summary: 'Deactivate an API key',
+          description: 'Its next request is refused (401), on every gateway.',
+        },
+      },
+    )
+    .post(
+      '/:id/activate',
+      ({ viewer, request, params }) => setStatus(deps, { viewer, request }, params.id, apiKeys.activate),
+      {
+        signedIn: true,
+        params: KeyParams,
+        response: KeyBody,
+        detail: { summary: 'Activate an API key', description: 'Takes requests of a deactivated key again.' },
+      },
+    )
+    .delete('/:id', ({ viewer, request, params }) => remove(deps, { viewer, request }, params.id), {
+      signedIn: true,
+      params: KeyParams,
+      response: Type.Object({ deleted: Type.Literal(true) }),
+      detail: {
+        summary: 'Delete an API key',
+        description: 'For ever, on every gateway at once. Its usage stays. The built-in key cannot be deleted (409).',
+      },
+    })
+}
+
+async function list({ apiKeys, catalog }: KeyRouteDeps, viewer: Viewer) {
+  const keys = await apiKeys.list(viewer.accountId)
+  const nowMs = Date.now()
+  const { requestsPerMinute, tokensPerMinute, concurrency } = catalog.limits
+  return {
+    items: keys.map((key) => keyBody(key, nowMs)),
+    nextCursor: null,
+    maxKeys: MAX_KEYS_PER_ACCOUNT,
+    defaults: { requestsPerMinute, tokensPerMinute, concurrency },
+  }
+}
+
+/** Who asks, by which request. */
+type Caller = { viewer: Viewer; request: Request }
+
+async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBody.static) {
+  const { apiKeys, catalog } = deps
+  const { viewer } = caller
+  const { accountId } = viewer
+  const nowMs = Date.now()
+  const limits = readKeyChanges(body, catalog, nowMs)
+  const outcome = await apiKeys.create({ ...limits, accountId, name: body.name.trim() }, changedBy(deps, caller))
+  switch (outcome.kind) {
+    case 'created':
+      return { key: outcome.key, item: keyBody(await findOwn(apiKeys, viewer, outcome.keyId), nowMs) }
+    case 'too_many_keys':
+      throw new GatewayError('conflict', `An account has at most ${outcome.limit} keys. Delete one that is not used.`, {
+        code: 'too_many_keys',
+      })
+    case 'unknown_account':
+      throw new GatewayError('not_found', 'The account does not exist.')
+  }
+}
+
+async function detail({ apiKeys, ledger, readKeyUsage }: KeyRouteDeps, viewer: Viewer, keyId: string) {
+  const { accountId } = viewer
+  const key = await findOwn(apiKeys, viewer, keyId)
+  const nowMs = Date.now()
+  const [days, now] = await Promise.all([
+    readKeyUsage({ accountId, keyId }, USAGE_DAYS, nowMs),
+    // What is open and spent up to this moment; while the ledger is away, the history's figures do.
+    ledger.readKey({ accountId, keyId }).catch(() => undefined),
+  ])
+  const sum = (field: 'spent' | 'requests' | 'errors' | 'inputTokens' | 'outputTokens') =>
+    days.reduce((total, day) => total + day[field], 0)
+  const total = { requests: sum('requests'), errors: sum('errors') }
+  return {
+    item: keyBody(key, nowMs, now?.spentThisMonth),
+    openRequests: now?.open ?? 0,
+    heldUsd: formatUsd(now?.held ?? ZERO_NANO),
+    days: days.map(({ spent, ...day }) => ({ ...day, spentUsd: formatUsd(spent) })),
+    total: {
+      ...total,
+      spentUsd: formatUsd(nano(sum('spent'))),
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+    },
+  }
+}
+
+async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: KeyChangesBody) {
+  const { apiKeys, catalog } = deps
+  const { viewer } = caller
+  const present = await findOwn(apiKeys, viewer, keyId)
+  const changes = readKeyChanges(body, catalog, Date.now(), present.allowedModels)
+  expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller)))
+  return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
+}
+
+async function setStatus(deps: KeyRouteDeps, caller: Caller, keyId: string, set: ApiKeys['activate']) {
+  const { viewer } = caller
+  expectUpdated(await set(keyId, viewer.accountId, changedBy(deps, caller)))
+  return keyBody(await findOwn(deps.apiKeys, viewer, keyId), Date.now())
+}
+
+async function remove(deps: KeyRouteDeps, caller: Caller, keyId: string) {
+  const { viewer } = caller
+  expectUpdated(await deps.apiKeys.delete(keyId, viewer.accountId, changedBy(deps, caller)))
+  return { deleted: true as const }
+}
+
+async function findOwn(apiKeys: ApiKeys, { accountId }: Viewer, keyId: string): Promise<KeyListing> {
+  const key = await apiKeys.find(accountId, keyId)
+  if (!key) throw noSuchKey()
+  return key
+}
+
+function expectUpdated(outcome: ChangeKeyOutcome): void {
+  switch (outcome.kind) {
+    case 'updated':
+      return
+    case 'built_in':
+      throw new GatewayError('conflict', 'The key of the playground can be deactivated, but not renamed or deleted.', {
+        code: 'built_in_key',
+      })
+    case 'unknown_key':
+    case 'deleted':
+      throw noSuchKey()
+  }
+}
+
+function noSuchKey(): GatewayError {
+  return new GatewayError('not_found', 'There is no such API key.', { code: 'key_not_found' })
+}
+
+function changedBy({ trustedProxyHops }: KeyRouteDeps, { viewer, request }: Caller): ChangedBy {
+  const { userId, email } = viewer
+  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops) }
+}

@@ -1,0 +1,176 @@
+/** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
+import { type Static, Type } from '@sinclair/typebox'
+import { formatCents } from '@/console/orders/cents'
+import type { BankDetails } from '@/console/orders/methods'
+import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
+
+const usd = Type.String({ description: 'Decimal USD' })
+const moment = Type.String({ description: 'ISO 8601, UTC' })
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()])
+
+export const MethodName = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
+export const StateName = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('paid'),
+  Type.Literal('expired'),
+  Type.Literal('cancelled'),
+  Type.Literal('partly_refunded'),
+  Type.Literal('refunded'),
+])
+
+export const OrderBody = Type.Object({
+  orderId: Type.String(),
+  reference: Type.String({ description: 'What the payer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
+  method: MethodName,
+  amountUsd: usd,
+  state: StateName,
+  paidUsd: usd,
+  refundedUsd: usd,
+  createdAt: moment,
+  expiresAt: moment,
+  paidAt: orNull(moment),
+  claimedAt: orNull(moment),
+  claimNote: orNull(Type.String()),
+  paymentUrl: orNull(Type.String({ description: "The provider's page for this order" })),
+  paymentAccount: orNull(Type.String({ description: 'The account to pay to' })),
+})
+export type OrderBody = Static<typeof OrderBody>
+
+export const BankBody = Type.Object({
+  beneficiary: Type.String(),
+  bank: orNull(Type.String()),
+  iban: Type.String(),
+  bic: orNull(Type.String()),
+  address: orNull(Type.String()),
+  note: orNull(Type.String()),
+  isExample: Type.Boolean({ description: 'Nobody has configured an account: nothing must be paid to it' }),
+})
+
+const EventBody = Type.Object({
+  kind: Type.Union([
+    Type.Literal('created'),
+    Type.Literal('claimed'),
+    Type.Literal('paid'),
+    Type.Literal('expired'),
+    Type.Literal('cancelled'),
+    Type.Literal('payment_unmatched'),
+    Type.Literal('refunded'),
+  ]),
+  state: StateName,
+  amountUsd: orNull(usd),
+  by: Type.Union([Type.Literal('you'), Type.Literal('service')]),
+  note: orNull(Type.String()),
+  at: moment,
+})
+
+const PaymentBody = Type.Object({
+  paymentId: Type.String(),
+  amount: Type.String({ description: 'Decimal, in `currency`' }),
+  currency: Type.String(),
+  state: Type.Union([Type.Literal('credited'), Type.Literal('unmatched'), Type.Literal('dismissed')]),
+  mismatch: orNull(Type.String({ description: 'Why it was not credited by itself' })),
+  creditedUsd: usd,
+  receivedAt: moment,
+})
+
+const ReceiptBody = Type.Object({
+  number: Type.String(),
+  issuedAt: moment,
+  paidUsd: usd,
+  refundedUsd: usd,
+  totalUsd: Type.String({ description: 'Decimal USD, paid less refunded' }),
+})
+
+export const OrderDetailBody = Type.Composite([
+  OrderBody,
+  Type.Object({
+    seller: Type.Object({ name: Type.String(), address: orNull(Type.String()) }),
+    customer: Type.Object({ name: Type.String(), email: Type.String() }),
+    bank: orNull(BankBody),
+    events: Type.Array(EventBody, { description: 'Oldest first' }),
+    payments: Type.Array(PaymentBody, { description: 'Newest first' }),
+    receipt: orNull(ReceiptBody),
+  }),
+])
+export type OrderDetailBody = Static<typeof OrderDetailBody>
+
+/** What an order itself does not know: who sells, and who looks. */
+export type OrderFacts = { bank: BankDetails | undefined; sellerName: string; viewerEmail: string }
+
+/** An order as its customer reads it. */
+export function orderBody(order: Order): OrderBody {
+  const { orderId, reference, method, state, claimNote, paymentUrl, paymentAccount } = order
+  return {
+    orderId,
+    reference,
+    method,
+    state,
+    amountUsd: formatCents(order.amountCents),
+    paidUsd: formatCents(order.paidCents),
+    refundedUsd: formatCents(order.refundedCents),
+    createdAt: order.createdAt.toISOString(),
+    expiresAt: order.expiresAt.toISOString(),
+    paidAt: order.paidAt?.toISOString() ?? null,
+    claimedAt: order.claimedAt?.toISOString() ?? null,
+    claimNote,
+    paymentUrl,
+    paymentAccount,
+  }
+}
+
+/** Likewise with what happened to it. What administrators wrote to each other stays with them. */
+export function orderDetailBody(order: OrderDetails, facts: OrderFacts): OrderDetailBody {
+  return {
+    ...orderBody(order),
+    seller: sellerOf(facts),
+    customer: order.account,
+    bank: order.bankDetails,
+    events: order.events.map((event) => eventBody(event, facts.viewerEmail)),
+    payments: order.payments.map(paymentBody),
+    receipt: receiptBody(order),
+  }
+}
+
+function eventBody({ kind, state, amountCents, actor, note, createdAt }: OrderEvent, viewerEmail: string) {
+  const by = actor === viewerEmail ? ('you' as const) : ('service' as const)
+  return {
+    kind,
+    state,
+    amountUsd: amountCents === null ? null : formatCents(amountCents),
+    by,
+    note: by === 'you' || kind === 'payment_unmatched' ? note : null,
+    at: createdAt.toISOString(),
+  }
+}
+
+function paymentBody({ paymentId, amountCents, currency, state, mismatch, creditedCents, receivedAt }: Payment) {
+  const receivedText = receivedAt.toISOString()
+  const creditedUsd = formatCents(creditedCents)
+  return {
+    paymentId,
+    amount: formatCents(amountCents),
+    currency,
+    state,
+    mismatch,
+    creditedUsd,
+    receivedAt: receivedText,
+  }
+}
+
+/** The holder of the account is who sells, where one is configured. */
+function sellerOf({ bank, sellerName }: OrderFacts) {
+  const isKnown = bank !== undefined && !bank.isExample
+  return isKnown ? { name: bank.beneficiary, address: bank.address } : { name: sellerName, address: null }
+}
+
+function receiptBody({ paidAt, reference, paidCents, refundedCents }: OrderDetails) {
+  if (paidAt === null) return null
+  return {
+    number: reference,
+    issuedAt: paidAt.toISOString(),
+    paidUsd: formatCents(paidCents),
+    refundedUsd: formatCents(refundedCents),
+    totalUsd: formatCents(paidCents - refundedCents),
+  }
+}

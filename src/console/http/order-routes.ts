@@ -1,0 +1,245 @@
+/** Credit: how it can be paid for, and the orders of the signed-in person's account. */
+import { Type } from '@sinclair/typebox'
+import { Elysia, t } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Viewer } from '@/console/auth/viewer'
+import { formatCents, parseCents } from '@/console/orders/cents'
+import { SANDBOX_NAME } from '@/console/orders/deposits/sandbox-deposit'
+import {
+  BANK_TRANSFER_LIFETIME_MS,
+  DEPOSIT_LIFETIME_MS,
+  MAX_CLAIM_NOTE_CHARS,
+  MAX_OPEN_ORDERS,
+  MAX_ORDER_CENTS,
+  MAX_PAGE_SIZE,
+  MIN_ORDER_CENTS,
+} from '@/console/orders/limits'
+import type { OfferedMethods } from '@/console/orders/methods'
+import type { Orders } from '@/console/orders/orders'
+import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
+import { clientAddress } from '@/http/client-address'
+import { assertNever } from '@/lib/assert'
+import { type GuardDeps, guard } from './guard'
+import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
+
+export type OrderRouteDeps = GuardDeps & {
+  orders: Orders
+  methods: OfferedMethods
+  /** Named on receipts where no account holder is configured. */
+  sellerName: string
+  trustedProxyHops: number
+}
+
+const PRESETS_USD = ['10', '25', '50', '100', '250', '500']
+const MS_PER_HOUR = 3_600_000
+
+const OrderParams = Type.Object({ orderId: Type.String({ pattern: '^\\w{1,64}$', maxLength: 64 }) })
+const ListQuery = Type.Object({
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+})
+const OrderPage = Type.Object({
+  items: Type.Array(OrderBody, { description: 'Newest first' }),
+  nextCursor: Type.Union([Type.String(), Type.Null()]),
+})
+const NewOrderBody = Type.Object({
+  amountUsd: Type.String({
+    pattern: '^\\d{1,8}(\\.\\d{1,2})?$',
+    maxLength: 11,
+    description: 'Decimal USD, whole cents',
+  }),
+  method: MethodName,
+})
+const ClaimBody = Type.Object({
+  note: Type.Optional(
+    Type.String({ maxLength: MAX_CLAIM_NOTE_CHARS, description: 'When and from where it was paid, for whoever looks' }),
+  ),
+})
+const NoBody = Type.Object({})
+const Options = Type.Object({
+  minimumUsd: Type.String(),
+  maximumUsd: Type.String(),
+  presetsUsd: Type.Array(Type.String()),
+  maxOpenOrders: Type.Integer({ description: 'Orders that may wait for money at the same time' }),
+  bankTransfer: Type.Union([Type.Object({ bank: BankBody, expiresAfterHours: Type.Number() }), Type.Null()]),
+  deposit: Type.Union([
+    Type.Object({ provider: Type.String(), isSandbox: Type.Boolean(), expiresAfterHours: Type.Number() }),
+    Type.Null(),
+  ]),
+})
+
+/** Mounts `/dashboard/api/orders`. */
+export function orderRoutes(deps: OrderRouteDeps) {
+  return new Elysia({ name: 'order-routes', prefix: '/dashboard/api/orders', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/options', () => options(deps), {
+      signedIn: true,
+      response: Options,
+      detail: {
+        summary: 'Ways to buy credit',
+        description: 'Limits of an order and the methods on offer; a method that is null is not offered.',
+      },
+    })
+    .get('', ({ viewer, query }) => list(deps, viewer, query), {
+      signedIn: true,
+      query: ListQuery,
+      response: OrderPage,
+      detail: { summary: 'List orders of credit', description: 'Of the own account, newest first.' },
+    })
+    .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
+      signedIn: true,
+      body: NewOrderBody,
+      response: OrderBody,
+      detail: {
+        summary: 'Order credit',
+        description: `Nothing is credited before its payment has arrived. At most ${MAX_OPEN_ORDERS} may be open (409).`,
+      },
+    })
+    .get('/:orderId', ({ viewer, params }) => detail(deps, viewer, params.orderId), {
+      signedIn: true,
+      params: OrderParams,
+      response: OrderDetailBody,
+      detail: {
+        summary: 'Get an order',
+        description: 'With where to pay, what has happened to it, its payments, and its receipt once it is paid.',
+      },
+    })
+    .post('/:orderId/cancel', ({ viewer, params, request }) => cancel(deps, { viewer, request }, params.orderId), {
+      signedIn: true,
+      params: OrderParams,
+      body: NoBody,
+      response: OrderBody,
+      detail: { summary: 'Cancel an order', description: 'Only while it waits for money (409 otherwise).' },
+    })
+    .post(
+      '/:orderId/claim-paid',
+      ({ viewer, params, body, request }) => claim(deps, { viewer, request }, params.orderId, body.note),
+      {
+        signedIn: true,
+        params: OrderParams,
+        body: ClaimBody,
+        response: OrderBody,
+        detail: {
+          summary: 'Say that an order is paid',
+          description:
+            'Noted for those who match payments; credits nothing. Only while it waits for money (409 otherwise).',
+        },
+      },
+    )
+}
+
+function options({ methods: { bankTransfer, deposit } }: OrderRouteDeps): typeof Options.static {
+  return {
+    minimumUsd: formatCents(MIN_ORDER_CENTS),
+    maximumUsd: formatCents(MAX_ORDER_CENTS),
+    presetsUsd: PRESETS_USD,
+    maxOpenOrders: MAX_OPEN_ORDERS,
+    bankTransfer: bankTransfer
+      ? { bank: bankTransfer, expiresAfterHours: BANK_TRANSFER_LIFETIME_MS / MS_PER_HOUR }
+      : null,
+    deposit: deposit
+      ? {
+          provider: deposit.name,
+          isSandbox: deposit.name === SANDBOX_NAME,
+          expiresAfterHours: DEPOSIT_LIFETIME_MS / MS_PER_HOUR,
+        }
+      : null,
+  }
+}
+
+async function list({ orders }: OrderRouteDeps, { accountId }: Viewer, query: typeof ListQuery.static) {
+  const page = await orders.list(accountId, query)
+  return { items: page.items.map(orderBody), nextCursor: page.nextCursor }
+}
+
+/** Who asks, by which request. */
+type Caller = { viewer: Viewer; request: Request }
+
+async function create(deps: OrderRouteDeps, caller: Caller, { amountUsd, method }: typeof NewOrderBody.static) {
+  const { accountId } = caller.viewer
+  const amountCents = parseCents(amountUsd)
+  if (amountCents === undefined) throw invalidRequest('The amount must be USD with at most two decimals.', 'amountUsd')
+  const origin = deps.publicUrl ?? new URL(caller.request.url).origin
+  const returnUrl = `${origin}/dashboard/credit/orders/`
+  const outcome = await deps.orders.create({ accountId, method, amountCents, returnUrl, actor: actorOf(deps, caller) })
+  if (outcome.kind === 'created') return orderBody(outcome.order)
+  throw creationError(outcome)
+}
+
+function creationError(outcome: Exclude<CreateOutcome, { kind: 'created' }>): GatewayError {
+  switch (outcome.kind) {
+    case 'amount_out_of_range': {
+      const [minimum, maximum] = [outcome.minimumCents, outcome.maximumCents].map(formatCents)
+      return invalidRequest(`The amount must be from ${minimum} to ${maximum} USD.`, 'amountUsd')
+    }
+    case 'too_many_open':
+      return new GatewayError(
+        'conflict',
+        `${outcome.limit} orders are waiting for their payment. Pay or cancel one of them first.`,
+        { code: 'too_many_open_orders' },
+      )
+    case 'too_many_today':
+      return new GatewayError('rate_limited', `At most ${outcome.limit} orders can be made within 24 hours.`, {
+        code: 'too_many_orders',
+      })
+    case 'method_unavailable':
+      return invalidRequest('This way to pay is not offered.', 'method')
+    case 'unknown_account':
+      return new GatewayError('not_found', 'The account does not exist.')
+    case 'provider_failed':
+      return new GatewayError('upstream_failed', 'The payment provider does not answer. Try again, or pay another way.')
+    default:
+      return assertNever(outcome)
+  }
+}
+
+async function detail(deps: OrderRouteDeps, { accountId, email }: Viewer, orderId: string) {
+  const order = await deps.orders.get(orderId, accountId)
+  if (!order) throw noSuchOrder()
+  const { sellerName } = deps
+  return orderDetailBody(order, { bank: deps.methods.bankTransfer, sellerName, viewerEmail: email })
+}
+
+async function cancel(deps: OrderRouteDeps, caller: Caller, orderId: string) {
+  const { accountId } = caller.viewer
+  const outcome = await deps.orders.cancel({ orderId, accountId, actor: actorOf(deps, caller) })
+  return changed(outcome)
+}
+
+async function claim(deps: OrderRouteDeps, caller: Caller, orderId: string, note = '') {
+  const { accountId } = caller.viewer
+  const outcome = await deps.orders.claimPaid({ orderId, accountId, note: note.trim(), actor: actorOf(deps, caller) })
+  return changed(outcome)
+}
+
+type Changed =
+  | { kind: 'too_many_claims'; limit: number }
+  | { kind: 'cancelled' | 'claimed'; order: Order }
+  | { kind: 'not_found' }
+  | { kind: 'not_pending'; order: Order }
+
+function changed(outcome: Changed): OrderBody {
+  switch (outcome.kind) {
+    case 'not_found':
+      throw noSuchOrder()
+    case 'not_pending':
+      throw new GatewayError('conflict', `The order is ${outcome.order.state.replace('_', ' ')} by now.`, {
+        code: 'order_not_pending',
+      })
+    case 'too_many_claims':
+      throw new GatewayError('rate_limited', `You have said so ${outcome.limit} times: we will look at it.`, {
+        code: 'too_many_claims',
+      })
+    default:
+      return orderBody(outcome.order)
+  }
+}
+
+function noSuchOrder(): GatewayError {
+  return new GatewayError('not_found', 'There is no such order.')
+}
+
+function actorOf({ trustedProxyHops }: OrderRouteDeps, { viewer, request }: Caller): Actor {
+  const ip = clientAddress(request, trustedProxyHops)
+  return { kind: 'person', userId: viewer.userId, email: viewer.email, ip }
+}

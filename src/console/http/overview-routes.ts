@@ -1,0 +1,85 @@
+/** The overview page's route: money, spending, speed, and what to do next. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
+import type { Overview } from '@/console/usage-views/overview'
+import type { UsageViews } from '@/console/usage-views/usage-views'
+import { formatUsd } from '@/lib/money'
+import { type GuardDeps, guard } from './guard'
+
+export type OverviewDeps = GuardDeps & { usage: UsageViews }
+
+const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
+const mean = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+
+const OverviewBody = Type.Object({
+  balance: usd('Available and held together'),
+  available: usd('What new requests can reserve'),
+  held: usd('Reserved by open requests'),
+  spentToday: usd('Since midnight UTC'),
+  spentThisMonth: usd('Calendar month in UTC'),
+  isSuspended: Type.Boolean(),
+  requests: Type.Integer({ description: 'Charged requests of the last seven days' }),
+  errors: Type.Integer({ description: 'Of those, how many ended with an HTTP status from 400 on' }),
+  speed: Type.Object(
+    {
+      durationMs: mean('Milliseconds from arrival to the end'),
+      firstTokenMs: mean('Milliseconds from arrival to the first content'),
+      tokensPerSecond: mean('Output tokens per second once content has begun'),
+    },
+    { description: 'Means of the last seven days' },
+  ),
+  activeKeys: Type.Integer(),
+  days: Type.Array(
+    Type.Object({
+      day: Type.String({ description: 'UTC, yyyy-mm-dd' }),
+      model: Type.String(),
+      cost: usd('Of this day and model'),
+      requests: Type.Integer(),
+    }),
+    { description: 'The last thirty days, today included; days without usage are left out' },
+  ),
+  hint: Type.Object({
+    level: Type.Union([Type.Literal('ok'), Type.Literal('low'), Type.Literal('critical'), Type.Literal('empty')]),
+    daysLeft: mean('Days the balance lasts at the spending rate of the last seven days'),
+  }),
+  started: Type.Object({ hasKey: Type.Boolean(), hasCredit: Type.Boolean(), hasRequest: Type.Boolean() }),
+  pendingEvents: Type.Integer({
+    description:
+      'Charges that are in the balance already and not yet in lists and charts; usually gone within a second',
+  }),
+})
+
+/** Mounts `/dashboard/api/overview`. */
+export function overviewRoutes(deps: OverviewDeps) {
+  return new Elysia({ name: 'overview-routes', prefix: '/dashboard/api/overview', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/', ({ viewer }) => overview(deps.usage, viewer.accountId), {
+      signedIn: true,
+      response: OverviewBody,
+      detail: {
+        summary: 'The account at a glance',
+        description:
+          'Balance and month are correct to the last settled request; the other figures follow within about a second.',
+      },
+    })
+}
+
+async function overview(usage: UsageViews, accountId: string) {
+  const found = await usage.overview(accountId)
+  if (!found) throw new GatewayError('not_found', 'There is no such account.')
+  return toBody(found)
+}
+
+function toBody(overview: Overview) {
+  const { balance, available, held, spentToday, spentThisMonth, days, ...rest } = overview
+  return {
+    ...rest,
+    balance: formatUsd(balance),
+    available: formatUsd(available),
+    held: formatUsd(held),
+    spentToday: formatUsd(spentToday),
+    spentThisMonth: formatUsd(spentThisMonth),
+    days: days.map((day) => ({ ...day, cost: formatUsd(day.cost) })),
+  }
+}

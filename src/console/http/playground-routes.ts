@@ -1,0 +1,60 @@
+/**
+ * The playground: a chat completion for the signed-in person, paid by the account through the same use case as any other, with
+ * the same holds, limits and receipts, under a key of its own that people can switch off.
+ */
+import { Elysia } from 'elysia'
+import type { ApiKeys } from '@/accounts/api-keys'
+import { GatewayError } from '@/chat/error'
+import type { Viewer } from '@/console/auth/viewer'
+import { ChatCompletionsRequest } from '@/formats/chat-completions/wire'
+import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
+import type { HttpDeps } from '@/http/deps'
+import { receiptEvent } from '@/http/receipt-event'
+import type { Payer } from '@/ledger/outcomes'
+import { type GuardDeps, guard } from './guard'
+
+export type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
+
+/** Mounts `/dashboard/api/playground`. */
+export function playgroundRoutes(deps: PlaygroundDeps) {
+  const { chat } = deps
+  const format = formatNamed(chat, 'chat-completions')
+  const endpoint: ChatEndpoint = { format, line: {}, framing: format.framing, epilogue: receiptEvent }
+  return (
+    new Elysia({ name: 'playground-routes', prefix: '/dashboard/api/playground', tags: ['Dashboard'] })
+      // Before the guard's parser, which would leave nothing for the use case to read and to measure.
+      .onParse(() => LEFT_UNREAD)
+      .use(guard(deps))
+      .post(
+        '/chat',
+        ({ viewer, request }) =>
+          answerChat(chat, request, { ...endpoint, payerOf: () => playgroundPayer(deps, viewer) }),
+        {
+          signedIn: true,
+          detail: {
+            summary: 'Chat in the playground',
+            description:
+              'Takes the body of POST /v1/chat/completions and answers like it, paid by the account. With `stream: true`, what ' +
+              'follows `data: [DONE]` is one more event, `receipt`, whose data holds request_id, model, cost_usd (decimal ' +
+              'text), input_tokens, cached_tokens, output_tokens, reasoning_tokens, rule, first_token_ms and duration_ms.',
+            requestBody: {
+              required: true,
+              content: { 'application/json': { schema: ChatCompletionsRequest as never } },
+            },
+          },
+        },
+      )
+  )
+}
+
+const LEFT_UNREAD = {}
+
+async function playgroundPayer({ apiKeys, chat }: PlaygroundDeps, viewer: Viewer): Promise<Payer> {
+  const { accountId, userId, email } = viewer
+  const keyId = await apiKeys.playgroundKey(accountId, { actor: { userId, email } })
+  const key = await chat.ledger.readKey({ accountId, keyId })
+  if (key?.status === 'active') return { accountId, keyId }
+  // Not a 401, which would say that the session has ended.
+  const message = 'The playground is switched off for this account. Activate its key under API keys.'
+  throw new GatewayError('forbidden', message, { code: 'playground_deactivated' })
+}

@@ -1,0 +1,41 @@
+/** Every route behind the dashboard's pages, as one application: the browser's typed client is derived from it. */
+import { Elysia } from 'elysia'
+import type { AdminDeps } from '@/console/http/administration/context'
+import { adminRoutes } from '@/console/http/administration/routes'
+import type { SessionDeps } from '@/console/http/session/context'
+import { sessionRoutes } from '@/console/http/session/routes'
+import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
+import type { HttpDeps } from '@/http/deps'
+import { type EventsDeps, eventsRoutes } from './events-routes'
+import type { GuardDeps } from './guard'
+import { type KeyRouteDeps, keyRoutes } from './key-routes'
+import { modelRoutes } from './model-routes'
+import { type OrderRouteDeps, orderRoutes } from './order-routes'
+import { overviewRoutes } from './overview-routes'
+import { playgroundRoutes } from './playground-routes'
+
+/** What the routes of the dashboard need. */
+export type DashboardDeps = AdminDeps &
+  OrderRouteDeps &
+  GuardDeps &
+  SessionDeps &
+  KeyRouteDeps &
+  DashboardUsageDeps &
+  EventsDeps
+
+/** Mounts `/dashboard/api`, each group behind its own guard; `chat` is what the playground answers with. */
+export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
+  return new Elysia({ name: 'dashboard-routes' })
+    .use(sessionRoutes(deps))
+    .use(keyRoutes(deps))
+    .use(modelRoutes(deps))
+    .use(playgroundRoutes(deps))
+    .use(overviewRoutes(deps))
+    .use(dashboardUsageRoutes(deps))
+    .use(eventsRoutes(deps))
+    .use(orderRoutes(deps))
+    .use(adminRoutes(deps))
+}
+
+/** What the typed client of the pages knows of the server. */
+export type DashboardApi = ReturnType<typeof dashboardRoutes>

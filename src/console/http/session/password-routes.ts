@@ -1,0 +1,63 @@
+/** Passwords: changed with the old one, reset with a link from a mail. */
+import { Elysia } from 'elysia'
+import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
+import { guard } from '@/console/http/guard'
+import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
+import { DONE, EMAIL, exactly, NEW_PASSWORD, PASSWORD, TOKEN } from './schemas'
+
+/** Mounts `/dashboard/api/session/password`. */
+export function passwordRoutes(deps: SessionDeps) {
+  const { parts } = deps.auth
+  return new Elysia({ name: 'session-password-routes', prefix: `${SESSION_PREFIX}/password`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/change',
+      async ({ request, body, viewer, set }) => {
+        withCookies(set, await changePassword(parts, visitorOf(deps, request), viewer, body))
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        body: exactly({ currentPassword: PASSWORD, newPassword: NEW_PASSWORD }),
+        response: DONE,
+        detail: {
+          summary: 'Change the password',
+          description: 'Ends every session of the person; this browser gets a new one.',
+        },
+      },
+    )
+    .post(
+      '/forgot',
+      async ({ request, body }) => {
+        await forgotPassword(parts, visitorOf(deps, request), body.email)
+        return DONE_BODY
+      },
+      {
+        sameOrigin: true,
+        body: exactly({ email: EMAIL }),
+        response: DONE,
+        detail: {
+          summary: 'Ask for a new password',
+          description:
+            'Mails a link that works once, for one hour. Answers alike whether the address is known or not. ' +
+            '403 `mail_not_configured` where no mail can be sent.',
+        },
+      },
+    )
+    .post(
+      '/reset',
+      async ({ request, body }) => {
+        await resetPassword(parts, visitorOf(deps, request), body)
+        return DONE_BODY
+      },
+      {
+        sameOrigin: true,
+        body: exactly({ token: TOKEN, newPassword: NEW_PASSWORD }),
+        response: DONE,
+        detail: {
+          summary: 'Choose a new password',
+          description: 'With the token of the mail. Ends every session of the person; they sign in anew.',
+        },
+      },
+    )
+}

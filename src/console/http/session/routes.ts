@@ -1,0 +1,161 @@
+/** Signing up, in and out, and who one is: the library's work behind our own words, limits and documentation. */
+import { Elysia } from 'elysia'
+import { signInOptions } from '@/console/auth/options'
+import { readProfile } from '@/console/auth/profile'
+import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
+import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
+import { guard } from '@/console/http/guard'
+import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
+import { passwordRoutes } from './password-routes'
+import {
+  BACKUP_CODE,
+  DONE,
+  EMAIL,
+  exactly,
+  ME,
+  NAME,
+  NEW_PASSWORD,
+  OPTIONS,
+  PASSWORD,
+  SIGNED_IN,
+  SIGNED_UP,
+  TOKEN,
+  TOTP_CODE,
+} from './schemas'
+import { settingsRoutes } from './settings-routes'
+
+/** Mounts `/dashboard/api/session`. */
+export function sessionRoutes(deps: SessionDeps) {
+  return new Elysia({ name: 'session-routes' })
+    .use(accessRoutes(deps))
+    .use(verificationRoutes(deps))
+    .use(passwordRoutes(deps))
+    .use(settingsRoutes(deps))
+}
+
+function accessRoutes(deps: SessionDeps) {
+  const { parts } = deps.auth
+  return new Elysia({ name: 'session-access-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/options', () => signInOptions(parts), {
+      sameOrigin: true,
+      response: OPTIONS,
+      detail: {
+        summary: 'What signing in offers here',
+        description: 'Whether sign-up is open, whether mail is sent, and how long passwords are. Needs no session.',
+      },
+    })
+    .get('/me', ({ viewer }) => readProfile(parts, viewer), {
+      signedIn: true,
+      response: ME,
+      detail: {
+        summary: 'Who is signed in',
+        description: 'The person behind the session, and the account they pay with.',
+      },
+    })
+    .post(
+      '/sign-up',
+      async ({ request, body, set }) => withCookies(set, await signUp(parts, visitorOf(deps, request), body)),
+      {
+        sameOrigin: true,
+        body: exactly({ name: NAME, email: EMAIL, password: NEW_PASSWORD }),
+        response: SIGNED_UP,
+        detail: {
+          summary: 'Create an account',
+          description:
+            'Creates a person and an empty account. Where mail is configured the address has to be confirmed first, and the ' +
+            'answer is the same for an address that is in use. 403 `sign_up_closed` where sign-up is closed.',
+        },
+      },
+    )
+    .post(
+      '/sign-in',
+      async ({ request, body, set }) => withCookies(set, await signIn(parts, visitorOf(deps, request), body)),
+      {
+        sameOrigin: true,
+        body: exactly({ email: EMAIL, password: PASSWORD }),
+        response: SIGNED_IN,
+        detail: {
+          summary: 'Sign in',
+          description:
+            'By e-mail address and password. Sets the cookie of a new session, or asks for a code. 401 `wrong_credentials` ' +
+            'whether the address or the password is wrong; 429 `too_many_attempts` with `retry-after`.',
+        },
+      },
+    )
+    .post(
+      '/sign-out',
+      async ({ request, set }) => {
+        withCookies(set, await signOut(parts, visitorOf(deps, request)))
+        return DONE_BODY
+      },
+      {
+        sameOrigin: true,
+        body: exactly({}),
+        response: DONE,
+        detail: { summary: 'Sign out', description: 'Ends the session on the server, and takes its cookie away.' },
+      },
+    )
+}
+
+function verificationRoutes(deps: SessionDeps) {
+  const { parts } = deps.auth
+  return new Elysia({ name: 'session-verification-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/sign-in/totp',
+      async ({ request, body: { code }, set }) =>
+        withCookies(set, await finishSignIn(parts, visitorOf(deps, request), { kind: 'totp', code })),
+      {
+        sameOrigin: true,
+        body: exactly({ code: TOTP_CODE }),
+        response: SIGNED_IN,
+        detail: {
+          summary: 'Finish signing in with a code',
+          description: 'Within ten minutes and five attempts of the first step; after that 401 `sign_in_again`.',
+        },
+      },
+    )
+    .post(
+      '/sign-in/backup-code',
+      async ({ request, body: { code }, set }) =>
+        withCookies(set, await finishSignIn(parts, visitorOf(deps, request), { kind: 'backup', code })),
+      {
+        sameOrigin: true,
+        body: exactly({ code: BACKUP_CODE }),
+        response: SIGNED_IN,
+        detail: { summary: 'Finish signing in with a backup code', description: 'The code is used up.' },
+      },
+    )
+    .post(
+      '/email/verify',
+      async ({ request, body, set }) => withCookies(set, await verifyEmail(parts, visitorOf(deps, request), body)),
+      {
+        sameOrigin: true,
+        body: exactly({ token: TOKEN, password: PASSWORD }),
+        response: SIGNED_IN,
+        detail: {
+          summary: 'Confirm an e-mail address',
+          description:
+            'With the token of the mail and the password chosen at sign-up: so nobody can make a stranger confirm an account ' +
+            'that is not theirs. Signs in.',
+        },
+      },
+    )
+    .post(
+      '/email/resend',
+      async ({ request, body }) => {
+        await resendVerification(parts, visitorOf(deps, request), body.email)
+        return DONE_BODY
+      },
+      {
+        sameOrigin: true,
+        body: exactly({ email: EMAIL }),
+        response: DONE,
+        detail: {
+          summary: 'Send the confirmation again',
+          description: 'Answers alike whether the address is known or not.',
+        },
+      },
+    )
+}

@@ -1,0 +1,117 @@
+/** What people change about themselves: the name, the second step of signing in, and the sessions they hold. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { renameUser } from '@/console/auth/profile'
+import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/second-factor'
+import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
+import { guard } from '@/console/http/guard'
+import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
+import { DONE, exactly, NAME, PASSWORD, SESSION_LIST, TOTP_CODE, TOTP_SETUP } from './schemas'
+
+/** Mounts profile, `totp` and `sessions`. */
+export function settingsRoutes(deps: SessionDeps) {
+  return new Elysia({ name: 'session-settings-routes' }).use(totpRoutes(deps)).use(listRoutes(deps))
+}
+
+function totpRoutes(deps: SessionDeps) {
+  const { parts } = deps.auth
+  return new Elysia({ name: 'session-totp-routes', prefix: `${SESSION_PREFIX}/totp`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/enable',
+      ({ request, body, viewer }) => enableTotp(parts, visitorOf(deps, request), viewer, body.password),
+      {
+        signedIn: true,
+        body: exactly({ password: PASSWORD }),
+        response: TOTP_SETUP,
+        detail: {
+          summary: 'Prepare an authenticator app',
+          description: 'Gives the secret and the backup codes. In force only once `…/totp/confirm` got a code.',
+        },
+      },
+    )
+    .post(
+      '/confirm',
+      async ({ request, body, viewer, set }) => {
+        withCookies(set, await confirmTotp(parts, visitorOf(deps, request), viewer, body.code))
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        body: exactly({ code: TOTP_CODE }),
+        response: DONE,
+        detail: { summary: 'Put the authenticator app in force', description: 'With a first code of the app.' },
+      },
+    )
+    .post(
+      '/disable',
+      async ({ request, body, viewer, set }) => {
+        withCookies(set, await disableTotp(parts, visitorOf(deps, request), viewer, body.password))
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        body: exactly({ password: PASSWORD }),
+        response: DONE,
+        detail: { summary: 'Remove the authenticator app', description: 'Signing in then asks for the password only.' },
+      },
+    )
+    .post(
+      '/backup-codes',
+      async ({ request, body, viewer }) => ({
+        backupCodes: await renewBackupCodes(parts, visitorOf(deps, request), viewer, body.password),
+      }),
+      {
+        signedIn: true,
+        body: exactly({ password: PASSWORD }),
+        response: Type.Pick(TOTP_SETUP, ['backupCodes']),
+        detail: { summary: 'Make new backup codes', description: 'The old ones no longer work.' },
+      },
+    )
+}
+
+function listRoutes(deps: SessionDeps) {
+  const { parts } = deps.auth
+  return new Elysia({ name: 'session-list-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .patch(
+      '/me',
+      async ({ body, viewer }) => {
+        await renameUser(parts, viewer, body.name)
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        body: exactly({ name: NAME }),
+        response: DONE,
+        detail: { summary: 'Change the own name', description: 'The name only: address, role and account stay.' },
+      },
+    )
+    .get('/sessions', async ({ viewer }) => ({ items: (await listSessions(parts, viewer)).map(onWire) }), {
+      signedIn: true,
+      response: SESSION_LIST,
+      detail: { summary: 'List the own sessions', description: 'The one used last first, at most 100.' },
+    })
+    .delete(
+      '/sessions/:sessionId',
+      async ({ params, viewer }) => {
+        await endSession(parts, viewer, params.sessionId)
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        params: Type.Object({ sessionId: Type.String({ minLength: 1, maxLength: 64 }) }),
+        response: DONE,
+        detail: { summary: 'End one of the own sessions', description: '404 for a session of somebody else.' },
+      },
+    )
+    .delete('/sessions', async ({ viewer }) => ({ ended: await endOtherSessions(parts, viewer) }), {
+      signedIn: true,
+      response: Type.Object({ ended: Type.Integer({ minimum: 0 }) }),
+      detail: { summary: 'End all other sessions', description: 'The current one stays.' },
+    })
+}
+
+function onWire(session: Awaited<ReturnType<typeof listSessions>>[number]) {
+  return { ...session, createdAt: session.createdAt.toISOString(), lastUsedAt: session.lastUsedAt.toISOString() }
+}

@@ -1,0 +1,103 @@
+/** The usage filter as it stands in an address: checked, and turned into what the history is asked. */
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { invalidRequest } from '@/chat/error'
+import type { StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
+import type { RecordPosition } from '@/console/usage-views/usage-record'
+import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
+import { BILLING_RULES, EVENT_FLAGS } from '@/ledger/usage-event'
+
+const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
+const moment = (description: string) => Type.Optional(Type.String({ pattern: MOMENT, description }))
+const oneOf = <Name extends string>(names: readonly Name[]) =>
+  Type.Unsafe<Name>(Type.Union(names.map((name) => Type.Literal(name))))
+const word = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
+
+/** What narrows the records down; everything is optional. */
+export const FilterQuery = Type.Object({
+  from: moment('Settled at or after this moment, ISO 8601 in UTC. Without it: 30 days before `to`.'),
+  to: moment('Settled before this moment, ISO 8601 in UTC. Without it: now.'),
+  key: word('Id of the API key'),
+  model: word('Id of the model that answered'),
+  requestedModel: word('Id of the model or tier that was asked for'),
+  status: Type.Optional(
+    Type.String({ pattern: '^(ok|error|[1-5][0-9]{2})$', description: '`ok`, `error`, or an HTTP status' }),
+  ),
+  flag: Type.Optional(oneOf(EVENT_FLAGS)),
+  rule: Type.Optional(oneOf(BILLING_RULES)),
+})
+
+export const PageQuery = Type.Composite([
+  FilterQuery,
+  Type.Object({
+    cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+    limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 200, multipleOf: 1, default: 50 })),
+  }),
+])
+
+export const SeriesQuery = Type.Composite([FilterQuery, Type.Object({ group: Type.Optional(oneOf(SERIES_GROUPS)) })])
+
+const DEFAULT_RANGE_MS = 30 * 86_400_000
+/** Requests that are settled while the answer is on its way belong to it, whatever the clocks say. */
+const AHEAD_MS = 60_000
+/** The last millisecond of the year 9999. */
+const LATEST_MS = 253_402_300_799_999
+
+/** The filter of the signed-in person's account. Throws 400 where the times don't fit together. */
+export function filterOf(query: Static<typeof FilterQuery>, accountId: string, nowMs = Date.now()): UsageFilter {
+  const toMs = query.to === undefined ? nowMs + AHEAD_MS : momentOf(query.to, 'to')
+  const fromMs = query.from === undefined ? toMs - DEFAULT_RANGE_MS : momentOf(query.from, 'from')
+  if (fromMs >= toMs) throw invalidRequest('from: must be before to.', 'from')
+  return {
+    accountId,
+    fromMs,
+    toMs,
+    ...(query.key !== undefined && { keyId: query.key }),
+    ...(query.model !== undefined && { model: query.model }),
+    ...(query.requestedModel !== undefined && { requestedModel: query.requestedModel }),
+    ...(query.status !== undefined && { status: statusOf(query.status) }),
+    ...(query.flag !== undefined && { flag: query.flag }),
+    ...(query.rule !== undefined && { rule: query.rule }),
+  }
+}
+
+/** A place in the list as opaque text. */
+export function toCursor({ atMicros, seq, eventId }: RecordPosition): string {
+  return Buffer.from(JSON.stringify([atMicros, seq, eventId])).toString('base64url')
+}
+
+/** Reads a cursor of {@link toCursor}; throws 400 for anything else. */
+export function fromCursor(text: string | undefined): RecordPosition | undefined {
+  if (text === undefined) return undefined
+  const [atMicros, seq, eventId] = parseList(Buffer.from(text, 'base64url').toString())
+  const isSound =
+    isCount(atMicros) && atMicros <= LATEST_MS * 1000 && isCount(seq) && /^[\x21-\x7e]{0,300}$/.test(String(eventId))
+  if (!isSound) throw invalidRequest('cursor: is not one that this list has given.', 'cursor')
+  return { atMicros, seq, eventId: String(eventId) }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+function parseList(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
+
+function momentOf(text: string, param: string): number {
+  const atMs = Date.parse(text)
+  if (!Number.isFinite(atMs) || atMs < 0 || atMs > LATEST_MS) {
+    throw invalidRequest(`${param}: is no moment in time.`, param)
+  }
+  return atMs
+}
+
+function statusOf(text: string): StatusFilter {
+  return text === 'ok' || text === 'error' ? text : Number(text)
+}

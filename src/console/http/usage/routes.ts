@@ -1,0 +1,134 @@
+/** The usage page's routes: the list of charged requests, their sums and chart, receipts, and the export. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Catalog } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import { type GuardDeps, guard } from '@/console/http/guard'
+import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
+import type { UsageFilter } from '@/console/usage-views/usage-filter'
+import type { UsageViews } from '@/console/usage-views/usage-views'
+import { utcDayOf } from '@/console/usage-views/utc-day'
+import { BILLING_RULES, EVENT_FLAGS } from '@/ledger/usage-event'
+import { SeriesBody, TotalsBody, toSeriesBody, toTotalsBody, toUsagePage, UsagePage } from './bodies'
+import { FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
+import { ReceiptBody, toReceiptBody } from './receipt-body'
+
+export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: Pick<Catalog, 'tiers'> }
+
+const DEFAULT_PAGE_SIZE = 50
+
+const Explained = Type.Object({ name: Type.String(), words: Type.String() })
+const ChoicesBody = Type.Object({
+  keys: Type.Array(Type.Object({ keyId: Type.String(), name: Type.String() })),
+  models: Type.Array(Type.String()),
+  tiers: Type.Array(Type.String(), { description: 'What can be asked for beside models' }),
+  rules: Type.Array(Explained),
+  flags: Type.Array(Explained),
+})
+
+/** Mounts `/dashboard/api/usage`. */
+export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
+  const { usage } = deps
+  return new Elysia({ name: 'dashboard-usage-routes', prefix: '/dashboard/api/usage', tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get(
+      '/',
+      async ({ viewer, query }) => {
+        const options = { after: fromCursor(query.cursor), limit: query.limit ?? DEFAULT_PAGE_SIZE }
+        return toUsagePage(await usage.search(filterOf(query, viewer.accountId), options))
+      },
+      { signedIn: true, query: PageQuery, response: UsagePage, detail: LIST },
+    )
+    .get('/totals', async ({ viewer, query }) => toTotalsBody(await usage.totals(filterOf(query, viewer.accountId))), {
+      signedIn: true,
+      query: FilterQuery,
+      response: TotalsBody,
+      detail: TOTALS,
+    })
+    .get(
+      '/series',
+      async ({ viewer, query }) => {
+        return toSeriesBody(await usage.series(filterOf(query, viewer.accountId), query.group ?? 'model'))
+      },
+      { signedIn: true, query: SeriesQuery, response: SeriesBody, detail: SERIES },
+    )
+    .get('/choices', ({ viewer }) => choices(deps, viewer.accountId), {
+      signedIn: true,
+      response: ChoicesBody,
+      detail: CHOICES,
+    })
+    .get('/requests/:requestId', ({ viewer, params }) => receipt(usage, viewer.accountId, params.requestId), {
+      signedIn: true,
+      params: Type.Object({ requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,300}$', maxLength: 300 }) }),
+      response: ReceiptBody,
+      detail: RECEIPT,
+    })
+    .get('/export', ({ viewer, query }) => exportCsv(usage, filterOf(query, viewer.accountId)), {
+      signedIn: true,
+      query: FilterQuery,
+      detail: EXPORT,
+    })
+}
+
+const LIST = {
+  summary: 'Charged requests, newest first',
+  description:
+    'One item per charge; corrections are items of their own. Requests that cost nothing are not listed. A charge appears ' +
+    'within about a second of the end of its request.',
+}
+const TOTALS = {
+  summary: 'Sums over charged requests',
+  description: 'Takes the same filter as the list. A correction moves the cost and is not counted as a request.',
+}
+const SERIES = {
+  summary: 'Usage over time',
+  description:
+    'Takes the same filter as the list. By the hour for up to three days, else by whole UTC days, also where `from` or `to` ' +
+    'lies within one.',
+}
+const CHOICES = {
+  summary: 'What usage can be filtered by',
+  description: 'Keys (deleted ones too), models that answered in the last 400 days, billing rules and flags in words.',
+}
+const RECEIPT = {
+  summary: 'The receipt of one request',
+  description:
+    'By its `x-request-id` (or the id of one of its charges): route, tokens, price per token class and the billing rule ' +
+    'that decided the charge.',
+}
+const EXPORT = {
+  summary: 'Charged requests as CSV',
+  description:
+    'Takes the same filter as the list and streams all matches, newest first. Texts that a spreadsheet would take for a ' +
+    'formula are preceded by an apostrophe.',
+  responses: { 200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } } },
+} as const
+
+async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string) {
+  const { keys, models } = await usage.choices(accountId)
+  return {
+    keys,
+    models,
+    tiers: [...catalog.tiers.keys()],
+    rules: BILLING_RULES.map((name) => ({ name, words: RULE_WORDS[name] })),
+    flags: EVENT_FLAGS.map((name) => ({ name, words: FLAG_WORDS[name] })),
+  }
+}
+
+async function receipt(usage: UsageViews, accountId: string, requestId: string) {
+  const found = await usage.receipt(accountId, requestId)
+  if (!found) throw new GatewayError('not_found', 'Your account has no charged request with this id.')
+  return toReceiptBody(found)
+}
+
+function exportCsv(usage: UsageViews, filter: UsageFilter): Response {
+  const name = `usage-${utcDayOf(filter.fromMs)}-to-${utcDayOf(filter.toMs - 1)}.csv`
+  return new Response(usage.export(filter), {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}

@@ -1,0 +1,156 @@
+/** A new order: within the limits, with a reference of its own, and (for deposits) with a payment at the provider. */
+import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm'
+import type { DepositPayment, DepositProvider } from '@/console/orders/deposits/deposit-provider'
+import type { Transaction } from '@/db/client'
+import { withDeadline } from '@/db/deadline'
+import { describeFailure } from '@/db/failure'
+import { orders } from '@/db/orders-schema'
+import { accounts } from '@/db/schema'
+import { assert } from '@/lib/assert'
+import { randomId } from '@/lib/ids'
+import { formatCents } from './cents'
+import type { OrdersDeps } from './deps'
+import {
+  BANK_TRANSFER_LIFETIME_MS,
+  DEPOSIT_LIFETIME_MS,
+  MAX_OPEN_ORDERS,
+  MAX_ORDER_CENTS,
+  MAX_ORDERS_PER_DAY,
+  MIN_ORDER_CENTS,
+} from './limits'
+import { newReference } from './reference'
+import { appendEvent, auditPerson, changeOrder, lockOrder, type OrderRow, toOrder } from './rows'
+import type { Actor, CreateOutcome, NewOrder } from './types'
+
+/** How long a provider may take to set a payment up. */
+const PROVIDER_TIMEOUT_MS = 15_000
+const DAY_MS = 86_400_000
+
+/** Creates a pending order. The provider is asked after the order is stored, so that no payment is without its order. */
+export async function createOrder(deps: OrdersDeps, order: NewOrder): Promise<CreateOutcome> {
+  const { amountCents, method } = order
+  if (!Number.isInteger(amountCents) || amountCents < MIN_ORDER_CENTS || amountCents > MAX_ORDER_CENTS) {
+    return { kind: 'amount_out_of_range', minimumCents: MIN_ORDER_CENTS, maximumCents: MAX_ORDER_CENTS }
+  }
+  const { deposit, bankTransfer } = deps.methods
+  if (method === 'deposit' ? !deposit : !bankTransfer) return { kind: 'method_unavailable' }
+  const stored = await deps.database.db.transaction((transaction) => store(deps, transaction, order))
+  if (stored.kind !== 'stored') return stored
+  if (method !== 'deposit' || !deposit) return { kind: 'created', order: toOrder(stored.row) }
+  return askProvider(deps, deposit, stored.row, order)
+}
+
+type Stored = { kind: 'stored'; row: OrderRow } | Exclude<CreateOutcome, { kind: 'created' | 'provider_failed' }>
+
+async function store(deps: OrdersDeps, transaction: Transaction, order: NewOrder): Promise<Stored> {
+  const { accountId, actor, amountCents } = order
+  // Orders of one account are counted and created in turn.
+  await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`orders ${accountId}`}, 0))`)
+  const [account] = await transaction.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId))
+  if (!account) return { kind: 'unknown_account' }
+  const now = new Date(deps.clock.now())
+  const isMine = eq(orders.accountId, accountId)
+  const open = await countOf(transaction, and(isMine, eq(orders.state, 'pending'), gt(orders.expiresAt, now)))
+  if (open >= MAX_OPEN_ORDERS) return { kind: 'too_many_open', limit: MAX_OPEN_ORDERS }
+  const recent = await countOf(transaction, and(isMine, gt(orders.createdAt, new Date(now.getTime() - DAY_MS))))
+  if (recent >= MAX_ORDERS_PER_DAY) return { kind: 'too_many_today', limit: MAX_ORDERS_PER_DAY }
+  const row = await insert(transaction, valuesOf(deps, order, now))
+  await appendEvent(transaction, row, { event: { kind: 'created', amountCents }, actor, now })
+  await auditPerson(transaction, {
+    actor,
+    action: 'order.create',
+    subject: row.id,
+    accountId,
+    details: { reference: row.reference, method: row.method, amountUsd: formatCents(amountCents) },
+  })
+  return { kind: 'stored', row }
+}
+
+async function countOf(transaction: Transaction, condition: SQL | undefined): Promise<number> {
+  const [row] = await transaction.select({ count: count() }).from(orders).where(condition)
+  return row?.count ?? 0
+}
+
+type NewRow = Omit<typeof orders.$inferInsert, 'id' | 'reference'>
+
+function valuesOf({ methods }: OrdersDeps, { accountId, method, amountCents }: NewOrder, now: Date): NewRow {
+  const lifetimeMs = method === 'deposit' ? DEPOSIT_LIFETIME_MS : BANK_TRANSFER_LIFETIME_MS
+  const bank = methods.bankTransfer
+  const paidTo =
+    method === 'deposit'
+      ? { provider: methods.deposit?.name }
+      : { payee: bank?.iban, paymentAccount: bank?.iban, bankDetails: bank }
+  return {
+    accountId,
+    method,
+    ...paidTo,
+    amountCents,
+    currency: 'USD',
+    state: 'pending',
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + lifetimeMs),
+    updatedAt: now,
+  }
+}
+
+/** Draws references until one is free. */
+async function insert(transaction: Transaction, values: NewRow): Promise<OrderRow> {
+  for (;;) {
+    const [row] = await transaction
+      .insert(orders)
+      .values({ ...values, id: randomId('order'), reference: newReference() })
+      .onConflictDoNothing({ target: orders.reference })
+      .returning()
+    if (row) return row
+  }
+}
+
+async function askProvider(
+  deps: OrdersDeps,
+  provider: DepositProvider,
+  row: OrderRow,
+  { returnUrl }: NewOrder,
+): Promise<CreateOutcome> {
+  const { id: orderId, reference, amountCents, currency, expiresAt } = row
+  const asked = provider.createPayment({
+    orderId,
+    reference,
+    amountCents,
+    currency,
+    expiresAt,
+    returnUrl: returnUrl === undefined ? undefined : `${returnUrl}${orderId}`,
+  })
+  try {
+    const payment = await withDeadline(asked, PROVIDER_TIMEOUT_MS)
+    return { kind: 'created', order: toOrder(await notePayment(deps, orderId, payment)) }
+  } catch (error) {
+    deps.logger.warn('deposit_not_set_up', { orderId, provider: provider.name, reason: describeFailure(error) })
+    return { kind: 'provider_failed', order: toOrder(await giveUp(deps, provider, orderId)) }
+  }
+}
+
+async function notePayment({ database }: OrdersDeps, orderId: string, payment: DepositPayment): Promise<OrderRow> {
+  const [row] = await database.db
+    .update(orders)
+    .set({ payee: payment.paymentId, paymentUrl: payment.url, paymentAccount: payment.account })
+    .where(eq(orders.id, orderId))
+    .returning()
+  assert(row, 'an order that was just stored exists')
+  return row
+}
+
+async function giveUp({ database, clock }: OrdersDeps, provider: DepositProvider, orderId: string): Promise<OrderRow> {
+  const actor: Actor = { kind: 'system', name: provider.name }
+  return await database.db.transaction(async (transaction) => {
+    const row = await lockOrder(transaction, orderId)
+    assert(row, 'an order that was just stored exists')
+    if (row.state !== 'pending') return row
+    const event = { kind: 'cancelled', note: 'The provider could not set the payment up.' } as const
+    return changeOrder(transaction, orderId, {
+      set: { state: 'cancelled' },
+      event,
+      actor,
+      now: new Date(clock.now()),
+    })
+  })
+}

@@ -1,0 +1,121 @@
+/**
+ * A payment provider that pretends: its page takes no money, and its webhooks are signed and sent as a real one's are. For
+ * development and tests; production refuses it. It keeps nothing: a payment's page carries its facts, signed.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { formatCents, parseCents } from '@/console/orders/cents'
+import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
+import type { Clock } from '@/lib/clock'
+import { randomBase62, sha256Hex } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { DepositEvent, DepositOrder, DepositProvider } from './deposit-provider'
+import { signWebhook, type WebhookHeaders } from './webhook-signature'
+
+export const SANDBOX_NAME = 'sandbox'
+/** Where its page is served. */
+export const SANDBOX_PATH = '/sandbox/deposits'
+
+/** What the page shows, and what is paid. */
+export type SandboxPayment = {
+  paymentId: string
+  reference: string
+  amountCents: number
+  currency: 'USD'
+  expiresAt: string
+  returnUrl: string | null
+}
+
+export type SandboxMessage = { headers: WebhookHeaders; body: string }
+
+export interface SandboxProvider extends DepositProvider {
+  /** The payment of a page; undefined where the page is not one of ours. */
+  open(token: string): Promise<SandboxPayment | undefined>
+  /** The webhook that says that `amountCents` has been paid; each call is another transfer. */
+  paid(payment: SandboxPayment, amountCents: number): Promise<SandboxMessage>
+  /** The webhook that says that the payer has given up. */
+  cancelled(payment: SandboxPayment): Promise<SandboxMessage>
+}
+
+/** `secret` is the newest of the webhook's secrets (`whsec_…`). */
+export function createSandboxProvider(secret: () => Promise<string>, clock: Clock): SandboxProvider {
+  return {
+    name: SANDBOX_NAME,
+    async createPayment(order) {
+      const payment = toPayment(order)
+      const url = `${SANDBOX_PATH}/${seal(payment, await secret())}`
+      return { paymentId: payment.paymentId, url, account: accountOf(payment) }
+    },
+    readEvent,
+    open: async (token) => unseal(token, await secret()),
+    async paid({ paymentId, reference, currency }, amountCents) {
+      const transfer = { transfer_id: `tr_${randomBase62(16)}`, amount: formatCents(amountCents), currency }
+      const data = { payment_id: paymentId, reference, payer: 'Sandbox payer', ...transfer }
+      return message(await secret(), clock, 'deposit.received', data)
+    },
+    async cancelled({ paymentId, reference }) {
+      return message(await secret(), clock, 'deposit.cancelled', { payment_id: paymentId, reference })
+    },
+  }
+}
+
+/** The same order always gets the same payment. */
+function toPayment({ orderId, reference, amountCents, currency, expiresAt, returnUrl }: DepositOrder): SandboxPayment {
+  const paymentId = `dep_${sha256Hex(orderId).slice(0, 24)}`
+  return {
+    paymentId,
+    reference,
+    amountCents,
+    currency,
+    expiresAt: expiresAt.toISOString(),
+    returnUrl: returnUrl ?? null,
+  }
+}
+
+/** An account number that looks like one and belongs to nobody. */
+function accountOf({ paymentId }: SandboxPayment): string {
+  const digits = BigInt(`0x${sha256Hex(paymentId).slice(0, 16)}`)
+    .toString()
+    .padStart(12, '0')
+  return `SANDBOX ${digits.slice(0, 12).replace(/(\d{4})(?=\d)/g, '$1 ')}`
+}
+
+function readEvent({ type, data }: JsonObject): DepositEvent {
+  if (typeof type !== 'string') return { kind: 'malformed', reason: 'type' }
+  if (type !== 'deposit.received') return { kind: 'ignored', type }
+  if (!isJsonObject(data)) return { kind: 'malformed', reason: 'data' }
+  const { transfer_id: externalId, payment_id: paymentId, reference, currency, payer, amount } = data
+  const amountCents = typeof amount === 'string' ? parseCents(amount) : undefined
+  if (amountCents === undefined || amountCents <= 0 || amountCents > MAX_PAYMENT_CENTS) {
+    return { kind: 'malformed', reason: 'amount' }
+  }
+  if (!isText(externalId) || !isText(paymentId) || !isText(reference)) return { kind: 'malformed', reason: 'ids' }
+  if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) return { kind: 'malformed', reason: 'currency' }
+  const payerName = isText(payer) ? payer : undefined
+  return { kind: 'received', externalId, paymentId, reference, amountCents, currency, payer: payerName }
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && /^\P{C}{1,200}$/u.test(value)
+}
+
+function message(secret: string, clock: Clock, type: string, data: JsonObject): SandboxMessage {
+  const at = new Date(clock.now())
+  const body = JSON.stringify({ type, timestamp: at.toISOString(), data })
+  return { headers: signWebhook(secret, { id: `msg_${randomBase62(22)}`, at, body }), body }
+}
+
+function seal(payment: SandboxPayment, secret: string): string {
+  const content = Buffer.from(JSON.stringify(payment)).toString('base64url')
+  return `${content}.${sealOf(content, secret)}`
+}
+
+function unseal(token: string, secret: string): SandboxPayment | undefined {
+  const [content = '', seal = ''] = token.split('.')
+  const [given, expected] = [Buffer.from(seal), Buffer.from(sealOf(content, secret))]
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+  return JSON.parse(Buffer.from(content, 'base64url').toString()) as SandboxPayment
+}
+
+function sealOf(content: string, secret: string): string {
+  return createHmac('sha256', `sandbox page ${secret}`).update(content).digest('base64url')
+}

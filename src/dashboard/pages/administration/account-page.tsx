@@ -1,0 +1,99 @@
+/** One account as administrators see it: its money now, its people, keys, orders and entries, and what may be done with it. */
+import { Anchor, Button, SimpleGrid } from '@mantine/core'
+import { Link, useParams } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { Status } from '@/dashboard/components/status'
+import { formatMoney } from '@/dashboard/format'
+import { AccountLists } from './account-lists'
+import { type AccountView, useAccount } from './admin-data'
+import { Facts } from './facts'
+import { openMoneyDialog } from './money-dialog'
+import { openStatusDialog } from './status-dialog'
+import { ACCOUNT_WORDS } from './words'
+
+export function AdminAccountPage() {
+  const { accountId = '' } = useParams<{ accountId: string }>()
+  const account = useAccount(accountId)
+  const { data } = account
+  return (
+    <Page
+      title={data?.name ?? 'Account'}
+      description={
+        <span className="wrap-anywhere">
+          <Anchor component={Link} href="/admin/accounts" underline="always">
+            Accounts
+          </Anchor>{' '}
+          / {data?.email ?? accountId}
+        </span>
+      }
+      actions={data && <Actions account={data} />}
+    >
+      <Loaded query={account}>{(loaded) => <Details account={loaded} />}</Loaded>
+    </Page>
+  )
+}
+
+function Actions({ account }: { account: AccountView }) {
+  return (
+    <>
+      <Button variant="default" onClick={() => openStatusDialog(account)}>
+        {account.status === 'active' ? 'Suspend' : 'Activate'}
+      </Button>
+      <Button onClick={() => adjust(account)}>Adjust credit</Button>
+    </>
+  )
+}
+
+function adjust(account: AccountView): void {
+  openMoneyDialog({
+    title: 'Adjust credit',
+    body: `Changes the balance of ${account.name}. More than ${formatMoney(account.approvalLimit)} in 24 hours needs a second administrator.`,
+    action: 'Adjust credit',
+    amount: { label: 'Amount', description: 'In USD. A minus takes credit back: -12.50.', initial: '' },
+    asksNegative: true,
+    done: 'The credit was adjusted.',
+    run: (values) => answer(api.admin.accounts({ accountId: account.accountId }).adjustments.post(values)),
+  })
+}
+
+function Details({ account }: { account: AccountView }) {
+  const { balance } = account
+  const { label, tone } = ACCOUNT_WORDS[account.status]
+  const amount = (usd: string | undefined) => (usd === undefined ? 'Unknown' : <Money usd={usd} />)
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
+        <Stat
+          label="Available"
+          value={amount(balance?.available)}
+          hint={balance ? 'Now' : 'The ledger does not answer'}
+        />
+        <Stat label="Held" value={amount(balance?.held)} hint="By requests under way" />
+        <Stat label="Spent this month" value={amount(balance?.spentThisMonth)} />
+        <Stat label="Spent in all" value={amount(balance?.spent)} />
+      </SimpleGrid>
+      <Section title="Account">
+        <Facts
+          facts={[
+            [
+              'Status',
+              <Status tone={tone} key="status">
+                {label}
+              </Status>,
+            ],
+            ['E-mail', account.email],
+            ['Created', <Moment at={account.createdAt} key="created" />],
+            ['Id', account.accountId],
+          ]}
+        />
+      </Section>
+      <AccountLists account={account} />
+    </>
+  )
+}

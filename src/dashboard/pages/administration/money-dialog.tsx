@@ -1,0 +1,103 @@
+/** The dialog behind everything that moves money: what will happen, how much, and why. */
+import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { modals } from '@mantine/modals'
+import { type ReactNode, useState } from 'react'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { notifyDone } from '@/dashboard/components/notify'
+import { adminChanged, type MoneyAnswer } from './admin-data'
+
+export type MoneyDialogValues = { amount: string; reason: string; allowNegative: boolean; key: string }
+
+export type MoneyDialog = {
+  title: string
+  /** What will happen, in full sentences. */
+  body: ReactNode
+  /** The verb on the button. */
+  action: string
+  /** Left out: the amount is not asked for. */
+  amount?: { label: string; description?: string; initial: string }
+  /** Whether to ask if the balance may go below zero. */
+  asksNegative?: boolean
+  isDestructive?: boolean
+  /** Said where it was done at once. */
+  done: string
+  run(values: MoneyDialogValues): Promise<MoneyAnswer>
+}
+
+const MODAL_ID = 'money'
+const MIN_REASON_CHARS = 3
+
+/** Opens the dialog. Sending it twice does it once: the request keeps its key until the dialog closes. */
+export function openMoneyDialog(dialog: MoneyDialog): void {
+  modals.open({ modalId: MODAL_ID, title: dialog.title, centered: true, children: <Content dialog={dialog} /> })
+}
+
+function Content({ dialog }: { dialog: MoneyDialog }) {
+  const { body, action, amount, asksNegative = false, isDestructive = false, done, run } = dialog
+  const [key] = useState(newRequestKey)
+  const form = useForm({
+    initialValues: { amount: amount?.initial ?? '', reason: '', allowNegative: false },
+    validate: {
+      amount: (text) => (amount && text.trim() === '' ? 'Enter an amount such as 25 or 12.50.' : null),
+      reason: (text) => (text.trim().length < MIN_REASON_CHARS ? 'Say why. It is kept in the audit log.' : null),
+    },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async (values) => {
+    const answered = await run({ ...values, amount: values.amount.trim(), reason: values.reason.trim(), key })
+    modals.close(MODAL_ID)
+    notifyDone(answered.status === 'done' ? done : 'Above the limit: another administrator has to approve it.')
+    await adminChanged()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Text size="sm" component="div">
+          {body}
+        </Text>
+        <FormError error={error} />
+        {amount && (
+          <TextInput
+            label={amount.label}
+            description={amount.description}
+            inputMode="decimal"
+            leftSection="$"
+            data-autofocus
+            {...form.getInputProps('amount')}
+          />
+        )}
+        <Textarea
+          label="Reason"
+          description="Kept in the audit log."
+          maxLength={500}
+          autosize
+          minRows={2}
+          {...form.getInputProps('reason')}
+        />
+        {asksNegative && (
+          <Checkbox
+            label="The balance may go below zero"
+            {...form.getInputProps('allowNegative', { type: 'checkbox' })}
+          />
+        )}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => modals.close(MODAL_ID)}>
+            Cancel
+          </Button>
+          <Button type="submit" color={isDestructive ? 'red.8' : undefined} loading={isRunning}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const KEY_BYTES = 16
+
+/** Also where the page was not loaded over a secure connection, in which randomUUID is missing. */
+function newRequestKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,181 @@
+/** One order beside the list: its facts, what may be done with it, its history and payments. */
+import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Link } from 'wouter'
+import { answer, api } from '@/dashboard/client'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { Status } from '@/dashboard/components/status'
+import { type OrderDetails, type Payment, useOrder } from './admin-data'
+import { Facts } from './facts'
+import { openMoneyDialog } from './money-dialog'
+import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
+
+export type OrderDrawerProps = {
+  /** Undefined: closed. */
+  orderId: string | undefined
+  close(): void
+}
+
+export function OrderDrawer({ orderId, close }: OrderDrawerProps) {
+  return (
+    <Drawer
+      opened={orderId !== undefined}
+      onClose={close}
+      title="Order"
+      position="right"
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close the order' }}
+    >
+      {orderId !== undefined && <Content orderId={orderId} />}
+    </Drawer>
+  )
+}
+
+function Content({ orderId }: { orderId: string }) {
+  const order = useOrder(orderId)
+  return <Loaded query={order}>{(data) => <Details order={data} />}</Loaded>
+}
+
+function Details({ order }: { order: OrderDetails }) {
+  const { label, tone } = ORDER_WORDS[order.state]
+  return (
+    <Stack gap="lg">
+      <Group justify="space-between" align="flex-end">
+        <Box>
+          <Text size="sm" c="dimmed" className="figures">
+            {order.reference}
+          </Text>
+          <Text fz={26} fw={650} component="div">
+            <Money usd={order.amount} />
+          </Text>
+        </Box>
+        <Status tone={tone}>{label}</Status>
+      </Group>
+      <Actions order={order} />
+      <Facts
+        facts={[
+          [
+            'Account',
+            <Anchor component={Link} href={`/admin/accounts/${order.accountId}`} size="sm" key="account">
+              {order.account.name} ({order.account.email})
+            </Anchor>,
+          ],
+          ['Method', METHOD_WORDS[order.method]],
+          ['Created', <Moment at={order.createdAt} key="created" />],
+          ['Expires', <Moment at={order.expiresAt} key="expires" />],
+          ['Paid', <Money usd={order.paid} key="paid" />],
+          ['Refunded', <Money usd={order.refunded} key="refunded" />],
+          ['Customer says', order.claimedAt === null ? 'Nothing yet' : `Paid. ${order.claimNote ?? ''}`],
+          ['Id', order.orderId],
+        ]}
+      />
+      <History order={order} />
+      {order.payments.length > 0 && <Payments payments={order.payments} />}
+    </Stack>
+  )
+}
+
+function Actions({ order }: { order: OrderDetails }) {
+  const isRefundable = order.state === 'paid' || order.state === 'partly_refunded'
+  return (
+    <Group gap="sm">
+      {!isRefundable && order.state !== 'refunded' && (
+        <Button onClick={() => confirmOrder(order)}>Confirm payment</Button>
+      )}
+      {isRefundable && (
+        <Button variant="default" onClick={() => refundOrder(order)}>
+          Refund
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function confirmOrder(order: OrderDetails): void {
+  const isOpen = order.state === 'pending'
+  openMoneyDialog({
+    title: 'Confirm payment',
+    body: isOpen
+      ? `${order.account.name} is credited with what arrived for ${order.reference}.`
+      : `The order is not open any more: the payment is kept among the unmatched ones, where it can be credited.`,
+    action: isOpen ? 'Confirm payment' : 'Record payment',
+    amount: { label: 'Amount that arrived', initial: order.amount },
+    done: 'The payment was confirmed.',
+    run: ({ amount, reason, key }) =>
+      answer(api.admin.orders({ orderId: order.orderId }).confirm.post({ amount, reason, key })),
+  })
+}
+
+function refundOrder(order: OrderDetails): void {
+  openMoneyDialog({
+    title: 'Refund order',
+    body: `The amount is taken from the credit of ${order.account.name}. Sending the money back is done at the bank.`,
+    action: 'Refund',
+    amount: { label: 'Amount', description: 'A part of what was paid, or all that is left.', initial: '' },
+    asksNegative: true,
+    isDestructive: true,
+    done: 'The order was refunded.',
+    run: (values) => answer(api.admin.orders({ orderId: order.orderId }).refund.post(values)),
+  })
+}
+
+function History({ order }: { order: OrderDetails }) {
+  return (
+    <Box>
+      <Title order={3} size="h5" mb="xs">
+        History
+      </Title>
+      <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+        {order.events.map((event) => (
+          <Box component="li" key={event.eventId}>
+            <Text size="sm" fw={500}>
+              {eventWords(event.kind)}
+              {event.amount !== null && (
+                <>
+                  {' '}
+                  (<Money usd={event.amount} />)
+                </>
+              )}
+            </Text>
+            <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+              <Moment at={event.createdAt} /> by {event.actor}
+              {event.note !== null && `: ${event.note}`}
+            </Text>
+          </Box>
+        ))}
+      </Stack>
+    </Box>
+  )
+}
+
+const PAYMENT_WORDS: Record<Payment['state'], string> = {
+  credited: 'Credited',
+  unmatched: 'Waits for a decision',
+  dismissed: 'Dismissed',
+}
+
+function Payments({ payments }: { payments: readonly Payment[] }) {
+  return (
+    <Box>
+      <Title order={3} size="h5" mb="xs">
+        Payments
+      </Title>
+      <Stack gap="xs">
+        {payments.map((payment) => (
+          <Box key={payment.paymentId}>
+            <Text size="sm" fw={500} className="figures">
+              {formatAmount(payment.amount, payment.currency)} · {PAYMENT_WORDS[payment.state]}
+            </Text>
+            <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+              <Moment at={payment.receivedAt} />
+              {payment.payer !== null && ` from ${payment.payer}`}
+              {payment.state !== 'credited' && `. ${mismatchWords(payment.mismatch)}`}
+              {payment.resolution !== null && `. ${payment.resolvedBy}: ${payment.resolution}`}
+            </Text>
+          </Box>
+        ))}
+      </Stack>
+    </Box>
+  )
+}

@@ -1,0 +1,145 @@
+/** Payments that fitted no order: each is credited to an order after all, or dismissed. Nothing is shown while there are none. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { modals } from '@mantine/modals'
+import { answer, api } from '@/dashboard/client'
+import { FormError } from '@/dashboard/components/fields/form-error'
+import { useSubmission } from '@/dashboard/components/fields/use-submission'
+import { Moment } from '@/dashboard/components/moment'
+import { Section } from '@/dashboard/components/section'
+import { ErrorState } from '@/dashboard/components/states/error-state'
+import { Status } from '@/dashboard/components/status'
+import { type Payment, useUnmatchedPayments } from './admin-data'
+import { openMoneyDialog } from './money-dialog'
+import { openReasonDialog } from './reason-dialog'
+import { ShowMore } from './show-more'
+import { formatAmount, mismatchWords } from './words'
+
+export function UnmatchedPayments() {
+  const payments = useUnmatchedPayments()
+  if (payments.isError) return <ErrorState error={payments.error} retry={payments.refetch} />
+  const items = payments.data?.pages.flatMap((page) => page.items) ?? []
+  if (items.length === 0) return null
+  return (
+    <Section
+      title="Payments to match"
+      description="Money that arrived and fits no open order. Credit it to an order, or dismiss it."
+      isFlush
+    >
+      <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+        {items.map((payment) => (
+          <PaymentRow key={payment.paymentId} payment={payment} />
+        ))}
+      </Stack>
+      <ShowMore {...payments} />
+    </Section>
+  )
+}
+
+function PaymentRow({ payment }: { payment: Payment }) {
+  return (
+    <Group
+      component="li"
+      justify="space-between"
+      gap="sm"
+      px="lg"
+      py="sm"
+      style={{ borderTop: '1px solid var(--hairline)' }}
+    >
+      <Stack gap={2} style={{ flex: '1 1 220px' }} miw={0}>
+        <Group gap="xs">
+          <Text size="sm" fw={600} className="figures">
+            {formatAmount(payment.amount, payment.currency)}
+          </Text>
+          <Status tone="waiting">{mismatchWords(payment.mismatch)}</Status>
+        </Group>
+        <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+          <Moment at={payment.receivedAt} />
+          {payment.payer !== null && ` from ${payment.payer}`}
+          {payment.text !== null && `: ${payment.text}`}
+        </Text>
+      </Stack>
+      <Group gap="xs">
+        <Button size="xs" variant="default" onClick={() => openCredit(payment)}>
+          Credit
+        </Button>
+        <Button size="xs" variant="default" onClick={() => openDismiss(payment)}>
+          Dismiss
+        </Button>
+      </Group>
+    </Group>
+  )
+}
+
+/** A payment that names its order asks for the amount only; every other asks for the order first. */
+function openCredit(payment: Payment): void {
+  if (payment.orderId !== null) creditTo(payment, payment.orderId)
+  else
+    modals.open({
+      modalId: FIND_ID,
+      title: 'Credit payment',
+      centered: true,
+      children: <FindOrder payment={payment} />,
+    })
+}
+
+const FIND_ID = 'find-order'
+
+function FindOrder({ payment }: { payment: Payment }) {
+  const form = useForm({
+    initialValues: { reference: '' },
+    validate: { reference: (text) => (text.trim() === '' ? "Enter the order's reference." : null) },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ reference }) => {
+    const { items } = await answer(api.admin.orders.get({ query: { reference: reference.trim(), limit: 2 } }))
+    const [order, another] = items
+    if (!order || another) throw new Error('No single order has this reference.')
+    modals.close(FIND_ID)
+    creditTo(payment, order.orderId, order.reference)
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <TextInput
+          label="Reference of the order"
+          placeholder="SVC-7K3M-9QXP"
+          data-autofocus
+          {...form.getInputProps('reference')}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={() => modals.close(FIND_ID)}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isRunning}>
+            Continue
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function creditTo(payment: Payment, orderId: string, reference = 'the order it names'): void {
+  openMoneyDialog({
+    title: 'Credit payment',
+    body: `The account of ${reference} is credited. ${formatAmount(payment.amount, payment.currency)} had arrived.`,
+    action: 'Credit payment',
+    amount: { label: 'Amount in USD', initial: payment.currency === 'USD' ? payment.amount : '' },
+    done: 'The payment was credited.',
+    run: ({ amount, reason, key }) =>
+      answer(api.admin.payments({ paymentId: payment.paymentId }).credit.post({ orderId, amount, reason, key })),
+  })
+}
+
+function openDismiss(payment: Payment): void {
+  openReasonDialog({
+    title: 'Dismiss payment',
+    body: `${formatAmount(payment.amount, payment.currency)} will be closed without credit: sent back, or not ours. This is final.`,
+    action: 'Dismiss payment',
+    label: 'Reason',
+    isDestructive: true,
+    done: 'The payment was dismissed.',
+    run: (reason) => answer(api.admin.payments({ paymentId: payment.paymentId }).dismiss.post({ reason })),
+  })
+}

@@ -1,0 +1,127 @@
+/**
+ * Sees to it that every settlement and release reaches the ledger, and stays there. One that the store does not acknowledge is
+ * kept and sent again by its id, with growing pauses, until it is. One that it did acknowledge is kept for a moment, and sent
+ * again where the store went away in that moment: it may have come back without its last seconds. The ledger makes repeats
+ * harmless.
+ */
+import type { Ledger } from '@/ledger/ledger'
+import type { Settlement } from '@/ledger/outcomes'
+import type { Logger } from '@/lib/logger'
+import type { Metrics } from '@/metrics/metrics'
+
+export type Resolution =
+  | { kind: 'settle'; settlement: Settlement }
+  | { kind: 'release'; accountId: string; keyId: string; holdId: string }
+
+export interface Settler {
+  /**
+   * Hands over a resolution. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS} at the latest:
+   * from then on it is retried behind the answer's back. Never rejects.
+   */
+  resolve(resolution: Resolution): Promise<void>
+  /** The store is back, or another has taken its place: sends again at once what it lacks, and what it may have lost. */
+  storeReturned(): void
+  /** Resolutions that the ledger has not acknowledged yet. */
+  pendingCount(): number
+  /** Waits until none is pending, at most `timeoutMs`. Returns how many were left. */
+  drain(timeoutMs: number): Promise<number>
+}
+
+/** How long an answer's end may wait for the ledger. */
+const PATIENCE_MS = 1_000
+const FIRST_RETRY_MS = 100
+const MAX_RETRY_MS = 5_000
+/**
+ * What was acknowledged within this time before a break is sent again after it. A store that writes its file every second
+ * loses up to two seconds with its power; a replica that takes over lacks what was on its way.
+ */
+const KEEP_MS = 5_000
+/** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
+const MAX_KEPT = 50_000
+
+/** Creates the settler of one process. */
+export function createSettler(
+  ledger: Ledger,
+  logger: Logger,
+  metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
+): Settler {
+  const pending = new Set<Promise<void>>()
+  /** Acknowledged lately, in the order of their acknowledgement. */
+  let kept: { resolution: Resolution; atMs: number }[] = []
+  let wake = Promise.withResolvers<void>()
+
+  async function insist(resolution: Resolution): Promise<void> {
+    for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
+      const woken = wake.promise
+      try {
+        await send(resolution)
+        keep(resolution)
+        if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
+        return
+      } catch (error) {
+        metrics.settlementFailed()
+        logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
+        await waitFor(woken, pause * (0.5 + Math.random() / 2))
+      }
+    }
+  }
+
+  async function send(resolution: Resolution): Promise<void> {
+    if (resolution.kind === 'release') {
+      await ledger.release(resolution)
+      return
+    }
+    // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
+    const outcome = await ledger.settle(resolution.settlement, { force: true })
+    if (outcome.kind === 'settled' || outcome.kind === 'late') {
+      for (const flag of outcome.event.flags) metrics.flagged(flag, 1)
+    }
+    if (outcome.kind === 'settled' && !outcome.overrun) return
+    logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })
+  }
+
+  function keep(resolution: Resolution): void {
+    const atMs = performance.now()
+    kept.push({ resolution, atMs })
+    const isStale = ({ atMs: keptAtMs }: { atMs: number }) => atMs - keptAtMs > KEEP_MS
+    const fresh = kept.findIndex((entry) => !isStale(entry))
+    const excess = Math.max(fresh, kept.length - MAX_KEPT)
+    // In lumps: taking off one by one would move the whole list for each settlement.
+    if (excess > kept.length / 2) kept = kept.slice(excess)
+  }
+
+  function begin(resolution: Resolution): Promise<void> {
+    const work = insist(resolution)
+    pending.add(work)
+    void work.then(() => pending.delete(work))
+    return work
+  }
+
+  return {
+    resolve: (resolution) => waitFor(begin(resolution), PATIENCE_MS),
+    storeReturned() {
+      wake.resolve()
+      wake = Promise.withResolvers<void>()
+      const again = kept
+      kept = []
+      for (const { resolution } of again) void begin(resolution)
+    },
+    pendingCount: () => pending.size,
+    async drain(timeoutMs) {
+      await waitFor(Promise.all(pending), timeoutMs)
+      return pending.size
+    },
+  }
+}
+
+/** Returns when `event` comes, or after `timeoutMs`. */
+async function waitFor(event: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const patience = Promise.withResolvers<void>()
+  const timer = setTimeout(patience.resolve, timeoutMs)
+  await Promise.race([event, patience.promise])
+  clearTimeout(timer)
+}
+
+function idOf(resolution: Resolution): string {
+  return resolution.kind === 'settle' ? resolution.settlement.holdId : resolution.holdId
+}

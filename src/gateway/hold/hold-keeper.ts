@@ -1,0 +1,71 @@
+/** Keeps the holds of this process alive: renews them in batches, each with the progress of its answer so far. */
+import type { Ledger } from '@/ledger/ledger'
+import type { Renewal } from '@/ledger/outcomes'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import type { Metrics } from '@/metrics/metrics'
+
+export interface HoldKeeper {
+  /** Starts renewing a hold whose upstream was reached. `renewal` is asked afresh each time. */
+  keep(renewal: () => Renewal, holdId: string): void
+  forget(holdId: string): void
+  openCount(): number
+  start(): void
+  stop(): void
+}
+
+/** How often open holds are looked over; also how soon a new one's progress is first recorded. */
+const TICK_MS = 1_000
+/** How often one hold is renewed after that; at least three times within its time to live, so that some may fail. */
+const RENEW_EVERY_MS = 5_000
+const RENEWALS_PER_LIFE = 4
+const BATCH_SIZE = 200
+
+/** Creates the keeper of one process, for holds that live `holdTtlMs` (5,000 or more) without a renewal. */
+export function createHoldKeeper(
+  ledger: Ledger,
+  clock: Clock,
+  logger: Logger,
+  holdTtlMs: number,
+  metrics: Pick<Metrics, 'renewalFailed'>,
+): HoldKeeper {
+  const renewEveryMs = Math.min(RENEW_EVERY_MS, holdTtlMs / RENEWALS_PER_LIFE)
+  const open = new Map<string, { renewal: () => Renewal; dueAtMs: number }>()
+  let timer: Timer | undefined
+  let isBusy = false
+
+  async function renewDue(): Promise<void> {
+    const nowMs = clock.monotonic()
+    const due: Renewal[] = []
+    for (const entry of open.values()) {
+      if (entry.dueAtMs > nowMs) continue
+      entry.dueAtMs = nowMs + renewEveryMs
+      due.push(entry.renewal())
+    }
+    for (let start = 0; start < due.length; start += BATCH_SIZE)
+      await ledger.renew(due.slice(start, start + BATCH_SIZE))
+  }
+
+  async function tick(): Promise<void> {
+    if (isBusy) return
+    isBusy = true
+    try {
+      await renewDue()
+    } catch (error) {
+      metrics.renewalFailed()
+      logger.warn('renewal_failed', { openHolds: open.size, error })
+    } finally {
+      isBusy = false
+    }
+  }
+
+  return {
+    keep: (renewal, holdId) => open.set(holdId, { renewal, dueAtMs: clock.monotonic() + TICK_MS / 2 }),
+    forget: (holdId) => open.delete(holdId),
+    openCount: () => open.size,
+    start() {
+      timer = setInterval(() => void tick(), TICK_MS)
+    },
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,89 @@
+/** How much credit a request needs before it may start: the most it can cost, over every model that may answer it. */
+import { estimateInputTokens, inputBound, outputCap, tokenizerCount } from '@/catalog/estimate'
+import { inputCost, worstCaseCost } from '@/catalog/price'
+import type { Model } from '@/catalog/types'
+import type { ChatRequest } from '@/chat/request'
+import type { Bounds } from '@/gateway/charge/charge'
+import { assert } from '@/lib/assert'
+import { type Nano, nano } from '@/lib/money'
+
+/** What a hold covers and why. */
+export type HoldSize = {
+  amount: Nano
+  /** What the input alone would cost at the first model, should the gateway die after the upstream was reached. */
+  inputCost: Nano
+  bounds: Bounds
+  /** Counted against the key's tokens per minute: our estimate of the input and the caller's own output limit, if any. */
+  rateTokens: number
+  /** Our estimate of the input tokens, for answers without usage. */
+  estimatedInput: number
+}
+
+/** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
+export const MIN_LOWERED_CAP = 256
+
+/** The first, cheap size: one token per byte bounds the input from above without a tokenizer. */
+export function quickSize(request: ChatRequest, bodyBytes: number, models: readonly Model[]): HoldSize {
+  return sizeFor(request, models, () => inputBound(request, bodyBytes, models), estimateInputTokens(request))
+}
+
+/**
+ * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
+ * again where the hub does not hold the whole prompt, and so cannot count it.
+ */
+export async function exactSize(request: ChatRequest, quick: HoldSize, models: readonly Model[]): Promise<HoldSize> {
+  if (request.nativeOnly?.length) return quick
+  const counted = await tokenizerCount(request)
+  const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
+  return sizeFor(request, models, bound, quick.estimatedInput)
+}
+
+/**
+ * The largest output cap (tokens per choice) that `available` pays at every model of the plan, below the request's own
+ * models' caps; undefined where it would fall under {@link MIN_LOWERED_CAP}.
+ */
+export function affordableCap(
+  request: ChatRequest,
+  size: HoldSize,
+  models: readonly Model[],
+  available: Nano,
+): number | undefined {
+  let low = MIN_LOWERED_CAP
+  let high = Math.min(...models.map((model) => model.maxOutputTokens))
+  const fits = (cap: number) =>
+    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices) <= available)
+  if (high < low || !fits(low)) return undefined
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** The size again after the request's own cap was lowered. */
+export function resize(request: ChatRequest, size: HoldSize, models: readonly Model[]): HoldSize {
+  return sizeFor(request, models, () => size.bounds.inputTokens, size.estimatedInput)
+}
+
+function sizeFor(
+  request: ChatRequest,
+  models: readonly Model[],
+  boundFor: (model: Model) => number,
+  estimatedInput: number,
+): HoldSize {
+  const first = models[0]
+  assert(first, 'a plan has at least one model')
+  let amount = 0
+  const bounds = { inputTokens: 0, outputTokens: 0 }
+  for (const model of models) {
+    const input = boundFor(model)
+    const output = outputCap(request, model)
+    bounds.inputTokens = Math.max(bounds.inputTokens, input)
+    bounds.outputTokens = Math.max(bounds.outputTokens, output)
+    amount = Math.max(amount, worstCaseCost(model.pricing, input, output))
+  }
+  const rateTokens = estimatedInput + (request.maxOutputTokens ?? 0) * request.choices
+  const leastCost = Math.min(inputCost(first.pricing, Math.min(estimatedInput, bounds.inputTokens)), amount)
+  return { amount: nano(amount), inputCost: nano(leastCost), bounds, rateTokens, estimatedInput }
+}

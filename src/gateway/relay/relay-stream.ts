@@ -1,0 +1,203 @@
+/**
+ * Relays an answer to a client as a stream. Owns the reader, back-pressure, keep-alives, interruption and hang-ups.
+ *
+ * A relay is open until exactly one of these closes it: the upstream's terminator (settled before the client sees it, so that
+ * the balance is right when the stream ends), a fault of the upstream or an interruption (the client gets an error in its own
+ * format and no terminator), or the client's hang-up (nobody is left to tell). The upstream is read only when the client takes
+ * more, so a slow client costs one batch of memory.
+ */
+import { GatewayError } from '@/chat/error'
+import {
+  type Answer,
+  answerHeaders,
+  CLIENT_CLOSED_STATUS,
+  completeAnswer,
+  isRunaway,
+  RUNAWAY,
+  settleAnswer,
+} from '@/gateway/answer'
+import { letUpstreamClose, type StreamBatch, type StreamItem, type StreamSource } from '@/gateway/attempt/stream-source'
+import type { Charge } from '@/ledger/charge'
+import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
+import { drainUpstream } from './drain'
+import { createStreamWriter, type StreamWriter } from './stream-writer'
+
+export type StreamInput = {
+  source: StreamSource
+  /** Read before the commit point. */
+  held: StreamItem[]
+  /** A read under way since before the commit point. */
+  pending: Promise<StreamBatch> | undefined
+  /** Whether the items are the provider's own events; false for those made from a complete answer. */
+  isRaw: boolean
+}
+
+/** How long the upstream may be silent before the client gets a sign of life. */
+const KEEP_ALIVE_MS = 15_000
+
+type Relay = {
+  answer: Answer
+  source: StreamSource
+  writer: StreamWriter
+  /** Batches that were under way before the client began to read, in order. */
+  early: Promise<StreamBatch>[]
+  /** The read that somebody waits for right now. */
+  reading: Promise<StreamBatch> | undefined
+  client: ReadableStreamDefaultController<Uint8Array> | undefined
+  isOpen: boolean
+  isIdle: boolean
+  stopTimers(): void
+}
+
+const encoder = new TextEncoder()
+
+/** Answers with a stream, which owns the answer's hold from now on. */
+export function relayStream(answer: Answer, input: StreamInput): Response {
+  const relay = openRelay(answer, input)
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      relay.client = controller
+    },
+    pull: () => pump(relay),
+    cancel: () => hangUp(relay),
+  })
+  const headers = answerHeaders(answer)
+  headers['content-type'] = answer.call.framing.contentType
+  headers['cache-control'] = 'no-cache'
+  headers['x-accel-buffering'] = 'no'
+  // Nobody will read, and so nobody will say that they stopped reading.
+  if (answer.call.signal.aborted) void hangUp(relay)
+  return new Response(body, { headers })
+}
+
+function openRelay(answer: Answer, input: StreamInput): Relay {
+  const { call, deps, hold, planned } = answer
+  const early: Promise<StreamBatch>[] = []
+  if (input.held.length > 0) early.push(Promise.resolve({ kind: 'items', items: input.held }))
+  if (input.pending) early.push(input.pending)
+  const unregister = deps.streams.add(() => void fail(relay, shuttingDown()))
+  const keepAlive = setInterval(() => {
+    if (relay.isIdle && relay.isOpen) send(relay, call.framing.keepAlive)
+    relay.isIdle = true
+  }, KEEP_ALIVE_MS)
+  const overtime = setTimeout(
+    () => void failUpstream(relay, { kind: 'timeout', phase: 'total' }),
+    planned.target.provider.timeouts.totalMs,
+  )
+  const relay: Relay = {
+    answer,
+    source: input.source,
+    writer: createStreamWriter(answer, input.isRaw),
+    early,
+    reading: undefined,
+    client: undefined,
+    isOpen: true,
+    isIdle: true,
+    stopTimers() {
+      clearInterval(keepAlive)
+      clearTimeout(overtime)
+      unregister()
+    },
+  }
+  // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
+  if (planned.target.provider.onDisconnect.kind === 'drain') input.source.outliveClient()
+  hold.handOver()
+  return relay
+}
+
+/** Moves batches until the client has something to read or the relay is closed. */
+async function pump(relay: Relay): Promise<void> {
+  while (relay.isOpen) {
+    relay.reading = relay.early.shift() ?? relay.source.next()
+    const batch = await relay.reading
+    if (!relay.isOpen) return
+    relay.reading = undefined
+    if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
+    const written = batch.kind === 'done' ? relay.writer.finish(batch.events) : relay.writer.write(batch.items)
+    noteFirstToken(relay.answer)
+    if (written.failure) return failUpstream(relay, written.failure, written.text)
+    if (written.isComplete) return complete(relay, written.text)
+    if (isRunaway(relay.answer)) return failUpstream(relay, RUNAWAY, written.text)
+    if (written.text !== '') {
+      relay.isIdle = false
+      return send(relay, written.text)
+    }
+  }
+}
+
+async function complete(relay: Relay, text: string): Promise<void> {
+  if (!close(relay)) return
+  const charge = await completeAnswer(relay.answer)
+  send(relay, text + epilogueOf(relay.answer, charge))
+  endClient(relay)
+  void letUpstreamClose(relay.source)
+}
+
+function epilogueOf({ call, deps, planned, timing }: Answer, charge: Charge): string {
+  if (!call.epilogue) return ''
+  const durationMs = Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs)
+  const { requestId } = call
+  return call.epilogue({ requestId, model: planned.model.id, charge, firstTokenMs: timing.firstTokenMs, durationMs })
+}
+
+function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
+  return fail(relay, toGatewayError(failure, relay.answer.planned.target.provider), textBefore)
+}
+
+async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {
+  if (!close(relay)) return
+  const { call, deps } = relay.answer
+  relay.source.abort()
+  deps.logger.warn('stream_failed', { requestId: call.requestId, reason: error.options.cause ?? error.message })
+  send(relay, textBefore + relay.writer.fail(error))
+  endClient(relay)
+  await settleAnswer(relay.answer, 'broken', 200)
+}
+
+async function hangUp(relay: Relay): Promise<void> {
+  if (!close(relay)) return
+  const { deps, meter, planned } = relay.answer
+  const { onDisconnect, name } = planned.target.provider
+  const giveBack = onDisconnect.kind === 'drain' ? deps.drains.take(name, onDisconnect.maxConcurrent) : undefined
+  if (onDisconnect.kind === 'drain' && giveBack) {
+    const underWay = relay.reading ? [relay.reading, ...relay.early] : relay.early
+    await drainUpstream(relay.source, underWay, meter, onDisconnect)
+    giveBack()
+  }
+  relay.source.abort()
+  await settleAnswer(relay.answer, 'disconnected', CLIENT_CLOSED_STATUS)
+}
+
+/** Closes the relay for good; false where something else already has. */
+function close(relay: Relay): boolean {
+  if (!relay.isOpen) return false
+  relay.isOpen = false
+  relay.stopTimers()
+  return true
+}
+
+function send(relay: Relay, text: string): void {
+  if (text === '') return
+  try {
+    relay.client?.enqueue(encoder.encode(text))
+  } catch {
+    // The client is gone and its hang-up is on its way to us: that closes the relay, not this.
+  }
+}
+
+function endClient(relay: Relay): void {
+  try {
+    relay.client?.close()
+  } catch {
+    // The client hung up in this very moment: there is nobody left to close for.
+  }
+}
+
+function noteFirstToken(answer: Answer): void {
+  if (answer.timing.firstTokenMs !== null || !answer.meter.hasOutput()) return
+  answer.timing.firstTokenMs = Math.round(answer.deps.clock.monotonic() - answer.call.arrivedMonotonicMs)
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,107 @@
+/** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
+import type { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import type { Answer } from '@/gateway/answer'
+import type { StreamItem } from '@/gateway/attempt/stream-source'
+import type { Frame } from '@/lib/sse'
+import { formatSse } from '@/lib/sse'
+import type { UpstreamFailure } from '@/upstream/failure'
+
+/** What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. */
+export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
+
+export interface StreamWriter {
+  write(items: StreamItem[]): Written
+  /** The upstream closed; `events` close what was open. */
+  finish(events: ChatEvent[]): Written
+  /** The frames that tell the client of a fault, with no terminator after them. */
+  fail(error: GatewayError): string
+}
+
+/** Creates the writer of one stream. Everything written is shown to the answer's meter. */
+export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter {
+  const { call, context, meter, providerFormat } = answer
+  const { framing, format } = call
+  const isPassThrough = isRaw && providerFormat === format
+  const isNativeFraming = framing === format.framing
+  const encoder = format.createStreamEncoder(context)
+  let frameCount = 0
+
+  function frames(list: Frame[]): string {
+    let text = ''
+    for (const frame of list) text += (frameCount === 0 ? framing.open : '') + framing.format(frame, frameCount++)
+    return text
+  }
+
+  function relayed(item: StreamItem): string {
+    const { sse } = item
+    if (sse.data === undefined) return isNativeFraming ? sse.raw : ''
+    const data = format.passThrough.event(sse.data, item.json, context)
+    if (data === undefined) return ''
+    if (!isNativeFraming) return frames([{ data }])
+    frameCount++
+    if (data === sse.data) return sse.raw
+    const at = sse.raw.indexOf(sse.data)
+    if (at !== -1) return sse.raw.slice(0, at) + data + sse.raw.slice(at + sse.data.length)
+    return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
+  }
+
+  /** The end that the provider left out although it had finished. */
+  function supplied(events: ChatEvent[]): string {
+    const { missingEnd } = format.passThrough
+    return missingEnd && events.some((event) => event.type === 'end') ? frames([missingEnd]) : ''
+  }
+
+  function encoded(events: ChatEvent[]): string {
+    let text = ''
+    for (const event of events) text += frames(event.type === 'end' ? encoder.end() : encoder.push(event))
+    return text
+  }
+
+  function write(items: StreamItem[]): Written {
+    let text = ''
+    for (const item of items) {
+      const fault = observe(item.events)
+      if (fault) return { text, isComplete: false, failure: fault }
+      text += isPassThrough ? relayed(item) : encoded(item.events)
+      if (item.events.some((event) => event.type === 'end')) {
+        return { text: wholeLine(text) + closing(), isComplete: true }
+      }
+    }
+    return { text, isComplete: false }
+  }
+
+  function observe(events: ChatEvent[]): UpstreamFailure | undefined {
+    for (const event of events) {
+      meter.observe(event)
+      answer.signatures?.observe(event)
+      if (event.type === 'error') {
+        const { status, kind, message } = event.error
+        return { kind: 'refused', error: { status: status ?? 502, kind, message } }
+      }
+    }
+    return undefined
+  }
+
+  /** Even an answer without a frame must be a whole document where the framing brackets it. */
+  function closing(): string {
+    return (frameCount === 0 ? framing.open : '') + framing.close
+  }
+
+  return {
+    write,
+    finish(events) {
+      const failure = observe(events)
+      const text = isPassThrough ? supplied(events) : encoded(events)
+      if (failure) return { text, isComplete: false, failure }
+      if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
+      return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
+    },
+    fail: (error) => frames(encoder.fail(error, call.requestId)) + framing.close,
+  }
+}
+
+/** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */
+function wholeLine(text: string): string {
+  return text.endsWith('\r') ? `${text}\n` : text
+}

@@ -1,0 +1,52 @@
+/** Family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
+import { Elysia } from 'elysia'
+import { decodeCountRequest } from '@/formats/messages/decode-request'
+import { CountTokensRequest, MessagesRequest } from '@/formats/messages/wire'
+import { answerChat, formatNamed } from '@/http/answer-chat'
+import { answerCount } from '@/http/answer-count'
+import type { HttpDeps } from '@/http/deps'
+import { INFERENCE_ERRORS, operation } from '@/http/openapi'
+
+/** Mounts the messages endpoints. Unknown query parameters and beta headers are ignored. */
+export function messagesRoutes(deps: HttpDeps) {
+  const format = formatNamed(deps, 'messages')
+  const endpoint = { format, line: {}, framing: format.framing }
+  const count = {
+    format,
+    decode: decodeCountRequest,
+    encode: (inputTokens: number) => ({ input_tokens: inputTokens }),
+  }
+  const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
+  const answerTokens = ({ request }: { request: Request }) => answerCount(deps, request, count)
+  const undocumented = { parse: 'none', detail: { hide: true } } as const
+  return (
+    new Elysia({ name: 'messages-routes' })
+      .post('/v1/messages', answer, {
+        parse: 'none',
+        detail: operation({
+          tag: 'Inference',
+          summary: 'Create a message (family 2)',
+          description:
+            'Accepts every field of the messages format; fields the gateway has no rule for are passed on. The base address of ' +
+            'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
+          requestSchema: MessagesRequest,
+          errors: INFERENCE_ERRORS,
+        }),
+      })
+      .post('/v1/messages/count_tokens', answerTokens, {
+        parse: 'none',
+        detail: operation({
+          tag: 'Inference',
+          summary: 'Count the input tokens of a message (family 2)',
+          description: 'Free. Counted locally: the provider may count a little differently.',
+          requestSchema: CountTokensRequest,
+          errors: [400, 401, 404, 413, 415, 503],
+        }),
+      })
+      // A base address with `/v1` where the library adds its own, or without where it adds none.
+      .post('/v1/v1/messages', answer, undocumented)
+      .post('/v1/v1/messages/count_tokens', answerTokens, undocumented)
+      .post('/messages', answer, undocumented)
+      .post('/messages/count_tokens', answerTokens, undocumented)
+  )
+}

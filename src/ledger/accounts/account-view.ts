@@ -1,0 +1,206 @@
+/**
+ * Shows accounts as the store and the history have them at one and the same moment, under traffic: what loading, rebuilding
+ * and checking are decided on.
+ *
+ * Charges travel from the store to the history by way of the shard's stream, so at any moment each charge is in the history,
+ * or in the stream, or in both. The history is read first and last. Where both readings agree, no charge of the account
+ * arrived in between, so the stream read in between shows exactly which charges the history lacks.
+ */
+
+import type { AccountSnapshot, LedgerHistory } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import type { RedisClient } from '@/ledger/store/connection'
+import {
+  accountKey,
+  apiKeyKey,
+  creditedKey,
+  deadlinesKey,
+  eventsKey,
+  type HoldMember,
+  metaKey,
+  parseHoldMember,
+} from '@/ledger/store/names'
+import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
+import type { ScriptRunner } from '@/ledger/store/script-runner'
+import { type EventEnvelope, parseEventEnvelope } from '@/ledger/usage-event'
+import { assert } from '@/lib/assert'
+import type { Nano } from '@/lib/money'
+
+/** An account's counters in the store. */
+export type StoredAccount = {
+  available: Nano
+  held: Nano
+  spent: number
+  seq: number
+  overrun: number
+  version: number
+  month: number
+  spentMonth: number
+}
+
+/** A key's counters in the store. */
+export type StoredKey = { open: number; held: number; version: number; month: number; spentMonth: number }
+
+export type AccountView = {
+  accountId: string
+  /** What the history says; undefined where it knows no such account. */
+  history: AccountSnapshot | undefined
+  /** Whether the account was compared with the history since the store last came back. */
+  isConfirmed: boolean
+  /** Undefined where the account is not loaded. */
+  stored: StoredAccount | undefined
+  /** By key id, for the keys asked for; undefined where one is not loaded. */
+  keys: Map<string, StoredKey | undefined>
+  creditedIds: Set<string>
+  openHolds: HoldMember[]
+  /** Open holds whose charge the history has already: the store has forgotten that they were resolved. */
+  staleHolds: HoldMember[]
+  /** Charges inside the store's figures that the history lacks. */
+  unsynced: EventEnvelope[]
+  /** The highest number among the account's events that are still in the stream, or 0. */
+  lastStreamSeq: number
+}
+
+export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
+
+const PAGE_SIZE = 1_000
+
+/**
+ * Views accounts of one shard, with the keys given for each. An account whose history moved meanwhile is left out: ask again.
+ */
+export async function viewAccounts(
+  deps: ViewDeps,
+  shard: number,
+  keysOf: ReadonlyMap<string, readonly string[]>,
+): Promise<Map<string, AccountView>> {
+  const { runner, history } = deps
+  const ids = [...keysOf.keys()]
+  const before = byId(await runner.guard(() => history.accounts(ids)))
+  const views = await Promise.all(ids.map((id) => viewStore(runner, shard, id, keysOf.get(id) ?? [])))
+  const events = await readStream(deps, shard, new Set(ids))
+  const eventIds = views.flatMap((view) => [
+    ...(events.get(view.accountId) ?? []).map((event) => event.eventId),
+    ...view.openHolds.map((hold) => hold.holdId),
+  ])
+  const known = new Set(eventIds.length > 0 ? await runner.guard(() => history.knownEventIds(eventIds)) : [])
+  const isNew = eventIds.length === 0 && views.every((view) => !view.stored)
+  const after = isNew ? before : byId(await runner.guard(() => history.accounts(ids)))
+  const result = new Map<string, AccountView>()
+  for (const view of views) {
+    const snapshot = after.get(view.accountId)
+    if (!isSame(before.get(view.accountId), snapshot)) continue
+    result.set(view.accountId, combine(view, snapshot, events.get(view.accountId) ?? [], known))
+  }
+  return result
+}
+
+/** Reads a shard's stream from end to end: every event that is not acknowledged by the history. */
+export async function* streamEvents(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<EventEnvelope> {
+  let from = '-'
+  for (;;) {
+    const page = await deps.runner.guard(() => deps.redis.xrange(eventsKey(shard), from, '+', 'COUNT', PAGE_SIZE))
+    for (const [, fields] of page) {
+      const event = parseEventEnvelope(fields)
+      if (event) yield event
+    }
+    const last = page.at(-1)
+    if (page.length < PAGE_SIZE || !last) return
+    from = `(${last[0]}`
+  }
+}
+
+type StoreView = Pick<AccountView, 'accountId' | 'isConfirmed' | 'stored' | 'keys' | 'creditedIds' | 'openHolds'>
+
+async function viewStore(
+  runner: ScriptRunner,
+  shard: number,
+  accountId: string,
+  keyIds: readonly string[],
+): Promise<StoreView> {
+  const keys = keyIds.map((keyId) => apiKeyKey({ accountId, keyId }))
+  const names = [metaKey(shard), accountKey(accountId), creditedKey(accountId), deadlinesKey(shard), ...keys]
+  const [confirmed, account, credited, members, perKey] = listOf(
+    await runner.run(SCRIPTS.viewAccount, names, [accountId]),
+  )
+  const openHolds = listOf(members).map((member) => {
+    const hold = parseHoldMember(wordOf(member))
+    assert(hold, 'a deadline names no hold of ours')
+    return hold
+  })
+  const storedKeys = listOf(perKey).map((fields) => storedKey(listOf(fields)))
+  return {
+    accountId,
+    isConfirmed: confirmed === 1,
+    stored: storedAccount(listOf(account)),
+    keys: new Map(keyIds.map((keyId, index) => [keyId, storedKeys[index]])),
+    creditedIds: new Set(listOf(credited).map(wordOf)),
+    openHolds,
+  }
+}
+
+function storedAccount(fields: ReplyItem[]): StoredAccount | undefined {
+  if (fields.length === 0) return undefined
+  return {
+    available: nanoOf(fields[0]),
+    held: nanoOf(fields[1]),
+    spent: integerOf(fields[2]),
+    seq: integerOf(fields[3]),
+    overrun: integerOf(fields[4]),
+    version: integerOf(fields[5]),
+    month: integerOf(fields[6]),
+    spentMonth: integerOf(fields[7]),
+  }
+}
+
+function storedKey(fields: ReplyItem[]): StoredKey | undefined {
+  if (fields.length === 0) return undefined
+  return {
+    open: integerOf(fields[0]),
+    held: integerOf(fields[1]),
+    version: integerOf(fields[2]),
+    month: integerOf(fields[3]),
+    spentMonth: integerOf(fields[4]),
+  }
+}
+
+async function readStream(
+  deps: ViewDeps,
+  shard: number,
+  accountIds: ReadonlySet<string>,
+): Promise<Map<string, EventEnvelope[]>> {
+  const events = new Map<string, EventEnvelope[]>()
+  for await (const event of streamEvents(deps, shard)) {
+    if (!accountIds.has(event.accountId)) continue
+    const list = events.get(event.accountId)
+    if (list) list.push(event)
+    else events.set(event.accountId, [event])
+  }
+  return events
+}
+
+function combine(
+  view: StoreView,
+  history: AccountSnapshot | undefined,
+  events: readonly EventEnvelope[],
+  known: ReadonlySet<string>,
+): AccountView {
+  // The stream was read after the account: what is numbered higher came in between and is not inside its figures.
+  const seq = view.stored?.seq ?? Number.MAX_SAFE_INTEGER
+  return {
+    ...view,
+    history,
+    staleHolds: view.openHolds.filter((hold) => known.has(hold.holdId)),
+    unsynced: events.filter((event) => event.seq <= seq && !known.has(event.eventId)),
+    lastStreamSeq: Math.max(0, ...events.map((event) => event.seq)),
+  }
+}
+
+function byId(snapshots: readonly AccountSnapshot[]): Map<string, AccountSnapshot> {
+  return new Map(snapshots.map((snapshot) => [snapshot.accountId, snapshot]))
+}
+
+function isSame(before: AccountSnapshot | undefined, after: AccountSnapshot | undefined): boolean {
+  const facts = (snapshot: AccountSnapshot | undefined) =>
+    snapshot && [snapshot.balance, snapshot.spent, snapshot.seq, snapshot.status, snapshot.creditedEntryIds.length]
+  return JSON.stringify(facts(before)) === JSON.stringify(facts(after))
+}

@@ -1,0 +1,95 @@
+/** Accounts: credit, balance, latest charges, status. */
+
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
+import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentCharge } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { accountKey, creditedKey, metaKey, recentKey, shardOf } from '@/ledger/store/names'
+import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
+import { storeUnavailable } from '@/ledger/store/script-runner'
+import { assert } from '@/lib/assert'
+import { MAX_NANO } from '@/lib/money'
+
+const MAX_ENTRY_ID_CHARS = 200
+const RECENT_COUNT = 50
+
+/** Adds or takes back credit once per entry. */
+export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
+  assert(entryId.length > 0 && entryId.length <= MAX_ENTRY_ID_CHARS, 'an entry id is 1 to 200 characters')
+  const keys = [accountKey(accountId), creditedKey(accountId)]
+  const args = [entryId, integerText(amount, 'amount', -MAX_NANO, MAX_NANO)]
+  const reply = await loaded(deps, accountId, async () => {
+    const list = listOf(await deps.runner.run(SCRIPTS.credit, keys, args))
+    return list[0] === 'unknown_account' ? undefined : list
+  })
+  if (!reply) return { kind: 'unknown_account' }
+  return { kind: wordOf(reply[0]) as 'credited' | 'exists', available: nanoOf(reply[1]) }
+}
+
+/** The account's money, or undefined where there is no such account. */
+export async function readBalance(deps: LedgerDeps, accountId: string): Promise<AccountBalance | undefined> {
+  const shard = shardOf(accountId)
+  const fields = await loaded(deps, accountId, async () => {
+    await deps.epoch.ensure(shard)
+    const list = listOf(await deps.runner.run(SCRIPTS.readAccount, [metaKey(shard), accountKey(accountId)], []))
+    return list.length === 0 ? undefined : list
+  })
+  if (!fields) return undefined
+  return {
+    available: nanoOf(fields[0]),
+    held: nanoOf(fields[1]),
+    spent: nanoOf(fields[2]),
+    spentThisMonth: nanoOf(fields[3]),
+    seq: integerOf(fields[4]),
+    status: wordOf(fields[5]) as AccountStatus,
+  }
+}
+
+/** Makes an account's status hold at once. */
+export async function setAccountStatus(
+  deps: LedgerDeps,
+  accountId: string,
+  status: AccountStatus,
+): Promise<'updated' | 'unknown_account'> {
+  const outcome = await loaded(deps, accountId, async () => {
+    const word = wordOf(await deps.runner.run(SCRIPTS.setAccount, [accountKey(accountId)], [status]))
+    return word === 'unknown_account' ? undefined : word
+  })
+  return outcome ? 'updated' : 'unknown_account'
+}
+
+/** The latest charges, newest first. */
+export async function recentCharges(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentCharge[]> {
+  assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
+  const last = Math.min(limit, RECENT_COUNT) - 1
+  const lines = await deps.runner.guard(() => deps.redis.lrange(recentKey(accountId), 0, last))
+  return lines.flatMap((line) => parseRecentCharge(line) ?? [])
+}
+
+/** Runs `work` until it finds the account, loading it in between. Undefined where the history has no such account. */
+async function loaded<T>(
+  deps: LedgerDeps,
+  accountId: string,
+  work: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (let load = 0; load < MAX_LOADS; load++) {
+    const result = await work()
+    if (result !== undefined) return result
+    if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return undefined
+  }
+  throw storeUnavailable(new Error('the account does not stay loaded'))
+}
+
+/** `eventId|atMs|cost|inputTokens|outputTokens|model`, as the scripts write it. */
+function parseRecentCharge(line: string): RecentCharge | undefined {
+  const match = /^([^|]+)\|(\d+)\|(-?\d+)\|(\d+)\|(\d+)\|(.*)$/s.exec(line)
+  if (!match) return undefined
+  const [, eventId = '', atMs, cost, inputTokens, outputTokens, model = ''] = match
+  return {
+    eventId,
+    model,
+    inputTokens: Number(inputTokens),
+    outputTokens: Number(outputTokens),
+    cost: nanoOf(cost),
+    atMs: Number(atMs),
+  }
+}

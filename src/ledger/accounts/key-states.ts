@@ -1,0 +1,66 @@
+/** API keys: their state in the store, and the map from a key's hash to whose it is. */
+
+import { parseAllowedModels } from '@/ledger/allowed-models'
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
+import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { apiKeyKey, keyHashKey, metaKey, parsePayer, payerText, shardOf } from '@/ledger/store/names'
+import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
+import { storeUnavailable } from '@/ledger/store/script-runner'
+import { nano } from '@/lib/money'
+import { keyStateArguments } from './restore'
+
+/** Reads a key, loading it where needed. Undefined where the account has no such key. */
+export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage | undefined> {
+  const shard = shardOf(payer.accountId)
+  for (let load = 0; load < MAX_LOADS; load++) {
+    await deps.epoch.ensure(shard)
+    const fields = listOf(await deps.runner.run(SCRIPTS.readKey, [metaKey(shard), apiKeyKey(payer)], []))
+    if (fields.length > 0) return keyUsage(payer, fields)
+    if ((await deps.restorer.key(payer, 'load')) === 'unknown') return undefined
+  }
+  throw storeUnavailable(new Error('the key does not stay loaded'))
+}
+
+/** Writes a key's status and limits. */
+export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<void> {
+  await deps.runner.run(SCRIPTS.setKey, [apiKeyKey(state)], keyStateArguments(state))
+}
+
+/** Remembers whose key this is. */
+export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: Payer): Promise<void> {
+  await deps.runner.guard(() => deps.redis.set(keyHashKey(keyHash), payerText(payer)))
+}
+
+/** Whose key this is, or undefined where nobody has said so yet. */
+export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
+  const text = await deps.runner.guard(() => deps.redis.get(keyHashKey(keyHash)))
+  return text === null ? undefined : parsePayer(text)
+}
+
+/** Forgets whose key this is, for a key that is deleted. */
+export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<void> {
+  await deps.runner.guard(() => deps.redis.del(keyHashKey(keyHash)))
+}
+
+function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {
+  const [requestsPerMinute, tokensPerMinute, concurrency, budget, expiresAtMs] = fields.slice(1, 6).map(optional)
+  return {
+    accountId,
+    keyId,
+    status: wordOf(fields[0]) as KeyStatus,
+    requestsPerMinute: requestsPerMinute ?? null,
+    tokensPerMinute: tokensPerMinute ?? null,
+    concurrency: concurrency ?? null,
+    monthlyBudget: budget === undefined || budget === null ? null : nano(budget),
+    expiresAtMs: expiresAtMs ?? null,
+    open: integerOf(fields[6]),
+    held: nanoOf(fields[7]),
+    spentThisMonth: nanoOf(fields[8]),
+    allowedModels: parseAllowedModels(wordOf(fields[9])),
+  }
+}
+
+function optional(field: ReplyItem): number | null {
+  return field === '' ? null : integerOf(field)
+}

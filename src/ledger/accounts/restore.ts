@@ -1,0 +1,185 @@
+/** Builds accounts and keys in the store from the history: on first use, after the store came back, and on request. */
+
+import { allowedModelsText } from '@/ledger/allowed-models'
+import type { AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import {
+  accountKey,
+  apiKeyKey,
+  creditedKey,
+  deadlinesKey,
+  holdKey,
+  metaKey,
+  payerText,
+  shardOf,
+} from '@/ledger/store/names'
+import { listOf, wordOf } from '@/ledger/store/reply'
+import { storeUnavailable } from '@/ledger/store/script-runner'
+import type { EventEnvelope } from '@/ledger/usage-event'
+import { randomBase62 } from '@/lib/ids'
+import type { Logger } from '@/lib/logger'
+import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
+
+/** `load` leaves alone what is loaded and confirmed; `rebuild` brings it back into line with the history in any case. */
+export type RestoreMode = 'load' | 'rebuild'
+
+export type RestoreDeps = ViewDeps & { logger: Logger }
+
+export interface Restorer {
+  /** `unknown`: the history has no such account. Throws where the history can't be read. */
+  account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'>
+  key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
+}
+
+/** How often figures may go stale while they are gathered, before the caller is told to come back. */
+const MAX_ATTEMPTS = 20
+const EPOCH_CHARS = 16
+
+/**
+ * Creates a restorer; calls for the same id share one piece of work.
+ *
+ * What becomes of the parts: the balance is the history's, less the charges still in the stream, less what open holds hold.
+ * Open holds stay open; one whose charge the history has already is closed. Events stay in the stream. So a rebuild
+ * never creates money: whatever is spendable afterwards was credited and is neither charged nor held.
+ */
+export function createRestorer(deps: RestoreDeps): Restorer {
+  const running = new Map<string, Promise<'loaded' | 'unknown'>>()
+
+  function once(name: string, work: () => Promise<'loaded' | 'unknown' | 'changed'>): Promise<'loaded' | 'unknown'> {
+    const present = running.get(name)
+    if (present) return present
+    const fresh = persist(work).finally(() => running.delete(name))
+    running.set(name, fresh)
+    return fresh
+  }
+
+  const restorer: Restorer = {
+    account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, restorer, accountId, mode)),
+    key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => restoreKey(deps, payer, mode)),
+  }
+  return restorer
+}
+
+async function persist(work: () => Promise<'loaded' | 'unknown' | 'changed'>): Promise<'loaded' | 'unknown'> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const outcome = await work()
+    if (outcome !== 'changed') return outcome
+  }
+  throw storeUnavailable(new Error('the account moved too fast to be loaded'))
+}
+
+async function restoreAccount(
+  deps: RestoreDeps,
+  restorer: Restorer,
+  accountId: string,
+  mode: RestoreMode,
+): Promise<'loaded' | 'unknown' | 'changed'> {
+  const view = (await viewAccounts(deps, shardOf(accountId), new Map([[accountId, []]]))).get(accountId)
+  if (!view) return 'changed'
+  const outcome = await applyView(deps, view, mode)
+  if (outcome !== 'loaded') return outcome
+  const keyIds = new Set(view.staleHolds.map((hold) => hold.keyId))
+  for (const keyId of keyIds) await restorer.key({ accountId, keyId }, 'rebuild')
+  return 'loaded'
+}
+
+/** Writes what a view says into the store. `changed`: the account has moved since in a way that needs another view. */
+export async function applyView(
+  deps: RestoreDeps,
+  view: AccountView,
+  mode: RestoreMode,
+): Promise<'loaded' | 'unknown' | 'changed'> {
+  const { accountId, stored, history, staleHolds } = view
+  if (!history) return 'unknown'
+  const shard = shardOf(accountId)
+  const figures = figuresOf(view, history, mode, deps.logger)
+  const keys = [
+    ...[metaKey(shard), accountKey(accountId), creditedKey(accountId), deadlinesKey(shard)],
+    ...staleHolds.map((hold) => holdKey(accountId, hold.holdId)),
+  ]
+  const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
+  const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]
+  const stale = staleHolds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
+  const reply = await deps.runner.run(SCRIPTS.loadAccount, keys, [
+    ...[accountId, mode, ...base, ...target, randomBase62(EPOCH_CHARS)],
+    ...[staleHolds.length, ...stale, ...history.creditedEntryIds],
+  ])
+  const [outcome, available] = listOf(reply)
+  if (outcome === 'changed') return 'changed'
+  if (outcome === 'loaded' && stored && stored.available !== available) {
+    deps.logger.warn('ledger_account_restored', { accountId, before: stored.available, available })
+  }
+  return 'loaded'
+}
+
+type Figures = { balance: number; spent: number; month: number; spentMonth: number; seq: number }
+
+/** What the account should be worth, held or not. */
+function figuresOf(view: AccountView, history: AccountSnapshot, mode: RestoreMode, logger: Logger): Figures {
+  const { stored, accountId } = view
+  const lastKnown = Math.max(history.seq, view.lastStreamSeq)
+  if (stored && mode === 'load' && stored.seq > lastKnown) {
+    // Charges that the store made are neither in its stream nor in the history, so it is the history that lost something.
+    // Its figures would give that money back: only a person may decide that.
+    logger.error('ledger_history_behind', { accountId, storeSeq: stored.seq, historySeq: history.seq })
+    const held = view.openHolds.reduce((sum, hold) => sum + hold.amount, 0)
+    const balance = stored.available + held
+    return { balance, spent: stored.spent, month: stored.month, spentMonth: stored.spentMonth, seq: stored.seq }
+  }
+  const unsynced = sumOf(view.unsynced)
+  const month = monthlySpend(history.month, history.spentThisMonth, view.unsynced)
+  return { balance: history.balance - unsynced, spent: history.spent + unsynced, ...month, seq: lastKnown }
+}
+
+async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown' | 'changed'> {
+  const { accountId, keyId } = payer
+  const shard = shardOf(accountId)
+  const view = (await viewAccounts(deps, shard, new Map([[accountId, [keyId]]]))).get(accountId)
+  if (!view) return 'changed'
+  const key = await deps.runner.guard(() => deps.history.key(accountId, keyId))
+  if (!key) return 'unknown'
+  const events = view.unsynced.filter((event) => event.keyId === keyId)
+  const now = await deps.runner.guard(() => deps.history.account(accountId))
+  if (now?.seq !== view.history?.seq || now?.spent !== view.history?.spent) return 'changed'
+  const stored = view.keys.get(keyId)
+  const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, events)
+  const reply = await deps.runner.run(
+    SCRIPTS.loadKey,
+    [metaKey(shard), apiKeyKey(payer), deadlinesKey(shard)],
+    [
+      ...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)],
+      ...[month, spentMonth, randomBase62(EPOCH_CHARS)],
+    ],
+  )
+  return wordOf(reply) === 'changed' ? 'changed' : 'loaded'
+}
+
+function baseOf(stored: StoredKey | undefined): (string | number)[] {
+  return stored ? [stored.version, stored.month, stored.spentMonth] : ['absent', 0, 0]
+}
+
+/** A key's status and limits as the scripts take them: the empty string where it has none of its own. */
+export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
+  const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
+  return [key.status, ...limits.map((limit) => limit ?? ''), allowedModelsText(key.allowedModels)]
+}
+
+/** The latest calendar month that either knows of, and what was spent in it. */
+function monthlySpend(
+  month: number,
+  spent: number,
+  events: readonly EventEnvelope[],
+): { month: number; spentMonth: number } {
+  const latest = Math.max(month, ...events.map((event) => monthOf(event.atMs)))
+  const unsynced = sumOf(events.filter((event) => monthOf(event.atMs) === latest))
+  return { month: latest, spentMonth: (month === latest ? spent : 0) + unsynced }
+}
+
+function monthOf(ms: number): number {
+  const date = new Date(ms)
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
+}
+
+function sumOf(events: readonly EventEnvelope[]): number {
+  return events.reduce((sum, event) => sum + event.cost, 0)
+}

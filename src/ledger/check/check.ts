@@ -1,0 +1,133 @@
+/**
+ * Proves that the money adds up: `admin ledger check`. Safe under traffic: everything that must agree is read at one moment,
+ * by one script, so what is reported is true. What does not stand still long enough is tried again, and never guessed.
+ */
+
+import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
+import { createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
+import { sumOverShards } from '@/ledger/deps'
+import type { LedgerHistory } from '@/ledger/outcomes'
+import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { verifyEpoch } from '@/ledger/store/epoch'
+import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
+import type { Logger } from '@/lib/logger'
+import { checkHolds } from './check-holds'
+import { pagesOfAccounts } from './rebuild'
+import { findNames, type StoreNames } from './store-names'
+import type { Violation } from './violation'
+
+export type CheckOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
+
+export type CheckReport = {
+  ok: boolean
+  violations: Violation[]
+  accounts: number
+  openHolds: number
+  unsyncedEvents: number
+}
+
+const BATCH_SIZE = 100
+/** How often accounts that move while they are looked at, or wait for a credit, are looked at again. */
+const MAX_ROUNDS = 20
+const ROUND_PAUSE_MS = 50
+
+/** Checks every account, key and hold in the store, and every account's money against the history. */
+export async function checkLedger({ redis, history, logger }: CheckOptions): Promise<CheckReport> {
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const deps = { redis, runner, history, logger }
+  const restorer = createRestorer(deps)
+  await verifyEpoch(redis, runner)
+  const names = await findNames(redis)
+  const violations: Violation[] = [...names.violations]
+  const holds = await checkHolds(deps, names.holds)
+  violations.push(...holds.violations)
+  for (let shard = 0; shard < SHARD_COUNT; shard++)
+    violations.push(...(await checkShard({ ...deps, restorer }, shard, names)))
+  const known = new Set<string>()
+  for await (const ids of pagesOfAccounts(history)) for (const id of ids) known.add(id)
+  const unsyncedEvents = await sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard)))
+  for (const accountId of names.accounts.keys()) known.add(accountId)
+  return { ok: violations.length === 0, violations, accounts: known.size, openHolds: holds.openHolds, unsyncedEvents }
+}
+
+type CheckDeps = RestoreDeps & { restorer: Restorer }
+
+async function checkShard(deps: CheckDeps, shard: number, names: StoreNames): Promise<Violation[]> {
+  const violations: Violation[] = []
+  const ids = [...names.accounts.keys()].filter((id) => shardOf(id) === shard)
+  for (let start = 0; start < ids.length; start += BATCH_SIZE) {
+    violations.push(...(await checkAccounts(deps, shard, ids.slice(start, start + BATCH_SIZE), names)))
+  }
+  return violations
+}
+
+async function checkAccounts(
+  deps: CheckDeps,
+  shard: number,
+  accountIds: readonly string[],
+  names: StoreNames,
+): Promise<Violation[]> {
+  const violations: Violation[] = []
+  const unconfirmed = new Set<string>()
+  let waiting = accountIds
+  for (let round = 1; waiting.length > 0; round++) {
+    const views = await viewAccounts(deps, shard, new Map(waiting.map((id) => [id, names.accounts.get(id) ?? []])))
+    const isLast = round === MAX_ROUNDS
+    waiting = waiting.filter((id) => {
+      const view = views.get(id)
+      if (!view || (!isLast && isCreditOnItsWay(view))) return true
+      const found = violationsOf(view)
+      if (!isLast && found.length > 0 && !view.isConfirmed) {
+        unconfirmed.add(id)
+        return true
+      }
+      violations.push(...found)
+      return false
+    })
+    if (isLast && waiting.length > 0) deps.logger.warn('ledger_check_incomplete', { accounts: waiting.length })
+    if (isLast) break
+    // Nothing can be spent from an unconfirmed account before its next use compares it with the history: so is it here.
+    for (const id of unconfirmed) await deps.restorer.account(id, 'load')
+    unconfirmed.clear()
+    if (waiting.length > 0) await Bun.sleep(ROUND_PAUSE_MS)
+  }
+  return violations
+}
+
+/** A credit is in the history first, and in the store as soon as the outbox has brought it there. */
+function isCreditOnItsWay({ history, creditedIds }: AccountView): boolean {
+  return history?.creditedEntryIds.some((id) => !creditedIds.has(id)) ?? false
+}
+
+function violationsOf(view: AccountView): Violation[] {
+  const { accountId, stored, history, openHolds, unsynced } = view
+  if (!stored) return []
+  const violations: Violation[] = []
+  const report = (kind: string, detail: string) => violations.push({ kind, accountId, detail })
+  const held = openHolds.reduce((sum, hold) => sum + hold.amount, 0)
+  if (held !== stored.held) report('held_differs_from_open_holds', `${stored.held} held, ${held} in open holds`)
+  if (stored.available + stored.overrun < 0) {
+    report('overdrawn', `${stored.available} available, but only ${stored.overrun} charged beyond holds`)
+  }
+  for (const [keyId, key] of view.keys) {
+    const own = openHolds.filter((hold) => hold.keyId === keyId)
+    const ownHeld = own.reduce((sum, hold) => sum + hold.amount, 0)
+    if (key && key.open !== own.length) report('key_open_count', `${keyId}: counts ${key.open}, has ${own.length} open`)
+    if (key && key.held !== ownHeld) report('key_held', `${keyId}: counts ${key.held}, holds ${ownHeld}`)
+  }
+  for (const hold of view.staleHolds) report('hold_already_charged', hold.holdId)
+  if (!history) return [...violations, { kind: 'unknown_to_history', accountId, detail: 'no such account there' }]
+  const missing = history.creditedEntryIds.filter((id) => !view.creditedIds.has(id))
+  if (missing.length > 0) return [...violations, { kind: 'credit_missing', accountId, detail: missing.join(' ') }]
+  const charges = unsynced.reduce((sum, event) => sum + event.cost, 0)
+  const expected = history.balance - charges
+  const actual = stored.available + stored.held
+  if (expected !== actual) {
+    report('balance_differs', `store ${actual}; history ${history.balance} less ${charges} on its way there`)
+  }
+  if (history.spent + charges !== stored.spent) {
+    report('spent_differs', `store ${stored.spent}; history ${history.spent} and ${charges} on its way there`)
+  }
+  return violations
+}

@@ -1,0 +1,65 @@
+/** Brings every account in the store back into line with the history: `admin ledger rebuild`. Safe under traffic. */
+
+import { viewAccounts } from '@/ledger/accounts/account-view'
+import { applyView, createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
+import type { LedgerHistory } from '@/ledger/outcomes'
+import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { startNewEpoch } from '@/ledger/store/epoch'
+import { shardOf } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
+import type { Logger } from '@/lib/logger'
+
+export type RebuildOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
+export type RebuildReport = { accounts: number }
+
+const PAGE_SIZE = 2_000
+
+/**
+ * Rebuilds all accounts the history knows. First every account and key becomes unconfirmed, so that what this has not
+ * reached yet is compared with the history on its next use; keys are rebuilt in that way only.
+ *
+ * Open holds stay open and held; events that have not reached the history stay charged; so what is spendable
+ * afterwards is what was credited and is neither charged nor held. Accounts that the history does not know are left alone:
+ * a check names them.
+ */
+export async function rebuildAll({ redis, history, logger }: RebuildOptions): Promise<RebuildReport> {
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const deps = { redis, runner, history, logger }
+  const restorer = createRestorer(deps)
+  await startNewEpoch(redis, runner)
+  let accounts = 0
+  for await (const ids of pagesOfAccounts(history)) {
+    const byShard = Map.groupBy(ids, shardOf)
+    await Promise.all([...byShard].map(([shard, own]) => rebuildShard(deps, restorer, shard, own)))
+    accounts += ids.length
+    logger.info('ledger_rebuild_progress', { accounts })
+  }
+  return { accounts }
+}
+
+/** All account ids that the history knows, in batches. */
+export async function* pagesOfAccounts(history: LedgerHistory, pageSize = PAGE_SIZE): AsyncGenerator<string[]> {
+  let after = ''
+  for (;;) {
+    const ids = await history.accountIds(after, pageSize)
+    if (ids.length > 0) yield ids
+    const last = ids.at(-1)
+    if (ids.length < pageSize || last === undefined) return
+    after = last
+  }
+}
+
+async function rebuildShard(
+  deps: RestoreDeps,
+  restorer: Restorer,
+  shard: number,
+  accountIds: readonly string[],
+): Promise<void> {
+  const views = await viewAccounts(deps, shard, new Map(accountIds.map((id) => [id, []])))
+  for (const accountId of accountIds) {
+    const view = views.get(accountId)
+    // Whoever moves right now, or has holds to close, takes the careful way, alone.
+    const isDone = view && view.staleHolds.length === 0 && (await applyView(deps, view, 'rebuild')) !== 'changed'
+    if (!isDone) await restorer.account(accountId, 'rebuild')
+  }
+}

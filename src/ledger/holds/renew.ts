@@ -1,0 +1,45 @@
+/** Keeps open holds alive, many in one call per shard. */
+
+import type { LedgerDeps } from '@/ledger/deps'
+import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { checkedId, deadlinesKey, holdKey, shardOf } from '@/ledger/store/names'
+import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
+import { parseRecord } from '@/ledger/usage-event'
+import { assert } from '@/lib/assert'
+
+/** Holds in one script: bounds how long it keeps the store busy. */
+const BATCH_SIZE = 200
+
+/** Renews holds of any accounts; outcomes in the order of `renewals`. */
+export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Promise<RenewOutcome[]> {
+  const outcomes: RenewOutcome[] = []
+  const byShard = Map.groupBy(renewals.keys(), (index) => shardOf(renewals[index]?.accountId ?? ''))
+  const batches = [...byShard].flatMap(([shard, indexes]) => inBatches(indexes).map((batch) => ({ shard, batch })))
+  await Promise.all(
+    batches.map(async ({ shard, batch }) => {
+      const own = batch.flatMap((index) => renewals[index] ?? [])
+      const keys = own.map((renewal) => holdKey(renewal.accountId, renewal.holdId))
+      const args = own.flatMap(renewalArguments)
+      const reply = listOf(await deps.runner.run(SCRIPTS.renew, [deadlinesKey(shard), ...keys], args))
+      for (const [at, index] of batch.entries()) outcomes[index] = wordOf(reply[at]) as RenewOutcome
+    }),
+  )
+  return outcomes
+}
+
+function inBatches(indexes: readonly number[]): number[][] {
+  const count = Math.ceil(indexes.length / BATCH_SIZE)
+  return Array.from({ length: count }, (_, batch) => indexes.slice(batch * BATCH_SIZE, (batch + 1) * BATCH_SIZE))
+}
+
+function renewalArguments(renewal: Renewal): string[] {
+  assert(!renewal.reached || parseRecord(renewal.record), 'a renewal of a reached upstream carries a whole record')
+  return [
+    checkedId(renewal.accountId),
+    integerText(renewal.ttlMs, 'time to live', 1, MAX_TTL_MS),
+    amountText(renewal.cost, 'cost'),
+    renewal.reached ? '1' : '0',
+    renewal.record,
+  ]
+}

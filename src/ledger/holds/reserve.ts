@@ -1,0 +1,92 @@
+/** Makes holds, and returns those that were not needed. */
+import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
+import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
+import type { Payer, RateLimitScope, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { accountKey, apiKeyKey, deadlinesKey, holdKey, metaKey, payerText, shardOf } from '@/ledger/store/names'
+import {
+  amountText,
+  integerOf,
+  integerText,
+  listOf,
+  MAX_TTL_MS,
+  nanoOf,
+  type ReplyItem,
+  wordOf,
+} from '@/ledger/store/reply'
+import { storeUnavailable } from '@/ledger/store/script-runner'
+
+/** Holds credit for one request. One round trip, unless the account or the key has to be loaded first. */
+export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
+  const { accountId, keyId, holdId } = request
+  const shard = shardOf(accountId)
+  const keys = [
+    ...[metaKey(shard), accountKey(accountId), apiKeyKey(request)],
+    ...[holdKey(accountId, holdId), deadlinesKey(shard)],
+  ]
+  const args = reserveArguments(deps, request)
+  for (let load = 0; load < MAX_LOADS; load++) {
+    await deps.epoch.ensure(shard)
+    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, keys, args)))
+    if (outcome.kind === 'unknown_account') {
+      if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return outcome
+    } else if (outcome.kind === 'unknown_key') {
+      if ((await deps.restorer.key({ accountId, keyId }, 'load')) === 'unknown') return outcome
+    } else return outcome
+  }
+  throw storeUnavailable(new Error('the account or its key does not stay loaded'))
+}
+
+/** Returns a whole hold, and fences the id of one that is unknown. */
+export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
+  const { accountId, holdId } = hold
+  const keys = [
+    ...[holdKey(accountId, holdId), accountKey(accountId), apiKeyKey(hold)],
+    ...[deadlinesKey(shardOf(accountId))],
+  ]
+  return wordOf(await deps.runner.run(SCRIPTS.release, keys, [payerText(hold), holdId])) as ReleaseOutcome
+}
+
+function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest): (string | number)[] {
+  return [
+    payerText(request),
+    request.holdId,
+    amountText(request.amount, 'amount'),
+    integerText(request.inputCost, 'input cost', 0, request.amount),
+    integerText(request.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
+    integerText(request.ttlMs, 'time to live', 1, MAX_TTL_MS),
+    request.record,
+    defaultLimits.requestsPerMinute,
+    defaultLimits.tokensPerMinute,
+    defaultLimits.concurrency,
+    allowedModelsText(request.allowedModels ?? null),
+  ]
+}
+
+function readOutcome(reply: ReplyItem[]): ReserveOutcome {
+  const [, second, third, fourth, fifth, sixth] = reply
+  const kind = wordOf(reply[0]) as ReserveOutcome['kind']
+  switch (kind) {
+    case 'reserved': {
+      const requests = { requestsLimit: integerOf(third), requestsRemaining: integerOf(fourth) }
+      const tokens = { tokensLimit: integerOf(fifth), tokensRemaining: integerOf(sixth) }
+      return { kind, available: nanoOf(second), limits: { ...requests, ...tokens } }
+    }
+    case 'exists':
+      return { kind, state: wordOf(second) as Extract<ReserveOutcome, { kind: 'exists' }>['state'] }
+    case 'key_inactive':
+      return { kind, status: wordOf(second) as Extract<ReserveOutcome, { kind: 'key_inactive' }>['status'] }
+    case 'models_changed':
+      return { kind, allowedModels: parseAllowedModels(wordOf(second)) }
+    case 'rate_limited': {
+      const scope = wordOf(second) as RateLimitScope
+      return { kind, scope, limit: integerOf(third), retryAfterMs: integerOf(fourth) }
+    }
+    case 'budget_exceeded':
+      return { kind, resetsAtMs: integerOf(second), remaining: nanoOf(third) }
+    case 'insufficient':
+      return { kind, available: nanoOf(second), held: nanoOf(third), needed: nanoOf(fourth) }
+    default:
+      return { kind }
+  }
+}

@@ -1,0 +1,117 @@
+/** Sends scripts to the store: by their digest, with the text only where the store does not know them, and never for long. */
+import { Command } from 'ioredis'
+import { GatewayError } from '@/chat/error'
+import type { Script } from '@/ledger/scripts/scripts'
+import { AssertionError } from '@/lib/assert'
+import type { RedisClient } from './connection'
+
+export interface ScriptRunner {
+  /**
+   * Runs `script` and returns its reply. Throws a GatewayError of kind `overloaded` where the store does not answer, or
+   * answers that it cannot work now; then the script may or may not have run. Throws the store's own error where the
+   * script refused its arguments, which is a bug of ours.
+   */
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** The same rules for any other work that may be done twice. */
+  guard<T>(work: () => Promise<T>): Promise<T>
+}
+
+const RETRY_AFTER_SECONDS = 1
+/** A cluster answers while it moves a slot, so it is worth waiting for, unlike a store that is silent. */
+const MOVE_PATIENCE_MS = 10_000
+const MOVE_RETRY_MS = 20
+/** What is said of a slot that is on the move: nothing was done, and another try finds its place. */
+const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
+/** Replies that mean a defect in a script or its arguments, not a store in trouble. */
+const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
+
+/** Creates a runner. `timeoutMs` bounds the wait for one answer. */
+export function createScriptRunner(redis: RedisClient, timeoutMs: number): ScriptRunner {
+  const loading = new Map<string, Promise<unknown>>()
+
+  async function guard<T>(work: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + MOVE_PATIENCE_MS
+    for (;;) {
+      try {
+        return await inTime(work(), timeoutMs)
+      } catch (error) {
+        const isOurs = error instanceof GatewayError || error instanceof AssertionError
+        if (isOurs || matches(error, DEFECT)) throw error
+        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw storeUnavailable(error)
+        await Bun.sleep(MOVE_RETRY_MS)
+      }
+    }
+  }
+
+  async function evaluate(script: Script, rest: readonly (string | number)[], send: Send): Promise<unknown> {
+    try {
+      return await send('evalsha', script.sha, rest)
+    } catch (error) {
+      if (!matches(error, /^NOSCRIPT/)) throw error
+    }
+    // After a restart, every call in flight misses the script at once: one brings the text, the others wait for it.
+    const earlier = loading.get(script.sha)
+    if (earlier === undefined) {
+      const first = send('eval', script.text, rest).finally(() => loading.delete(script.sha))
+      loading.set(script.sha, first)
+      return await first
+    }
+    await earlier.catch(() => undefined)
+    try {
+      return await send('evalsha', script.sha, rest)
+    } catch (error) {
+      if (!matches(error, /^NOSCRIPT/)) throw error
+      return await send('eval', script.text, rest)
+    }
+  }
+
+  return {
+    async run(script, keys, args) {
+      const rest = [keys.length, ...keys, ...args]
+      let send = pipelined(redis)
+      return await guard(() => {
+        const attempt = evaluate(script, rest, send)
+        send = alone(redis)
+        return attempt
+      })
+    },
+    guard,
+  }
+}
+
+/** The error that ends a request because the ledger cannot be reached: 503, and soon worth another try. */
+export function storeUnavailable(cause: unknown): GatewayError {
+  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  })
+}
+
+/** Sends EVALSHA with a digest, or EVAL with a text, and what follows it. */
+type Send = (name: 'evalsha' | 'eval', script: string, rest: readonly (string | number)[]) => Promise<unknown>
+
+/** Together with whatever else is sent in this turn of the event loop. */
+function pipelined(redis: RedisClient): Send {
+  return (name, script, rest) => redis[name](script, ...(rest as [number, ...string[]]))
+}
+
+/** By itself: a cluster client follows a redirection for a single command, but not for half a pipeline. */
+function alone(redis: RedisClient): Send {
+  return async (name, script, rest) =>
+    redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8' }))
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const deadline = Promise.withResolvers<never>()
+  const timer = setTimeout(() => deadline.reject(new Error('no answer in time')), timeoutMs)
+  try {
+    return await Promise.race([work, deadline.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function matches(error: unknown, pattern: RegExp): boolean {
+  return error instanceof Error && pattern.test(error.message)
+}

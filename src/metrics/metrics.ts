@@ -1,0 +1,39 @@
+/** What the gateway tells whoever counts. Handed in like any dependency, so that two gateways in one process stay apart. */
+import type { FormatName } from '@/chat/format-name'
+import type { Charge, Ending } from '@/ledger/charge'
+import type { EventFlag } from '@/ledger/usage-event'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+
+/** One answer that has ended. `model` and `provider` are names of the catalogue. */
+export type AnsweredRequest = {
+  format: FormatName
+  model: string
+  provider: string
+  /** What the client got; 499 where it went away. */
+  status: number
+  ending: Ending
+  charge: Charge
+  /** Milliseconds from arrival to the first content and to the end. */
+  firstTokenMs: number | null
+  durationMs: number
+}
+
+/** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
+export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
+
+/** No method throws, keeps a reference to what it is given, or waits for anything. */
+export interface Metrics {
+  answered(request: AnsweredRequest): void
+  /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
+  refused(format: FormatName, model: string | undefined, status: number): void
+  /** Milliseconds of an answer that were not spent waiting for the upstream. */
+  overhead(milliseconds: number): void
+  routed(event: RoutingEvent): void
+  /** The ledger added a flag of its own to `count` charges. */
+  flagged(flag: EventFlag, count: number): void
+  /** A settlement or release was sent and not acknowledged. */
+  settlementFailed(): void
+  /** A round of renewals failed. */
+  renewalFailed(): void
+  drift(report: DriftReport): void
+}

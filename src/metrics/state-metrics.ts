@@ -1,0 +1,154 @@
+/** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { RoutingStatus } from '@/routing/journey/routing-events'
+import type { FlusherStatus } from '@/usage/flusher'
+import type { DriftReport } from './metrics'
+
+/** Where the gauges look. */
+export type StateSources = {
+  openStreams(): number
+  openHolds(): number
+  unacknowledgedSettlements(): number
+  flusher(): FlusherStatus
+  routing?(): RoutingStatus
+}
+
+type Failures = { settlement: number; renewal: number }
+type Watched = StateSources & { failures: Failures; drift(): DriftReport | undefined }
+type Reading = { name: string; help: string; read(): number }
+
+/** How dashboards draw a circuit: the higher, the worse. */
+const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
+
+/** Adds gauges over `watched`. Once per registry. */
+export function exposeState(registry: Registry, watched: Watched): void {
+  for (const reading of [...workReadings(watched), ...bookReadings(watched)]) expose(registry, reading)
+  exposeDrift(registry, watched)
+  const { routing } = watched
+  if (routing) exposeProviders(registry, routing)
+}
+
+function workReadings(watched: Watched): Reading[] {
+  return [
+    { name: 'svc_open_streams', help: 'Streams being relayed by this process.', read: watched.openStreams },
+    { name: 'svc_open_holds', help: 'Holds that this process keeps alive.', read: watched.openHolds },
+    {
+      name: 'svc_unacknowledged_settlements',
+      help: 'Settlements and releases that the ledger has not acknowledged yet and that are sent again.',
+      read: watched.unacknowledgedSettlements,
+    },
+    {
+      name: 'svc_settlement_failures_total',
+      help: 'Sendings of a settlement or release that the ledger did not acknowledge.',
+      read: () => watched.failures.settlement,
+    },
+    {
+      name: 'svc_renewal_failures_total',
+      help: 'Rounds of hold renewals that failed.',
+      read: () => watched.failures.renewal,
+    },
+  ]
+}
+
+function bookReadings({ flusher }: Watched): Reading[] {
+  return [
+    {
+      name: 'svc_flusher_lag_events',
+      help: 'Usage events that have not reached the history yet, in all shards.',
+      read: () => flusher().lagEvents,
+    },
+    {
+      name: 'svc_flusher_inserted_records_total',
+      help: 'Usage records that this process wrote.',
+      read: () => flusher().insertedRecords,
+    },
+    {
+      name: 'svc_flusher_dead_letters_total',
+      help: 'Alert: usage events that this process had to put aside.',
+      read: () => flusher().deadLetters,
+    },
+    {
+      name: 'svc_flusher_healthy',
+      help: '1 while usage events get to the history, 0 while they only queue.',
+      read: () => Number(flusher().healthy),
+    },
+  ]
+}
+
+function exposeDrift(registry: Registry, { drift }: Watched): void {
+  const violations: Gauge = new Gauge({
+    name: 'svc_ledger_drift_violations',
+    help: 'Alert: violations that the last ledger check found, by kind. `total` is always there.',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      violations.reset()
+      const found = Object.entries(drift()?.violations ?? {})
+      for (const [kind, count] of found) violations.set({ kind }, count)
+      violations.set(
+        { kind: 'total' },
+        found.reduce((sum, [, count]) => sum + count, 0),
+      )
+    },
+  })
+  expose(registry, {
+    name: 'svc_ledger_check_timestamp_seconds',
+    help: 'When the last ledger check that this process knows of ended; 0 before the first.',
+    read: () => (drift()?.atMs ?? 0) / 1000,
+  })
+  expose(registry, {
+    name: 'svc_ledger_check_duration_seconds',
+    help: 'How long it took.',
+    read: () => (drift()?.durationMs ?? 0) / 1000,
+  })
+  expose(registry, {
+    name: 'svc_ledger_check_accounts',
+    help: 'How many accounts it looked at.',
+    read: () => drift()?.accounts ?? 0,
+  })
+}
+
+function exposeProviders(registry: Registry, routing: () => RoutingStatus): void {
+  labelled(registry, 'svc_circuit_state', '0 closed, 1 half-open, 2 open.', 'target', () =>
+    routing().circuits.map(({ id, state }) => [id, CIRCUIT_LEVEL[state]]),
+  )
+  labelled(registry, 'svc_provider_key_resting', 'Keys that rest: 1 cooling, 2 refused. By digest.', 'key', () =>
+    [...routing().keys].map(([id, { state }]) => [id, state === 'out' ? 2 : 1]),
+  )
+  labelled(registry, 'svc_provider_calls_in_flight', 'Calls in flight.', 'provider', () =>
+    routing().providers.map(({ provider, inFlight }) => [provider, inFlight]),
+  )
+  labelled(registry, 'svc_provider_calls_queued', 'Requests that wait for a slot.', 'provider', () =>
+    routing().providers.map(({ provider, queued }) => [provider, queued]),
+  )
+}
+
+function labelled(registry: Registry, name: string, help: string, label: string, read: () => [string, number][]): void {
+  const gauge: Gauge = new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      gauge.reset()
+      for (const [value, level] of read()) gauge.set({ [label]: value }, level)
+    },
+  })
+}
+
+/** A reading whose name ends in `_total` only ever grows, and is a counter. */
+function expose(registry: Registry, { name, help, read }: Reading): void {
+  if (!name.endsWith('_total')) {
+    const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) })
+    return
+  }
+  const counter: Counter = new Counter({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      counter.reset()
+      counter.inc(read())
+    },
+  })
+}

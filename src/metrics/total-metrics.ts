@@ -1,0 +1,134 @@
+/** Turns the plain sums into counters, at the moment somebody asks. */
+import { Counter, type Registry } from 'prom-client'
+import type { Ending } from '@/ledger/charge'
+import { NANO_PER_USD } from '@/lib/money'
+import type { RoutingTotals } from './routing-totals'
+import type { TrafficTotals } from './traffic-totals'
+
+type Sample = [labels: Record<string, string | number>, value: number]
+
+const TOKEN_CLASSES = [
+  ['uncached', 'input'],
+  ['cacheRead', 'cache_read'],
+  ['cacheWrite5m', 'cache_write_5m'],
+  ['cacheWrite1h', 'cache_write_1h'],
+  ['output', 'output'],
+] as const
+
+/** Adds requests, tokens, cost, rules and flags. */
+export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
+  const names = ({ format, model, provider }: { format: string; model: string; provider: string }) => ({
+    format,
+    model,
+    provider,
+  })
+  sums(registry, {
+    name: 'svc_requests_total',
+    help: 'Inference requests by client format, answering model, provider, HTTP status and how the answer ended.',
+    labels: ['format', 'model', 'provider', 'status', 'ending'],
+    *samples() {
+      for (const lane of totals.lanes()) {
+        for (const [status, endings] of lane.requests) {
+          for (const [ending, count] of Object.entries(endings) as [Ending, number][]) {
+            if (count > 0) yield [{ ...names(lane), status, ending }, count]
+          }
+        }
+      }
+    },
+  })
+  sums(registry, {
+    name: 'svc_tokens_total',
+    help: 'Charged tokens by class; the classes do not overlap, and reasoning is inside output.',
+    labels: ['model', 'provider', 'format', 'class'],
+    *samples() {
+      for (const lane of totals.lanes()) {
+        for (const [field, name] of TOKEN_CLASSES) {
+          if (lane.tokens[field] > 0) yield [{ ...names(lane), class: name }, lane.tokens[field]]
+        }
+      }
+    },
+  })
+  sums(registry, {
+    name: 'svc_cost_usd_total',
+    help: 'What answered requests were charged, in USD. For reading, not for books: the ledger counts in nano-USD.',
+    labels: ['model', 'provider', 'format'],
+    *samples() {
+      for (const lane of totals.lanes()) if (lane.costNano !== 0) yield [names(lane), lane.costNano / NANO_PER_USD]
+    },
+  })
+  sums(registry, {
+    name: 'svc_charges_total',
+    help: 'Answers by the billing rule that decided their charge.',
+    labels: ['rule'],
+    samples: () => Object.entries(totals.rules).map(([rule, count]): Sample => [{ rule }, count]),
+  })
+  sums(registry, {
+    name: 'svc_charge_flags_total',
+    help: 'Charges that carry a flag: estimated, clamped, overrun, late, expired, forced.',
+    labels: ['flag'],
+    samples: () => Object.entries(totals.flags).map(([flag, count]): Sample => [{ flag }, count]),
+  })
+}
+
+/** Adds attempts, fallbacks and what providers did to us. */
+export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
+  const attempts = (value: 'count' | 'milliseconds', factor: number) =>
+    function* (): Generator<Sample> {
+      for (const [provider, byOutcome] of totals.attempts) {
+        for (const [outcome, total] of byOutcome) yield [{ provider, outcome }, total[value] / factor]
+      }
+    }
+  sums(registry, {
+    name: 'svc_upstream_attempts_total',
+    help: 'Calls to providers: answered, or the class of fault before the first content.',
+    labels: ['provider', 'outcome'],
+    samples: attempts('count', 1),
+  })
+  sums(registry, {
+    name: 'svc_upstream_wait_seconds_total',
+    help: 'Time spent in those calls up to the first content or the fault.',
+    labels: ['provider', 'outcome'],
+    samples: attempts('milliseconds', 1000),
+  })
+  sums(registry, {
+    name: 'svc_fallbacks_total',
+    help: 'Requests that went on from one model to another, by reason.',
+    labels: ['from', 'to', 'reason'],
+    *samples() {
+      for (const [from, byNext] of totals.fallbacks) {
+        for (const [to, byReason] of byNext) for (const [reason, count] of byReason) yield [{ from, to, reason }, count]
+      }
+    },
+  })
+  const byProvider = [
+    ['svc_provider_key_refused_total', 'Alert: the provider refused one of our keys.', totals.refusedKeys],
+    ['svc_upstream_broken_total', 'Answers that a provider broke off after their first content.', totals.broken],
+    ['svc_upstream_retries_total', 'Second calls of the same target for one request.', totals.retries],
+    ['svc_provider_shed_total', 'Requests turned away by the limit of calls in flight.', totals.shed],
+  ] as const
+  for (const [name, help, values] of byProvider) {
+    const samples = () => [...values].map(([provider, count]): Sample => [{ provider }, count])
+    sums(registry, { name, help, labels: ['provider'], samples })
+  }
+  sums(registry, {
+    name: 'svc_circuit_changes_total',
+    help: 'Changes of circuit breakers, by the state they changed to.',
+    labels: ['state'],
+    samples: () => [...totals.circuitChanges].map(([state, count]): Sample => [{ state }, count]),
+  })
+}
+
+type Sums = { name: string; help: string; labels: string[]; samples(): Iterable<Sample> }
+
+function sums(registry: Registry, { name, help, labels, samples }: Sums): void {
+  const counter: Counter = new Counter({
+    name,
+    help,
+    labelNames: labels,
+    registers: [registry],
+    collect() {
+      counter.reset()
+      for (const [values, value] of samples()) counter.inc(values, value)
+    },
+  })
+}

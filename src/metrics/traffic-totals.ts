@@ -1,0 +1,106 @@
+/**
+ * Plain sums of the traffic, kept where every request passes: adding is a few look-ups and allocates nothing once a lane is
+ * known. They become metrics only when somebody asks.
+ */
+import type { Usage } from '@/chat/usage'
+import type { Ending } from '@/ledger/charge'
+import { BILLING_RULES, type BillingRule, EVENT_FLAGS, type EventFlag } from '@/ledger/usage-event'
+import type { AnsweredRequest } from './metrics'
+
+/** The sums of one (client format, model, provider), all names of ours. */
+export type Lane = {
+  format: string
+  model: string
+  provider: string
+  /** Requests by HTTP status and ending. */
+  requests: Map<number, Record<Ending, number>>
+  tokens: Usage
+  costNano: number
+}
+
+export type ChargeRule = BillingRule | 'free'
+
+export interface TrafficTotals {
+  answered(request: AnsweredRequest): void
+  /** `model` is already bounded to names of the catalogue. */
+  refused(format: string, model: string, status: number): void
+  flagged(flag: EventFlag, count: number): void
+  lanes(): Iterable<Lane>
+  readonly rules: Readonly<Record<ChargeRule, number>>
+  readonly flags: Readonly<Record<EventFlag, number>>
+}
+
+/** The provider of a request that never got to one. */
+export const NO_PROVIDER = 'none'
+
+/** Creates totals of nothing. */
+export function createTrafficTotals(): TrafficTotals {
+  const byFormat = new Map<string, Map<string, Map<string, Lane>>>()
+  const all: Lane[] = []
+  const rules = zeros<ChargeRule>([...BILLING_RULES, 'free'])
+  const flags = zeros<EventFlag>(EVENT_FLAGS)
+
+  function laneOf(format: string, model: string, provider: string): Lane {
+    const byModel = entryOf(byFormat, format, () => new Map<string, Map<string, Lane>>())
+    const byProvider = entryOf(byModel, model, () => new Map<string, Lane>())
+    return entryOf(byProvider, provider, () => {
+      const lane = openLane(format, model, provider)
+      all.push(lane)
+      return lane
+    })
+  }
+
+  return {
+    answered({ format, model, provider, status, ending, charge }) {
+      const lane = laneOf(format, model, provider)
+      count(lane, status, ending)
+      if (charge.kind === 'free') {
+        rules.free++
+        return
+      }
+      rules[charge.rule]++
+      for (const flag of charge.flags) flags[flag]++
+      lane.costNano += charge.cost
+      addUsage(lane.tokens, charge.usage)
+    },
+    refused: (format, model, status) => count(laneOf(format, model, NO_PROVIDER), status, 'refused'),
+    flagged(flag, added) {
+      flags[flag] += added
+    },
+    lanes: () => all,
+    rules,
+    flags,
+  }
+}
+
+function openLane(format: string, model: string, provider: string): Lane {
+  const tokens = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
+  return { format, model, provider, requests: new Map(), tokens, costNano: 0 }
+}
+
+function count(lane: Lane, status: number, ending: Ending): void {
+  const endings = entryOf(lane.requests, status, () => ({ complete: 0, broken: 0, disconnected: 0, refused: 0 }))
+  endings[ending]++
+}
+
+function addUsage(sum: Usage, usage: Usage): void {
+  sum.uncached += usage.uncached
+  sum.cacheRead += usage.cacheRead
+  sum.cacheWrite5m += usage.cacheWrite5m
+  sum.cacheWrite1h += usage.cacheWrite1h
+  sum.output += usage.output
+  sum.reasoning += usage.reasoning
+}
+
+/** The entry of `key`, made where there is none yet. */
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+function zeros<K extends string>(names: readonly K[]): Record<K, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>
+}

@@ -1,0 +1,261 @@
+/**
+ * One request's way through its plan: hands out attempts one at a time, and after each failure decides where to go next.
+ *
+ * Targets are tried in the plan's order as long as they are let through at that moment: the breaker admits them, a key is
+ * free, and the provider has a slot. Those that aren't are left for later; when only such are left, the busy ones are waited
+ * for, and then the others are tried anyway, because a call that will probably fail is better than a refusal.
+ */
+import type { ProviderKey } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { Release } from '@/routing/health/concurrency'
+import { targetId } from '@/routing/health/target-id'
+import type { Plan, PlannedTarget } from '@/routing/plan/plan'
+import { type NextStep, nextStep } from './attempt-policy'
+import { type AttemptFault, classify } from './fault-class'
+import { issueTicket, type RoutingParts, type Ticket } from './ticket'
+
+/** One failed attempt, as logs and the caller's headers tell it. */
+export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
+
+export interface Journey {
+  /**
+   * The next attempt, after whatever pause the policy asks for; undefined where nothing is left, the deadline is over, or the
+   * client is gone. The ticket before must have been told how it ended.
+   */
+  next(): Promise<Ticket | undefined>
+  /** The failed attempts so far, in order. */
+  readonly trail: readonly AttemptNote[]
+  /** Why nothing was tried: every provider is busy, or it is too late. */
+  refusal(): GatewayError
+}
+
+/** Everything up to the first content has to happen within this time, however many attempts it takes. */
+export const DEADLINE_MS = 600_000
+/** A target that is tried against its breaker's advice may be silent for this long at most. */
+export const LAST_RESORT_PATIENCE_MS = 60_000
+/** Silence that counts against a target: a stream should have begun, a whole answer be finished. */
+export const SLOW_STREAM_MS = 30_000
+export const SLOW_WHOLE_MS = 120_000
+
+type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
+
+type Travel = {
+  parts: RoutingParts
+  entries: Entry[]
+  stream: boolean
+  signal: AbortSignal
+  deadlineMs: number
+  trail: AttemptNote[]
+  attempts: number
+  isOver: boolean
+  /** Go on with this entry first: the same key after a pause, or another key at once. */
+  resume: { entry: Entry; key: ProviderKey | undefined; delayMs: number } | undefined
+  overload: GatewayError | undefined
+  last: { entry: Entry; fault: AttemptFault } | undefined
+}
+
+/** Starts a journey through `plan`. `signal` fires when the client goes away. */
+export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, signal: AbortSignal): Journey {
+  parts.budget.noteRequest()
+  const travel: Travel = {
+    parts,
+    entries: plan.targets.map((planned) => ({ planned, isDone: false, attempts: 0, avoidedKeys: new Set() })),
+    stream,
+    signal,
+    deadlineMs: parts.clock.monotonic() + DEADLINE_MS,
+    trail: [],
+    attempts: 0,
+    isOver: false,
+    resume: undefined,
+    overload: undefined,
+    last: undefined,
+  }
+  return {
+    trail: travel.trail,
+    next: () => advance(travel),
+    refusal: () => travel.overload ?? tooLate(),
+  }
+}
+
+async function advance(travel: Travel): Promise<Ticket | undefined> {
+  const { resume, signal } = travel
+  travel.resume = undefined
+  if (isAtEnd(travel)) return undefined
+  if (resume) {
+    if (resume.delayMs > 0) await travel.parts.pause(resume.delayMs, signal)
+    if (isAtEnd(travel)) return undefined
+    const ticket = tryEntry(travel, resume.entry, resume.key)
+    if (ticket) return ticket
+  }
+  const open = travel.entries.filter((entry) => !entry.isDone)
+  for (const entry of open) {
+    const ticket = tryEntry(travel, entry, undefined)
+    if (ticket) return ticket
+  }
+  return (await waitForSlot(travel, open)) ?? (await tryAnyway(travel, open))
+}
+
+function isAtEnd(travel: Travel): boolean {
+  return travel.isOver || travel.signal.aborted || travel.parts.clock.monotonic() >= travel.deadlineMs
+}
+
+/** A ticket for the entry if it is let through right now. */
+function tryEntry(travel: Travel, entry: Entry, sameKey: ProviderKey | undefined): Ticket | undefined {
+  const { provider } = entry.planned.target
+  const key = sameKey ?? travel.parts.keys.pickUsable(provider, entry.avoidedKeys)
+  const release = key && travel.parts.limiter.tryTake(provider)
+  return key && release && open(travel, entry, key, release, false)
+}
+
+/** Waits for the first provider that is only busy. Where none has room soon enough, says so and leaves them. */
+async function waitForSlot(travel: Travel, entries: readonly Entry[]): Promise<Ticket | undefined> {
+  const { breaker, keys, limiter } = travel.parts
+  for (const entry of entries) {
+    const { target } = entry.planned
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys)
+    if (!key || !breaker.admits(targetId(target))) continue
+    const release = await takeSlot(travel, entry, limiter.take(target.provider, travel.signal))
+    if (travel.signal.aborted) release?.()
+    if (isAtEnd(travel)) return undefined
+    const ticket = release && open(travel, entry, key, release, false)
+    if (ticket) return ticket
+  }
+  return undefined
+}
+
+async function tryAnyway(travel: Travel, entries: readonly Entry[]): Promise<Ticket | undefined> {
+  const { keys, limiter } = travel.parts
+  for (const entry of entries) {
+    if (entry.isDone) continue
+    const { target } = entry.planned
+    const key = keys.pickResting(target.provider, entry.avoidedKeys)
+    const release = key && (await takeSlot(travel, entry, limiter.take(target.provider, travel.signal)))
+    if (travel.signal.aborted) release?.()
+    if (isAtEnd(travel)) return undefined
+    if (key && release) return open(travel, entry, key, release, true)
+    entry.isDone = true
+  }
+  travel.isOver = true
+  return undefined
+}
+
+async function takeSlot(travel: Travel, entry: Entry, taking: Promise<Release | undefined>) {
+  try {
+    return await taking
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    travel.overload ??= error
+    travel.parts.notify({ type: 'shed', provider: entry.planned.target.provider.name })
+    entry.isDone = true
+    return undefined
+  }
+}
+
+/** Enters the breaker and issues the ticket; gives the slot back where the breaker refuses. */
+function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, isForced: boolean): Ticket | undefined {
+  const { parts, stream } = travel
+  const { provider } = entry.planned.target
+  const slowAfterMs = Math.min(stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS, provider.timeouts.firstByteMs)
+  const isAgainstAdvice = isForced && !parts.breaker.admits(targetId(entry.planned.target))
+  const circuit = parts.breaker.enter(targetId(entry.planned.target), slowAfterMs, isForced)
+  if (!circuit) {
+    release()
+    return undefined
+  }
+  noteMove(travel, entry)
+  entry.attempts++
+  travel.attempts++
+  const limitMs = Math.min(remainingMs(travel), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
+  return issueTicket(parts, {
+    planned: withPatience(entry.planned, limitMs),
+    key,
+    number: travel.attempts,
+    stream,
+    release,
+    circuit,
+    onFailed: (fault, milliseconds) => goOn(travel, entry, key, fault, milliseconds),
+  })
+}
+
+/** Notes a failure and decides on the step after it. */
+function goOn(travel: Travel, entry: Entry, key: ProviderKey, fault: AttemptFault, milliseconds: number): void {
+  const { parts } = travel
+  const { model, target } = entry.planned
+  travel.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
+  travel.last = { entry, fault }
+  const faultClass = classify(fault)
+  if (faultClass === 'rate-limited' || faultClass === 'credentials') entry.avoidedKeys.add(key.id)
+  if (faultClass === 'credentials') avoidEverywhere(travel, entry, key)
+  const state = {
+    attemptsHere: entry.attempts,
+    attemptsInAll: travel.attempts,
+    hasOtherKey: parts.keys.pickUsable(target.provider, entry.avoidedKeys) !== undefined,
+    hasAlternative: travel.entries.some((other) => other !== entry && !other.isDone),
+    isAdmitted: parts.breaker.admits(targetId(target)),
+    remainingMs: remainingMs(travel),
+    patienceMs: target.provider.timeouts.firstByteMs,
+  }
+  take(travel, entry, key, nextStep(fault, state, { random: parts.random, takeRetry: parts.budget.takeRetry }))
+}
+
+function take(travel: Travel, entry: Entry, key: ProviderKey, step: NextStep): void {
+  switch (step.kind) {
+    case 'retry-same':
+      travel.resume = { entry, key, delayMs: step.delayMs }
+      travel.parts.notify({ type: 'retry', provider: entry.planned.target.provider.name })
+      return
+    case 'next-key':
+      travel.resume = { entry, key: undefined, delayMs: 0 }
+      return
+    case 'next-target':
+      entry.isDone = true
+      return
+    case 'next-model':
+      for (const other of travel.entries) if (other.planned.model === entry.planned.model) other.isDone = true
+      return
+    case 'stop':
+      travel.isOver = true
+  }
+}
+
+/** A key that was refused is refused for every model of its provider. */
+function avoidEverywhere(travel: Travel, { planned }: Entry, key: ProviderKey): void {
+  for (const other of travel.entries) {
+    if (other.planned.target.provider === planned.target.provider) other.avoidedKeys.add(key.id)
+  }
+}
+
+function noteMove(travel: Travel, entry: Entry): void {
+  const { last } = travel
+  if (!last || last.entry.planned.model === entry.planned.model) return
+  const [from, to] = [last.entry.planned.model.id, entry.planned.model.id]
+  travel.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
+}
+
+function remainingMs(travel: Travel): number {
+  return travel.deadlineMs - travel.parts.clock.monotonic()
+}
+
+function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {
+  const { target } = planned
+  const { provider } = target
+  if (provider.timeouts.firstByteMs <= limitMs) return planned
+  const timeouts = { ...provider.timeouts, firstByteMs: Math.ceil(limitMs) }
+  return { ...planned, target: { ...target, provider: { ...provider, timeouts } } }
+}
+
+function reasonOf(fault: AttemptFault): string {
+  switch (fault.kind) {
+    case 'refused':
+      return String(fault.error.status)
+    case 'timeout':
+      return `${fault.phase}-timeout`
+    default:
+      return fault.kind
+  }
+}
+
+/** Where nothing was tried and nobody was busy, the deadline is over or the client is gone. */
+function tooLate(): GatewayError {
+  return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
+}

@@ -1,0 +1,245 @@
+/** The operator commands as an operator runs them: as processes, on real stores. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { isWellFormedKey } from '@/accounts/key-text'
+import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
+import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import { accountKey } from '@/ledger/store/names'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(120_000)
+
+type Outcome = { code: number; stdout: string; stderr: string; json: Record<string, unknown> }
+
+let redis: TestServer
+let databaseUrl: string
+let stores: Record<string, string>
+let fixture: Fixture
+
+beforeAll(async () => {
+  redis = await startRedis()
+  databaseUrl = await freshDatabase()
+  stores = { REDIS_URL: redis.url, DATABASE_URL: databaseUrl }
+  fixture = await openFixture(redis.url, databaseUrl)
+})
+afterAll(async () => {
+  await fixture.close()
+  await redis.stop()
+})
+
+describe('the life of a customer, by commands', () => {
+  let accountId = ''
+  let keyId = ''
+
+  test('account create', async () => {
+    const { json } = await succeed('account create --email ada@example.test', '--name', 'Ada Lovelace')
+    accountId = String(json.accountId)
+    expect(await fixture.accounts.find(accountId)).toMatchObject({ name: 'Ada Lovelace', email: 'ada@example.test' })
+    expect((await refuse('account create --email ADA@example.test --name Again')).stderr).toContain('exists already')
+  })
+
+  test('credit add, once per reference', async () => {
+    const add = `credit add --account ${accountId} --usd 10.00 --reference invoice-1`
+    expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
+    expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
+    expect((await succeed(`credit add --account ${accountId} --usd -0.5 --reference refund`)).json).toEqual({
+      balanceUsd: 9.5,
+    })
+    const other = await refuse(`credit add --account ${accountId} --usd 11 --reference invoice-1`)
+    expect(other.stderr).toBe('the reference invoice-1 was used for 10 USD\n')
+    expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: 9_500_000_000 })
+  })
+
+  test('key create, with limits, shown once', async () => {
+    const { json } = await succeed(
+      `key create --account ${accountId} --name ci --requests-per-minute 7 --tokens-per-minute 900 --concurrency 3`,
+      '--monthly-budget-usd',
+      '2.5',
+    )
+    keyId = String(json.keyId)
+    expect(isWellFormedKey(String(json.key), 'svc')).toBe(true)
+    expect(await fixture.ledger.readKey({ accountId, keyId })).toMatchObject({
+      ...{ status: 'active', requestsPerMinute: 7, tokensPerMinute: 900, concurrency: 3, monthlyBudget: 2_500_000_000 },
+    })
+  })
+
+  test('key deactivate, activate, delete take effect at once', async () => {
+    const steps = [
+      ['deactivate', 'deactivated'],
+      ['activate', 'active'],
+      ['delete', 'deleted'],
+    ] as const
+    for (const [verb, status] of steps) {
+      expect((await succeed(`key ${verb} --key ${keyId}`)).json).toEqual({ keyId, status })
+      expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe(status)
+    }
+    expect((await refuse(`key activate --key ${keyId}`)).stderr).toBe(`the key ${keyId} was deleted\n`)
+  })
+
+  test('account suspend and activate', async () => {
+    await succeed(`account suspend --account ${accountId}`)
+    expect((await fixture.ledger.readBalance(accountId))?.status).toBe('suspended')
+    await succeed(`account activate --account ${accountId}`)
+    expect((await fixture.ledger.readBalance(accountId))?.status).toBe('active')
+  })
+
+  test('ledger check and rebuild: damage is found, named, mended', async () => {
+    const sound = await succeed('ledger check')
+    expect(sound.json).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 0, unsyncedEvents: 0 })
+    await fixture.redis.hincrby(accountKey(accountId), 'available', 77)
+    const damaged = await run(['ledger', 'check'], stores)
+    expect(damaged).toMatchObject({
+      code: 1,
+      json: { ok: false, violations: [{ kind: 'balance_differs', accountId }] },
+    })
+    expect((await succeed('ledger rebuild')).json).toEqual({ accounts: 1 })
+    expect((await succeed('ledger check')).json.ok).toBe(true)
+    await fixture.database.sql`UPDATE accounts SET balance_nano = balance_nano + 1`
+    const drifted = await run(['ledger', 'check'], stores)
+    expect(JSON.stringify(drifted.json.violations)).toContain('history_balance_differs')
+    expect(drifted.code).toBe(1)
+    await fixture.database.sql`UPDATE accounts SET balance_nano = balance_nano - 1`
+    expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: nano(9_500_000_000) })
+  })
+
+  test('user create keeps an argon2id hash and no password', async () => {
+    const { json } = await succeed('user create --email root@example.test --role admin --password', 'correct horse')
+    const [user] = await fixture.database.sql`SELECT role, email_verified, account_id, password_hash
+      FROM users JOIN credentials ON user_id = users.id WHERE users.id = ${String(json.userId)}`
+    expect(user).toMatchObject({ email_verified: true, account_id: expect.stringMatching(/^acct_/) })
+    expect(user?.role).toBe('admin')
+    expect(user?.password_hash).toStartWith('$argon2id$')
+    expect(await Bun.password.verify('correct horse', user?.password_hash)).toBe(true)
+    expect((await refuse('user create --email ROOT@example.test --password', 'battery staple')).stderr).toContain(
+      'exists',
+    )
+  })
+})
+
+describe('what cannot be done', () => {
+  test.each([
+    ['frobnicate', 'unknown command "frobnicate"'],
+    ['account', 'unknown command "account"'],
+    ['account create --email a@example.test', 'account create needs --name'],
+    ['account create --email nobody --name x', '--email must be an e-mail address'],
+    ['account create --email a@example.test --name x --colour red', "Unknown option '--colour'"],
+    ['credit add --account acct_none --usd 1 --reference r', 'no account acct_none'],
+    ['credit add --account a --usd 1e3 --reference r', '--usd must be an amount in USD'],
+    ['credit add --account a --usd 0.0000000001 --reference r', '--usd must be an amount in USD'],
+    ['credit add --account a --usd 0 --reference r', '--usd must be an amount in USD'],
+    ['credit add --account a --usd nan --reference r', '--usd must be an amount in USD'],
+    ['key create --account acct_none --name x', 'no account acct_none'],
+    ['key create --account a --name x --concurrency 0', '--concurrency must be an integer from 1 to'],
+    ['key create --account a --name x --concurrency 1.5', '--concurrency must be an integer from 1 to'],
+    ['key create --account a --name x --monthly-budget-usd -1', '--monthly-budget-usd must be an amount'],
+    ['key delete --key key_none', 'there is no key of that id'],
+    ['user create --email a@example.test --password short', '--password must have 8 to 256 characters'],
+    ['user create --email a@example.test --password longenough --role king', '--role must be one of member, admin'],
+  ])('%s', async (line, message) => {
+    const { stdout, stderr } = await refuse(line)
+    expect(stderr).toContain(message)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(stdout).toBe('')
+  })
+
+  test('without its stores, a command says which one is missing, and no secret', async () => {
+    const nowhere = { REDIS_URL: 'redis://:hidden-word@127.0.0.1:1', DATABASE_URL: databaseUrl }
+    const noRedis = await run(['ledger', 'check'], nowhere)
+    expect(noRedis).toMatchObject({ code: 1, stdout: '' })
+    expect(noRedis.stderr).toContain('cannot use Redis')
+    const noPostgres = await run(['ledger', 'check'], {
+      ...stores,
+      DATABASE_URL: 'postgres://u:hidden-word@127.0.0.1:1/x',
+    })
+    expect(noPostgres.stderr).toContain('cannot use Postgres')
+    expect(noRedis.stderr + noPostgres.stderr).not.toContain('hidden-word')
+  })
+
+  test('a broken setting is named', async () => {
+    expect((await run(['ledger', 'check'], { ...stores, PORT: 'eighty' })).stderr).toContain('PORT')
+  })
+})
+
+test('without arguments the help lists every command, and needs no store', async () => {
+  for (const args of [[], ['help'], ['--help']]) {
+    const { code, stdout } = await run(args, { REDIS_URL: 'redis://127.0.0.1:1' })
+    expect(code).toBe(0)
+    for (const words of [
+      'account create',
+      'credit add',
+      'key create',
+      'ledger check',
+      'ledger rebuild',
+      'user create',
+    ]) {
+      expect(stdout).toContain(words)
+    }
+  }
+  expect((await run(['key', 'create', '--help'], {})).stdout).toContain('--monthly-budget-usd')
+})
+
+test('with the embedded stores of a running gateway, commands use them and leave them running', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
+  const progress = () => undefined
+  const cacheDir = join(import.meta.dir, '..', '..', '.cache')
+  const servers = [
+    await startEmbeddedRedis({ dataDir, cacheDir, progress }),
+    await startEmbeddedPostgres({ dataDir, progress }),
+  ]
+  try {
+    const [redisServer, postgresServer] = servers
+    const args = ['account', 'create', '--email', 'r@example.test', '--name', 'R']
+    const created = await run(args, { DATA_DIR: dataDir })
+    expect(created).toMatchObject({ code: 0, stderr: '' })
+    const other = await openFixture(redisServer?.url ?? '', postgresServer?.url ?? '')
+    expect(await other.accounts.find(String(created.json.accountId))).toMatchObject({ name: 'R' })
+    await other.close()
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+test('with embedded stores and no gateway, commands bring the servers themselves and leave none running', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
+  try {
+    const environment = { DATA_DIR: dataDir }
+    const created = await run(['account', 'create', '--email', 'e@example.test', '--name', 'E'], environment)
+    expect(created).toMatchObject({ code: 0 })
+    const { accountId } = created.json
+    const add = ['credit', 'add', '--account', String(accountId), '--usd', '3', '--reference', 'r']
+    expect((await run(add, environment)).json).toEqual({ balanceUsd: 3 })
+    expect((await run(['ledger', 'check'], environment)).json).toMatchObject({ ok: true, accounts: 1 })
+    expect(await Bun.file(join(dataDir, 'postgres', 'server.json')).exists()).toBe(false)
+    expect(await Bun.file(join(dataDir, 'redis', 'server.json')).exists()).toBe(false)
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+async function succeed(line: string, ...more: string[]): Promise<Outcome> {
+  const outcome = await run([...line.split(' '), ...more], stores)
+  expect(outcome).toMatchObject({ code: 0, stderr: '' })
+  return outcome
+}
+
+async function refuse(line: string, ...more: string[]): Promise<Outcome> {
+  const outcome = await run([...line.split(' '), ...more], stores)
+  expect(outcome).toMatchObject({ code: 1, stdout: '' })
+  return outcome
+}
+
+async function run(args: readonly string[], environment: Record<string, string>): Promise<Outcome> {
+  const child = Bun.spawn([process.execPath, 'src/cli/main.ts', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const json = stdout.startsWith('{') ? JSON.parse(stdout) : {}
+  return { code: await child.exited, stdout, stderr, json }
+}

@@ -1,0 +1,97 @@
+/** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { recordCredit } from '@/accounts/credits'
+import { moveMoney } from '@/console/administration/approvals/move-money'
+import { warmLedger } from '@/console/administration/approvals/orders-within'
+import type { OrdersDeps } from '@/console/orders/orders'
+import { nano } from '@/lib/money'
+import { balanceOf, type Office, openOffice } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let office: Office
+let deps: OrdersDeps
+
+beforeAll(async () => {
+  office = await openOffice()
+  const { database, deps: app } = office.gateway.gateway
+  deps = { database, ledger: app.ledger, clock: app.clock, logger: app.logger, methods: app.dashboard.methods }
+})
+afterAll(() => office.stop())
+
+/** Credits 1 USD, then does what a test wants. */
+async function credit<Outcome extends { kind: string; isKept?: boolean }>(
+  accountId: string,
+  end: (attempt: number) => Outcome,
+): Promise<Outcome> {
+  let attempt = 0
+  return moveMoney<Outcome>(deps, async (transaction, credits) => {
+    const amount = nano(1_000_000_000)
+    const recorded = await recordCredit(transaction, { accountId, amount, reference: 'frame' })
+    if (recorded.kind === 'recorded') credits.push({ accountId, entryId: recorded.entryId, amount })
+    attempt += 1
+    return end(attempt)
+  })
+}
+
+async function entriesOf(accountId: string): Promise<number> {
+  const { sql } = office.gateway.gateway.database
+  const rows = await sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
+  return rows.length
+}
+
+function lostRace(): Error {
+  return Object.assign(new Error('deadlock detected'), { code: '40P01' })
+}
+
+describe('a transaction that moves money', () => {
+  test('is undone where it is refused, and neither history nor ledger has it', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    expect(await credit(accountId, () => ({ kind: 'refused', isKept: false }))).toEqual({
+      kind: 'refused',
+      isKept: false,
+    })
+    expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
+  })
+
+  test('stays where the refusal says so', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    await credit(accountId, () => ({ kind: 'refused', isKept: true }))
+    expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
+  })
+
+  test('is run again after a lost race, and credits once', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    const outcome = await credit(accountId, (attempt) => {
+      if (attempt < 3) throw lostRace()
+      return { kind: 'done' }
+    })
+    expect(outcome).toEqual({ kind: 'done' })
+    expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([1, 1])
+  })
+
+  test('gives up after three lost races, and leaves nothing', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    const lost = credit(accountId, () => {
+      throw lostRace()
+    })
+    await expect(lost).rejects.toThrow('deadlock detected')
+    expect([await entriesOf(accountId), await balanceOf(office, accountId)]).toEqual([0, 0])
+  })
+
+  test('is not run again after any other failure', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    let attempts = 0
+    const failing = credit(accountId, (attempt) => {
+      attempts = attempt
+      throw new Error('a bug')
+    })
+    await expect(failing).rejects.toThrow('a bug')
+    expect(attempts).toBe(1)
+  })
+})
+
+test('what a transaction will ask of the ledger is loaded before, also for an order that does not exist', async () => {
+  const refund = { kind: 'order.refund', orderId: 'order_none', amountCents: 100, allowNegative: false } as const
+  await expect(warmLedger(deps, refund)).resolves.toBeUndefined()
+})

@@ -1,0 +1,226 @@
+/** Bank statements end to end: the preview changes nothing, the commit does what was previewed, each line once. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { PreviewOutcome } from '@/console/administration/statements/preview'
+import type { Order } from '@/console/orders/types'
+import { assert } from '@/lib/assert'
+import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.stop())
+
+type Booking = { usd: string; text: string; currency?: string; day?: string; payer?: string }
+type Previewed = Extract<PreviewOutcome, { kind: 'previewed' }>
+
+let bookingCount = 0
+
+/** A statement in which every booking differs from those of other tests. */
+function statement(bookings: readonly Booking[]): string {
+  const rows = bookings.map(({ usd, text, currency = 'USD', day = '2026-11-20', payer }) =>
+    [day, usd, currency, text, payer ?? `Payer ${++bookingCount}`].join(','),
+  )
+  return ['Date,Amount,Currency,Reference,Counterparty', ...rows].join('\n')
+}
+
+async function preview(text: string, by = office.ada): Promise<Previewed> {
+  const outcome = await office.administration.previewStatement(by, text, { dateOrder: 'detect', currency: undefined })
+  assert(outcome.kind === 'previewed', JSON.stringify(outcome))
+  return outcome
+}
+
+async function commit({ importId, digest }: Previewed, by = office.ada) {
+  const outcome = await office.administration.commitStatement(by, { importId, digest, reason: 'November' })
+  assert(outcome.kind === 'committed', outcome.kind)
+  return outcome.lines.map((line) => line.result)
+}
+
+const verdictsOf = (previewed: Previewed) => previewed.lines.map((line) => line.verdict)
+
+async function stateOf(order: Order): Promise<string | undefined> {
+  return (await office.gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state
+}
+
+describe('a preview', () => {
+  test('says what each line will do, and changes nothing', async () => {
+    const [fits, differs, expired] = [
+      await pendingOrder(office, 50),
+      await pendingOrder(office, 60),
+      await pendingOrder(office, 70),
+    ]
+    const { sql } = office.gateway.gateway.database
+    await sql`UPDATE orders SET created_at = created_at - interval '1 day', expires_at = now() - interval '1 second'
+      WHERE id = ${expired.orderId}`
+    const previewed = await preview(
+      statement([
+        { usd: '50.00', text: `invoice ${fits.reference.toLowerCase().replaceAll('-', ' ')}` },
+        { usd: '50.00', text: `second ${fits.reference}` },
+        { usd: '59.99', text: differs.reference },
+        { usd: '60.00', text: differs.reference, currency: 'EUR' },
+        { usd: '70.00', text: expired.reference },
+        { usd: '10.00', text: 'SVC-2222-2222' },
+        { usd: '10.00', text: 'thank you' },
+        { usd: '10.00', text: `${fits.reference} ${differs.reference}` },
+        { usd: '-50.00', text: fits.reference },
+      ]),
+    )
+    expect(verdictsOf(previewed)).toEqual([
+      'credit',
+      'second_for_order',
+      'amount_differs',
+      'amount_differs',
+      'order_not_open',
+      'unknown_reference',
+      'no_reference',
+      'several_references',
+      'outgoing',
+    ])
+    expect(await stateOf(fits)).toBe('pending')
+    expect(await balanceOf(office, fits.accountId)).toBe(0)
+    const [row] = await sql`SELECT count(*)::int AS payments FROM payments`
+    expect(row).toEqual({ payments: 0 })
+  })
+
+  test('with faults stores nothing', async () => {
+    const { sql } = office.gateway.gateway.database
+    const [before] = await sql`SELECT count(*)::int AS imports FROM statement_imports`
+    const options = { dateOrder: 'detect', currency: undefined } as const
+    const outcome = await office.administration.previewStatement(office.ada, 'nothing', options)
+    expect(outcome.kind).toBe('faulty')
+    expect((await sql`SELECT count(*)::int AS imports FROM statement_imports`)[0]).toEqual(before)
+  })
+})
+
+describe('a commit', () => {
+  test('credits what fits and keeps what names an order it does not fit', async () => {
+    const [fits, differs] = [await pendingOrder(office, 50), await pendingOrder(office, 60)]
+    const previewed = await preview(
+      statement([
+        { usd: '50.00', text: fits.reference },
+        { usd: '61.00', text: differs.reference, payer: 'Generous Ltd' },
+        { usd: '10.00', text: 'thank you' },
+      ]),
+    )
+    expect(await commit(previewed)).toEqual(['credited', 'kept'])
+    expect(await balanceOf(office, fits.accountId)).toBe(50)
+    expect(await stateOf(fits)).toBe('paid')
+    expect(await stateOf(differs)).toBe('pending')
+    const { orders } = office.gateway.gateway.deps.dashboard
+    const waiting = await orders.payments({ orderId: differs.orderId })
+    expect(waiting.items).toMatchObject([{ mismatch: 'overpaid', amountCents: 6_100, payer: 'Generous Ltd' }])
+  })
+
+  test('again, also many at once, credits nothing again', async () => {
+    const order = await pendingOrder(office, 80)
+    const previewed = await preview(statement([{ usd: '80.00', text: order.reference }]))
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => commit(previewed)))
+    expect(outcomes).toEqual(Array(5).fill(['credited']))
+    expect(await commit(previewed)).toEqual(['credited'])
+    expect(await balanceOf(office, order.accountId)).toBe(80)
+  })
+
+  test('of the same statement uploaded again finds everything imported', async () => {
+    const order = await pendingOrder(office, 90)
+    const text = statement([{ usd: '90.00', text: order.reference }])
+    await commit(await preview(text))
+    const again = await preview(text, office.bob)
+    expect(verdictsOf(again)).toEqual(['already_imported'])
+    expect(await commit(again, office.bob)).toEqual([])
+    expect(await balanceOf(office, order.accountId)).toBe(90)
+  })
+
+  test('of two previews of one statement credits once', async () => {
+    const order = await pendingOrder(office, 95)
+    const text = statement([{ usd: '95.00', text: order.reference }])
+    const [one, other] = [await preview(text), await preview(text, office.bob)]
+    const results = await Promise.all([commit(one), commit(other, office.bob)])
+    expect(results.flat().sort()).toEqual(['credited', 'refused'])
+    expect(await balanceOf(office, order.accountId)).toBe(95)
+  })
+
+  test('of a statement that overlaps takes only what is new', async () => {
+    const [one, two] = [await pendingOrder(office, 41), await pendingOrder(office, 42)]
+    const shared = { usd: '41.00', text: one.reference, payer: 'Same' }
+    await commit(await preview(statement([shared])))
+    const later = await preview(statement([shared, { usd: '42.00', text: two.reference }]))
+    expect(verdictsOf(later)).toEqual(['already_imported', 'credit'])
+    expect(await commit(later)).toEqual(['credited'])
+  })
+
+  test('after the order was paid another way keeps the payment and credits nothing', async () => {
+    const order = await pendingOrder(office, 55)
+    const previewed = await preview(statement([{ usd: '55.00', text: order.reference }]))
+    const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 5_500 } as const
+    await office.administration.request(office.bob, { operation, reason: 'seen', key: crypto.randomUUID() })
+    expect(await commit(previewed)).toEqual(['kept'])
+    expect(await balanceOf(office, order.accountId)).toBe(55)
+  })
+
+  test('of somebody else, or of another digest, is refused', async () => {
+    const order = await pendingOrder(office, 56)
+    const previewed = await preview(statement([{ usd: '56.00', text: order.reference }]))
+    const { importId, digest } = previewed
+    const reason = 'November'
+    expect(await office.administration.commitStatement(office.bob, { importId, digest, reason })).toEqual({
+      kind: 'not_found',
+    })
+    const other = { importId, digest: '0'.repeat(64), reason }
+    expect(await office.administration.commitStatement(office.ada, other)).toEqual({ kind: 'other_preview' })
+    expect(await stateOf(order)).toBe('pending')
+  })
+})
+
+describe('the two-person rule', () => {
+  test('applies to each line, and the line is credited once the second administrator agrees', async () => {
+    const [small, large] = [await pendingOrder(office, 100), await pendingOrder(office, 3_000)]
+    const text = statement([
+      { usd: '100.00', text: small.reference },
+      { usd: '3000.00', text: large.reference },
+    ])
+    expect(await commit(await preview(text))).toEqual(['credited', 'awaiting_approval'])
+    expect(verdictsOf(await preview(text, office.bob))).toEqual(['already_imported', 'already_imported'])
+    const waiting = await office.administration.listApprovals({ status: 'pending' })
+    const approvalId = waiting.items.find((item) => item.account?.accountId === large.accountId)?.approvalId ?? ''
+    expect(await office.administration.decide(office.ada, { approvalId, decision: 'approve', note: '' })).toEqual({
+      kind: 'own_request',
+    })
+    await office.administration.decide(office.bob, { approvalId, decision: 'approve', note: 'seen' })
+    expect(await balanceOf(office, large.accountId)).toBe(3_000)
+    expect(await stateOf(large)).toBe('paid')
+  })
+
+  test('a line whose approval was rejected may be imported again', async () => {
+    const order = await pendingOrder(office, 2_000)
+    const text = statement([{ usd: '2000.00', text: order.reference }])
+    await commit(await preview(text))
+    const waiting = await office.administration.listApprovals({ status: 'pending' })
+    const approvalId = waiting.items.find((item) => item.account?.accountId === order.accountId)?.approvalId ?? ''
+    await office.administration.decide(office.bob, { approvalId, decision: 'reject', note: 'not on my copy' })
+    expect(verdictsOf(await preview(text))).toEqual(['credit'])
+  })
+
+  test('many small lines for one account count together with everything else of the day', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    await office.administration.request(office.ada, adjustment(accountId, 700))
+    const [one, two] = [await pendingOrder(office, 200, accountId), await pendingOrder(office, 200, accountId)]
+    const text = statement([
+      { usd: '200.00', text: one.reference },
+      { usd: '200.00', text: two.reference },
+    ])
+    expect(await commit(await preview(text))).toEqual(['credited', 'awaiting_approval'])
+    expect(await balanceOf(office, accountId)).toBe(900)
+  })
+})
+
+test('a preview that nobody committed is cleared away after a day', async () => {
+  const previewed = await preview(statement([{ usd: '1.00', text: 'x' }]))
+  const { sql } = office.gateway.gateway.database
+  await sql`UPDATE statement_imports SET created_at = now() - interval '2 days' WHERE id = ${previewed.importId}`
+  await preview(statement([{ usd: '1.00', text: 'y' }]))
+  const rows = await sql`SELECT id FROM statement_imports WHERE id = ${previewed.importId}`
+  expect(rows).toHaveLength(0)
+})

@@ -1,0 +1,279 @@
+/** The two-person rule: above the limit a second administrator agrees, once, and splitting an amount doesn't help. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { verifyAuditChain } from '@/accounts/audit'
+import { expireApprovals } from '@/console/administration/approvals/approvals'
+import { assert } from '@/lib/assert'
+import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.stop())
+
+async function newAccount(usd = '0'): Promise<string> {
+  return (await office.gateway.customer(usd)).accountId
+}
+
+/** Asks for more than the limit; returns the approval's id. */
+async function askAbove(accountId: string, usd = 1_500): Promise<string> {
+  const outcome = await office.administration.request(office.ada, adjustment(accountId, usd))
+  assert(outcome.kind === 'awaiting_approval', outcome.kind)
+  return outcome.approvalId
+}
+
+function decide(by: Office['ada'], approvalId: string, decision: 'approve' | 'reject' | 'withdraw' = 'approve') {
+  return office.administration.decide(by, { approvalId, decision, note: '' })
+}
+
+describe('within the limit', () => {
+  test('credit goes up and down at once', async () => {
+    const accountId = await newAccount()
+    expect(await office.administration.request(office.ada, adjustment(accountId, 300))).toEqual({ kind: 'done' })
+    expect(await office.administration.request(office.ada, adjustment(accountId, -100))).toEqual({ kind: 'done' })
+    expect(await balanceOf(office, accountId)).toBe(200)
+  })
+
+  test('taking back more than there is needs to be allowed, also where many do so at once', async () => {
+    const accountId = await newAccount('100')
+    const back = () => {
+      const operation = { kind: 'credit.adjust', accountId, amountNano: -30e9, allowNegative: false } as const
+      return office.administration.request(office.ada, { operation, reason: 'a test', key: crypto.randomUUID() })
+    }
+    const outcomes = await Promise.all(Array.from({ length: 6 }, back))
+    expect(outcomes.filter((outcome) => outcome.kind === 'done')).toHaveLength(3)
+    expect(await balanceOf(office, accountId)).toBe(10)
+    expect((await office.administration.request(office.ada, adjustment(accountId, -30))).kind).toBe('done')
+  })
+
+  test('the same key counts and happens once, also ten times at once', async () => {
+    const accountId = await newAccount()
+    const request = adjustment(accountId, 900)
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => office.administration.request(office.ada, request)),
+    )
+    expect(outcomes.map((outcome) => outcome.kind)).toEqual(Array(10).fill('done'))
+    expect(await balanceOf(office, accountId)).toBe(900)
+  })
+
+  test('a key that comes again with another content is refused', async () => {
+    const [one, other] = [await newAccount(), await newAccount()]
+    const key = crypto.randomUUID()
+    await office.administration.request(office.ada, adjustment(one, 100, key))
+    const again = await office.administration.request(office.ada, adjustment(other, 100, key))
+    expect(again.kind).toBe('refused')
+    expect(await balanceOf(office, other)).toBe(0)
+  })
+
+  test('the same key of another administrator is another request', async () => {
+    const accountId = await newAccount()
+    const key = crypto.randomUUID()
+    await office.administration.request(office.ada, adjustment(accountId, 100, key))
+    await office.administration.request(office.bob, adjustment(accountId, 100, key))
+    expect(await balanceOf(office, accountId)).toBe(200)
+  })
+
+  test('an unknown account is told', async () => {
+    expect(await office.administration.request(office.ada, adjustment('acct_none', 5))).toEqual({ kind: 'not_found' })
+  })
+})
+
+describe('above the limit', () => {
+  test('nothing happens until a second administrator agrees, and then exactly what was asked for', async () => {
+    const accountId = await newAccount()
+    const approvalId = await askAbove(accountId)
+    expect(await balanceOf(office, accountId)).toBe(0)
+    expect(await decide(office.bob, approvalId)).toEqual({ kind: 'decided', status: 'executed' })
+    expect(await balanceOf(office, accountId)).toBe(1_500)
+  })
+
+  test('nobody agrees with themselves, not even with a changed row of who asked', async () => {
+    const accountId = await newAccount()
+    const approvalId = await askAbove(accountId)
+    expect(await decide(office.ada, approvalId)).toEqual({ kind: 'own_request' })
+    expect(await decide(office.ada, approvalId, 'reject')).toEqual({ kind: 'own_request' })
+    expect(await balanceOf(office, accountId)).toBe(0)
+    const { sql } = office.gateway.gateway.database
+    const forged = sql`UPDATE approvals SET status = 'executed', decided_by = requested_by, decided_at = now()
+      WHERE id = ${approvalId}`
+    await expect(forged.execute()).rejects.toThrow('violates check constraint')
+  })
+
+  test('ten agreements at once credit once', async () => {
+    const accountId = await newAccount()
+    const approvalId = await askAbove(accountId)
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => decide(office.bob, approvalId)))
+    expect(outcomes.filter((outcome) => outcome.kind === 'decided')).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome.kind === 'not_pending')).toHaveLength(9)
+    expect(await balanceOf(office, accountId)).toBe(1_500)
+  })
+
+  test('agreeing, rejecting and withdrawing at once decide once', async () => {
+    const accountId = await newAccount()
+    const approvalId = await askAbove(accountId)
+    const outcomes = await Promise.all([
+      decide(office.bob, approvalId),
+      decide(office.bob, approvalId, 'reject'),
+      decide(office.ada, approvalId, 'withdraw'),
+    ])
+    const decided = outcomes.filter((outcome) => outcome.kind === 'decided')
+    expect(decided).toHaveLength(1)
+    const isExecuted = decided[0]?.kind === 'decided' && decided[0].status === 'executed'
+    expect(await balanceOf(office, accountId)).toBe(isExecuted ? 1_500 : 0)
+  })
+
+  test('asking twice with one key asks once', async () => {
+    const accountId = await newAccount()
+    const request = adjustment(accountId, 2_000)
+    const outcomes = await Promise.all([1, 2, 3].map(() => office.administration.request(office.ada, request)))
+    expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1)
+  })
+
+  test('who asked may withdraw, others may not, and both ends are final', async () => {
+    const approvalId = await askAbove(await newAccount())
+    expect(await decide(office.bob, approvalId, 'withdraw')).toEqual({ kind: 'not_own_request' })
+    expect(await decide(office.ada, approvalId, 'withdraw')).toEqual({ kind: 'decided', status: 'withdrawn' })
+    expect(await decide(office.bob, approvalId)).toEqual({ kind: 'not_pending', status: 'withdrawn' })
+  })
+
+  test('after seven days it is too late', async () => {
+    const accountId = await newAccount()
+    const approvalId = await askAbove(accountId)
+    const { sql } = office.gateway.gateway.database
+    await sql`UPDATE approvals SET expires_at = now() - interval '1 second' WHERE id = ${approvalId}`
+    expect(await decide(office.bob, approvalId)).toEqual({ kind: 'not_pending', status: 'expired' })
+    expect(await balanceOf(office, accountId)).toBe(0)
+  })
+
+  test('an overdue approval expires with an entry of the audit log', async () => {
+    const approvalId = await askAbove(await newAccount())
+    const { database } = office.gateway.gateway
+    const clock = { now: () => Date.now() + 8 * 24 * 3_600_000, monotonic: () => 0 }
+    expect(await expireApprovals({ database, clock })).toBeGreaterThan(0)
+    const page = await office.administration.searchAudit({ subject: approvalId, action: 'approval.expired' })
+    expect(page.items).toHaveLength(1)
+  })
+})
+
+describe('splitting', () => {
+  test('the sum of a day counts, whatever the parts', async () => {
+    const accountId = await newAccount()
+    const outcomes = []
+    for (const usd of [400, 400, 400]) {
+      outcomes.push((await office.administration.request(office.ada, adjustment(accountId, usd))).kind)
+    }
+    expect(outcomes).toEqual(['done', 'done', 'awaiting_approval'])
+    expect(await balanceOf(office, accountId)).toBe(800)
+  })
+
+  test('at the same moment no more gets through', async () => {
+    const accountId = await newAccount()
+    const requests = Array.from({ length: 12 }, () =>
+      office.administration.request(office.ada, adjustment(accountId, 300)),
+    )
+    const kinds = (await Promise.all(requests)).map((outcome) => outcome.kind)
+    expect(kinds.filter((kind) => kind === 'done')).toHaveLength(3)
+    expect(await balanceOf(office, accountId)).toBe(900)
+  })
+
+  test('taking back makes no room for giving', async () => {
+    const accountId = await newAccount()
+    await office.administration.request(office.ada, adjustment(accountId, 600))
+    const back = await office.administration.request(office.ada, adjustment(accountId, -600))
+    expect(back.kind).toBe('awaiting_approval')
+  })
+
+  test('confirming orders counts together with adjusting credit', async () => {
+    const accountId = await newAccount()
+    const order = await pendingOrder(office, 700, accountId)
+    const confirm = { kind: 'order.confirm', orderId: order.orderId, amountCents: 70_000 } as const
+    const confirmed = await office.administration.request(office.ada, {
+      operation: confirm,
+      reason: 'seen at the bank',
+      key: crypto.randomUUID(),
+    })
+    expect(confirmed).toEqual({ kind: 'done' })
+    const adjusted = await office.administration.request(office.ada, adjustment(accountId, 400))
+    expect(adjusted.kind).toBe('awaiting_approval')
+  })
+
+  test('another account and another administrator have a day of their own, and a day ends', async () => {
+    const accountId = await newAccount()
+    await office.administration.request(office.ada, adjustment(accountId, 1_000))
+    expect((await office.administration.request(office.bob, adjustment(accountId, 1_000))).kind).toBe('done')
+    expect((await office.administration.request(office.ada, adjustment(await newAccount(), 1_000))).kind).toBe('done')
+    const { sql } = office.gateway.gateway.database
+    await sql`UPDATE unapproved_movements SET created_at = now() - interval '25 hours' WHERE account_id = ${accountId}`
+    expect((await office.administration.request(office.ada, adjustment(accountId, 1_000))).kind).toBe('done')
+  })
+
+  test('what was refused does not count', async () => {
+    const accountId = await newAccount()
+    const order = await pendingOrder(office, 900, accountId)
+    const operation = {
+      kind: 'order.refund',
+      orderId: order.orderId,
+      amountCents: 90_000,
+      allowNegative: true,
+    } as const
+    const refused = await office.administration.request(office.ada, { operation, reason: 'a test', key: 'refund-key' })
+    expect(refused).toMatchObject({ kind: 'refused', isKept: false })
+    expect((await office.administration.request(office.ada, adjustment(accountId, 1_000))).kind).toBe('done')
+  })
+})
+
+describe('what an approval executes', () => {
+  test('is checked again at that moment', async () => {
+    const accountId = await newAccount('2000')
+    const operation = { kind: 'credit.adjust', accountId, amountNano: -2_000e9, allowNegative: false } as const
+    const asked = await office.administration.request(office.ada, { operation, reason: 'a test', key: 'take-back-all' })
+    assert(asked.kind === 'awaiting_approval', asked.kind)
+    await office.administration.request(office.bob, adjustment(accountId, -1))
+    expect(await decide(office.bob, asked.approvalId)).toMatchObject({ kind: 'failed' })
+    expect(await balanceOf(office, accountId)).toBe(1_999)
+  })
+
+  test('an order that was paid meanwhile makes it fail, and nothing is credited twice', async () => {
+    const order = await pendingOrder(office, 5_000)
+    const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 500_000 } as const
+    const ask = (by: Office['ada']) =>
+      office.administration.request(by, { operation, reason: 'seen', key: crypto.randomUUID() })
+    const [one, other] = [await ask(office.ada), await ask(office.ada)]
+    assert(one.kind === 'awaiting_approval' && other.kind === 'awaiting_approval', 'above the limit')
+    expect(await decide(office.bob, one.approvalId)).toEqual({ kind: 'decided', status: 'executed' })
+    expect(await decide(office.bob, other.approvalId)).toMatchObject({ kind: 'failed' })
+    expect(await balanceOf(office, order.accountId)).toBe(5_000)
+    const page = await office.administration.listApprovals({ status: 'failed' })
+    expect(page.items.find((item) => item.approvalId === other.approvalId)?.note).toContain('paid already')
+  })
+
+  test('a refund above the limit takes back what was paid, once', async () => {
+    const order = await pendingOrder(office, 4_000)
+    const confirm = { kind: 'order.confirm', orderId: order.orderId, amountCents: 400_000 } as const
+    const asked = await office.administration.request(office.ada, {
+      operation: confirm,
+      reason: 'seen',
+      key: 'confirm1',
+    })
+    assert(asked.kind === 'awaiting_approval', asked.kind)
+    await decide(office.bob, asked.approvalId)
+    const refund = { kind: 'order.refund', orderId: order.orderId, amountCents: 300_000, allowNegative: false } as const
+    const wanted = await office.administration.request(office.bob, {
+      operation: refund,
+      reason: 'sorry',
+      key: 'refund01',
+    })
+    assert(wanted.kind === 'awaiting_approval', wanted.kind)
+    expect(await decide(office.ada, wanted.approvalId)).toEqual({ kind: 'decided', status: 'executed' })
+    expect(await balanceOf(office, order.accountId)).toBe(1_000)
+  })
+
+  test('everything is in the audit log, whose chain holds', async () => {
+    const page = await office.administration.searchAudit({ action: 'approval', limit: 100 })
+    expect(page.items.map((item) => item.action)).toContain('approval.executed')
+    expect((await verifyAuditChain(office.gateway.gateway.database)).kind).toBe('intact')
+  })
+})

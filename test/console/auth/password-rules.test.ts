@@ -1,0 +1,52 @@
+/** New passwords: the first guesses of everybody are refused, and nothing else. */
+import { describe, expect, test } from 'bun:test'
+import { COMMON_PASSWORDS } from '@/console/auth/common-passwords'
+import { checkNewPassword } from '@/console/auth/password-rules'
+
+const KNOWN = ['ada.lovelace@example.test', 'Ada Lovelace']
+
+describe('a new password', () => {
+  test.each([
+    'password',
+    'PassWord123',
+    'qwertyuiop',
+    'aaaaaaaa',
+    'abababab',
+    '12341234',
+    '12345678',
+    'abcdefgh',
+    '87654321',
+    'ada.lovelace@example.test',
+    'Ada.Lovelace',
+    'ada lovelace',
+  ])('is refused: %s', (password) => {
+    expect(() => checkNewPassword(password, KNOWN)).toThrow('easy to guess')
+  })
+
+  test.each([
+    'correct horse',
+    'a horse on a battery',
+    '日本語のパスワード',
+    '    spaces    ',
+    'Tr0ub4dor',
+    'ada lovelace 1815',
+  ])('is taken: %s', (password) => {
+    expect(() => checkNewPassword(password, KNOWN)).not.toThrow()
+  })
+
+  test('is named by the field it came in', () => {
+    expect(() => checkNewPassword('password', [], 'newPassword')).toThrow(
+      expect.objectContaining({ options: { code: 'weak_password', param: 'newPassword' } }),
+    )
+  })
+})
+
+describe('the list of common passwords', () => {
+  test('holds what the length would let through, in lower case', () => {
+    expect(COMMON_PASSWORDS.size).toBeGreaterThan(150)
+    for (const password of COMMON_PASSWORDS) {
+      expect(password).toBe(password.toLowerCase())
+      expect(password.length).toBeGreaterThanOrEqual(8)
+    }
+  })
+})

@@ -1,0 +1,118 @@
+/** The dashboard's files: hashed, compressed, cached, small, and served under a policy that runs nothing injected. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion } from '@test/support/upstream'
+import { buildAssets } from '@/boot/dashboard-assets/build'
+import type { DashboardAssets } from '@/console/http/assets/assets'
+
+/** What a browser may load as scripts, compressed, before the first page is there. */
+const MAX_FIRST_LOAD_BYTES = 200 * 1024
+
+let gateway: TestGateway
+let page: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hi')) })
+  page = await (await get('/dashboard')).text()
+})
+afterAll(() => gateway.stop())
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(gateway.url + path, { headers })
+}
+
+function scriptOf(html: string): string {
+  return /<script type="module" src="([^"]+)"/.exec(html)?.[1] ?? ''
+}
+
+describe('the document', () => {
+  test.each(['/dashboard', '/dashboard/', '/dashboard/keys', '/dashboard/credit/orders/order_1'])(
+    'is the same at %s',
+    async (path) => {
+      const response = await get(path)
+      expect(response.status).toBe(200)
+      expect(await response.text()).toBe(page)
+    },
+  )
+
+  test('runs only our own scripts, and is framed by nobody', async () => {
+    const { headers } = await get('/dashboard')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(page).not.toMatch(/<script(?![^>]* src=)/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cache-control')).toBe('no-cache')
+  })
+
+  test('does not stand in for routes that do not exist', async () => {
+    for (const path of ['/dashboard/api', '/dashboard/api/nothing']) {
+      const response = await get(path)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } })
+    }
+  })
+})
+
+describe('a file', () => {
+  test('comes compressed as the browser likes it, for a year', async () => {
+    const path = scriptOf(page)
+    const plain = await get(path, { 'accept-encoding': 'identity' })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(plain.headers.get('content-type')).toStartWith('text/javascript')
+    expect(plain.headers.get('cache-control')).toContain('immutable')
+    const text = await plain.text()
+    for (const encoding of ['br', 'gzip']) {
+      const response = await get(path, { 'accept-encoding': encoding })
+      expect(response.headers.get('content-encoding')).toBe(encoding)
+      expect(response.headers.get('vary')).toBe('accept-encoding')
+      expect(await response.text()).toBe(text)
+    }
+  })
+
+  test.each(['nothing.js', '..%2f..%2fpackage.json', 'main.tsx', '__proto__', 'constructor'])(
+    '%s is not there',
+    async (name) => {
+      expect((await get(`/dashboard/assets/${name}`)).status).toBe(404)
+    },
+  )
+})
+
+describe('the build', () => {
+  let assets: DashboardAssets
+  beforeAll(async () => {
+    assets = await buildAssets()
+  })
+
+  test('has every page in a file of its own, compressed soundly', () => {
+    const scripts = [...assets.files].filter(([name]) => name.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(10)
+    for (const [, { body, brotli }] of scripts) expect(brotliDecompressSync(brotli)).toEqual(Buffer.from(body))
+  })
+
+  test.each(['overview-page', 'sign-in-page'])('loads %s with few scripts', (name) => {
+    const entry = scriptOf(assets.page).split('/').at(-1) ?? ''
+    const first = [...assets.files.keys()].find((file) => file.startsWith(name)) ?? ''
+    expect(first).not.toBe('')
+    const loaded = withImports(assets, [entry, first])
+    const bytes = [...loaded].reduce((sum, file) => sum + (assets.files.get(file)?.brotli.length ?? 0), 0)
+    expect(bytes).toBeGreaterThan(0)
+    expect(bytes).toBeLessThanOrEqual(MAX_FIRST_LOAD_BYTES)
+  })
+})
+
+/** The files and everything they import statically. */
+function withImports(assets: DashboardAssets, names: readonly string[]): Set<string> {
+  const found = new Set<string>()
+  const walk = (name: string) => {
+    if (found.has(name)) return
+    found.add(name)
+    const text = new TextDecoder().decode(assets.files.get(name)?.body)
+    for (const [, imported] of text.matchAll(/(?:from|import)"\/dashboard\/assets\/([^"]+)"/g)) walk(imported ?? '')
+  }
+  for (const name of names) walk(name)
+  return found
+}

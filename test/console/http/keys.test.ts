@@ -1,0 +1,263 @@
+/** The routes behind the pages of API keys: what each answers, what it refuses, and that it acts at once on every gateway. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import { chatCompletion, usageOf } from '@test/support/upstream'
+import { MAX_KEYS_PER_ACCOUNT } from '@/accounts/api-keys'
+import { createCredits } from '@/accounts/credits'
+import type { KeyBody } from '@/console/http/key-bodies'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(60_000)
+
+const PATH = '/dashboard/api/keys'
+let gateway: TestGateway
+let twin: TestGateway
+let person: Person
+let stranger: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(50, 50))) })
+  twin = await gateway.twin()
+  person = await signUpPerson(gateway)
+  stranger = await signUpPerson(gateway)
+  const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
+  await credits.addCredit({ accountId: person.viewer.accountId, amount: nano(10e9), reference: 'test' })
+})
+afterAll(() => gateway.stop())
+
+type Created = { key: string; item: KeyBody }
+type Refusal = { error: { message: string; type: string; param: string | null; code: string | null } }
+
+async function create(body: object = {}, by = person): Promise<Created> {
+  const { status, body: created } = await by.json('POST', PATH, { name: 'test', ...body })
+  expect({ status, created }).toMatchObject({ status: 200 })
+  return created as Created
+}
+
+async function list(by = person): Promise<KeyBody[]> {
+  const { status, body } = await by.json('GET', PATH)
+  expect(status).toBe(200)
+  return (body as { items: KeyBody[] }).items
+}
+
+async function call(key: string, at = gateway, model = 'svc/alpha'): Promise<number> {
+  const response = await fetch(`${at.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  await response.text()
+  return response.status
+}
+
+describe('creating', () => {
+  test('shows the key once; it works; the list shows only its ends', async () => {
+    const { key, item } = await create({ name: '  Production  ' })
+    expect(await call(key)).toBe(200)
+    expect(item).toEqual({
+      ...{ id: item.id, name: 'Production', prefix: key.slice(0, 8), lastFour: key.slice(-4), status: 'active' },
+      ...{ builtIn: false, spentThisMonthUsd: '0', budgetUsed: null, lastUsedAt: null, createdAt: item.createdAt },
+      limits: {
+        ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null, monthlyBudgetUsd: null },
+        ...{ expiresAt: null, allowedModels: null },
+      },
+    })
+    const answer = await person.json('GET', PATH)
+    expect(answer.body).toMatchObject({
+      ...{ nextCursor: null, maxKeys: MAX_KEYS_PER_ACCOUNT },
+      defaults: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 },
+    })
+    const everything = JSON.stringify([answer.body, (await person.json('GET', `${PATH}/${item.id}`)).body])
+    expect(everything).toContain(item.id)
+    expect(everything).not.toContain(key.slice(8, -4))
+    expect(gateway.logLines.join()).not.toContain(key.slice(8, -4))
+  })
+
+  test('takes every limit, as it is given back', async () => {
+    const limits = {
+      ...{ requestsPerMinute: 5, tokensPerMinute: 10_000, concurrency: 2, monthlyBudgetUsd: '0.001' },
+      ...{ expiresAt: '2999-01-01T00:00:00.000Z', allowedModels: ['svc/alpha'] },
+    }
+    const { item } = await create(limits)
+    expect(item).toMatchObject({ limits, budgetUsed: 0 })
+    const { ledger } = gateway.gateway.deps
+    expect(await ledger.readKey({ accountId: person.viewer.accountId, keyId: item.id })).toMatchObject({
+      ...{ requestsPerMinute: 5, tokensPerMinute: 10_000, concurrency: 2, monthlyBudget: nano(1_000_000) },
+      ...{ expiresAtMs: Date.parse('2999-01-01T00:00:00Z'), allowedModels: ['svc/alpha'] },
+    })
+  })
+
+  const bad: [name: string, body: object, param: string][] = [
+    ['no name', { name: '' }, 'name'],
+    ['a blank name', { name: '   ' }, 'name'],
+    ['a name that is too long', { name: 'x'.repeat(201) }, 'name'],
+    ['no requests', { requestsPerMinute: 0 }, 'requestsPerMinute'],
+    ['half a token', { tokensPerMinute: 0.5 }, 'tokensPerMinute'],
+    ['too much at once', { concurrency: 3_000_000_000 }, 'concurrency'],
+    ['a negative budget', { monthlyBudgetUsd: '-1' }, 'monthlyBudgetUsd'],
+    ['a budget that is no amount', { monthlyBudgetUsd: 'ten' }, 'monthlyBudgetUsd'],
+    ['a budget as a number', { monthlyBudgetUsd: 10 }, 'monthlyBudgetUsd'],
+    ['a past expiry', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+    ['an expiry that is no moment', { expiresAt: 'tomorrow' }, 'expiresAt'],
+    ['an unknown model', { allowedModels: ['svc/none'] }, 'allowedModels'],
+    ['a tier', { allowedModels: ['auto-smart'] }, 'allowedModels'],
+    ['no model at all', { allowedModels: [] }, 'allowedModels'],
+  ]
+  test.each(bad)('refuses %s, naming the field', async (_, body, param) => {
+    const before = (await list()).length
+    const { status, body: refusal } = await person.json('POST', PATH, { name: 'test', ...body })
+    expect(status).toBe(400)
+    expect((refusal as Refusal).error).toMatchObject({ param })
+    expect((await list()).length).toBe(before)
+  })
+
+  test(`stops at ${MAX_KEYS_PER_ACCOUNT} keys`, async () => {
+    const collector = await signUpPerson(gateway)
+    const { accountId } = collector.viewer
+    const { sql } = gateway.gateway.database
+    await sql`INSERT INTO api_keys (id, account_id, name, key_hash, prefix, last_four)
+      SELECT ${`${accountId}_`}::text || n, ${accountId}, 'k', encode(sha256((${accountId}::text || n)::bytea), 'hex'),
+        'svc-aaaa', 'zzzz' FROM generate_series(1, ${MAX_KEYS_PER_ACCOUNT}::int) n`
+    const { status, body } = await collector.json('POST', PATH, { name: 'one more' })
+    expect(status).toBe(409)
+    expect((body as Refusal).error.code).toBe('too_many_keys')
+    expect((await list(collector)).length).toBe(MAX_KEYS_PER_ACCOUNT)
+  })
+})
+
+describe('changing', () => {
+  test('keeps what is not named, and holds for the next request everywhere', async () => {
+    const { key, item } = await create({ requestsPerMinute: 50 })
+    for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
+    const changed = await person.json('PATCH', `${PATH}/${item.id}`, { name: 'Renamed', monthlyBudgetUsd: '0' })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { name: 'Renamed', limits: { requestsPerMinute: 50, monthlyBudgetUsd: '0' }, budgetUsed: 1 },
+    })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(402)
+    await person.json('PATCH', `${PATH}/${item.id}`, { monthlyBudgetUsd: null, requestsPerMinute: null })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
+  })
+
+  test('of the models that may be called likewise', async () => {
+    const { key, item } = await create()
+    const change = (allowedModels: string[] | null) => person.json('PATCH', `${PATH}/${item.id}`, { allowedModels })
+    for (const at of [gateway, twin]) expect(await call(key, at, 'auto-smart')).toBe(200)
+    // Kept, although the catalogue no longer has it.
+    await gateway.apiKeys.change(item.id, { allowedModels: ['svc/gone'] })
+    expect((await change(['svc/gone'])).status).toBe(200)
+    for (const at of [gateway, twin]) expect(await call(key, at)).toBe(403)
+    expect(await change(null)).toMatchObject({ status: 200, body: { limits: { allowedModels: null } } })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
+  })
+
+  test('nothing, or something that is none, is refused', async () => {
+    const { item } = await create()
+    for (const body of [{}, { status: 'active' }, { name: null }, { expiresAt: '2020-01-01' }]) {
+      expect((await person.json('PATCH', `${PATH}/${item.id}`, body)).status).toBe(400)
+    }
+  })
+})
+
+describe('switching off and on, and deleting', () => {
+  test('hold for the next request everywhere', async () => {
+    const { key, item } = await create()
+    for (const at of [gateway, twin]) expect(await call(key, at)).toBe(200)
+    expect(await person.json('POST', `${PATH}/${item.id}/deactivate`, {})).toMatchObject({
+      ...{ status: 200, body: { status: 'deactivated' } },
+    })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(401)
+    expect((await list()).find(({ id }) => id === item.id)?.status).toBe('deactivated')
+    expect(await person.json('POST', `${PATH}/${item.id}/activate`, {})).toMatchObject({ body: { status: 'active' } })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(200)
+    expect(await person.json('DELETE', `${PATH}/${item.id}`)).toMatchObject({ status: 200, body: { deleted: true } })
+    for (const at of [twin, gateway]) expect(await call(key, at)).toBe(401)
+    expect((await list()).map(({ id }) => id)).not.toContain(item.id)
+    expect((await person.json('GET', `${PATH}/${item.id}`)).status).toBe(404)
+    expect((await person.json('POST', `${PATH}/${item.id}/activate`, {})).status).toBe(404)
+  })
+
+  test('are written down with the person who did it', async () => {
+    const { item } = await create()
+    await person.json('POST', `${PATH}/${item.id}/deactivate`, {})
+    const { sql } = gateway.gateway.database
+    const entries =
+      await sql`SELECT action, actor_id, actor_email, ip FROM audit_entries WHERE subject = ${item.id} ORDER BY seq`
+    const by = { actor_id: person.viewer.userId, actor_email: person.email, ip: '127.0.0.1' }
+    expect([...entries]).toEqual([
+      { action: 'key.create', ...by },
+      { action: 'key.deactivate', ...by },
+    ])
+  })
+
+  test('a key past its date reads as expired', async () => {
+    const { item } = await create()
+    await gateway.apiKeys.change(item.id, { expiresAtMs: Date.now() - 1_000 })
+    expect((await list()).find(({ id }) => id === item.id)?.status).toBe('expired')
+  })
+})
+
+describe('one key', () => {
+  test('shows its use: what the ledger knows now, and the days that reached the history', async () => {
+    const { key, item } = await create({ monthlyBudgetUsd: '1.2' })
+    for (let round = 0; round < 3; round++) expect(await call(key)).toBe(200)
+    // 50 tokens at 1,000 nano-USD and 50 at 2,000, three times.
+    const detail = await until(async () => {
+      const { body } = await person.json('GET', `${PATH}/${item.id}`)
+      const answer = body as { item: KeyBody; total: { requests: number }; days: { day: string; spentUsd: string }[] }
+      return answer.total.requests === 3 && answer
+    })
+    expect(detail).toMatchObject({
+      ...{ openRequests: 0, heldUsd: '0' },
+      item: { spentThisMonthUsd: '0.00045', budgetUsed: 0.000375 },
+      total: { requests: 3, errors: 0, spentUsd: '0.00045', inputTokens: 150, outputTokens: 150 },
+    })
+    expect(detail.days.length).toBe(30)
+    expect(detail.days.at(-1)).toMatchObject({ day: new Date().toISOString().slice(0, 10), spentUsd: '0.00045' })
+    expect(detail.days[0]).toMatchObject({ requests: 0, spentUsd: '0' })
+    const listed = (await list()).find(({ id }) => id === item.id)
+    expect(listed).toMatchObject({ spentThisMonthUsd: '0.00045', budgetUsed: 0.000375 })
+    expect(Date.parse(listed?.lastUsedAt ?? '')).toBeGreaterThan(Date.now() - 60_000)
+  })
+
+  test('what was spent in another month is not this month’s', async () => {
+    const { item } = await create()
+    const { sql } = gateway.gateway.database
+    await sql`UPDATE api_keys SET spent_month_nano = 5, spent_month = 202501 WHERE id = ${item.id}`
+    expect((await list()).find(({ id }) => id === item.id)?.spentThisMonthUsd).toBe('0')
+  })
+})
+
+describe('who may', () => {
+  const routes: [method: string, path: string, body: object | undefined][] = [
+    ['GET', '', undefined],
+    ['PATCH', '', { name: 'stolen' }],
+    ['POST', '/deactivate', {}],
+    ['POST', '/activate', {}],
+    ['DELETE', '', undefined],
+  ]
+  test.each(routes)('%s /:id%s is 404 for another account, 401 for nobody', async (method, path, body) => {
+    const { item } = await create()
+    const address = `${PATH}/${item.id}${path}`
+    expect((await stranger.json(method, address, body)).status).toBe(404)
+    const anonymous = await fetch(gateway.url + address, {
+      method,
+      headers: { origin: gateway.url, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    expect(anonymous.status).toBe(401)
+    expect((await list()).find(({ id }) => id === item.id)).toMatchObject({ name: 'test', status: 'active' })
+    expect((await list(stranger)).map(({ id }) => id)).not.toContain(item.id)
+  })
+
+  test('a page of another site may not, cookie or not', async () => {
+    const response = await person.fetch(PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: 'https://evil.example' },
+      body: JSON.stringify({ name: 'forged' }),
+    })
+    expect(response.status).toBe(403)
+  })
+})

@@ -1,0 +1,208 @@
+/** The dashboard's routes of credit: what a customer can order, see and end, and that nobody else can. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
+
+setDefaultTimeout(60_000)
+
+let gateway: TestGateway
+let person: Person
+let stranger: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response(null, { status: 500 }) })
+  person = await signUpPerson(gateway)
+  stranger = await signUpPerson(gateway)
+})
+afterAll(() => gateway.stop())
+
+describe('the options', () => {
+  test('name limits and methods, and mark what nobody has configured', async () => {
+    const { status, body } = await person.json('GET', '/dashboard/api/orders/options')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      minimumUsd: '5',
+      maximumUsd: '10000',
+      maxOpenOrders: 5,
+      bankTransfer: { bank: { isExample: true }, expiresAfterHours: 336 },
+      deposit: { provider: 'sandbox', isSandbox: true, expiresAfterHours: 24 },
+    })
+  })
+
+  test('are the configured account, and nothing in production without one', async () => {
+    const environment = {
+      NODE_ENV: 'production',
+      BANK_TRANSFER_BENEFICIARY: 'Gateway Ltd',
+      BANK_TRANSFER_IBAN: 'DE89370400440532013000',
+    }
+    const real = await startGateway({ respond: () => new Response(), environment })
+    const bare = await startGateway({ respond: () => new Response(), environment: { NODE_ENV: 'production' } })
+    try {
+      expect(real.gateway.deps.dashboard.methods).toMatchObject({
+        bankTransfer: { beneficiary: 'Gateway Ltd', iban: 'DE89370400440532013000', isExample: false },
+        deposit: undefined,
+      })
+      const buyer = await real.customer('0')
+      const outcome = await real.gateway.deps.dashboard.orders.create({
+        accountId: buyer.accountId,
+        method: 'bank_transfer',
+        amountCents: 5_000,
+        actor: { kind: 'system', name: 'test' },
+      })
+      expect(outcome).toMatchObject({ order: { bankDetails: { beneficiary: 'Gateway Ltd', isExample: false } } })
+      expect(bare.gateway.deps.dashboard.methods).toEqual({ bankTransfer: undefined, deposit: undefined })
+    } finally {
+      await real.stop()
+      await bare.stop()
+    }
+  })
+})
+
+describe('an order', () => {
+  test('is created, read, claimed, paid and ends with a receipt', async () => {
+    const order = await create({ amountUsd: '12.5', method: 'bank_transfer' })
+    expect(order).toMatchObject({ amountUsd: '12.5', state: 'pending', paidUsd: '0', method: 'bank_transfer' })
+    const pending = await detail(order.orderId)
+    expect(pending).toMatchObject({
+      bank: { iban: order.paymentAccount, isExample: true },
+      receipt: null,
+      payments: [],
+    })
+    expect(pending.events).toMatchObject([{ kind: 'created', by: 'you', amountUsd: '12.5' }])
+    const claimed = await person.json('POST', `/dashboard/api/orders/${order.orderId}/claim-paid`, { note: ' today ' })
+    expect(claimed.body).toMatchObject({ state: 'pending', claimNote: 'today' })
+    await gateway.gateway.deps.dashboard.orders.confirmPayment({
+      source: 'manual',
+      externalId: order.orderId,
+      orderId: order.orderId,
+      amountCents: 1_250,
+      currency: 'USD',
+      reason: 'for our eyes only',
+      actor: { kind: 'person', userId: 'user_admin', email: 'somebody@operator.test' },
+    })
+    const paid = await detail(order.orderId)
+    expect(paid).toMatchObject({
+      state: 'paid',
+      paidUsd: '12.5',
+      payments: [{ amount: '12.5', currency: 'USD', state: 'credited', creditedUsd: '12.5' }],
+      seller: { name: 'svc', address: null },
+      customer: { name: person.viewer.name, email: person.email },
+      receipt: { number: order.reference, paidUsd: '12.5', refundedUsd: '0', totalUsd: '12.5' },
+    })
+    expect(paid.events.map(({ kind, by }) => [kind, by])).toEqual([
+      ['created', 'you'],
+      ['claimed', 'you'],
+      ['paid', 'service'],
+    ])
+    expect(JSON.stringify(paid)).not.toContain('operator.test')
+    expect(JSON.stringify(paid)).not.toContain('for our eyes only')
+    expect((await gateway.balance(person.viewer.accountId)).available).toBe(12_500_000_000 as never)
+    const cancelled = await person.json('POST', `/dashboard/api/orders/${order.orderId}/cancel`, {})
+    expect(cancelled).toMatchObject({ status: 409, body: { error: { code: 'order_not_pending' } } })
+  })
+
+  test('by deposit has a page', async () => {
+    const order = await create({ amountUsd: '20', method: 'deposit' })
+    expect(order.paymentUrl).toStartWith('/sandbox/deposits/')
+    const page = await (await person.fetch(order.paymentUrl ?? '')).text()
+    expect(page).toContain(`${gateway.url}/dashboard/credit/orders/${order.orderId}`)
+    const cancelled = await person.json('POST', `/dashboard/api/orders/${order.orderId}/cancel`, {})
+    expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled' } })
+  })
+
+  test.each([
+    [{ amountUsd: '4.99', method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: '10000.01', method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: '10.001', method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: '-10', method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: '1e3', method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: 10, method: 'deposit' }, 'amountUsd'],
+    [{ amountUsd: '10', method: 'cash' }, 'method'],
+    [{ amountUsd: '10' }, 'method'],
+  ])('of %p is refused', async (body, param) => {
+    const answer = await person.json('POST', '/dashboard/api/orders', body)
+    expect(answer).toMatchObject({ status: 400, body: { error: { param } } })
+  })
+
+  test('beyond five open ones is refused', async () => {
+    const busy = await signUpPerson(gateway)
+    const answers = []
+    for (let index = 0; index < 6; index++) {
+      answers.push(await busy.json('POST', '/dashboard/api/orders', { amountUsd: '10', method: 'bank_transfer' }))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 409])
+    expect(answers.at(-1)?.body).toMatchObject({ error: { code: 'too_many_open_orders' } })
+  })
+})
+
+describe('tenants', () => {
+  test("see and change only their own orders; another's does not exist", async () => {
+    const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
+    const path = `/dashboard/api/orders/${orderId}`
+    for (const [method, suffix, body] of [
+      ['GET', '', undefined],
+      ['POST', '/cancel', {}],
+      ['POST', '/claim-paid', { note: 'mine' }],
+    ] as const) {
+      expect((await stranger.json(method, path + suffix, body)).status).toBe(404)
+    }
+    const list = (await stranger.json('GET', '/dashboard/api/orders')).body as { items: OrderBody[] }
+    expect(list.items).toEqual([])
+    expect((await detail(orderId)).state).toBe('pending')
+  })
+
+  test('have to be signed in, and to come from the dashboard', async () => {
+    for (const path of ['', '/options', '/order_x']) {
+      expect((await fetch(`${gateway.url}/dashboard/api/orders${path}`)).status).toBe(401)
+    }
+    const foreign = await person.fetch('/dashboard/api/orders', {
+      method: 'POST',
+      headers: { origin: 'https://elsewhere.example', 'content-type': 'application/json' },
+      body: JSON.stringify({ amountUsd: '10', method: 'bank_transfer' }),
+    })
+    expect(foreign.status).toBe(403)
+  })
+})
+
+describe('the list', () => {
+  test('goes page by page', async () => {
+    const reader = await signUpPerson(gateway)
+    for (const amountUsd of ['5', '6', '7']) {
+      await reader.json('POST', '/dashboard/api/orders', { amountUsd, method: 'bank_transfer' })
+    }
+    const first = (await reader.json('GET', '/dashboard/api/orders?limit=2')).body as {
+      items: OrderBody[]
+      nextCursor: string
+    }
+    const rest = (await reader.json('GET', `/dashboard/api/orders?limit=2&cursor=${first.nextCursor}`)).body
+    expect(first.items.map(({ amountUsd }) => amountUsd)).toEqual(['7', '6'])
+    expect(rest).toMatchObject({ items: [{ amountUsd: '5' }], nextCursor: null })
+    expect((await reader.json('GET', '/dashboard/api/orders?cursor=nonsense')).status).toBe(400)
+    expect((await reader.json('GET', '/dashboard/api/orders?limit=1000')).status).toBe(400)
+  })
+})
+
+test('what a person does is in the audit log, with their address', async () => {
+  const { orderId } = await create({ amountUsd: '10', method: 'bank_transfer' })
+  await person.json('POST', `/dashboard/api/orders/${orderId}/cancel`, {})
+  const entries = await gateway.gateway.database.sql`
+    SELECT action, actor_id, actor_email, ip FROM audit_entries WHERE subject = ${orderId} ORDER BY seq`
+  const who = { actor_id: person.viewer.userId, actor_email: person.email, ip: expect.any(String) }
+  expect([...entries]).toEqual([
+    { action: 'order.create', ...who },
+    { action: 'order.cancel', ...who },
+  ])
+})
+
+async function create(body: { amountUsd: string; method: string }): Promise<OrderBody> {
+  const answer = await person.json('POST', '/dashboard/api/orders', body)
+  expect(answer.status).toBe(200)
+  return answer.body as OrderBody
+}
+
+async function detail(orderId: string): Promise<OrderDetailBody> {
+  const { status, body } = await person.json('GET', `/dashboard/api/orders/${orderId}`)
+  expect(status).toBe(200)
+  return body as OrderDetailBody
+}

@@ -1,0 +1,198 @@
+/** The playground: a signed-in person's chat, held and paid like any other, under a key that can be switched off. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { until } from '@test/support/until'
+import { chatChunk, chatCompletion, chatStream, eventStream, liveStream, usageOf } from '@test/support/upstream'
+import { createCredits } from '@/accounts/credits'
+import type { KeyBody } from '@/console/http/key-bodies'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(60_000)
+
+type Made = { key: string }
+
+const PATH = '/dashboard/api/playground/chat'
+let gateway: TestGateway
+let twin: TestGateway
+let person: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response() })
+  twin = await gateway.twin()
+})
+beforeEach(async () => {
+  gateway.upstream.respond(({ body }) =>
+    body.stream
+      ? eventStream(...chatStream(['Hel', 'lo'], usageOf(50, 50)))
+      : Response.json(chatCompletion('Hello', usageOf(50, 50))),
+  )
+  person = await signUpPerson(gateway)
+  await pay('10')
+})
+afterAll(() => gateway.stop())
+
+async function pay(usd: string): Promise<void> {
+  const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
+  const { accountId } = person.viewer
+  await credits.addCredit({ accountId, amount: nano(Number(usd) * 1e9), reference: crypto.randomUUID() })
+}
+
+const ask = (more: object = {}, init: RequestInit = {}) =>
+  person.fetch(PATH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], stream: true, ...more }),
+    ...init,
+  })
+
+async function playgroundKey(): Promise<KeyBody | undefined> {
+  const { body } = await person.json('GET', '/dashboard/api/keys')
+  return (body as { items: KeyBody[] }).items.find(({ builtIn }) => builtIn)
+}
+
+describe('an answer', () => {
+  test('streams, says who answered, and ends in a receipt with the exact cost', async () => {
+    const response = await ask()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
+    expect(response.headers.get('x-svc-provider')).toBe('provider1')
+    const text = await response.text()
+    const [before, after] = text.split('data: [DONE]\n\n')
+    expect(before).toContain('"content":"Hel"')
+    const [event, data] = (after ?? '').trim().split('\n')
+    expect(event).toBe('event: receipt')
+    const receipt = JSON.parse((data ?? '').slice('data: '.length))
+    expect(receipt).toMatchObject({
+      ...{ request_id: response.headers.get('x-request-id'), model: 'svc/alpha', cost_usd: '0.00015', rule: 'usage' },
+      ...{ input_tokens: 50, output_tokens: 50, cached_tokens: 0, reasoning_tokens: 0 },
+    })
+    expect(receipt.duration_ms).toBeGreaterThanOrEqual(receipt.first_token_ms)
+    const balance = await gateway.balance(person.viewer.accountId)
+    expect(balance).toMatchObject({ available: nano(9_999_850_000), held: nano(0), spent: nano(150_000) })
+  })
+
+  test('in one piece has its cost in a header', async () => {
+    const response = await ask({ stream: false })
+    expect(response.headers.get('x-svc-cost-usd')).toBe('0.00015')
+    expect(await response.json()).toMatchObject({ model: 'svc/alpha', usage: { total_tokens: 100 } })
+  })
+
+  test('of a tier names the model that was chosen', async () => {
+    const response = await ask({ model: 'auto-smart' })
+    expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
+    expect(await response.text()).toContain('"cost_usd":"0.00015"')
+  })
+
+  test('that the person stops is charged for what was written, and holds nothing any more', async () => {
+    const live = liveStream()
+    gateway.upstream.respond(() => live.response)
+    const controller = new AbortController()
+    const asked = ask({}, { signal: controller.signal })
+    live.write(`data: ${JSON.stringify(chatChunk({ content: 'Hello there' }))}\n\n`)
+    const reader = (await asked).body?.getReader()
+    await reader?.read()
+    controller.abort()
+    const { accountId } = person.viewer
+    await until(async () => (await gateway.balance(accountId)).spent > 0)
+    expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
+  })
+
+  test('is not followed by a receipt where the provider broke off', async () => {
+    gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hel' })))
+    const text = await (await ask()).text()
+    expect(text).toContain('"error"')
+    expect(text).not.toContain('receipt')
+  })
+
+  test('to an API key of the account has that event only where it is asked for', async () => {
+    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own' })
+    const chat = (headers: Record<string, string>) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${(body as Made).key}` },
+        body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], stream: true }),
+      })
+    expect(await (await chat({})).text()).toEndWith('data: [DONE]\n\n')
+    expect(await (await chat({ 'x-svc-receipt': 'true' })).text()).toContain('"cost_usd":"0.00015"')
+  })
+})
+
+describe('the account pays', () => {
+  test('through a built-in key that shows its use like any other', async () => {
+    await (await ask()).text()
+    await (await twinAsk()).text()
+    const key = await until(async () => {
+      const found = await playgroundKey()
+      return found?.spentThisMonthUsd === '0.0003' && found
+    })
+    expect(key).toMatchObject({ name: 'Playground', builtIn: true, status: 'active' })
+    const { body } = await person.json('GET', `/dashboard/api/keys/${key.id}`)
+    expect(body).toMatchObject({ total: { requests: 2, spentUsd: '0.0003' } })
+  })
+
+  test('within its limits: budget, models, and none at all while it is switched off, on every gateway', async () => {
+    await (await ask()).text()
+    const key = await playgroundKey()
+    const address = `/dashboard/api/keys/${key?.id}`
+    expect((await person.json('DELETE', address)).status).toBe(409)
+    expect((await person.json('PATCH', address, { name: 'Mine' })).status).toBe(409)
+    await person.json('PATCH', address, { monthlyBudgetUsd: '0.0001' })
+    expect(await refusal(await ask())).toMatchObject({ status: 402, code: 'key_budget_exceeded' })
+    await person.json('PATCH', address, { monthlyBudgetUsd: null })
+    await person.json('POST', `${address}/deactivate`, {})
+    for (const asked of [twinAsk(), ask()]) {
+      expect(await refusal(await asked)).toMatchObject({ status: 403, code: 'playground_deactivated' })
+    }
+    await person.json('POST', `${address}/activate`, {})
+    expect((await ask()).status).toBe(200)
+  })
+
+  test('and where it can’t, nobody is asked', async () => {
+    const calls = gateway.upstream.calls.length
+    person = await signUpPerson(gateway)
+    expect(await refusal(await ask())).toMatchObject({ status: 402 })
+    expect(gateway.upstream.calls.length).toBe(calls)
+  })
+})
+
+describe('who may', () => {
+  test('nobody without a session, whatever key is sent along', async () => {
+    const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own' })
+    const response = await fetch(gateway.url + PATH, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', origin: gateway.url },
+        authorization: `Bearer ${(body as Made).key}`,
+      },
+      body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    expect(await refusal(response)).toMatchObject({ status: 401, code: 'not_signed_in' })
+  })
+
+  test('no page of another site', async () => {
+    const headers = { 'content-type': 'application/json', origin: 'https://evil.example' }
+    expect(await refusal(await ask({}, { headers }))).toMatchObject({ status: 403, code: 'cross_origin' })
+  })
+
+  test('and a request that is none is told what is wrong with it', async () => {
+    expect(await refusal(await ask({ messages: [] }))).toMatchObject({ status: 400, param: 'messages' })
+    expect(await refusal(await ask({ model: 'svc/none' }))).toMatchObject({ status: 404, code: 'model_not_found' })
+    const headers = { 'content-type': 'text/plain' }
+    expect(await refusal(await ask({}, { headers }))).toMatchObject({ status: 415 })
+  })
+})
+
+async function twinAsk(): Promise<Response> {
+  return await fetch(twin.url + PATH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: twin.url, cookie: person.cookie },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], stream: true }),
+  })
+}
+
+async function refusal(response: Response): Promise<Record<string, unknown>> {
+  const { error } = (await response.json()) as { error: Record<string, unknown> }
+  return { status: response.status, ...error }
+}

@@ -1,0 +1,225 @@
+/** Payments: what fits is credited exactly once, everything else is kept and credits nothing. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { silentLogger } from '@test/accounts/fixture'
+import { createOutboxWorker } from '@/accounts/outbox'
+import { createOrders } from '@/console/orders/orders'
+import type { MismatchReason, Order, PaymentNotice } from '@/console/orders/types'
+import { connectDatabase } from '@/db/client'
+import { ADMINISTRATOR, DAY_MS, noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let world: OrdersFixture
+let accountId: string
+
+beforeAll(async () => {
+  world = await openOrders()
+})
+beforeEach(async () => {
+  accountId = await world.account()
+})
+afterAll(() => world.close())
+
+describe('a payment that fits', () => {
+  test('pays its order and is credited', async () => {
+    const order = await world.order(accountId)
+    const outcome = await world.orders.confirmPayment(noticeOf(order))
+    expect(outcome).toMatchObject({
+      kind: 'credited',
+      applied: true,
+      order: { state: 'paid', paidCents: 5_000, refundedCents: 0, paidAt: new Date(world.clock.now()) },
+      payment: { state: 'credited', creditedCents: 5_000, mismatch: null, orderId: order.orderId, accountId },
+    })
+    expect(await world.money(accountId)).toEqual(everywhere(5_000))
+    const details = await world.orders.get(order.orderId)
+    expect(details?.events.map(({ kind, state, actor }) => [kind, state, actor])).toEqual([
+      ['created', 'pending', 'customer@example.test'],
+      ['paid', 'paid', 'statement'],
+    ])
+    expect(details?.payments).toHaveLength(1)
+  })
+
+  test.each(['svc-xxxx-yyyy', 'svc xxxx yyyy', 'SVCXXXXYYYY', 's v c - x x x x - y y y y'])(
+    'is recognised by a reference written as %s',
+    async (form) => {
+      const order = await world.order(accountId)
+      const characters = order.reference.replace(/[^A-Z0-9]/g, '').slice(3)
+      let position = 0
+      const written = form.replace(/[xy]/gi, () => characters.charAt(position++))
+      const outcome = await world.orders.confirmPayment(
+        noticeOf(order, { reference: `Invoice 12, ${written}; thanks` }),
+      )
+      expect(outcome).toMatchObject({ kind: 'credited', order: { orderId: order.orderId } })
+    },
+  )
+
+  test('reported twenty times at once, by two gateways, is credited once', async () => {
+    const order = await world.order(accountId)
+    const twin = openTwin()
+    const notice = noticeOf(order)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? twin : world.orders).confirmPayment(notice)),
+    )
+    expect(outcomes.filter(({ kind }) => kind === 'credited')).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome.kind === 'duplicate' && outcome.isSame)).toHaveLength(19)
+    expect(await world.money(accountId)).toEqual(everywhere(5_000))
+  })
+
+  test('reported again with another amount or for another order changes nothing', async () => {
+    const [first, second] = [await world.order(accountId), await world.order(accountId)]
+    const notice = noticeOf(first)
+    await world.orders.confirmPayment(notice)
+    const other = await world.orders.confirmPayment({ ...notice, reference: second.reference, amountCents: 9_900 })
+    expect(other).toMatchObject({ kind: 'duplicate', isSame: false, payment: { orderId: first.orderId } })
+    expect(await world.money(accountId)).toEqual(everywhere(5_000))
+    expect(await stateOf(second)).toBe('pending')
+  })
+
+  test('with the same id from another source is another payment', async () => {
+    const [first, second] = [await world.order(accountId), await world.order(accountId)]
+    await world.orders.confirmPayment(noticeOf(first, { externalId: 'one' }))
+    const manual = noticeOf(second, { externalId: 'one', source: 'manual', actor: ADMINISTRATOR, reason: 'seen' })
+    expect(await world.orders.confirmPayment(manual)).toMatchObject({ kind: 'credited' })
+    expect(await world.money(accountId)).toEqual(everywhere(10_000))
+  })
+})
+
+describe('while the ledger cannot be told', () => {
+  test('a payment is recorded, and credited by the outbox later, once', async () => {
+    await world.fixture.ledger.readBalance(accountId)
+    const ledger = { ...world.deps.ledger, credit: () => Promise.reject(new Error('down')) }
+    const order = await world.order(accountId)
+    const notice = noticeOf(order)
+    const outcome = await createOrders({ ...world.deps, ledger }).confirmPayment(notice)
+    expect(outcome).toMatchObject({ kind: 'credited', applied: false, order: { state: 'paid' } })
+    expect(await world.money(accountId)).toEqual({ ...everywhere(5_000), ledger: 0 })
+    expect(await world.orders.confirmPayment(notice)).toMatchObject({ kind: 'duplicate' })
+    await createOutboxWorker(world.fixture.database, world.fixture.ledger, silentLogger).runOnce()
+    expect(await world.money(accountId)).toEqual(everywhere(5_000))
+  })
+})
+
+describe('a payment that does not fit', () => {
+  const cases: [MismatchReason, (order: Order) => Partial<PaymentNotice>][] = [
+    ['underpaid', (order) => ({ amountCents: order.amountCents - 1 })],
+    ['overpaid', (order) => ({ amountCents: order.amountCents + 1 })],
+    ['wrong_currency', () => ({ currency: 'EUR' })],
+    ['wrong_payee', () => ({ payee: 'DE89 3704 0044 0532 0130 00' })],
+    ['wrong_source', () => ({ source: 'deposit:sandbox' })],
+    ['wrong_reference', (order) => ({ orderId: order.orderId, reference: 'no reference at all' })],
+    ['unknown_reference', () => ({ reference: 'SVC-2222-222X' })],
+    ['unknown_reference', () => ({ reference: undefined })],
+    ['unknown_reference', () => ({ reference: undefined, orderId: 'order_none' })],
+  ]
+  test.each(cases)('is kept as %s', async (reason, changes) => {
+    const order = await world.order(accountId)
+    const notice = noticeOf(order, changes(order))
+    const outcome = await world.orders.confirmPayment(notice)
+    expect(outcome).toMatchObject({
+      kind: 'unmatched',
+      reason,
+      payment: { state: 'unmatched', mismatch: reason, creditedCents: 0, amountCents: notice.amountCents },
+    })
+    expect(await stateOf(order)).toBe('pending')
+    expect(await world.money(accountId)).toEqual(everywhere(0))
+    expect(await world.orders.confirmPayment(notice)).toMatchObject({ kind: 'duplicate', isSame: true })
+  })
+
+  test('because two orders are named is kept', async () => {
+    const [first, second] = [await world.order(accountId), await world.order(accountId)]
+    const both = noticeOf(first, { reference: `${first.reference} ${second.reference}` })
+    expect(await world.orders.confirmPayment(both)).toMatchObject({ kind: 'unmatched', reason: 'unknown_reference' })
+  })
+
+  test('because the webhook of one provider names an order of another way to pay is kept', async () => {
+    const deposit = await world.order(accountId, { method: 'deposit' })
+    const stranger = noticeOf(deposit, { source: 'deposit:stranger' })
+    expect(await world.orders.confirmPayment(stranger)).toMatchObject({ kind: 'unmatched', reason: 'wrong_source' })
+    const bank = noticeOf(deposit, { source: 'bank' })
+    expect(await world.orders.confirmPayment(bank)).toMatchObject({ kind: 'unmatched', reason: 'wrong_source' })
+    expect(await world.money(accountId)).toEqual(everywhere(0))
+  })
+
+  test('because it is the second of an order is kept', async () => {
+    const order = await world.order(accountId)
+    await world.orders.confirmPayment(noticeOf(order))
+    const second = await world.orders.confirmPayment(noticeOf(order))
+    expect(second).toMatchObject({ kind: 'unmatched', reason: 'order_already_paid' })
+    expect(await world.money(accountId)).toEqual(everywhere(5_000))
+  })
+
+  test('because its order is cancelled or expired is kept, also before the worker has come by', async () => {
+    const [cancelled, expired] = [await world.order(accountId), await world.order(accountId)]
+    await world.orders.cancel({ orderId: cancelled.orderId, actor: ADMINISTRATOR })
+    const late = await world.orders.confirmPayment(noticeOf(cancelled))
+    expect(late).toMatchObject({ kind: 'unmatched', reason: 'order_cancelled' })
+    world.clock.advance(14 * DAY_MS)
+    const later = await world.orders.confirmPayment(noticeOf(expired))
+    expect(later).toMatchObject({ kind: 'unmatched', reason: 'order_expired' })
+    expect(await stateOf(expired)).toBe('expired')
+    expect(await world.money(accountId)).toEqual(everywhere(0))
+  })
+
+  test('because it would fill the account beyond its range is kept', async () => {
+    const order = await world.order(accountId)
+    const { credits } = world.fixture
+    const full = 8_999_999_000_000_000
+    await credits.addCredit({ accountId, amount: full as never, reference: 'fill' })
+    const outcome = await world.orders.confirmPayment(noticeOf(order))
+    expect(outcome).toMatchObject({ kind: 'unmatched', reason: 'balance_limit' })
+    expect(await stateOf(order)).toBe('pending')
+  })
+})
+
+describe('cancelling and paying at the same moment', () => {
+  test('ends in exactly one of the two, with the money to match', async () => {
+    for (let round = 0; round < 10; round++) {
+      const payer = await world.account()
+      const order = await world.order(payer)
+      const [cancelled, paid] = await Promise.all([
+        world.orders.cancel({ orderId: order.orderId, accountId: payer, actor: ADMINISTRATOR }),
+        world.orders.confirmPayment(noticeOf(order)),
+      ])
+      const isPaid = paid.kind === 'credited'
+      expect(cancelled.kind).toBe(isPaid ? 'not_pending' : 'cancelled')
+      expect(await stateOf(order)).toBe(isPaid ? 'paid' : 'cancelled')
+      expect(await world.money(payer)).toEqual(everywhere(isPaid ? 5_000 : 0))
+    }
+  })
+})
+
+describe('a confirmation by a person', () => {
+  test('is audited with its reason; one by the system is not', async () => {
+    const [first, second] = [await world.order(accountId), await world.order(accountId)]
+    const manual = noticeOf(first, { source: 'manual', actor: ADMINISTRATOR, reason: 'Seen on the statement' })
+    await world.orders.confirmPayment(manual)
+    await world.orders.confirmPayment(noticeOf(second, { actor: STATEMENT }))
+    const entries = await world.fixture.database.sql`
+      SELECT actor_email, details FROM audit_entries WHERE account_id = ${accountId} AND action = 'payment.confirm'`
+    expect(entries).toHaveLength(1)
+    expect(entries[0]).toMatchObject({
+      actor_email: 'admin@example.test',
+      details: { state: 'credited', amount: '50', reason: 'Seen on the statement', orderId: first.orderId },
+    })
+  })
+})
+
+function everywhere(cents: number) {
+  return { ledger: cents, history: cents, entries: cents, paidLessRefunded: cents }
+}
+
+async function stateOf({ orderId }: Order): Promise<string | undefined> {
+  return (await world.orders.get(orderId))?.state
+}
+
+/** The orders of a second gateway on the same stores, over connections of its own. */
+function openTwin() {
+  const { options } = world.fixture.database.sql
+  const address = `postgres://${options.user}:${options.pass}@${options.host[0]}:${options.port[0]}/${options.database}`
+  const database = connectDatabase(address, { maxConnections: 4 })
+  twins.push(database)
+  return createOrders({ ...world.deps, database })
+}
+
+const twins: { close(timeoutSeconds?: number): Promise<void> }[] = []
+afterAll(() => Promise.all(twins.map((database) => database.close(0))))

@@ -1,0 +1,31 @@
+/** The table of states: what may follow what, and nothing else. */
+import { describe, expect, test } from 'bun:test'
+import { nextState, ORDER_STATES, type OrderStep } from '@/console/orders/order-state'
+
+const STEPS: OrderStep[] = ['pay', 'expire', 'cancel', 'settle', 'refund_part', 'refund_rest']
+
+describe('nextState', () => {
+  test('allows exactly these steps', () => {
+    const allowed = ORDER_STATES.flatMap((state) =>
+      STEPS.flatMap((step) => {
+        const next = nextState(state, step)
+        return next === undefined ? [] : [`${state} ${step} ${next}`]
+      }),
+    )
+    expect(allowed).toEqual([
+      'pending pay paid',
+      'pending expire expired',
+      'pending cancel cancelled',
+      'pending settle paid',
+      'paid settle paid',
+      'paid refund_part partly_refunded',
+      'paid refund_rest refunded',
+      'expired settle paid',
+      'cancelled settle paid',
+      'partly_refunded settle partly_refunded',
+      'partly_refunded refund_part partly_refunded',
+      'partly_refunded refund_rest refunded',
+      'refunded settle partly_refunded',
+    ])
+  })
+})

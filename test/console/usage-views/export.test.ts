@@ -1,0 +1,98 @@
+/** The export below HTTP: its end is told once however it comes, and reads that fail are answered in words. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { GatewayError } from '@/chat/error'
+import { exportRecords } from '@/console/usage-views/export-records'
+import { readHistory } from '@/console/usage-views/read-history'
+import { connectDatabase, type Database } from '@/db/client'
+import { writeUsageBatch } from '@/usage/write-batch'
+
+setDefaultTimeout(60_000)
+
+let address: string
+let database: Database
+
+beforeAll(async () => {
+  address = await freshDatabase()
+  database = connectDatabase(address, { maxConnections: 1 })
+  const events = Array.from({ length: 2_500 }, (_, index) => usageEvent({ seq: index + 1, atMs: NOON_MS + index }))
+  await writeUsageBatch(database.sql, events)
+})
+afterAll(() => database.close(0))
+
+const ALL = { accountId: 'acct_1', fromMs: 0, toMs: NOON_MS * 2 }
+
+function watchEnds() {
+  const log: unknown[] = []
+  function onBegin() {
+    log.push('begin')
+    return (failure?: unknown) => void log.push(failure ?? 'end')
+  }
+  return { log, onBegin }
+}
+
+describe('exportRecords', () => {
+  test('reads nothing before it is read, then everything', async () => {
+    const { log, onBegin } = watchEnds()
+    const stream = exportRecords(database, ALL, onBegin)
+    expect(log).toEqual([])
+    const text = await new Response(stream).text()
+    expect(text.trimEnd().split('\r\n')).toHaveLength(2_501)
+    expect(log).toEqual(['begin', 'end'])
+  })
+
+  test('of no match is its header alone, also after a search through all there is', async () => {
+    const { log, onBegin } = watchEnds()
+    const text = await new Response(exportRecords(database, { ...ALL, requestedModel: 'svc/none' }, onBegin)).text()
+    expect(text).toMatch(/^time_utc,[a-z0-9_,]+\r\n$/)
+    expect(log).toEqual(['begin', 'end'])
+  })
+
+  test('ends once where the reader leaves', async () => {
+    const { log, onBegin } = watchEnds()
+    const reader = exportRecords(database, ALL, onBegin).getReader()
+    await reader.read()
+    await reader.cancel()
+    expect(log).toEqual(['begin', 'end'])
+  })
+
+  test('breaks off where the history fails, and tells why', async () => {
+    const { log, onBegin } = watchEnds()
+    const failing = connectDatabase(address, { maxConnections: 1 })
+    const reader = exportRecords(failing, ALL, onBegin).getReader()
+    expect((await reader.read()).done).toBe(false)
+    await failing.close(0)
+    expect(reader.read()).rejects.toThrow()
+    await reader.closed.catch(() => undefined)
+    expect(log).toEqual(['begin', expect.any(Error)])
+  })
+})
+
+describe('readHistory', () => {
+  const failing = (code: string | undefined, wrap = false) => {
+    const error = Object.assign(new Error('secret detail'), code === undefined ? {} : { code })
+    return readHistory(Promise.reject(wrap ? new Error('wrapped', { cause: error }) : error)).catch((told) => told)
+  }
+
+  test('says that it took too long, or cannot be reached, and nothing of the cause', async () => {
+    for (const [code, kind] of [
+      ['57014', 'timeout'],
+      ['CONNECTION_ENDED', 'overloaded'],
+      ['53300', 'overloaded'],
+    ] as const) {
+      for (const isWrapped of [false, true]) {
+        const told = await failing(code, isWrapped)
+        expect(told).toBeInstanceOf(GatewayError)
+        expect([told.kind, told.message.includes('secret')]).toEqual([kind, false])
+      }
+    }
+  })
+
+  test('leaves bugs and refusals as they are', async () => {
+    expect(await failing(undefined)).not.toBeInstanceOf(GatewayError)
+    const refusal = new GatewayError('not_found', 'gone')
+    expect(await readHistory(Promise.reject(refusal)).catch((told) => told)).toBe(refusal)
+    expect(await readHistory(Promise.resolve(5))).toBe(5)
+  })
+})

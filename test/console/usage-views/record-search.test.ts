@@ -1,0 +1,170 @@
+/** The usage list and its sums against a plain list in memory: any events, any filter, any page size. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import { madeUpEvents, madeUpFilter, matching, sumsOf } from '@test/usage/made-up-usage'
+import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import fc from 'fast-check'
+import { searchRecords } from '@/console/usage-views/record-search'
+import { sumRecords } from '@/console/usage-views/record-totals'
+import type { UsageFilter } from '@/console/usage-views/usage-filter'
+import { readSeries } from '@/console/usage-views/usage-series'
+import { connectDatabase, type Database } from '@/db/client'
+import type { UsageEvent } from '@/ledger/usage-event'
+import { writeUsageBatch } from '@/usage/write-batch'
+
+setDefaultTimeout(120_000)
+
+const RUNS = 60
+const FILTERS_PER_RUN = 6
+let database: Database
+let accountCount = 0
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 2 })
+})
+afterAll(() => database.close(0))
+
+/** Writes made-up events of a new account, beside one of another account, and checks `property` with several filters. */
+async function forAny(check: (events: UsageEvent[], filter: UsageFilter, pageSize: number) => Promise<void>) {
+  const drafts = fc.tuple(
+    madeUpEvents(''),
+    fc.array(fc.tuple(madeUpFilter(''), fc.integer({ min: 1, max: 40 })), {
+      minLength: 1,
+      maxLength: FILTERS_PER_RUN,
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(drafts, async ([made, filters]) => {
+      const accountId = `acct_made_up_${++accountCount}`
+      const events = made.map((event) => ({ ...event, accountId }))
+      const other = usageEvent({ accountId: `${accountId}_other`, keyId: 'key_a', atMs: NOON_MS })
+      await writeUsageBatch(database.sql, [...events, other])
+      for (const [filter, pageSize] of filters) await check(events, { ...filter, accountId }, pageSize)
+    }),
+    { numRuns: RUNS },
+  )
+}
+
+async function allPages(filter: UsageFilter, limit: number, windowSize?: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let after: Parameters<typeof searchRecords>[2]['after']; ; ) {
+    const page = await searchRecords(database, filter, { after, limit, ...(windowSize && { windowSize }) })
+    expect(page.records.length).toBeLessThanOrEqual(limit)
+    ids.push(...page.records.map((record) => record.eventId))
+    if (!page.next) return ids
+    after = page.next
+  }
+}
+
+describe('searchRecords', () => {
+  test('pages through exactly the matching records, newest first, each once', async () => {
+    await forAny(async (events, filter, pageSize) => {
+      const expected = matching(events, filter).map((event) => event.eventId)
+      expect(await allPages(filter, pageSize)).toEqual(expected)
+      // Also where one look reads only a few records.
+      expect(await allPages(filter, pageSize, pageSize)).toEqual(expected)
+    })
+  })
+
+  test('goes on where its time ran out, and says how far it has looked', async () => {
+    const accountId = 'acct_slow'
+    const events = Array.from({ length: 30 }, (_, index) =>
+      usageEvent({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),
+    )
+    await writeUsageBatch(database.sql, events)
+    const filter = { accountId, fromMs: 0, toMs: NOON_MS + 1, keyId: 'key_1' }
+    const ids: string[] = []
+    let partial = 0
+    for (let after: Parameters<typeof searchRecords>[2]['after']; ; ) {
+      const page = await searchRecords(database, filter, { after, limit: 50, budgetMs: 0 })
+      ids.push(...page.records.map((record) => record.eventId))
+      if (!page.next) break
+      expect(page.searchedToMs).toBeNumber()
+      partial += 1
+      after = page.next
+    }
+    expect(ids).toEqual(matching(events, filter).map((event) => event.eventId))
+    expect(partial).toBeGreaterThan(0)
+  })
+
+  test('finds the records of a day on which very many keys were used', async () => {
+    const accountId = 'acct_many_keys'
+    const events = Array.from({ length: 300 }, (_, index) =>
+      usageEvent({ accountId, keyId: `key_${index}`, seq: index + 1, atMs: NOON_MS - index * 60_000 }),
+    )
+    await writeUsageBatch(database.sql, events)
+    const filter = { accountId, fromMs: 0, toMs: NOON_MS + 1, model: 'svc/alpha' }
+    expect(await allPages(filter, 25, 40)).toEqual(matching(events, filter).map((event) => event.eventId))
+  })
+})
+
+describe('searchRecords by model over many keys and days', () => {
+  test('reads the daily sums in several goes', async () => {
+    const accountId = 'acct_many_cells'
+    const [keys, days] = [60, 45]
+    const events = Array.from({ length: keys * days }, (_, index) =>
+      usageEvent({
+        ...{ accountId, keyId: `key_${index % keys}`, seq: index + 1 },
+        atMs: NOON_MS - Math.floor(index / keys) * DAY_MS + (index % 7),
+      }),
+    )
+    await writeUsageBatch(database.sql, events)
+    const filter = { accountId, fromMs: 0, toMs: NOON_MS + DAY_MS, model: 'svc/alpha' }
+    expect(await allPages(filter, 700)).toEqual(matching(events, filter).map((event) => event.eventId))
+  })
+})
+
+describe('sumRecords', () => {
+  test('adds up exactly what matches, to the nano-USD', async () => {
+    await forAny(async (events, filter) => {
+      const { isComplete, ...sums } = await sumRecords(database, filter)
+      expect(sums).toEqual(sumsOf(matching(events, filter)) as typeof sums)
+      expect(isComplete).toBe(true)
+    })
+  })
+})
+
+describe('readSeries', () => {
+  test('splits exactly the sums of its hours or whole days, whatever it is grouped by', async () => {
+    await forAny(async (events, filter) => {
+      for (const group of ['model', 'key', 'status'] as const) {
+        const series = await readSeries(database, filter, group)
+        const whole = series.step === 'hour' ? filter : wholeDays(filter)
+        const expected = new Map<string, { cost: number; requests: number }>()
+        for (const event of matching(events, whole)) {
+          const name = `${bucketOf(event.atMs, series.step)} ${groupOf(event, group)}`
+          const point = expected.get(name) ?? { cost: 0, requests: 0 }
+          point.cost += event.cost
+          if (event.kind !== 'late') point.requests += 1
+          expected.set(name, point)
+        }
+        const seen = series.points.map(({ atMs, group: label, cost, requests }) => [
+          `${atMs} ${label}`,
+          { cost, requests },
+        ])
+        const isEmpty = ({ cost, requests }: { cost: number; requests: number }) => cost === 0 && requests === 0
+        const entries = [...expected].filter(([, point]) => !isEmpty(point))
+        expect(Object.fromEntries(seen)).toMatchObject(Object.fromEntries(entries))
+        expect(series.points.filter((point) => !isEmpty(point))).toHaveLength(entries.length)
+      }
+    })
+  })
+})
+
+const DAY_MS = 86_400_000
+
+function wholeDays(filter: UsageFilter): UsageFilter {
+  const { fromMs, toMs } = filter
+  return { ...filter, fromMs: Math.floor(fromMs / DAY_MS) * DAY_MS, toMs: Math.ceil(toMs / DAY_MS) * DAY_MS }
+}
+
+function bucketOf(atMs: number, step: 'hour' | 'day'): number {
+  const length = step === 'hour' ? 3_600_000 : DAY_MS
+  return Math.floor(atMs / length) * length
+}
+
+function groupOf(event: UsageEvent, group: 'model' | 'key' | 'status'): string {
+  if (group === 'model') return event.record.model
+  if (group === 'key') return event.keyId
+  return event.record.status >= 400 ? 'error' : 'ok'
+}

@@ -1,0 +1,128 @@
+/** The billing matrix as a pure function: one test for each row of docs/BILLING.md. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Pricing } from '@/catalog/types'
+import { ZERO_USAGE } from '@/chat/usage'
+import { type Bounds, decideCharge } from '@/gateway/charge/charge'
+import type { MeterReading } from '@/gateway/charge/meter'
+import { FREE } from '@/ledger/charge'
+import { priceToPico } from '@/lib/money'
+
+const price = (usd: number) => priceToPico(usd) as NonNullable<ReturnType<typeof priceToPico>>
+const PRICING: Pricing = {
+  base: { input: price(1), cacheRead: price(0.1), cacheWrite5m: price(1.25), cacheWrite1h: price(2), output: price(2) },
+  steps: [],
+}
+const BOUNDS: Bounds = { inputTokens: 1_000, outputTokens: 500 }
+const NOTHING: MeterReading = {
+  usage: null,
+  isUsageStale: false,
+  countedOutput: 0,
+  hasOutput: false,
+  finish: undefined,
+  hasEnded: false,
+  error: undefined,
+}
+const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
+const decide = (ending: Parameters<typeof decideCharge>[0], reading: Partial<MeterReading>) =>
+  decideCharge(ending, { ...NOTHING, ...reading }, PRICING, BOUNDS, 80)
+
+describe('billing matrix', () => {
+  test('refused before the upstream: nothing', () => {
+    expect(decide('refused', { usage: USAGE, hasOutput: true })).toEqual(FREE)
+  })
+
+  test('complete answer with usage: that usage', () => {
+    const charge = decide('complete', { usage: USAGE, hasOutput: true, finish: 'stop', countedOutput: 49 })
+    expect(charge).toEqual({ kind: 'charge', cost: 200_000 as never, usage: USAGE, rule: 'usage', flags: [] })
+  })
+
+  test('complete answer without usage: counted, flagged estimated', () => {
+    const charge = decide('complete', { hasOutput: true, finish: 'stop', countedOutput: 40 })
+    expect(charge).toMatchObject({ rule: 'counted', flags: ['estimated'], cost: 160_000 })
+  })
+
+  test('complete, but the only usage was an early one: never less output than was relayed', () => {
+    const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
+    const charge = decide('complete', { usage, isUsageStale: true, hasOutput: true, finish: 'stop', countedOutput: 30 })
+    expect(charge).toMatchObject({ rule: 'usage', usage: { output: 30 }, flags: ['estimated'] })
+  })
+
+  test('broken after output: the last usage, but never less output than was relayed', () => {
+    const usage = { ...ZERO_USAGE, uncached: 100, output: 1 }
+    const charge = decide('broken', { usage, isUsageStale: true, hasOutput: true, countedOutput: 30 })
+    expect(charge).toMatchObject({ rule: 'broken_usage', usage: { uncached: 100, output: 30 }, flags: ['estimated'] })
+  })
+
+  test('broken after output without usage: counted', () => {
+    expect(decide('broken', { hasOutput: true, countedOutput: 30 })).toMatchObject({
+      rule: 'broken_counted',
+      cost: 140_000,
+    })
+  })
+
+  test('broken before any output: nothing, whatever usage was claimed', () => {
+    expect(decide('broken', { usage: USAGE })).toEqual(FREE)
+  })
+
+  test('the client went away: input and what was relayed, never nothing', () => {
+    expect(decide('disconnected', {})).toMatchObject({ rule: 'disconnect_counted', cost: 80_000 })
+    expect(decide('disconnected', { hasOutput: true, countedOutput: 10 })).toMatchObject({ cost: 100_000 })
+  })
+
+  test('the client went away after the final usage: exactly that usage', () => {
+    const charge = decide('disconnected', { usage: USAGE, hasOutput: true, countedOutput: 70 })
+    expect(charge).toMatchObject({ rule: 'disconnect_usage', cost: 200_000, flags: [] })
+  })
+
+  test('usage beyond what is possible: clamped to the bounds and flagged', () => {
+    const usage = {
+      ...ZERO_USAGE,
+      uncached: 9_000,
+      cacheRead: 600,
+      cacheWrite1h: 9_000,
+      output: 10_000,
+      reasoning: 9_999,
+    }
+    const charge = decide('complete', { usage, finish: 'stop', hasOutput: true })
+    expect(charge).toMatchObject({
+      flags: ['clamped'],
+      usage: { cacheRead: 600, uncached: 400, cacheWrite5m: 0, cacheWrite1h: 0, output: 500, reasoning: 500 },
+    })
+  })
+
+  test('an empty answer that ended in an error: nothing', () => {
+    expect(decide('complete', { usage: { ...USAGE, output: 0 }, finish: 'error' })).toEqual(FREE)
+  })
+
+  test('property: no charge is negative, fractional or above what the bounds allow', () => {
+    const tokens = fc.nat({ max: 1_000_000_000 })
+    const usage = fc.record({
+      uncached: tokens,
+      cacheRead: tokens,
+      cacheWrite5m: tokens,
+      cacheWrite1h: tokens,
+      output: tokens,
+      reasoning: tokens,
+    })
+    const reading = fc.record({
+      usage: fc.option(usage, { nil: null }),
+      isUsageStale: fc.boolean(),
+      countedOutput: tokens,
+      hasOutput: fc.boolean(),
+      finish: fc.constantFrom('stop', 'length', 'error', undefined),
+      hasEnded: fc.boolean(),
+      error: fc.constant(undefined),
+    }) as fc.Arbitrary<MeterReading>
+    const ending = fc.constantFrom('complete', 'broken', 'disconnected', 'refused') as fc.Arbitrary<'complete'>
+    fc.assert(
+      fc.property(ending, reading, tokens, (how, read, estimated) => {
+        const charge = decideCharge(how, read, PRICING, BOUNDS, estimated)
+        if (charge.kind === 'free') return
+        expect(Number.isSafeInteger(charge.cost)).toBe(true)
+        expect(charge.cost).toBeGreaterThanOrEqual(0)
+        expect(charge.cost).toBeLessThanOrEqual(BOUNDS.inputTokens * 2_000 + BOUNDS.outputTokens * 2_000)
+      }),
+    )
+  })
+})

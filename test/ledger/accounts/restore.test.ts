@@ -1,0 +1,289 @@
+/** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { keyState } from '@test/ledger/memory-history'
+import { rebuildAll } from '@/ledger/check/rebuild'
+import {
+  accountKey,
+  apiKeyKey,
+  deadlinesKey,
+  eventsKey,
+  holdKey,
+  holdMember,
+  metaKey,
+  shardOf,
+} from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+})
+afterAll(() => bench.redis.disconnect())
+
+/** A ledger that has verified nothing yet, as after a start. */
+const another = () => createBench(bench.redis, undefined, bench.history)
+
+/** Makes the account unconfirmed, as a store that came back does. */
+async function loseConfirmation(accountId: string): Promise<void> {
+  await bench.redis.hset(metaKey(shardOf(accountId)), 'epoch', randomId('epoch'))
+}
+
+async function settled(payer: { accountId: string; keyId: string }, cost: number) {
+  const hold = request(payer, Math.max(cost, 1))
+  await bench.ledger.reserve(hold)
+  await bench.ledger.settle(settlement(hold, cost))
+  return hold
+}
+
+describe('the first use of an account', () => {
+  test('loads it once, however many ask at once', async () => {
+    const payer = await bench.fund(1_000)
+    const before = bench.history.reads()
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => bench.ledger.reserve(request(payer, 1))))
+    expect(outcomes.every((outcome) => outcome.kind === 'reserved')).toBe(true)
+    expect(bench.history.reads() - before).toBeLessThan(10)
+  })
+
+  test('fails closed while the history is down, and works when it is back', async () => {
+    const payer = await bench.fund(1_000)
+    bench.history.setDown(true)
+    await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject({ kind: 'overloaded', status: 503 })
+    await expect(bench.ledger.readBalance(payer.accountId)).rejects.toMatchObject({ status: 503 })
+    bench.history.setDown(false)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+    bench.history.setDown(true)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+    bench.history.setDown(false)
+  })
+
+  test('takes over what the history has counted', async () => {
+    const payer = await bench.fund(1_000)
+    const first = await settled(payer, 150)
+    await bench.history.flush(bench.redis, [payer.accountId])
+    for (const name of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.del(name)
+    expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
+      ...{ available: nano(850), held: nano(0), spent: nano(150), spentThisMonth: nano(150), status: 'active', seq: 1 },
+    })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(150), open: 0 })
+    expect(await bench.ledger.settle(settlement(first, 150))).toEqual({ kind: 'already_settled' })
+  })
+
+  test('counts charges still on their way to the history, wherever the flusher stands', async () => {
+    const payer = await bench.fund(1_000)
+    await settled(payer, 100)
+    await bench.history.flush(bench.redis, [payer.accountId])
+    await settled(payer, 30)
+    await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
+    await settled(payer, 7)
+    const open = request(payer, 200)
+    await bench.ledger.reserve(open)
+    for (const name of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.del(name)
+    expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
+      ...{
+        available: nano(663),
+        held: nano(200),
+        spent: nano(137),
+        spentThisMonth: nano(137),
+        status: 'active',
+        seq: 3,
+      },
+    })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(137), open: 1, held: nano(200) })
+    await bench.ledger.settle(settlement(open, 50))
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({
+      available: nano(813),
+      held: nano(0),
+      seq: 4,
+    })
+  })
+})
+
+describe('a store that came back', () => {
+  test('confirms what is right, and changes nothing', async () => {
+    const payer = await bench.fund(1_000)
+    await settled(payer, 100)
+    await bench.ledger.reserve(request(payer, 50))
+    const before = await bench.redis.hgetall(accountKey(payer.accountId))
+    await loseConfirmation(payer.accountId)
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({
+      available: nano(850),
+      held: nano(50),
+      seq: 1,
+    })
+    const after = await bench.redis.hgetall(accountKey(payer.accountId))
+    expect({ ...after, epoch: '', version: '' }).toEqual({ ...before, epoch: '', version: '' })
+    expect(after.epoch).not.toBe(before.epoch ?? '')
+  })
+
+  test('that forgot charges is corrected before it pays for anything', async () => {
+    const payer = await bench.fund(1_000)
+    const { accountId } = payer
+    await bench.ledger.readBalance(accountId)
+    const old = await bench.redis.dumpBuffer(accountKey(accountId))
+    await settled(payer, 900)
+    await bench.history.flush(bench.redis, [accountId])
+    await bench.redis.restore(accountKey(accountId), 0, old ?? '', 'REPLACE')
+    await loseConfirmation(accountId)
+    expect(await another().ledger.reserve(request(payer, 200))).toMatchObject({
+      kind: 'insufficient',
+      available: nano(100),
+    })
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(100), spent: nano(900), seq: 1 })
+  })
+
+  test('that forgot a credit gets it back, once', async () => {
+    const { accountId } = await bench.fund(1_000)
+    await bench.ledger.readBalance(accountId)
+    bench.history.addCredit(accountId, 'entry_lost', 500)
+    await loseConfirmation(accountId)
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(1_500) })
+    const credit = { accountId, entryId: 'entry_lost', amount: nano(500) }
+    expect(await bench.ledger.credit(credit)).toEqual({ kind: 'exists', available: nano(1_500) })
+  })
+
+  test('that forgot a settlement closes the hold that is open again', async () => {
+    const payer = await bench.fund(1_000)
+    const { accountId } = payer
+    const hold = request(payer, 400)
+    await bench.ledger.reserve(hold)
+    const names = [accountKey(accountId), apiKeyKey(payer), holdKey(accountId, hold.holdId)]
+    const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
+    await bench.ledger.settle(settlement(hold, 150))
+    await bench.history.flush(bench.redis, [accountId])
+    for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
+    await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
+    await loseConfirmation(accountId)
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), held: nano(0), seq: 1 })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
+    expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
+    expect(await bench.redis.zscore(deadlinesKey(shardOf(accountId)), holdMember(hold))).toBeNull()
+  })
+
+  test('and expired that hold a second time has charged it once in the end', async () => {
+    const payer = await bench.fund(1_000)
+    const { accountId } = payer
+    const hold = request(payer, 400, { inputCost: nano(40) })
+    await bench.ledger.reserve(hold)
+    const names = [accountKey(accountId), apiKeyKey(payer), holdKey(accountId, hold.holdId)]
+    const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
+    await bench.ledger.settle(settlement(hold, 150))
+    await bench.history.flush(bench.redis, [accountId])
+    for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
+    await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
+    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', settlement(hold, 1).record)
+    await passDeadline(bench.redis, hold)
+    await bench.ledger.expireDue(100)
+    await loseConfirmation(accountId)
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), spent: nano(150) })
+    await bench.history.flush(bench.redis, [accountId])
+    expect((await bench.history.account(accountId))?.balance).toBe(nano(850))
+  })
+
+  test('that forgot a deactivation or a suspension does not let anybody in', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 1))
+    bench.history.setKey({ ...payer, status: 'deactivated' })
+    await loseConfirmation(payer.accountId)
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status: 'deactivated' })
+    bench.history.setKey({ ...payer, status: 'active' })
+    bench.history.setStatus(payer.accountId, 'suspended')
+    await loseConfirmation(payer.accountId)
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
+  })
+
+  test('keeps its figures where it is the history that lost something, and says so', async () => {
+    const payer = await bench.fund(1_000)
+    const { accountId } = payer
+    await settled(payer, 300)
+    const entries = await bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+')
+    const own = entries.filter(([, fields]) => fields.includes(accountId)).map(([id]) => id)
+    await bench.redis.xdel(eventsKey(shardOf(accountId)), ...own)
+    await loseConfirmation(accountId)
+    expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(700), spent: nano(300), seq: 1 })
+    const logged = bench.logger.lines.filter((line) => line.event === 'ledger_history_behind')
+    expect(logged.map((line) => line.fields?.accountId)).toContain(accountId)
+  })
+})
+
+describe('a state that is set while a load is under way', () => {
+  test('wins, for a key', async () => {
+    const payer = await bench.fund(1_000)
+    const read = bench.history.key
+    bench.history.key = async (accountId, keyId) => {
+      const snapshot = await read(accountId, keyId)
+      if (keyId === payer.keyId && snapshot?.status === 'active') {
+        bench.history.setKey({ ...payer, status: 'deactivated' })
+        await bench.ledger.setKeyState(keyState(payer, { status: 'deactivated' }))
+      }
+      return snapshot
+    }
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status: 'deactivated' })
+    bench.history.key = read
+  })
+
+  test('wins, for an account', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 1))
+    await loseConfirmation(payer.accountId)
+    const read = bench.history.accounts
+    bench.history.accounts = async (ids) => {
+      const snapshots = await read(ids)
+      if (snapshots[0]?.accountId === payer.accountId && snapshots[0].status === 'active') {
+        bench.history.setStatus(payer.accountId, 'suspended')
+        await another().ledger.setAccountStatus(payer.accountId, 'suspended')
+      }
+      return snapshots
+    }
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
+    bench.history.accounts = read
+  })
+
+  test('is not lost on an account that is not loaded', async () => {
+    const payer = await bench.fund(1_000)
+    bench.history.setStatus(payer.accountId, 'suspended')
+    expect(await bench.ledger.setAccountStatus(payer.accountId, 'suspended')).toBe('updated')
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
+    expect(await bench.ledger.setAccountStatus(randomId('acct'), 'active')).toBe('unknown_account')
+  })
+})
+
+describe('a rebuild', () => {
+  test('mends what somebody has broken, under traffic, and neither makes nor loses money', async () => {
+    const payers = await Promise.all(Array.from({ length: 20 }, () => bench.fund(100_000)))
+    const ids = payers.map((payer) => payer.accountId)
+    for (const payer of payers) await settled(payer, 10)
+    for (const id of ids) await bench.redis.hincrby(accountKey(id), 'available', 12_345)
+    let isOver = false
+    let charged = 0
+    const traffic = payers.map(async (payer, index) => {
+      while (!isOver) {
+        const hold = request(payer, 500)
+        await bench.ledger.reserve(hold)
+        await bench.ledger.settle(settlement(hold, index))
+        charged += index
+      }
+    })
+    const flushing = (async () => {
+      while (!isOver) {
+        await bench.history.flush(bench.redis, ids)
+        await bench.redis.ping()
+      }
+    })()
+    const report = await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
+    expect(report.accounts).toBeGreaterThanOrEqual(20)
+    isOver = true
+    await Promise.all([...traffic, flushing])
+    await bench.history.flush(bench.redis, ids)
+    let total = 0
+    for (const id of ids) {
+      const balance = await bench.ledger.readBalance(id)
+      expect(balance).toMatchObject({ held: nano(0) })
+      expect((await bench.history.account(id))?.balance).toBe(balance?.available ?? nano(-1))
+      total += balance?.available ?? 0
+    }
+    expect(total).toBe(20 * 100_000 - 20 * 10 - charged)
+  })
+})

@@ -1,0 +1,204 @@
+/** The check: silent where all is right, also under traffic, and loud about each thing that can be wrong. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { checkLedger } from '@/ledger/check/check'
+import { rebuildAll } from '@/ledger/check/rebuild'
+import { createSweeper } from '@/ledger/holds/sweeper'
+import type { Payer, ReserveRequest } from '@/ledger/outcomes'
+import {
+  accountKey,
+  apiKeyKey,
+  creditedKey,
+  deadlinesKey,
+  eventsKey,
+  holdKey,
+  holdMember,
+  metaKey,
+  shardOf,
+} from '@/ledger/store/names'
+import { nano } from '@/lib/money'
+
+let server: TestServer
+let bench: Bench
+let payer: Payer
+let open: ReserveRequest
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(async () => {
+  bench.redis.disconnect()
+  await server.stop()
+})
+
+/** One account with an open hold, a charge that the history has, and one that it lacks. */
+beforeEach(async () => {
+  bench?.redis.disconnect()
+  bench = createBench(await connect(server.url))
+  await bench.redis.flushall()
+  payer = await bench.fund(10_000)
+  for (const cost of [100, 30]) {
+    const hold = request(payer, 500)
+    await bench.ledger.reserve(hold)
+    await bench.ledger.settle(settlement(hold, cost))
+    if (cost === 100) await bench.history.flush(bench.redis, [payer.accountId])
+  }
+  open = request(payer, 700)
+  await bench.ledger.reserve(open)
+})
+
+const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
+const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
+
+describe('a ledger in order', () => {
+  test('is found so, with its counts', async () => {
+    expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedEvents: 1 })
+    bench.history.addAccount('acct_never_used')
+    expect(await check()).toMatchObject({ ok: true, accounts: 2 })
+  })
+
+  test('is found so wherever the flusher stands', async () => {
+    await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
+    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 1 })
+    await bench.history.flush(bench.redis, [payer.accountId])
+    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 0 })
+  })
+
+  test('is found so after overruns, corrections, late and forced settlements', async () => {
+    await bench.ledger.settle(settlement(open, 20_000))
+    bench.history.addCredit(payer.accountId, 'entry_back', -50)
+    await bench.ledger.credit({ accountId: payer.accountId, entryId: 'entry_back', amount: nano(-50) })
+    await bench.ledger.settle(settlement({ ...payer, holdId: 'hold_lost' }, 77), { force: true })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({
+      available: nano(10_000 - 130 - 20_000 - 127),
+    })
+    expect(await check()).toMatchObject({ ok: true })
+  })
+
+  test('is found so under traffic, with a flusher and a sweeper at work', async () => {
+    const payers = await Promise.all(Array.from({ length: 30 }, () => bench.fund(1_000_000)))
+    const ids = payers.map((one) => one.accountId)
+    const sweeper = createSweeper({ ledger: bench.ledger, logger: bench.logger, intervalMs: 2 })
+    sweeper.start()
+    let isOver = false
+    const traffic = payers.map(async (one, index) => {
+      for (let turn = 0; !isOver; turn++) {
+        const hold = request(one, 500, { inputCost: nano(3) })
+        await bench.ledger.reserve(hold)
+        if ((turn + index) % 7 === 0) await passDeadline(bench.redis, hold)
+        else if (turn % 5 === 0) await bench.ledger.release(hold)
+        else await bench.ledger.settle(settlement(hold, turn % 600))
+        if (turn % 11 !== 0) continue
+        bench.history.addCredit(one.accountId, `entry_${turn}`, 5)
+        await bench.ledger.credit({ accountId: one.accountId, entryId: `entry_${turn}`, amount: nano(5) })
+      }
+    })
+    const flushing = (async () => {
+      for (let turn = 0; !isOver; turn++) await bench.history.flush(bench.redis, ids, { crash: turn % 3 === 0 })
+    })()
+    for (let round = 0; round < 5; round++) expect((await check()).violations).toEqual([])
+    isOver = true
+    await Promise.all([...traffic, flushing])
+    await sweeper.stop()
+    await bench.ledger.expireDue(1_000)
+    await bench.history.flush(bench.redis, [...ids, payer.accountId])
+    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 0, openHolds: 1 })
+  }, 60_000)
+})
+
+describe('what is wrong is named', () => {
+  const account = () => accountKey(payer.accountId)
+  const shard = () => shardOf(payer.accountId)
+
+  test.each<[string, string[], () => Promise<unknown>]>([
+    ['money appears', ['balance_differs'], () => bench.redis.hincrby(account(), 'available', 1)],
+    ['money vanishes', ['balance_differs'], () => bench.redis.hincrby(account(), 'available', -1)],
+    ['a charge is not counted', ['spent_differs'], () => bench.redis.hincrby(account(), 'spent', -1)],
+    [
+      'held money has no hold',
+      ['balance_differs', 'held_differs_from_open_holds'],
+      () => bench.redis.hincrby(account(), 'held', 5),
+    ],
+    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(apiKeyKey(payer), 'open', 1)],
+    ['a key leaks budget', ['key_held'], () => bench.redis.hincrby(apiKeyKey(payer), 'held', 1)],
+    [
+      'a hold loses its deadline',
+      ['held_differs_from_open_holds', 'hold_without_deadline', 'key_held', 'key_open_count'],
+      () => bench.redis.zrem(deadlinesKey(shard()), holdMember(open)),
+    ],
+    [
+      'a deadline loses its hold',
+      ['deadline_without_hold'],
+      () => bench.redis.del(holdKey(payer.accountId, open.holdId)),
+    ],
+    [
+      'a hold changes its amount',
+      ['hold_amount', 'hold_without_deadline'],
+      () => bench.redis.hset(holdKey(payer.accountId, open.holdId), 'amount', '1'),
+    ],
+    ['nobody sweeps', ['hold_overdue'], () => passDeadline(bench.redis, open, 120_000)],
+    ['an event is deleted unread', ['balance_differs', 'spent_differs'], () => bench.redis.del(eventsKey(shard()))],
+    [
+      'the history forgets an account',
+      ['unknown_to_history'],
+      async () => {
+        bench.history.accounts = async () => []
+      },
+    ],
+    [
+      'an account is in the wrong shard',
+      ['misplaced'],
+      () => bench.redis.hset(`{l${(shard() + 1) % 64}}:key:${payer.accountId}:k`, 'a', '1'),
+    ],
+    [
+      'available is negative without a reason',
+      ['balance_differs', 'overdrawn'],
+      () => bench.redis.hset(account(), 'available', '-1'),
+    ],
+    [
+      'a credit never arrives',
+      ['credit_missing'],
+      async () => bench.history.addCredit(payer.accountId, 'entry_stuck', 5),
+    ],
+    [
+      'a credit is marked but not added',
+      ['balance_differs'],
+      async () => {
+        bench.history.addCredit(payer.accountId, 'entry_marked', 5)
+        await bench.redis.sadd(creditedKey(payer.accountId), 'entry_marked')
+      },
+    ],
+  ])('%s: %p', async (_, expected, spoil) => {
+    await spoil()
+    expect(await kinds()).toEqual(expected)
+    expect((await check()).ok).toBe(false)
+  })
+
+  test('another number of shards', async () => {
+    await bench.redis.hset(metaKey(shard()), 'shards', '32')
+    await expect(check()).rejects.toThrow('number of shards')
+  })
+
+  test('and a rebuild mends it', async () => {
+    await bench.redis.hincrby(account(), 'available', 500)
+    await bench.redis.hincrby(account(), 'held', 5)
+    await bench.redis.hincrby(apiKeyKey(payer), 'open', 3)
+    await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(700) })
+    expect(await check()).toMatchObject({ ok: true })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(9_170), held: nano(700) })
+  })
+})
+
+test('a store that came back with old figures is brought into line, not reported', async () => {
+  const old = await bench.redis.dumpBuffer(accountKey(payer.accountId))
+  const hold = request(payer, 50)
+  await bench.ledger.reserve(hold)
+  await bench.ledger.settle(settlement(hold, 50))
+  await bench.history.flush(bench.redis, [payer.accountId])
+  await bench.redis.restore(accountKey(payer.accountId), 0, old ?? '', 'REPLACE')
+  expect(await kinds()).toEqual(['balance_differs', 'spent_differs'])
+  await bench.redis.hset(metaKey(shardOf(payer.accountId)), 'identity', 'another process')
+  expect(await check()).toMatchObject({ ok: true })
+})

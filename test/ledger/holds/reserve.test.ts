@@ -1,0 +1,158 @@
+/** Reserve: every outcome, and that a refusal takes nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
+import { keyState } from '@test/ledger/memory-history'
+import { accountKey, apiKeyKey } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+})
+afterAll(() => bench.redis.disconnect())
+
+describe('reserve', () => {
+  test('moves money from available to held, and says what is left', async () => {
+    const payer = await bench.fund(1_000)
+    const outcome = await bench.ledger.reserve(request(payer, 400, { tokens: 50 }))
+    expect(outcome).toEqual({
+      kind: 'reserved',
+      available: nano(600),
+      limits: {
+        requestsLimit: LIMITS.requestsPerMinute,
+        requestsRemaining: LIMITS.requestsPerMinute - 1,
+        tokensLimit: LIMITS.tokensPerMinute,
+        tokensRemaining: LIMITS.tokensPerMinute - 50,
+      },
+    })
+    expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
+      available: nano(600),
+      held: nano(400),
+      spent: nano(0),
+      spentThisMonth: nano(0),
+      status: 'active',
+      seq: 0,
+    })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(400), spentThisMonth: nano(0) })
+  })
+
+  test('answers a replay with what became of the hold, and takes nothing again', async () => {
+    const payer = await bench.fund(1_000)
+    const [open, settled, released] = [request(payer, 100), request(payer, 100), request(payer, 100)]
+    for (const hold of [open, settled, released]) await bench.ledger.reserve(hold)
+    await bench.ledger.settle(settlement(settled, 10))
+    await bench.ledger.release(released)
+    const before = await snapshot(bench.redis, payer.accountId)
+    expect(await bench.ledger.reserve(open)).toEqual({ kind: 'exists', state: 'open' })
+    expect(await bench.ledger.reserve(settled)).toEqual({ kind: 'exists', state: 'settled' })
+    expect(await bench.ledger.reserve(released)).toEqual({ kind: 'exists', state: 'released' })
+    expect(Object.keys(await snapshot(bench.redis, payer.accountId))).toEqual(Object.keys(before))
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(890), held: nano(100) })
+  })
+
+  test('knows neither accounts nor keys that the history does not know', async () => {
+    const payer = await bench.fund(1_000)
+    const nobody = { accountId: randomId('acct'), keyId: payer.keyId }
+    expect(await bench.ledger.reserve(request(nobody, 1))).toEqual({ kind: 'unknown_account' })
+    const keyless = { accountId: payer.accountId, keyId: randomId('key') }
+    expect(await bench.ledger.reserve(request(keyless, 1))).toEqual({ kind: 'unknown_key' })
+    expect(await bench.ledger.readBalance(nobody.accountId)).toBeUndefined()
+    expect(await bench.ledger.readKey(keyless)).toBeUndefined()
+  })
+
+  test('does not let one account pay through the key of another', async () => {
+    const [rich, poor] = [await bench.fund(1_000), await bench.fund(0)]
+    const outcome = await bench.ledger.reserve(request({ accountId: rich.accountId, keyId: poor.keyId }, 1))
+    expect(outcome).toEqual({ kind: 'unknown_key' })
+  })
+
+  test.each(['deactivated', 'deleted'] as const)('refuses a key that is %s, at once', async (status) => {
+    const payer = await bench.fund(1_000)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+    await bench.ledger.setKeyState(keyState(payer, { status }))
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status })
+    await bench.ledger.setKeyState(keyState(payer))
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('refuses a key past its date', async () => {
+    const payer = await bench.fund(1_000, { expiresAtMs: Date.now() - 1 })
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status: 'expired' })
+    await bench.ledger.setKeyState(keyState(payer, { expiresAtMs: Date.now() + 60_000 }))
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('takes only what was planned with the models the key may call, in whatever order they are named', async () => {
+    const payer = await bench.fund(1_000, { allowedModels: ['svc/b', 'svc/a', 'svc/b'] })
+    const models = ['svc/a', 'svc/b']
+    const stale = { kind: 'models_changed', allowedModels: models } as const
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual(stale)
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: ['svc/a'] }))).toEqual(stale)
+    const hold = request(payer, 1, { allowedModels: ['svc/b', 'svc/a'] })
+    expect(await bench.ledger.reserve({ ...hold, allowedModels: null })).toEqual(stale)
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, allowedModels: models })
+    await bench.ledger.setKeyState(keyState(payer, { allowedModels: [] }))
+    const nothing = { kind: 'models_changed', allowedModels: [] } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(nothing)
+    await bench.ledger.setKeyState(keyState(payer))
+    const everything = { kind: 'models_changed', allowedModels: null } as const
+    expect(await bench.ledger.reserve(request(payer, 1, { allowedModels: models }))).toEqual(everything)
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('loads a key again that was loaded before keys had allowed models', async () => {
+    const payer = await bench.fund(1_000, { allowedModels: ['svc/a'] })
+    const hold = request(payer, 10, { allowedModels: ['svc/a'] })
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    await bench.redis.hdel(apiKeyKey(payer), 'allowedModels')
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'models_changed' })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(10), allowedModels: ['svc/a'] })
+  })
+
+  test('refuses a suspended account, at once and for every key', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 1))
+    expect(await bench.ledger.setAccountStatus(payer.accountId, 'suspended')).toBe('updated')
+    expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ status: 'suspended' })
+    await bench.ledger.setAccountStatus(payer.accountId, 'active')
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('says needed, available and held where the money does not reach', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.reserve(request(payer, 700))
+    expect(await bench.ledger.reserve(request(payer, 301))).toEqual({
+      kind: 'insufficient',
+      available: nano(300),
+      held: nano(700),
+      needed: nano(301),
+    })
+    expect(await bench.ledger.reserve(request(payer, 300))).toMatchObject({ kind: 'reserved', available: nano(0) })
+  })
+
+  test('lets a free request pass on an empty account, and not on one in debt', async () => {
+    const payer = await bench.fund(0)
+    expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'reserved' })
+    await bench.ledger.credit({ accountId: payer.accountId, entryId: 'correction', amount: nano(-1) })
+    expect(await bench.ledger.reserve(request(payer, 0))).toMatchObject({ kind: 'insufficient', available: nano(-1) })
+  })
+
+  test('takes nothing where it refuses', async () => {
+    const payer = await bench.fund(1_000, { requestsPerMinute: 2, tokensPerMinute: 1_000, monthlyBudget: nano(500) })
+    await bench.ledger.reserve(request(payer, 200))
+    const before = await snapshot(bench.redis, payer.accountId)
+    expect(await bench.ledger.reserve(request(payer, 301))).toMatchObject({ kind: 'budget_exceeded' })
+    expect(await bench.ledger.reserve(request(payer, 1, { tokens: 950 }))).toMatchObject({ scope: 'tokens' })
+    await bench.redis.hset(apiKeyKey(payer), 'requestsLevel', '0')
+    expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ scope: 'requests' })
+    const after = await snapshot(bench.redis, payer.accountId)
+    expect(after[accountKey(payer.accountId)]).toBe(before[accountKey(payer.accountId)])
+    expect(Object.keys(after)).toEqual(Object.keys(before))
+    await bench.redis.hset(apiKeyKey(payer), 'requestsLevel', '60000')
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(200) })
+  })
+})

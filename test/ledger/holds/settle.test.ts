@@ -1,0 +1,258 @@
+/** Settle and release: what is charged, what is returned, and that repeating them changes nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  type Bench,
+  connect,
+  createBench,
+  passDeadline,
+  RECORD,
+  request,
+  settlement,
+  snapshot,
+} from '@test/ledger/harness'
+import type { ReserveRequest } from '@/ledger/outcomes'
+import {
+  accountKey,
+  apiKeyKey,
+  deadlinesKey,
+  eventsKey,
+  holdKey,
+  holdMember,
+  recentKey,
+  shardOf,
+} from '@/ledger/store/names'
+import { parseUsageEvent } from '@/ledger/usage-event'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect())
+})
+afterAll(() => bench.redis.disconnect())
+
+async function reserved(credit: number, amount: number): Promise<ReserveRequest> {
+  const hold = request(await bench.fund(credit), amount)
+  expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+  return hold
+}
+
+async function eventsOf(accountId: string) {
+  const entries = await bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+')
+  return entries.flatMap(([, fields]) => parseUsageEvent(fields) ?? []).filter((event) => event.accountId === accountId)
+}
+
+describe('settle', () => {
+  test('charges the cost, returns the rest, and appends one event', async () => {
+    const hold = await reserved(1_000, 400)
+    const outcome = await bench.ledger.settle(settlement(hold, 150))
+    expect(outcome).toMatchObject({ kind: 'settled', overrun: false })
+    const month = { spent: nano(150), spentThisMonth: nano(150) }
+    expect(await bench.ledger.readBalance(hold.accountId)).toEqual({
+      ...{ available: nano(850), held: nano(0), status: 'active', seq: 1 },
+      ...month,
+    })
+    const events = await eventsOf(hold.accountId)
+    expect(events).toEqual(outcome.kind === 'settled' ? [outcome.event] : [])
+    expect(events[0]).toMatchObject({
+      ...{ eventId: hold.holdId, holdId: hold.holdId, kind: 'settle', cost: nano(150), held: nano(400), seq: 1 },
+      ...{ accountId: hold.accountId, keyId: hold.keyId, flags: [], record: RECORD },
+    })
+    expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
+    expect(await bench.redis.zscore(deadlinesKey(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
+  })
+
+  test('answers every repetition with already_settled, whatever it says', async () => {
+    const hold = await reserved(1_000, 400)
+    await bench.ledger.settle(settlement(hold, 150))
+    const before = await snapshot(bench.redis, hold.accountId)
+    expect(await bench.ledger.settle(settlement(hold, 150))).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.settle(settlement(hold, 400), { force: true })).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.release(hold)).toBe('already_settled')
+    expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+  })
+
+  test('charges more than was held where more was delivered, even below zero', async () => {
+    const hold = await reserved(1_000, 400)
+    expect(await bench.ledger.settle(settlement(hold, 1_300))).toMatchObject({
+      kind: 'settled',
+      overrun: true,
+      event: { flags: ['overrun'], cost: nano(1_300), held: nano(400) },
+    })
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(-300), held: nano(0) })
+    expect(await bench.redis.hget(accountKey(hold.accountId), 'overrun')).toBe('900')
+  })
+
+  test('corrects an expired hold by the difference, up or down, once', async () => {
+    for (const cost of [90, 20]) {
+      const hold = await reserved(1_000, 400)
+      const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, record: JSON.stringify(RECORD) }
+      await bench.ledger.renew([{ ...progress, cost: nano(60), reached: true }])
+      await passDeadline(bench.redis, hold)
+      const expired = await bench.ledger.expireDue(100)
+      expect(expired).toContainEqual({ ...payerOf(hold), holdId: hold.holdId, cost: nano(60) })
+      const late = await bench.ledger.settle(settlement(hold, cost))
+      expect(late).toMatchObject({
+        kind: 'late',
+        expiredCost: nano(60),
+        event: { eventId: `${hold.holdId}:late`, kind: 'late', cost: nano(cost - 60), flags: ['late'], seq: 2 },
+      })
+      expect(await bench.ledger.settle(settlement(hold, cost))).toEqual({ kind: 'already_settled' })
+      expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
+        ...{ available: nano(1_000 - cost), held: nano(0), spent: nano(cost), spentThisMonth: nano(cost), seq: 2 },
+      })
+      const events = await eventsOf(hold.accountId)
+      expect(events.map((event) => event.cost)).toEqual([nano(60), nano(cost - 60)])
+      expect(events[0]?.flags).toEqual(['estimated', 'expired'])
+    }
+  })
+
+  test('charges an unknown hold only where it is told to, once, and flags it', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.readBalance(payer.accountId)
+    const lost = { ...payer, holdId: randomId('hold') }
+    const before = await snapshot(bench.redis, payer.accountId)
+    expect(await bench.ledger.settle(settlement(lost, 30))).toEqual({ kind: 'unknown_hold' })
+    expect(await snapshot(bench.redis, payer.accountId)).toEqual(before)
+    expect(await bench.ledger.settle(settlement(lost, 30), { force: true })).toMatchObject({
+      kind: 'settled',
+      overrun: true,
+      event: { eventId: lost.holdId, cost: nano(30), held: nano(0), flags: ['overrun', 'forced'] },
+    })
+    expect(await bench.ledger.settle(settlement(lost, 30), { force: true })).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(970), spent: nano(30) })
+  })
+
+  test('does not force a charge a second time when the tombstone is gone: the stream knows it, then the history', async () => {
+    const hold = await reserved(1_000, 400)
+    await bench.ledger.settle(settlement(hold, 30))
+    await bench.redis.del(holdKey(hold.accountId, hold.holdId))
+    expect(await bench.ledger.settle(settlement(hold, 30), { force: true })).toEqual({ kind: 'already_settled' })
+    await bench.history.flush(bench.redis, [hold.accountId])
+    expect(await bench.ledger.settle(settlement(hold, 30), { force: true })).toEqual({ kind: 'already_settled' })
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(970) })
+  })
+
+  test('loads an account that the store has lost, and charges it', async () => {
+    const hold = await reserved(1_000, 400)
+    await bench.redis.del(accountKey(hold.accountId))
+    expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled', overrun: false })
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(970), held: nano(0) })
+  })
+
+  test('goes on without a key that the store has lost', async () => {
+    const hold = await reserved(1_000, 400)
+    await bench.redis.del(apiKeyKey(hold))
+    expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled' })
+    expect(await bench.redis.exists(apiKeyKey(hold))).toBe(0)
+    expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(30) })
+  })
+
+  test('counts months by the calendar, for the account and the key', async () => {
+    const payer = await bench.fund(10_000)
+    const holds = [request(payer, 100), request(payer, 100), request(payer, 100)] as const
+    for (const hold of holds) await bench.ledger.reserve(hold)
+    await bench.ledger.settle(settlement(holds[0], 10))
+    for (const key of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.hset(key, 'month', '202001')
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(10), spentThisMonth: nano(0) })
+    await bench.ledger.settle(settlement(holds[1], 20))
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(30), spentThisMonth: nano(20) })
+    for (const key of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.hset(key, 'month', '299901')
+    await bench.ledger.settle(settlement(holds[2], 30))
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(60), spentThisMonth: nano(50) })
+    expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(50) })
+  })
+
+  test('keeps the fifty latest charges, newest first', async () => {
+    const payer = await bench.fund(10_000)
+    const holds = Array.from({ length: 73 }, () => request(payer, 10))
+    for (const [index, hold] of holds.entries()) {
+      await bench.ledger.reserve(hold)
+      const record = JSON.stringify({ ...RECORD, model: `svc/a|b|${index}` })
+      await bench.ledger.settle(settlement(hold, index % 10, { record }))
+    }
+    const recent = await bench.ledger.recentCharges(payer.accountId, 50)
+    expect(recent.map((charge) => charge.eventId)).toEqual(
+      holds
+        .map((hold) => hold.holdId)
+        .reverse()
+        .slice(0, 50),
+    )
+    expect(recent[0]).toMatchObject({ model: 'svc/a|b|72', inputTokens: 18, outputTokens: 7, cost: nano(2) })
+    expect(Math.abs((recent[0]?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect(await bench.ledger.recentCharges(payer.accountId, 3)).toEqual(recent.slice(0, 3))
+    expect(await bench.redis.llen(recentKey(payer.accountId))).toBeLessThan(65)
+  })
+
+  test('refuses to settle the hold of another payer', async () => {
+    const hold = await reserved(1_000, 400)
+    const other = { ...hold, keyId: randomId('key') }
+    const before = await snapshot(bench.redis, hold.accountId)
+    await expect(bench.ledger.settle(settlement(other, 1))).rejects.toThrow('another payer')
+    await expect(bench.ledger.release(other)).rejects.toThrow('another payer')
+    expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+  })
+})
+
+describe('release', () => {
+  test('returns everything, and leaves no event', async () => {
+    const hold = await reserved(1_000, 400)
+    expect(await bench.ledger.release(hold)).toBe('released')
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
+      available: nano(1_000),
+      held: nano(0),
+      seq: 0,
+    })
+    expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0) })
+    expect(await eventsOf(hold.accountId)).toEqual([])
+    const before = await snapshot(bench.redis, hold.accountId)
+    expect(await bench.ledger.release(hold)).toBe('already_released')
+    expect(await bench.ledger.settle(settlement(hold, 10), { force: true })).toEqual({ kind: 'already_released' })
+    expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
+  })
+
+  test('fences an id that is unknown: a reserve still on its way finds it resolved', async () => {
+    const payer = await bench.fund(1_000)
+    await bench.ledger.readBalance(payer.accountId)
+    const late = request(payer, 400)
+    expect(await bench.ledger.release(late)).toBe('unknown_hold')
+    expect(await bench.ledger.reserve(late)).toEqual({ kind: 'exists', state: 'released' })
+    expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
+  })
+
+  test('comes too late after expiry', async () => {
+    const hold = await reserved(1_000, 400)
+    await passDeadline(bench.redis, hold)
+    await bench.ledger.expireDue(100)
+    expect(await bench.ledger.release(hold)).toBe('already_expired')
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
+  })
+
+  test('works while the account is lost: what is loaded afterwards no longer counts the hold', async () => {
+    const hold = await reserved(1_000, 400)
+    await bench.redis.del(accountKey(hold.accountId))
+    expect(await bench.ledger.release(hold)).toBe('released')
+    expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
+  })
+})
+
+test('only tombstones and the list of latest charges ever expire', async () => {
+  const hold = await reserved(1_000, 400)
+  const { accountId } = hold
+  const open = request(hold, 10)
+  await bench.ledger.reserve(open)
+  await bench.ledger.settle(settlement(hold, 10))
+  expect(await bench.redis.pttl(holdKey(accountId, hold.holdId))).toBeGreaterThan(590_000)
+  for (const name of [holdKey(accountId, open.holdId), accountKey(accountId), apiKeyKey(hold)]) {
+    expect(await bench.redis.pttl(name)).toBe(-1)
+  }
+  for (const name of Object.keys(await snapshot(bench.redis, accountId))) {
+    const mayExpire = name.includes(':recent:') || name.includes(':hold:')
+    if (!mayExpire) expect(await bench.redis.pttl(name)).toBe(-1)
+  }
+})
+
+function payerOf({ accountId, keyId }: ReserveRequest) {
+  return { accountId, keyId }
+}

@@ -1,0 +1,79 @@
+/** Connecting: every form of address, commands that travel together, and no waiting for a store that is not there. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, memoryLogger } from '@test/ledger/harness'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { commandTimeoutOf, connectRedis, waitForRedis } from '@/ledger/store/connection'
+
+let server: TestServer
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-socket-'))
+  server = await startRedis({ config: { unixsocket: join(folder, 'redis.sock') } })
+})
+afterAll(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true })
+})
+
+test.each([
+  ['redis://', () => server.url],
+  ['unix://', () => `unix://${join(folder, 'redis.sock')}?password=${new URL(server.url).password}`],
+])('%s leads to the store', async (_, url) => {
+  const options = { logger: memoryLogger(), commandTimeoutMs: 700, name: 'probe' }
+  const redis = connectRedis(url(), options)
+  await waitForRedis(redis, 5_000)
+  expect(commandTimeoutOf(redis)).toBe(700)
+  expect(await redis.ping()).toBe('PONG')
+  expect(options.logger.lines.map((line) => line.event)).toContain('redis_connected')
+  redis.disconnect()
+})
+
+test('a path alone leads to a store without a password', async () => {
+  const admin = await connect(server.url)
+  await admin.config('SET', 'requirepass', '')
+  const redis = await connect(join(folder, 'redis.sock'))
+  expect(await redis.ping()).toBe('PONG')
+  await admin.config('SET', 'requirepass', new URL(server.url).password)
+  redis.disconnect()
+  admin.disconnect()
+})
+
+test('commands of one turn travel together', async () => {
+  const redis = await connect(server.url)
+  const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
+  const before = await reads()
+  await Promise.all(Array.from({ length: 200 }, (_, index) => redis.set(`together:${index}`, '1')))
+  expect((await reads()) - before).toBeLessThan(20)
+  redis.disconnect()
+})
+
+test('waiting ends where the store is not there, or the client was closed', async () => {
+  const options = { logger: memoryLogger() }
+  const redis = connectRedis('redis://127.0.0.1:1', options)
+  await expect(waitForRedis(redis, 50)).rejects.toThrow('in time')
+  redis.disconnect()
+  const other = await connect(server.url)
+  other.disconnect()
+  await until(() => other.status === 'end', 'the client to be closed')
+  await expect(waitForRedis(other, 2_000)).rejects.toThrow('closed')
+})
+
+test('a broken connection is told, and made again by itself', async () => {
+  const options = { logger: memoryLogger() }
+  const redis = connectRedis(server.url, options)
+  await waitForRedis(redis, 5_000)
+  const inFlight = expect(redis.blpop('nothing:comes', 0)).rejects.toThrow()
+  await server.kill()
+  await inFlight
+  await expect(redis.ping()).rejects.toThrow()
+  await server.restart()
+  await until(() => redis.status === 'ready', 'the connection to be back')
+  expect(await redis.ping()).toBe('PONG')
+  expect(options.logger.lines.map((line) => line.event)).toContain('redis_disconnected')
+  redis.disconnect()
+})

@@ -1,0 +1,81 @@
+/** Names and shards: stable for ever, and one slot per account. */
+import { describe, expect, test } from 'bun:test'
+import { slotOf } from '@/ledger/store/cluster-slot'
+import {
+  accountKey,
+  apiKeyKey,
+  creditedKey,
+  deadlinesKey,
+  eventsKey,
+  holdKey,
+  holdMember,
+  keyHashKey,
+  metaKey,
+  parseHoldMember,
+  parseName,
+  parsePayer,
+  payerText,
+  recentKey,
+  SHARD_COUNT,
+  shardOf,
+} from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+
+describe('shards', () => {
+  test('never change for an account: balances live there', () => {
+    expect(['', 'a', 'acct_1', 'acct_0123456789ABCDEFGHIJKL'].map(shardOf)).toEqual([5, 44, 58, 32])
+  })
+
+  test('fill evenly', () => {
+    const counts = new Map<number, number>()
+    for (let index = 0; index < 64_000; index++) {
+      const shard = shardOf(randomId('acct'))
+      counts.set(shard, (counts.get(shard) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(SHARD_COUNT)
+    expect(Math.min(...counts.values())).toBeGreaterThan(800)
+    expect(Math.max(...counts.values())).toBeLessThan(1_200)
+  })
+
+  test('keep everything of an account in one slot of a cluster', () => {
+    const payer = { accountId: randomId('acct'), keyId: randomId('key') }
+    const { accountId } = payer
+    const shard = shardOf(accountId)
+    const names = [
+      ...[metaKey(shard), deadlinesKey(shard), eventsKey(shard), accountKey(accountId), apiKeyKey(payer)],
+      ...[holdKey(accountId, randomId('hold')), recentKey(accountId), creditedKey(accountId)],
+    ]
+    expect(new Set(names.map(slotOf)).size).toBe(1)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('know their slots as the cluster counts them', () => {
+    expect(slotOf('123456789')).toBe(0x31c3)
+    expect(slotOf('foo{hash_tag}')).toBe(2515)
+    expect(slotOf('{l0}:meta')).toBe(slotOf('l0'))
+  })
+})
+
+describe('names', () => {
+  test('can be taken apart again', () => {
+    const payer = { accountId: 'acct_A', keyId: 'key_B' }
+    const shard = shardOf('acct_A')
+    expect(parseName(accountKey('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
+    expect(parseName(apiKeyKey(payer))).toEqual({ kind: 'key', shard, ids: ['acct_A', 'key_B'] })
+    expect(parseName(holdKey('acct_A', 'hold_C'))).toEqual({ kind: 'hold', shard, ids: ['hold_C'] })
+    for (const other of [metaKey(1), recentKey('acct_A'), 'keyhash:00', '{l1}:account:', '{x}:account:a']) {
+      expect(parseName(other)).toBeUndefined()
+    }
+  })
+
+  test('hold members and payers survive the round trip, and nothing else passes', () => {
+    const hold = { accountId: 'acct_A', keyId: 'key_B', holdId: 'hold_C', amount: 9_000_000_000_000_000 }
+    expect(parseHoldMember(holdMember(hold))).toEqual(hold)
+    expect(parsePayer(payerText(hold))).toEqual({ accountId: 'acct_A', keyId: 'key_B' })
+    for (const bad of ['', 'a:b:c', 'a:b:c:', 'a:b:c:1e3', 'a:b:c:-1', 'a:b:c:1:2', 'a::c:1', 'ä:b:c:1']) {
+      expect(parseHoldMember(bad)).toBeUndefined()
+    }
+    for (const bad of ['', 'a', 'a:', ':b', 'a:b:c', 'ä:b']) expect(parsePayer(bad)).toBeUndefined()
+    expect(() => keyHashKey('A'.repeat(64))).toThrow('hexadecimal')
+  })
+})

@@ -1,0 +1,105 @@
+/** The metrics alone: routing events, flags of the ledger, drift, and the label that tells processes apart. */
+import { expect, test } from 'bun:test'
+import { loadCatalog } from '@/catalog/catalog'
+import { assert } from '@/lib/assert'
+import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+import { readSeries } from './metric-series'
+
+const loaded = loadCatalog(await Bun.file('config/catalog.json').text(), {}, { sandboxBaseUrl: 'http://127.0.0.1:9' })
+assert(loaded.kind === 'loaded', 'config/catalog.json is sound')
+const { catalog } = loaded
+
+const seriesOf = async (metrics: PrometheusMetrics) => readSeries(await metrics.exposition())
+
+test('every routing event has its counter', async () => {
+  const metrics = createPrometheusMetrics({ catalog })
+  const events: RoutingEvent[] = [
+    { type: 'attempt', model: 'svc/a', provider: 'provider1', outcome: 'transient', milliseconds: 250 },
+    { type: 'attempt', model: 'svc/a', provider: 'provider1', outcome: 'transient', milliseconds: 250 },
+    { type: 'attempt', model: 'svc/a', provider: 'provider2', outcome: 'answered', milliseconds: 100 },
+    { type: 'fallback', from: 'svc/a', to: 'svc/b', reason: 'timeout' },
+    { type: 'retry', provider: 'provider1' },
+    { type: 'broken', model: 'svc/a', provider: 'provider1' },
+    { type: 'circuit', target: 'provider1/a', state: 'open' },
+    { type: 'key-out', provider: 'provider2', key: 'provider2/0a1b', status: 401 },
+    { type: 'key-cooling', key: 'provider2/0a1b', forMs: 100 },
+    { type: 'shed', provider: 'provider3' },
+  ]
+  for (const event of events) metrics.routed(event)
+  const series = await seriesOf(metrics)
+  const expected: Record<string, number> = {
+    'svc_upstream_attempts_total{provider="provider1",outcome="transient"}': 2,
+    'svc_upstream_attempts_total{provider="provider2",outcome="answered"}': 1,
+    'svc_upstream_wait_seconds_total{provider="provider1",outcome="transient"}': 0.5,
+    'svc_fallbacks_total{from="svc/a",to="svc/b",reason="timeout"}': 1,
+    'svc_upstream_retries_total{provider="provider1"}': 1,
+    'svc_upstream_retries_total{provider="provider2"}': 0,
+    'svc_upstream_broken_total{provider="provider1"}': 1,
+    'svc_circuit_changes_total{state="open"}': 1,
+    'svc_circuit_changes_total{state="closed"}': 0,
+    'svc_provider_key_refused_total{provider="provider1"}': 0,
+    'svc_provider_key_refused_total{provider="provider2"}': 1,
+    'svc_provider_shed_total{provider="provider3"}': 1,
+  }
+  for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
+})
+
+test('state is read when it is asked for, routing included', async () => {
+  const metrics = createPrometheusMetrics({ catalog })
+  let open = 3
+  metrics.watch({
+    openStreams: () => open,
+    openHolds: () => 0,
+    unacknowledgedSettlements: () => 7,
+    flusher: () => ({ lagEvents: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
+    routing: () => ({
+      circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
+      keys: new Map([['provider1/0a1b', { state: 'out', forMs: 1 }]]),
+      providers: [{ provider: 'provider1', inFlight: 4, queued: 1, limit: 4 }],
+    }),
+  })
+  const values = async (...names: string[]) => {
+    const series = await seriesOf(metrics)
+    return names.map((name) => series.get(name))
+  }
+  expect(await values('svc_open_streams', 'svc_unacknowledged_settlements', 'svc_flusher_lag_events')).toEqual([
+    3, 7, 5,
+  ])
+  open = 1
+  expect(await values('svc_open_streams', 'svc_flusher_healthy', 'svc_flusher_dead_letters_total')).toEqual([1, 0, 2])
+  expect(
+    await values(
+      'svc_circuit_state{target="provider1/a"}',
+      'svc_provider_key_resting{key="provider1/0a1b"}',
+      'svc_provider_calls_in_flight{provider="provider1"}',
+      'svc_provider_calls_queued{provider="provider1"}',
+    ),
+  ).toEqual([2, 2, 4, 1])
+})
+
+test('drift shows by kind until a later check finds it gone', async () => {
+  const metrics = createPrometheusMetrics({ catalog })
+  metrics.watch({
+    openStreams: () => 0,
+    openHolds: () => 0,
+    unacknowledgedSettlements: () => 0,
+    flusher: () => ({ lagEvents: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
+  })
+  metrics.drift({ atMs: 1_000_000, durationMs: 500, accounts: 9, violations: { overdrawn: 2, key_held: 1 } })
+  const series = await seriesOf(metrics)
+  expect(series.get('svc_ledger_drift_violations{kind="overdrawn"}')).toBe(2)
+  expect(series.get('svc_ledger_drift_violations{kind="total"}')).toBe(3)
+  expect(series.get('svc_ledger_check_timestamp_seconds')).toBe(1_000)
+  metrics.drift({ atMs: 2_000_000, durationMs: 500, accounts: 9, violations: {} })
+  const later = await seriesOf(metrics)
+  expect(later.has('svc_ledger_drift_violations{kind="overdrawn"}')).toBe(false)
+  expect(later.get('svc_ledger_drift_violations{kind="total"}')).toBe(0)
+})
+
+test('processes that share a port label every series, and keep their counts apart', async () => {
+  const [one, other] = [createPrometheusMetrics({ catalog, process: '17' }), createPrometheusMetrics({ catalog })]
+  one.flagged('overrun', 2)
+  expect((await seriesOf(one)).get('svc_charge_flags_total{flag="overrun",process="17"}')).toBe(2)
+  expect((await seriesOf(other)).get('svc_charge_flags_total{flag="overrun"}')).toBe(0)
+})

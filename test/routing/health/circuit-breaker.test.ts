@@ -1,0 +1,261 @@
+/** The breaker's state machine, with time in the test's hands. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { type ManualClock, manualClock } from '@test/routing/world'
+import fc from 'fast-check'
+import {
+  type CircuitBreaker,
+  type CircuitCall,
+  createCircuitBreaker,
+  FIRST_OPEN_MS,
+  MAX_OPEN_MS,
+  MIN_SAMPLES,
+} from '@/routing/health/circuit-breaker'
+import { WINDOW_MS } from '@/routing/health/sample-window'
+
+const ID = 'p1/upstream'
+const SLOW_MS = 1_000
+
+let clock: ManualClock
+let breaker: CircuitBreaker
+let changes: string[]
+
+beforeEach(() => {
+  clock = manualClock()
+  changes = []
+  breaker = createCircuitBreaker({
+    clock,
+    random: () => 0.5,
+    onChange: (id, state, forMs) => changes.push(`${id} ${state} ${forMs}`),
+  })
+})
+
+function enter(isForced = false): CircuitCall {
+  const call = breaker.enter(ID, SLOW_MS, isForced)
+  if (!call) throw new Error('the call should have been admitted')
+  return call
+}
+
+function fail(times: number): void {
+  for (let index = 0; index < times; index++) enter().failed()
+}
+
+function succeed(times: number): void {
+  for (let index = 0; index < times; index++) enter().succeeded()
+}
+
+describe('closed', () => {
+  test('opens when half of enough outcomes are failures, and says for how long', () => {
+    fail(MIN_SAMPLES - 1)
+    expect(breaker.state(ID)).toBe('closed')
+    fail(1)
+    expect(breaker.state(ID)).toBe('open')
+    expect(breaker.enter(ID, SLOW_MS)).toBeUndefined()
+    expect(changes).toEqual([`${ID} open ${FIRST_OPEN_MS}`])
+  })
+
+  test('stays closed below half', () => {
+    succeed(51)
+    fail(50)
+    expect(breaker.state(ID)).toBe('closed')
+    fail(1)
+    expect(breaker.state(ID)).toBe('open')
+  })
+
+  test('forgets what is older than the window', () => {
+    fail(MIN_SAMPLES - 1)
+    clock.advance(WINDOW_MS)
+    fail(MIN_SAMPLES - 1)
+    expect(breaker.state(ID)).toBe('closed')
+  })
+
+  test('an answer that refuses the request or the key is no failure', () => {
+    for (let index = 0; index < 50; index++) enter().answered()
+    for (let index = 0; index < 50; index++) enter().abandoned()
+    expect(breaker.state(ID)).toBe('closed')
+    expect(breaker.failureRate(ID)).toBe(0)
+  })
+
+  test('an answer that breaks off after it began is a failure', () => {
+    for (let index = 0; index < MIN_SAMPLES / 2; index++) {
+      expect(breaker.state(ID)).toBe('closed')
+      enter().succeeded()
+      breaker.noteBroken(ID)
+    }
+    expect(breaker.state(ID)).toBe('open')
+  })
+
+  test('opens when most answers are slow', () => {
+    const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
+    clock.advance(SLOW_MS)
+    for (const call of calls) call.succeeded()
+    expect(breaker.state(ID)).toBe('open')
+  })
+
+  test('opens while calls still hang', () => {
+    const calls = Array.from({ length: MIN_SAMPLES }, () => enter())
+    clock.advance(SLOW_MS - 1)
+    breaker.tick()
+    expect(breaker.state(ID)).toBe('closed')
+    clock.advance(1)
+    breaker.tick()
+    expect(breaker.state(ID)).toBe('open')
+    for (const call of calls) call.succeeded()
+    expect(breaker.state(ID)).toBe('open')
+  })
+
+  test('each target has its own', () => {
+    fail(MIN_SAMPLES)
+    expect(breaker.admits('p2/other')).toBe(true)
+  })
+})
+
+describe('half-open', () => {
+  beforeEach(() => {
+    fail(MIN_SAMPLES)
+    clock.advance(FIRST_OPEN_MS)
+  })
+
+  test('admits one probe and nothing beside it', () => {
+    expect(breaker.state(ID)).toBe('half-open')
+    expect(enter().isProbe).toBe(true)
+    expect(breaker.admits(ID)).toBe(false)
+    expect(breaker.enter(ID, SLOW_MS)).toBeUndefined()
+  })
+
+  test('closes when the probe succeeds, or is answered at all', () => {
+    enter().succeeded()
+    expect(breaker.state(ID)).toBe('closed')
+    expect(changes.at(-1)).toBe(`${ID} closed 0`)
+    fail(MIN_SAMPLES)
+    clock.advance(2 * FIRST_OPEN_MS)
+    enter().answered()
+    expect(breaker.state(ID)).toBe('closed')
+  })
+
+  test('opens for twice as long each time the probe fails, up to a minute', () => {
+    let expected = FIRST_OPEN_MS
+    for (let round = 0; round < 6; round++) {
+      enter().failed()
+      expected = Math.min(MAX_OPEN_MS, expected * 2)
+      expect(changes.at(-1)).toBe(`${ID} open ${expected}`)
+      clock.advance(expected - 1)
+      expect(breaker.state(ID)).toBe('open')
+      clock.advance(1)
+    }
+  })
+
+  test('a probe whose client leaves makes room for another', () => {
+    enter().abandoned()
+    expect(breaker.state(ID)).toBe('half-open')
+    expect(enter().isProbe).toBe(true)
+  })
+
+  test('a silent probe counts as failed, whatever becomes of it', () => {
+    const probe = enter()
+    clock.advance(SLOW_MS)
+    breaker.tick()
+    expect(breaker.state(ID)).toBe('open')
+    probe.succeeded()
+    expect(breaker.state(ID)).toBe('open')
+  })
+
+  test('a long quiet time starts from the short pause again', () => {
+    enter().succeeded()
+    clock.advance(120_000)
+    fail(MIN_SAMPLES)
+    expect(changes.at(-1)).toBe(`${ID} open ${FIRST_OPEN_MS}`)
+  })
+})
+
+describe('open', () => {
+  test('a forced call that succeeds closes it, one that fails changes nothing', () => {
+    fail(MIN_SAMPLES)
+    enter(true).failed()
+    expect(breaker.state(ID)).toBe('open')
+    enter(true).succeeded()
+    expect(breaker.state(ID)).toBe('closed')
+  })
+
+  test('outcomes of calls from before do not count', () => {
+    const early = enter()
+    fail(MIN_SAMPLES)
+    early.succeeded()
+    expect(breaker.state(ID)).toBe('open')
+    expect(changes).toHaveLength(1)
+  })
+})
+
+describe('adopted from another gateway', () => {
+  test('is open as long as the other says, without a word of our own', () => {
+    breaker.adopt(ID, 8_000)
+    expect(breaker.state(ID)).toBe('open')
+    expect(breaker.list()).toMatchObject([{ id: ID, isAdopted: true }])
+    breaker.closeAdoptedExcept(new Set([ID]))
+    expect(breaker.state(ID)).toBe('open')
+    breaker.closeAdoptedExcept(new Set())
+    expect(breaker.state(ID)).toBe('closed')
+    expect(changes).toEqual([])
+  })
+
+  test('lapses by itself if the other is never heard of again', () => {
+    breaker.adopt(ID, 8_000)
+    clock.advance(8_000)
+    expect(breaker.state(ID)).toBe('half-open')
+  })
+
+  test('our own good experience outweighs it', () => {
+    succeed(MIN_SAMPLES)
+    breaker.adopt(ID, 8_000)
+    expect(breaker.state(ID)).toBe('closed')
+  })
+
+  test('leaves the probe to the other even where we had opened as well', () => {
+    fail(MIN_SAMPLES)
+    breaker.adopt(ID, 20_000)
+    clock.advance(FIRST_OPEN_MS)
+    expect(breaker.state(ID)).toBe('open')
+    breaker.closeAdoptedExcept(new Set())
+    expect(breaker.state(ID)).toBe('closed')
+  })
+})
+
+test('whatever happens, at most one probe is out, and open circuits admit nothing', () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('enter' as const), forced: fc.boolean() }),
+    fc.record({ do: fc.constantFrom('succeeded', 'failed', 'answered', 'abandoned'), which: fc.nat(20) }),
+    fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }),
+    fc.record({ do: fc.constantFrom('tick' as const, 'adopt' as const, 'release' as const) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const time = manualClock()
+      const circuit = createCircuitBreaker({ clock: time, random: () => 0.5 })
+      const open: CircuitCall[] = []
+      for (const action of steps) {
+        const before = circuit.state(ID)
+        if (action.do === 'enter' && 'forced' in action) {
+          const admits = circuit.admits(ID)
+          const call = circuit.enter(ID, SLOW_MS, action.forced)
+          expect(call !== undefined).toBe(admits || action.forced)
+          if (before === 'open') expect(admits).toBe(false)
+          if (call?.isProbe) expect(circuit.admits(ID)).toBe(false)
+          if (call) open.push(call)
+        } else if (action.do === 'wait' && 'ms' in action) time.advance(action.ms)
+        else if (action.do === 'tick') circuit.tick()
+        else if (action.do === 'adopt') circuit.adopt(ID, 5_000)
+        else if (action.do === 'release') circuit.closeAdoptedExcept(new Set())
+        else if ('which' in action && open.length > 0) {
+          const [call] = open.splice(action.which % open.length, 1)
+          call?.[action.do as 'succeeded']()
+        }
+        if (circuit.state(ID) === 'half-open' && circuit.admits(ID)) {
+          const probe = circuit.enter(ID, SLOW_MS)
+          expect(probe?.isProbe).toBe(true)
+          expect(circuit.enter(ID, SLOW_MS)).toBeUndefined()
+          probe?.abandoned()
+          expect(circuit.admits(ID)).toBe(true)
+        }
+      }
+    }),
+  )
+})

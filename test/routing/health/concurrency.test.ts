@@ -1,0 +1,91 @@
+/** Slots at a provider: free, waited for, given up, and refused at once. */
+import { expect, test } from 'bun:test'
+import { manualClock, providerOf } from '@test/routing/world'
+import { GatewayError } from '@/chat/error'
+import { createConcurrencyLimiter } from '@/routing/health/concurrency'
+
+const NEVER = new AbortController().signal
+const two = providerOf('p1', { maxConcurrency: 2 })
+
+/** What a promise came to by now: its value, or `pending`. */
+async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+  return Promise.race([promise, Promise.resolve('pending' as const)])
+}
+
+test('hands out as many slots as there are, and each again after its release', () => {
+  const limiter = createConcurrencyLimiter(manualClock())
+  const first = limiter.tryTake(two)
+  expect(limiter.tryTake(two)).toBeDefined()
+  expect(limiter.tryTake(two)).toBeUndefined()
+  first?.()
+  first?.()
+  expect(limiter.list()).toEqual([{ provider: 'p1', inFlight: 1, queued: 0, limit: 2 }])
+  expect(limiter.tryTake(two)).toBeDefined()
+  expect(limiter.tryTake(two)).toBeUndefined()
+})
+
+test('a provider without a limit is never full', () => {
+  const limiter = createConcurrencyLimiter(manualClock())
+  const open = providerOf('p2')
+  for (let index = 0; index < 1_000; index++) expect(limiter.tryTake(open)).toBeDefined()
+  expect(limiter.isOverloaded(open)).toBe(false)
+})
+
+test('the queue is served in order, and nobody overtakes it', async () => {
+  const limiter = createConcurrencyLimiter(manualClock())
+  const held = [limiter.tryTake(two), limiter.tryTake(two)]
+  const first = limiter.take(two, NEVER)
+  const second = limiter.take(two, NEVER)
+  expect(await now(first)).toBe('pending')
+  held[0]?.()
+  expect(await now(first)).toBeFunction()
+  expect(await now(second)).toBe('pending')
+  expect(limiter.tryTake(two)).toBeUndefined()
+  held[1]?.()
+  expect(await now(second)).toBeFunction()
+})
+
+test('a full queue refuses at once, with a time to come back', async () => {
+  const clock = manualClock()
+  const limiter = createConcurrencyLimiter(clock)
+  const held = [limiter.tryTake(two), limiter.tryTake(two)]
+  clock.advance(500)
+  held[0]?.()
+  limiter.tryTake(two)
+  const leaver = new AbortController()
+  const waiting = [limiter.take(two, leaver.signal), limiter.take(two, leaver.signal)]
+  expect(limiter.isOverloaded(two)).toBe(true)
+  const refusal = await limiter.take(two, NEVER).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(GatewayError)
+  expect(refusal).toMatchObject({ kind: 'overloaded', status: 503 })
+  expect((refusal as GatewayError).options.retryAfterSeconds).toBeGreaterThanOrEqual(1)
+  leaver.abort()
+  expect(await Promise.all(waiting)).toEqual([undefined, undefined])
+})
+
+test('a queue that moves too slowly refuses at once though it is empty', async () => {
+  const clock = manualClock()
+  const limiter = createConcurrencyLimiter(clock)
+  const release = limiter.tryTake(two)
+  clock.advance(60_000)
+  release?.()
+  limiter.tryTake(two)
+  limiter.tryTake(two)
+  expect(limiter.isOverloaded(two)).toBe(true)
+  const refusal = await limiter.take(two, NEVER).catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 30 } })
+})
+
+test('whoever leaves the queue gives up the place and gets no slot', async () => {
+  const limiter = createConcurrencyLimiter(manualClock())
+  const one = providerOf('p3', { maxConcurrency: 1 })
+  const held = limiter.tryTake(one)
+  const client = new AbortController()
+  const left = limiter.take(one, client.signal)
+  client.abort()
+  held?.()
+  expect(await left).toBeUndefined()
+  expect(limiter.list()).toEqual([{ provider: 'p3', inFlight: 0, queued: 0, limit: 1 }])
+  expect(await limiter.take(one, client.signal)).toBeFunction()
+})

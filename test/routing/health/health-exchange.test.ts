@@ -1,0 +1,133 @@
+/** Gateways learning from each other through a real Redis. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { catalogOf, modelOf, providerOf } from '@test/routing/world'
+import { redisUrl, startRedis } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { createLogger } from '@/lib/logger'
+import {
+  createHealthExchange,
+  type HealthExchange,
+  type HealthNote,
+  healthScope,
+} from '@/routing/health/health-exchange'
+
+const logger = createLogger({ level: 'error', write: () => undefined, service: 'test' })
+const SCOPE = healthScope(catalogOf([modelOf('svc/alpha', [providerOf('exchange-test')])]))
+const HEALTH_KEY = `routing:health:${SCOPE}`
+const exchanges: HealthExchange[] = []
+let redis: RedisClient
+
+beforeAll(async () => {
+  redis = connectRedis(await redisUrl(), { logger })
+  await waitForRedis(redis, 20_000)
+})
+afterEach(async () => {
+  await Promise.all(exchanges.splice(0).map((exchange) => exchange.stop()))
+  await redis.del(HEALTH_KEY)
+})
+afterAll(() => redis.disconnect())
+
+/** A gateway's exchange, and what it heard last. */
+function join(gatewayId: string, client: RedisClient = redis) {
+  const exchange = createHealthExchange({
+    run: (text, key, args) => client.eval(text, 1, key, ...args),
+    gatewayId,
+    scope: SCOPE,
+    logger,
+    intervalMs: 10,
+  })
+  exchanges.push(exchange)
+  const heard = { notes: [] as HealthNote[], times: 0 }
+  exchange.start((notes) => {
+    heard.notes = notes
+    heard.times++
+  })
+  return { exchange, heard, note: (subject: string) => heard.notes.find((note) => note.subject === subject) }
+}
+
+test('what one gateway publishes all others hear, and it knows its own', async () => {
+  const [a, b] = [join('a'), join('b')]
+  a.exchange.publish('target:p1/alpha', 'open', 60_000)
+  a.exchange.publish('key:p1/k1', 'cooling', 30_000)
+  await until(() => b.heard.notes.length === 2, 'both notes at b')
+  expect(b.note('target:p1/alpha')).toMatchObject({ state: 'open', isOwn: false })
+  expect(b.note('key:p1/k1')).toMatchObject({ state: 'cooling', isOwn: false })
+  expect(b.note('key:p1/k1')?.remainingMs).toBeGreaterThan(20_000)
+  expect(b.note('key:p1/k1')?.remainingMs).toBeLessThanOrEqual(30_000)
+  await until(() => a.note('target:p1/alpha')?.isOwn, 'a’s own note')
+})
+
+test('the first to open a circuit owns it; only it may take the note back', async () => {
+  const [a, b] = [join('a'), join('b')]
+  a.exchange.publish('target:p1/alpha', 'open', 60_000)
+  await until(() => b.note('target:p1/alpha'), 'the note at b')
+  b.exchange.publish('target:p1/alpha', 'open', 90_000)
+  b.exchange.withdraw('target:p1/alpha')
+  const seen = b.heard.times
+  await until(() => b.heard.times > seen + 2, 'two more reads')
+  expect(b.note('target:p1/alpha')).toMatchObject({ isOwn: false })
+  expect(b.note('target:p1/alpha')?.remainingMs).toBeLessThanOrEqual(60_000)
+  a.exchange.withdraw('target:p1/alpha')
+  await until(() => b.heard.notes.length === 0, 'the note to go')
+})
+
+test('of a key the longer rest counts, and anybody may say that it works again', async () => {
+  const [a, b] = [join('a'), join('b')]
+  a.exchange.publish('key:p1/k1', 'cooling', 40_000)
+  b.exchange.publish('key:p1/k1', 'cooling', 10_000)
+  await until(() => b.note('key:p1/k1'), 'the note')
+  expect(b.note('key:p1/k1')?.remainingMs).toBeGreaterThan(30_000)
+  b.exchange.publish('key:p1/k1', 'out', 300_000)
+  await until(() => a.note('key:p1/k1')?.state === 'out', 'the longer rest')
+  a.exchange.withdraw('key:p1/k1')
+  await until(() => b.heard.notes.length === 0, 'the note to go')
+})
+
+test('a note that is over is heard no more, and another may take its place', async () => {
+  const [a, b] = [join('a'), join('b')]
+  a.exchange.publish('target:p1/alpha', 'open', 30)
+  await until(() => b.note('target:p1/alpha'), 'the note at b')
+  await until(() => b.heard.notes.length === 0, 'the note to end')
+  b.exchange.publish('target:p1/alpha', 'open', 60_000)
+  await until(() => a.note('target:p1/alpha'), 'b’s note at a')
+  expect(a.note('target:p1/alpha')?.isOwn).toBe(false)
+  expect(await redis.hlen(HEALTH_KEY)).toBe(1)
+})
+
+test('what another version wrote is left out', async () => {
+  await redis.hset(HEALTH_KEY, 'target:x', 'nonsense', 'target:y', `c|melting|${Date.now() + 60_000}`)
+  const { heard, exchange } = join('a')
+  exchange.publish('key:p1/k1', 'out', 60_000)
+  await until(() => heard.notes.length > 0, 'the sound note')
+  expect(heard.notes.map((note) => note.subject)).toEqual(['key:p1/k1'])
+})
+
+test('without the store nothing throws, and the exchange goes on when it is back', async () => {
+  const server = await startRedis()
+  const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
+  await waitForRedis(client, 20_000)
+  const { exchange, heard, note } = join('a', client)
+  await until(() => heard.times > 0, 'a first read')
+  await server.kill()
+  exchange.publish('target:p1/lost', 'open', 60_000)
+  exchange.withdraw('target:p1/lost')
+  await server.restart()
+  await waitForRedis(client, 20_000)
+  await until(() => {
+    exchange.publish('target:p1/alpha', 'open', 60_000)
+    return note('target:p1/alpha')
+  }, 'the exchange to go on')
+  await exchange.stop()
+  client.disconnect()
+  await server.stop()
+})
+
+test('gateways share only with those that have the same providers at the same addresses', () => {
+  const scope = (...names: [name: string, baseUrl: string][]) =>
+    healthScope(catalogOf(names.map(([name, baseUrl]) => modelOf(`svc/${name}`, [providerOf(name, { baseUrl })]))))
+  const both = scope(['p1', 'http://a'], ['p2', 'http://b'])
+  expect(scope(['p2', 'http://b'], ['p1', 'http://a'])).toBe(both)
+  expect(scope(['p1', 'http://a'], ['p2', 'http://c'])).not.toBe(both)
+  expect(scope(['p1', 'http://a'])).not.toBe(both)
+})

@@ -1,0 +1,143 @@
+/** Keys: their weights, their rests, and what the other gateways say of them. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { type ManualClock, manualClock, providerOf, sequence } from '@test/routing/world'
+import type { ProviderKey } from '@/catalog/types'
+import { createKeyPool, FIRST_COOLING_MS, type KeyPool, MAX_COOLING_MS, OUT_MS } from '@/routing/health/key-pool'
+
+const provider = providerOf('p1', {}, 3)
+const [k1, k2, k3] = provider.keys as [ProviderKey, ProviderKey, ProviderKey]
+const NONE: ReadonlySet<string> = new Set()
+
+let clock: ManualClock
+let pool: KeyPool
+let events: string[]
+
+beforeEach(() => {
+  clock = manualClock()
+  events = []
+  pool = createKeyPool({
+    clock,
+    random: () => 0,
+    onRest: (id, { state, forMs }) => events.push(`${id} ${state} ${forMs}`),
+    onRevival: (id) => events.push(`${id} revived`),
+    onOut: (owner, key, status) => events.push(`alert ${owner.name}/${key.id} ${status}`),
+  })
+})
+
+describe('choice', () => {
+  test('is in proportion to the weights', () => {
+    const weighted = providerOf('p1', {
+      keys: [
+        { ...k1, weight: 3 },
+        { ...k2, weight: 1 },
+      ],
+    })
+    const draw = (ticket: number) => createKeyPool({ clock, random: () => ticket }).pickUsable(weighted, NONE)?.id
+    expect(draw(0)).toBe('k1')
+    expect(draw(0.749)).toBe('k1')
+    expect(draw(0.751)).toBe('k2')
+    expect(draw(0.999)).toBe('k2')
+  })
+
+  test('leaves out the avoided, down to nothing', () => {
+    expect(pool.pickUsable(provider, new Set(['k1']))?.id).toBe('k2')
+    expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']))).toBeUndefined()
+  })
+})
+
+describe('429', () => {
+  test('cools the key for as long as the provider says', () => {
+    pool.cool(provider, k1, 7_000)
+    expect(events).toEqual(['p1/k1 cooling 7000'])
+    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    clock.advance(6_999)
+    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    clock.advance(1)
+    expect(pool.pickUsable(provider, NONE)?.id).toBe('k1')
+  })
+
+  test('without a wish it cools longer each time in a row, up to a minute, and a success starts over', () => {
+    let expected = FIRST_COOLING_MS
+    for (let round = 0; round < 8; round++) {
+      pool.cool(provider, k1, undefined)
+      expect(pool.resting().get('p1/k1')?.forMs).toBe(expected)
+      clock.advance(expected)
+      expected = Math.min(MAX_COOLING_MS, expected * 2)
+    }
+    pool.noteSuccess(provider, k1, clock.monotonic())
+    pool.cool(provider, k1, undefined)
+    expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
+  })
+
+  test('calls that were limited together are limited once', () => {
+    for (let index = 0; index < 10; index++) pool.cool(provider, k1, undefined)
+    expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
+    expect(events).toHaveLength(1)
+    pool.cool(provider, k1, 30_000)
+    expect(pool.resting().get('p1/k1')?.forMs).toBe(30_000)
+  })
+
+  test('a success of a call in flight does not end the rest', () => {
+    const startedMs = clock.monotonic()
+    clock.advance(10)
+    pool.cool(provider, k1, 5_000)
+    pool.noteSuccess(provider, k1, startedMs)
+    pool.noteSuccess(provider, k1, clock.monotonic())
+    expect(pool.resting().has('p1/k1')).toBe(true)
+  })
+
+  test('the last resort is the key that rests least', () => {
+    pool.cool(provider, k1, 9_000)
+    pool.cool(provider, k2, 1_000)
+    pool.cool(provider, k3, 5_000)
+    expect(pool.hasUsable(provider)).toBe(false)
+    expect(pool.pickResting(provider, NONE)?.id).toBe('k2')
+    expect(pool.pickResting(provider, new Set(['k2']))?.id).toBe('k3')
+    expect(pool.pickResting(provider, new Set(['k1', 'k2', 'k3']))).toBeUndefined()
+  })
+})
+
+describe('401, 402, 403', () => {
+  test('takes the key out, raises an alert, and lets it try again later', () => {
+    pool.takeOut(provider, k2, 401)
+    expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
+    expect(pool.pickUsable(provider, new Set(['k1', 'k3']))).toBeUndefined()
+    clock.advance(OUT_MS)
+    expect(pool.pickUsable(provider, new Set(['k1', 'k3']))?.id).toBe('k2')
+  })
+
+  test('a later call that works brings it back', () => {
+    pool.takeOut(provider, k1, 403)
+    pool.noteSuccess(provider, k1, clock.monotonic() - 1)
+    expect(pool.resting().has('p1/k1')).toBe(true)
+    pool.noteSuccess(provider, k1, clock.monotonic())
+    expect(pool.resting().has('p1/k1')).toBe(false)
+    expect(events.at(-1)).toBe('p1/k1 revived')
+  })
+})
+
+describe('other gateways', () => {
+  test('their rests count like ours, are not told on, and never shorten ours', () => {
+    pool.adopt('p1/k1', { state: 'cooling', forMs: 4_000 })
+    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    expect(events).toEqual([])
+    pool.cool(provider, k2, 9_000)
+    pool.adopt('p1/k2', { state: 'cooling', forMs: 1_000 })
+    expect(pool.resting().get('p1/k2')?.forMs).toBe(9_000)
+    clock.advance(4_000)
+    expect(pool.pickUsable(provider, NONE)?.id).toBe('k1')
+  })
+})
+
+test('many draws follow the weights', () => {
+  const weighted = providerOf('p1', {
+    keys: [
+      { ...k1, weight: 1 },
+      { ...k2, weight: 4 },
+    ],
+  })
+  const tickets = Array.from({ length: 1_000 }, (_, index) => index / 1_000)
+  const drawing = createKeyPool({ clock, random: sequence(...tickets) })
+  const drawn = tickets.map(() => drawing.pickUsable(weighted, NONE)?.id)
+  expect(drawn.filter((id) => id === 'k1')).toHaveLength(200)
+})

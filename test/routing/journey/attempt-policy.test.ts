@@ -1,0 +1,147 @@
+/** What comes after a failed attempt, class by class. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type AttemptState, BACK_OFF_MS, MAX_ATTEMPTS, MAX_PAUSE_MS, nextStep } from '@/routing/journey/attempt-policy'
+import { type AttemptFault, classify } from '@/routing/journey/fault-class'
+
+function refused(status: number, message = '', kind = '', retryAfterSeconds?: number): AttemptFault {
+  const error = { status, kind, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  return { kind: 'refused', error }
+}
+
+const FIRST: AttemptState = {
+  attemptsHere: 1,
+  attemptsInAll: 1,
+  hasOtherKey: false,
+  hasAlternative: true,
+  isAdmitted: true,
+  remainingMs: 600_000,
+  patienceMs: 1_000,
+}
+const GENEROUS = { random: () => 0.5, takeRetry: () => true }
+const EMPTY_BUDGET = { random: () => 0.5, takeRetry: () => false }
+const TIMEOUT: AttemptFault = { kind: 'timeout', phase: 'first-byte' }
+
+describe('classify', () => {
+  const cases: [AttemptFault, string][] = [
+    [{ kind: 'unreachable' }, 'transient'],
+    [{ kind: 'malformed' }, 'transient'],
+    [{ kind: 'broken' }, 'transient'],
+    [{ kind: 'unencodable' }, 'target'],
+    [TIMEOUT, 'timeout'],
+    [refused(500), 'transient'],
+    [refused(502), 'transient'],
+    [refused(503), 'transient'],
+    [refused(529, 'Overloaded', 'overloaded_error'), 'transient'],
+    [refused(409), 'transient'],
+    [refused(504), 'timeout'],
+    [refused(408), 'timeout'],
+    [refused(429), 'rate-limited'],
+    [refused(429, 'You exceeded your current quota', 'insufficient_quota'), 'credentials'],
+    [refused(401), 'credentials'],
+    [refused(402), 'credentials'],
+    [refused(403), 'credentials'],
+    [refused(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'), 'credentials'],
+    [refused(400, 'Your credit balance is too low to access the API'), 'credentials'],
+    [refused(404, 'The model does not exist', 'model_not_found'), 'target'],
+    [refused(418), 'target'],
+    [refused(413), 'model'],
+    [refused(400, "This model's maximum context length is 8192 tokens", 'context_length_exceeded'), 'model'],
+    [refused(400, 'prompt is too long: 210000 tokens > 200000 maximum'), 'model'],
+    [refused(400, 'The input token count (1200000) exceeds the maximum number of tokens allowed'), 'model'],
+    [refused(400, "Unsupported parameter: 'top_k' is not supported with this model"), 'model'],
+    [refused(422, 'This model does not support image input'), 'model'],
+    [refused(502, 'maximum context length is 8192 tokens'), 'model'],
+    [refused(502, 'the upstream took too long'), 'transient'],
+    [refused(400, 'messages: roles must alternate'), 'request'],
+    [refused(422, 'temperature must be at most 2'), 'request'],
+    [refused(400), 'request'],
+  ]
+  test.each(cases)('%j is %s', (fault, expected) => {
+    expect(classify(fault)).toBe(expected as ReturnType<typeof classify>)
+  })
+})
+
+describe('nextStep', () => {
+  test('network, timeout and 5xx: the same target once more after a jittered pause, then the next', () => {
+    for (const fault of [{ kind: 'unreachable' } as const, refused(500), TIMEOUT]) {
+      expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS * 0.75 })
+      expect(nextStep(fault, { ...FIRST, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
+    }
+  })
+
+  test('the pause is between half the back-off and all of it', () => {
+    const pauseAt = (random: number) => nextStep(refused(500), FIRST, { random: () => random, takeRetry: () => true })
+    expect(pauseAt(0)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS / 2 })
+    expect(pauseAt(0.999)).toMatchObject({ kind: 'retry-same' })
+    expect((pauseAt(0.999) as { delayMs: number }).delayMs).toBeLessThanOrEqual(BACK_OFF_MS)
+  })
+
+  test('a short wish for a pause is respected, a long one sends us on', () => {
+    expect(nextStep(refused(503, '', '', 1), FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: 1_000 })
+    expect(nextStep(refused(503, '', '', MAX_PAUSE_MS / 1000 + 1), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
+  })
+
+  test('no retry without budget, and none at a target whose breaker has just opened', () => {
+    expect(nextStep(refused(500), FIRST, EMPTY_BUDGET)).toEqual({ kind: 'next-target' })
+    expect(nextStep(refused(500), { ...FIRST, isAdmitted: false }, GENEROUS)).toEqual({ kind: 'next-target' })
+    const alone = { ...FIRST, isAdmitted: false, hasAlternative: false }
+    expect(nextStep(refused(500), alone, GENEROUS).kind).toBe('retry-same')
+  })
+
+  test('after a silence the retry must leave time for the alternative', () => {
+    const tight = { ...FIRST, patienceMs: 300_000, remainingMs: 400_000 }
+    expect(nextStep(TIMEOUT, tight, GENEROUS)).toEqual({ kind: 'next-target' })
+    expect(nextStep(TIMEOUT, { ...tight, hasAlternative: false }, GENEROUS).kind).toBe('retry-same')
+    expect(nextStep(refused(500), tight, GENEROUS).kind).toBe('retry-same')
+  })
+
+  test('429 and refused keys: another key at once, else the next target', () => {
+    for (const fault of [refused(429, '', '', 60), refused(401), refused(402), refused(403)]) {
+      expect(nextStep(fault, { ...FIRST, hasOtherKey: true }, GENEROUS)).toEqual({ kind: 'next-key' })
+      expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
+    }
+  })
+
+  test('what is too much for the model goes to the next model, what every model would refuse stops', () => {
+    expect(nextStep(refused(413), FIRST, GENEROUS)).toEqual({ kind: 'next-model' })
+    expect(nextStep(refused(404), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
+    expect(nextStep(refused(400, 'bad'), FIRST, GENEROUS)).toEqual({ kind: 'stop' })
+  })
+
+  test('the deadline and the number of attempts end everything', () => {
+    expect(nextStep(refused(500), { ...FIRST, remainingMs: 0 }, GENEROUS)).toEqual({ kind: 'stop' })
+    expect(nextStep(refused(429), { ...FIRST, attemptsInAll: MAX_ATTEMPTS, hasOtherKey: true }, GENEROUS)).toEqual({
+      kind: 'stop',
+    })
+  })
+
+  test('the budget is asked only when a retry would follow', () => {
+    let asked = 0
+    const counting = { random: () => 0, takeRetry: () => ++asked > 0 }
+    for (const fault of [refused(429), refused(404), refused(413), refused(400)]) nextStep(fault, FIRST, counting)
+    nextStep(refused(500), { ...FIRST, attemptsHere: 2 }, counting)
+    expect(asked).toBe(0)
+    nextStep(refused(500), FIRST, counting)
+    expect(asked).toBe(1)
+  })
+
+  test('no pause is longer than what is left', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 400, max: 599 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.integer({ min: 1, max: 5_000 }),
+        fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
+        (status, random, remainingMs, retryAfter) => {
+          const step = nextStep(
+            refused(status, '', '', retryAfter),
+            { ...FIRST, remainingMs },
+            { ...GENEROUS, random: () => random },
+          )
+          if (step.kind === 'retry-same') expect(step.delayMs).toBeLessThan(remainingMs)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,135 @@
+/** How tiers choose: strategies, weights, latency, health, price, conversations. */
+import { describe, expect, test } from 'bun:test'
+import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
+import type { Model, Tier } from '@/catalog/types'
+import type { ChatRequest } from '@/chat/request'
+import { buildPlan, type PlanOptions } from '@/routing/plan/plan'
+import { BLIND_VIEW, type RouteView } from '@/routing/plan/route-view'
+import { rankCandidates } from '@/routing/plan/score'
+
+const p1 = providerOf('p1')
+const p2 = providerOf('p2')
+const p3 = providerOf('p3')
+const small = modelOf('svc/small', [p1], { usd: 0.05, quality: 0.55 })
+const middle = modelOf('svc/middle', [p2], { usd: 0.4, quality: 0.76 })
+const large = modelOf('svc/large', [p3], { usd: 3, quality: 0.93 })
+const best = modelOf('svc/best', [p1], { usd: 8, quality: 0.96 })
+const ALL = [best, large, middle, small]
+
+const EASY = 'Hi, thanks! What is the capital of Peru?'
+const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
+
+function modelsOf(tier: Tier, text: string, options: PlanOptions = {}, changes: Partial<ChatRequest> = {}): Model[] {
+  return buildPlan(catalogOf(ALL, [tier]), requestOf({ model: tier.id, ...changes }, text), options).models
+}
+
+function viewWhere(changes: Partial<RouteView>): RouteView {
+  return { ...BLIND_VIEW, ...changes }
+}
+
+describe('strategies', () => {
+  test('smart takes a cheap model for an easy request and a good one for a hard one, not the dearest', () => {
+    const tier = tierOf('auto-smart', 'smart', ALL)
+    expect(modelsOf(tier, EASY)[0]).toBe(small)
+    expect(modelsOf(tier, HARD)[0]).toBe(large)
+  })
+
+  test('cheap stays cheap until a request is really hard', () => {
+    const tier = tierOf('auto-cheap', 'cheap', ALL)
+    expect(modelsOf(tier, EASY)[0]).toBe(small)
+    expect(modelsOf(tier, HARD)[0]).not.toBe(best)
+  })
+
+  test('fast takes the fastest that will do, by what was observed', () => {
+    const tier = tierOf('auto-fast', 'fast', [small, middle, large])
+    const milliseconds = new Map([
+      ['p1', 4_000],
+      ['p2', 300],
+      ['p3', 900],
+    ])
+    const view = viewWhere({ latencyMs: (target) => milliseconds.get(target.provider.name) })
+    expect(modelsOf(tier, EASY, { view })[0]).toBe(middle)
+  })
+
+  test('the catalogue’s weights decide', () => {
+    const quality = tierOf('auto-best', 'smart', ALL, { quality: 100, price: 0 })
+    const price = tierOf('auto-least', 'smart', ALL, { quality: 0, price: 1 })
+    expect(modelsOf(quality, HARD)[0]?.quality).toBeGreaterThan(0.9)
+    expect(modelsOf(price, HARD)[0]).toBe(small)
+  })
+
+  test('without stated quality a dearer model is taken for a better one', () => {
+    const plain = ALL.map(({ quality: _, ...model }) => model)
+    const tier = tierOf('auto-smart', 'smart', plain)
+    const request = requestOf({ model: tier.id }, HARD)
+    expect(buildPlan(catalogOf(plain, [tier]), request).models[0]?.id).not.toBe('svc/small')
+  })
+
+  test('an unknown strategy is treated as smart', () => {
+    const need = { difficulty: 0.1, inputTokens: 100, outputTokens: 100, wantsReasoning: false }
+    const candidates = ALL.map((model) => ({ model, isUsable: true, failureRate: 0, latencyMs: undefined }))
+    const [odd, smart] = ['constructor', 'smart'].map((name) => rankCandidates(name, new Map(), candidates, need))
+    expect(odd).toEqual(smart as NonNullable<typeof smart>)
+  })
+})
+
+describe('the shortlist', () => {
+  test('is the best three, and one of every provider that none of them is from', () => {
+    const crowd = [1, 2, 3, 4].map((index) => modelOf(`svc/a${index}`, [p1], { usd: 0.01 * index, quality: 0.9 }))
+    const tier = tierOf('auto-cheap', 'cheap', [...crowd, middle, large])
+    const plan = buildPlan(catalogOf([...crowd, middle, large], [tier]), requestOf({ model: tier.id }, EASY))
+    expect(plan.models).toHaveLength(5)
+    expect(new Set(plan.targets.map(({ target }) => target.provider.name))).toEqual(new Set(['p1', 'p2', 'p3']))
+    expect(plan.choice?.ranking).toHaveLength(6)
+  })
+})
+
+describe('health', () => {
+  test('a model that no call would get through to is last', () => {
+    const view = viewWhere({ isUsable: (target) => target.provider !== p1 })
+    const models = modelsOf(tierOf('auto-smart', 'smart', [small, middle, large]), EASY, { view })
+    expect(models[0]).toBe(middle)
+    expect(models.at(-1)).toBe(small)
+  })
+
+  test('one that fails often goes down', () => {
+    const twins = [modelOf('svc/a', [p1]), modelOf('svc/b', [p2])]
+    const tier = tierOf('auto-smart', 'smart', twins)
+    const view = viewWhere({ failureRate: (target) => (target.provider === p1 ? 0.4 : 0) })
+    const plan = buildPlan(catalogOf(twins, [tier]), requestOf({ model: tier.id }), { view })
+    expect(plan.models.map((model) => model.id)).toEqual(['svc/b', 'svc/a'])
+  })
+
+  test('with everything down the tier still makes a plan', () => {
+    const view = viewWhere({ isUsable: () => false })
+    expect(modelsOf(tierOf('auto-smart', 'smart', ALL), EASY, { view })).not.toBeEmpty()
+  })
+})
+
+describe('conversations', () => {
+  const tier = tierOf('auto-smart', 'smart', ALL)
+
+  test('keep their model while it is healthy and can serve', () => {
+    expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large' })[0]).toBe(large)
+    const view = viewWhere({ isUsable: (target) => target.provider !== p3 })
+    expect(modelsOf(tier, EASY, { stickyModelId: 'svc/large', view })[0]).toBe(small)
+  })
+
+  test('leave a model that cannot serve the next turn, or is no candidate', () => {
+    const blind = { ...small, capabilities: new Set<never>() }
+    const models = [blind, middle, large]
+    const tools = { model: 'auto-x', tools: [{ name: 'look' }] }
+    const other = tierOf('auto-x', 'smart', models)
+    const plan = buildPlan(catalogOf(models, [other]), requestOf(tools, EASY), { stickyModelId: 'svc/small' })
+    expect(plan.models[0]).toBe(middle)
+    expect(plan.choice?.isSticky).toBe(false)
+    expect(modelsOf(tier, EASY, { stickyModelId: 'svc/unheard-of' })[0]).toBe(small)
+  })
+
+  test('the shortlist still holds the rest', () => {
+    const models = modelsOf(tier, EASY, { stickyModelId: 'svc/best' })
+    expect(models[0]).toBe(best)
+    expect(models.filter((model) => model === best)).toHaveLength(1)
+    expect(models.length).toBeGreaterThan(2)
+  })
+})

@@ -1,0 +1,218 @@
+/** Which targets are tried, in which order, and what a caller is told where none can serve. */
+import { describe, expect, test } from 'bun:test'
+import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
+import fc from 'fast-check'
+import type { Model } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { targetId } from '@/routing/health/target-id'
+import { buildPlan, type Plan } from '@/routing/plan/plan'
+import { BLIND_VIEW, type RouteView } from '@/routing/plan/route-view'
+
+const p1 = providerOf('p1')
+const p2 = providerOf('p2', { format: 'messages' })
+const alpha = modelOf('svc/alpha', [p1, p2], { fallback: ['svc/beta'] })
+const beta = modelOf('svc/beta', [p2])
+const gamma = modelOf('svc/gamma', [p1])
+const catalog = catalogOf([alpha, beta, gamma], [tierOf('auto-smart', 'smart', [beta, gamma])])
+
+function order(plan: Plan): string[] {
+  return plan.targets.map(({ model, target }) => `${model.id} ${target.provider.name}`)
+}
+
+function refusal(models: Model[], request: ChatRequest): GatewayError {
+  try {
+    buildPlan(catalogOf(models), request)
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+  }
+  throw new Error('the plan should have been refused')
+}
+
+describe('order', () => {
+  test('the same model across its targets first, then the catalogue’s fallback', () => {
+    const plan = buildPlan(catalog, requestOf())
+    expect(order(plan)).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
+    expect(plan.models.map((model) => model.id)).toEqual(['svc/alpha', 'svc/beta'])
+  })
+
+  test('the request’s own list takes the place of the catalogue’s', () => {
+    expect(order(buildPlan(catalog, requestOf({ fallback: ['svc/gamma'] })))).toEqual([
+      'svc/alpha p1',
+      'svc/alpha p2',
+      'svc/gamma p1',
+    ])
+  })
+
+  test('a model that is named twice is tried once, and a tier may be a fallback', () => {
+    const plan = buildPlan(catalog, requestOf({ fallback: ['svc/alpha', 'auto-smart', 'svc/gamma'] }))
+    expect(plan.models.map((model) => model.id).sort()).toEqual(['svc/alpha', 'svc/beta', 'svc/gamma'])
+    expect(plan.models[0]).toBe(alpha)
+    expect(plan.choice).toBeUndefined()
+  })
+
+  test('targets that no call would get through to come last, and stay in the plan', () => {
+    const view: RouteView = { ...BLIND_VIEW, isUsable: (target) => targetId(target) !== 'p1/alpha-at-p1' }
+    expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(['svc/alpha p2', 'svc/beta p2', 'svc/alpha p1'])
+  })
+
+  test('where nothing is usable the order is as if everything were', () => {
+    const view: RouteView = { ...BLIND_VIEW, isUsable: () => false }
+    expect(order(buildPlan(catalog, requestOf(), { view }))).toEqual(order(buildPlan(catalog, requestOf())))
+  })
+})
+
+describe('names', () => {
+  test('an unknown model is 404 and names the field', () => {
+    for (const [request, param] of [
+      [requestOf({ model: 'svc/nope' }), 'model'],
+      [requestOf({ model: 'constructor' }), 'model'],
+      [requestOf({ fallback: ['svc/beta', '__proto__'] }), 'fallback[1]'],
+    ] as const) {
+      const call = () => buildPlan(catalog, request)
+      expect(call).toThrow(expect.objectContaining({ kind: 'model_not_found', status: 404 }))
+      expect(call).toThrow(expect.objectContaining({ options: expect.objectContaining({ param }) }))
+    }
+  })
+})
+
+describe('passing over', () => {
+  const blind = modelOf('svc/alpha', [p1], { capabilities: new Set(['tools']) })
+  const image = requestOf({
+    fallback: ['svc/beta'],
+    turns: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://example.test/a.png' } }] }],
+  })
+
+  test('a model that cannot serve the request is passed over for one that can', () => {
+    const plan = buildPlan(catalogOf([blind, beta]), image)
+    expect(plan.models).toEqual([beta])
+    expect(plan.passedOver.map(({ model, unmet }) => [model.id, unmet[0]?.requirement])).toEqual([
+      ['svc/alpha', 'images'],
+    ])
+  })
+
+  test('where none is left the 400 says which requirement ruled out which model', () => {
+    const short = modelOf('svc/beta', [p2], { contextLength: 100, maxOutputTokens: 50 })
+    const error = refusal([blind, short], { ...image, maxOutputTokens: 500 })
+    expect(error.status).toBe(400)
+    expect(error.kind).toBe('invalid_request')
+    expect(error.message).toContain('svc/alpha does not support images')
+    expect(error.message).toContain('svc/beta has a context of 100 tokens')
+    expect(error.options.details).toEqual({ 'svc/alpha': 'images', 'svc/beta': 'context-length' })
+  })
+
+  test('where length is all that is wrong the kind is the one that clients shorten their history for', () => {
+    const short = modelOf('svc/alpha', [p1], { contextLength: 100, maxOutputTokens: 50 })
+    const error = refusal([short], requestOf({}, 'word '.repeat(1_000)))
+    expect(error.kind).toBe('context_length_exceeded')
+    expect(error.status).toBe(400)
+  })
+
+  test('audio and files go to a model that lists them, and are tried elsewhere rather than refused', () => {
+    const deaf = modelOf('svc/alpha', [p1], { capabilities: new Set() })
+    const audio = requestOf({
+      fallback: ['svc/beta'],
+      turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
+    })
+    expect(buildPlan(catalogOf([deaf, beta]), audio).models).toEqual([beta])
+    expect(buildPlan(catalogOf([deaf]), { ...audio, fallback: [] }).models).toEqual([deaf])
+  })
+
+  test('a model that was named is kept though it does not think, a tier prefers one that does', () => {
+    const plain = modelOf('svc/alpha', [p1], { capabilities: new Set() })
+    const thinking = requestOf({ reasoning: { effort: 'low' }, fallback: ['svc/beta'] })
+    const tiers = [tierOf('auto-smart', 'smart', [plain, beta])]
+    expect(buildPlan(catalogOf([plain, beta], tiers), thinking).models).toEqual([plain, beta])
+    const chosen = buildPlan(catalogOf([plain, beta], tiers), { ...thinking, model: 'auto-smart', fallback: [] })
+    expect(chosen.models).toEqual([beta])
+  })
+
+  test('what only a pass-through can carry goes to targets of the caller’s format', () => {
+    const request = requestOf({ nativeOnly: ['tools[0] (custom)'] })
+    const plan = buildPlan(catalog, request, { clientFormat: 'messages' })
+    expect(order(plan)).toEqual(['svc/alpha p2', 'svc/beta p2'])
+    const call = () =>
+      buildPlan(catalogOf([gamma]), { ...request, model: 'svc/gamma' }, { clientFormat: 'generate-content' })
+    const search = { ...request, model: 'svc/gamma', nativeOnly: ['tools[0] (web_search)'] }
+    const unpriced = () => buildPlan(catalogOf([gamma]), search, { clientFormat: 'generate-content' })
+    expect(unpriced).toThrow(/no price covers/)
+    expect(call).toThrow(/svc\/gamma is served in another format, which cannot carry tools\[0\] \(custom\)/)
+  })
+})
+
+describe('a key that may call some models only', () => {
+  const plan = (request: Partial<ChatRequest>, allowedModels: string[] | null) =>
+    buildPlan(catalog, requestOf(request), { allowedModels })
+
+  test('gets what it may call by name, and of the catalogue’s fallbacks only those', () => {
+    expect(order(plan({}, null))).toEqual(order(buildPlan(catalog, requestOf())))
+    expect(order(plan({}, ['svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2'])
+    expect(order(plan({}, ['svc/beta', 'svc/alpha']))).toEqual(['svc/alpha p1', 'svc/alpha p2', 'svc/beta p2'])
+  })
+
+  test('is refused by name and by fallback list, each at its place', () => {
+    const refused = (request: Partial<ChatRequest>, allowed: string[]) => {
+      try {
+        plan(request, allowed)
+      } catch (error) {
+        if (error instanceof GatewayError) return { status: error.status, ...error.options }
+      }
+      throw new Error('the plan should have been refused')
+    }
+    const code = 'model_not_allowed'
+    expect(refused({}, ['svc/beta'])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({}, [])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({ fallback: ['svc/beta', 'svc/gamma'] }, ['svc/alpha', 'svc/beta'])).toEqual({
+      ...{ status: 403, param: 'fallback[1]', code },
+    })
+    expect(refused({ fallback: ['auto-smart'] }, ['svc/alpha'])).toEqual({ status: 403, param: 'fallback[0]', code })
+    expect(refused({ model: 'auto-smart' }, ['svc/alpha'])).toEqual({ status: 403, param: 'model', code })
+    expect(refused({ model: 'svc/none' }, [])).toMatchObject({ status: 404 })
+  })
+
+  test('lets a tier choose among what it may call, even where the conversation began with another', () => {
+    const request = requestOf({ model: 'auto-smart' })
+    const chosen = buildPlan(catalog, request, { allowedModels: ['svc/gamma'], stickyModelId: 'svc/beta' })
+    expect(order(chosen)).toEqual(['svc/gamma p1'])
+    expect(chosen.choice?.isSticky).toBe(false)
+    expect(chosen.passedOver).toMatchObject([{ model: beta, unmet: [{ requirement: 'permission' }] }])
+  })
+})
+
+test('a plan is never empty, holds no target twice, no model that is ruled out, and usable targets first', () => {
+  const models = ['a', 'b', 'c', 'd'].map((name, index) =>
+    modelOf(`svc/${name}`, index % 2 === 0 ? [p1, p2] : [p2], { capabilities: new Set(index < 2 ? [] : ['tools']) }),
+  )
+  const ids = models.map((model) => model.id)
+  const world = catalogOf(models, [tierOf('auto-cheap', 'cheap', models)])
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...ids, 'auto-cheap'),
+      fc.array(fc.constantFrom(...ids, 'auto-cheap'), { maxLength: 5 }),
+      fc.boolean(),
+      fc.uniqueArray(fc.constantFrom(...models.flatMap((model) => model.targets.map(targetId)))),
+      fc.option(fc.uniqueArray(fc.constantFrom(...ids))),
+      (model, fallback, hasTools, broken, allowedModels) => {
+        const request = requestOf({ model, fallback, tools: hasTools ? [{ name: 'look' }] : [] })
+        const view: RouteView = { ...BLIND_VIEW, isUsable: (target) => !broken.includes(targetId(target)) }
+        let plan: Plan
+        try {
+          plan = buildPlan(world, request, { view, allowedModels })
+        } catch (error) {
+          const status = error instanceof GatewayError ? error.status : undefined
+          expect([...(hasTools ? [400] : []), ...(allowedModels ? [403] : [])]).toContain(status as number)
+          return
+        }
+        if (allowedModels) for (const planned of plan.models) expect(allowedModels).toContain(planned.id)
+        const names = plan.targets.map(({ target }) => targetId(target))
+        expect(names.length).toBeGreaterThan(0)
+        expect(new Set(names).size).toBe(names.length)
+        if (hasTools) for (const planned of plan.targets) expect(planned.model.capabilities.has('tools')).toBe(true)
+        const firstBroken = names.findIndex((name) => broken.includes(name))
+        const usableAfter = firstBroken === -1 ? [] : names.slice(firstBroken).filter((name) => !broken.includes(name))
+        expect(usableAfter).toEqual([])
+        expect(new Set(plan.targets.map((planned) => planned.model))).toEqual(new Set(plan.models))
+      },
+    ),
+  )
+})

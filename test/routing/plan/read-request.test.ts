@@ -1,0 +1,143 @@
+/** What is read of a request, how hard it is found, and that reading stays bounded. */
+import { describe, expect, test } from 'bun:test'
+import { requestOf } from '@test/routing/world'
+import fc from 'fast-check'
+import type { ChatRequest, Turn } from '@/chat/request'
+import { difficultyOf, HARD_FROM } from '@/routing/plan/difficulty'
+import { kindOf, readFeatures } from '@/routing/plan/read-request'
+
+function user(text: string): Turn {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}
+
+function difficulty(text: string, changes: Partial<ChatRequest> = {}): number {
+  return difficultyOf(readFeatures(requestOf(changes, text)))
+}
+
+describe('features', () => {
+  test('size, turns, tools, images, schema and effort are read', () => {
+    const features = readFeatures(
+      requestOf({
+        turns: [
+          user('Earlier.'),
+          { role: 'assistant', content: [{ type: 'text', text: 'Yes?' }] },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'And this picture?' },
+              { type: 'image', source: { type: 'url', url: 'https://example.test/a.png' } },
+            ],
+          },
+        ],
+        tools: [{ name: 'a' }, { name: 'b' }],
+        output: { type: 'json' },
+        reasoning: { effort: 'high' },
+      }),
+    )
+    expect(features).toMatchObject({
+      turns: 3,
+      tools: 2,
+      hasImages: true,
+      hasSchema: true,
+      effort: 1,
+      promptChars: 17,
+      isEnglish: true,
+    })
+    expect(features.inputTokens).toBeGreaterThan(1_000)
+  })
+
+  test('effort goes from no thinking to much', () => {
+    const effort = (reasoning: ChatRequest['reasoning']) =>
+      readFeatures(requestOf(reasoning ? { reasoning } : {})).effort
+    expect(effort(undefined)).toBe(0)
+    expect(effort({ effort: 'none' })).toBe(-1)
+    expect(effort({ budgetTokens: 0 })).toBe(-1)
+    expect(effort({ effort: 'low' })).toBe(0)
+    expect(effort({ effort: 'medium' })).toBe(0.5)
+    expect(effort({ budgetTokens: 4_000 })).toBe(0.5)
+    expect(effort({ effort: 'max' })).toBe(1)
+  })
+
+  test('the kind is what the text is about, else what the request carries', () => {
+    const kind = (text: string, changes: Partial<ChatRequest> = {}) => kindOf(readFeatures(requestOf(changes, text)))
+    expect(kind('```python\ndef f(): pass\n```\nWhat does this function do?')).toBe('code')
+    expect(kind('Prove that this sequence of integers converges')).toBe('mathematics')
+    expect(kind('Turn off the lamp', { tools: [{ name: 'lamp' }] })).toBe('tools')
+    expect(kind('Where does she live?', { output: { type: 'json-schema', schema: {} } })).toBe('extraction')
+    expect(kind('How are you?')).toBe('chat')
+  })
+
+  test('the instruction is found behind tool results and system reminders', () => {
+    const result: Turn = {
+      role: 'user',
+      content: [{ type: 'tool-result', callId: 'c', content: [{ type: 'text', text: 'ok' }], isError: false }],
+    }
+    const call: Turn = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 'a', argumentsText: '' }] }
+    const turns = [user('Prove the theorem, derive and justify'), call, result, call, result]
+    expect(readFeatures(requestOf({ turns })).hardCues).toBeGreaterThanOrEqual(3)
+  })
+
+  test('a conversation without a word of the user’s is read as nothing', () => {
+    expect(readFeatures(requestOf({ turns: [] }))).toMatchObject({ promptChars: 0, hardCues: 0, isEnglish: true })
+  })
+
+  test('an instruction is found at either end of a long document', () => {
+    const filler = 'The ferry left before dawn and nobody asked where it went. '.repeat(2_000)
+    const task = 'Analyse and critique this text, evaluate its argument, and justify each assumption.'
+    for (const text of [`${task}\n\n${filler}`, `${filler}\n\n${task}`]) {
+      expect(readFeatures(requestOf({}, text)).hardCues).toBeGreaterThanOrEqual(4)
+    }
+    const inBlocks: Turn = {
+      role: 'user',
+      content: [filler, filler, task].map((text) => ({ type: 'text', text }) as const),
+    }
+    expect(readFeatures(requestOf({ turns: [inBlocks] })).hardCues).toBeGreaterThanOrEqual(4)
+  })
+})
+
+describe('difficulty', () => {
+  test('tells small talk from work', () => {
+    expect(difficulty('Hi!')).toBeLessThan(0.2)
+    expect(difficulty('What is the capital of France?')).toBeLessThan(0.3)
+    expect(difficulty('Prove the theorem by induction, derive the recurrence and justify each step.')).toBeGreaterThan(
+      0.7,
+    )
+    expect(
+      difficulty(
+        'Design the architecture, compare the trade-offs, analyse the risks and propose a migration strategy.',
+      ),
+    ).toBeGreaterThan(0.8)
+  })
+
+  test('reads other languages and scripts', () => {
+    expect(difficulty('Beweise den Satz und begründe jede Annahme; analysiere die Risiken.')).toBeGreaterThan(HARD_FROM)
+    expect(difficulty('请分析这个架构的权衡，证明算法的正确性，并比较各种设计。')).toBeGreaterThan(HARD_FROM)
+    expect(difficulty('今天星期几？')).toBeLessThan(HARD_FROM)
+  })
+
+  test('rises with what was asked for', () => {
+    const text = 'Sort out the numbers of the last quarter.'
+    const plain = difficulty(text)
+    expect(difficulty(text, { reasoning: { effort: 'high' } })).toBeGreaterThan(plain)
+    expect(difficulty(text, { reasoning: { effort: 'none' } })).toBeLessThan(plain)
+    const tools = Array.from({ length: 20 }, (_, index) => ({ name: `tool${index}` }))
+    expect(difficulty(text, { tools })).toBeGreaterThan(plain)
+  })
+
+  test('is a number from 0 to 1 for any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 5_000 }), fc.nat(50), (text, tools) => {
+        const request = requestOf({ tools: Array.from({ length: tools }, () => ({ name: 't' })) }, text)
+        const value = difficultyOf(readFeatures(request))
+        expect(value).toBeGreaterThanOrEqual(0)
+        expect(value).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+
+  test('does not depend on the middle of a long text', () => {
+    const ends = (middle: string) => `Explain this. ${'a '.repeat(400)}${middle}${' b'.repeat(600)} Why?`
+    const short = difficulty(ends('x'.repeat(10_000)))
+    expect(difficulty(ends('Prove derive analyse design. '.repeat(20_000)))).toBe(short)
+  })
+})

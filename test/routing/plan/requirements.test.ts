@@ -1,0 +1,109 @@
+/** What a request needs, and which model it rules out. */
+import { describe, expect, test } from 'bun:test'
+import { modelOf, providerOf, requestOf } from '@test/routing/world'
+import type { ContentBlock, FileBlock } from '@/chat/request'
+import { readRequirements, ruledOut, wantsReasoning } from '@/routing/plan/requirements'
+
+const provider = providerOf('p1')
+const TEXT_ONLY = modelOf('svc/plain', [provider], { capabilities: new Set() })
+const IMAGE: ContentBlock = { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'AAAA' } }
+
+function needsOf(...content: ContentBlock[]): string[] {
+  return [...readRequirements(requestOf({ turns: [{ role: 'user', content }] })).capabilities].sort()
+}
+
+function file(source: FileBlock['source']): ContentBlock {
+  return { type: 'file', source }
+}
+
+describe('readRequirements', () => {
+  test('plain text needs nothing', () => {
+    expect(needsOf({ type: 'text', text: 'Hi' })).toEqual([])
+  })
+
+  test('each kind of content needs its capability', () => {
+    expect(needsOf(IMAGE)).toEqual(['images'])
+    expect(needsOf({ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' })).toEqual(['audio'])
+    expect(needsOf(file({ type: 'base64', mediaType: 'application/pdf', data: 'AAAA' }))).toEqual(['files'])
+    expect(needsOf(file({ type: 'url', url: 'https://example.test/x' }))).toEqual(['files'])
+    expect(needsOf(file({ type: 'base64', mediaType: 'image/png', data: 'AAAA' }))).toEqual(['images'])
+    expect(needsOf(file({ type: 'base64', mediaType: 'audio/mp3', data: 'AAAA' }))).toEqual(['audio'])
+    expect(needsOf(file({ type: 'text', text: 'x', mediaType: 'text/plain' }))).toEqual([])
+  })
+
+  test('an image inside a tool result is found', () => {
+    const result: ContentBlock = { type: 'tool-result', callId: 'c', content: [IMAGE as never], isError: false }
+    expect(needsOf(result)).toEqual(['images', 'tools'])
+  })
+
+  test('tools, a schema and thinking are needs; JSON mode is not', () => {
+    const { capabilities } = readRequirements(
+      requestOf({
+        tools: [{ name: 'look' }],
+        output: { type: 'json-schema', schema: {} },
+        reasoning: { effort: 'high' },
+      }),
+    )
+    expect([...capabilities].sort()).toEqual(['json-schema', 'reasoning', 'tools'])
+    expect(readRequirements(requestOf({ output: { type: 'json' } })).capabilities.size).toBe(0)
+  })
+
+  test('thinking is asked for by an effort or a budget, and not by switching it off', () => {
+    expect(wantsReasoning(undefined)).toBe(false)
+    expect(wantsReasoning({ visible: true })).toBe(false)
+    expect(wantsReasoning({ effort: 'none' })).toBe(false)
+    expect(wantsReasoning({ effort: 'minimal' })).toBe(false)
+    expect(wantsReasoning({ budgetTokens: 0 })).toBe(false)
+    expect(wantsReasoning({ effort: 'low' })).toBe(true)
+    expect(wantsReasoning({ budgetTokens: -1 })).toBe(true)
+  })
+})
+
+describe('ruledOut', () => {
+  test('names every missing capability and whether it is firm', () => {
+    const request = requestOf({
+      turns: [{ role: 'user', content: [IMAGE, { type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
+      tools: [{ name: 'look' }],
+      output: { type: 'json-schema', schema: {} },
+      reasoning: { effort: 'high' },
+    })
+    const unmet = ruledOut(TEXT_ONLY, readRequirements(request))
+    const firm = unmet.filter((item) => item.isFirm).map((item) => item.requirement)
+    const soft = unmet.filter((item) => !item.isFirm).map((item) => item.requirement)
+    expect(firm.sort()).toEqual(['images', 'json-schema', 'tools'])
+    expect(soft.sort()).toEqual(['audio', 'reasoning'])
+    expect(unmet.find((item) => item.requirement === 'images')?.detail).toBe('does not support images')
+  })
+
+  test('a model that can do everything is not ruled out', () => {
+    const request = requestOf({ tools: [{ name: 'look' }], reasoning: { effort: 'high' } })
+    expect(ruledOut(modelOf('svc/all', [provider]), readRequirements(request))).toEqual([])
+  })
+
+  test('an output limit above the model’s sends others first without ruling it out, one at it does neither', () => {
+    const model = modelOf('svc/small', [provider], { maxOutputTokens: 1_000 })
+    const over = ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_001 })))
+    expect(over).toEqual([
+      { requirement: 'max-output', isFirm: false, detail: 'writes at most 1000 output tokens, not 1001' },
+    ])
+    expect(ruledOut(model, readRequirements(requestOf({ maxOutputTokens: 1_000 })))).toEqual([])
+  })
+
+  test('input and output limit together must fit the context', () => {
+    const model = modelOf('svc/short', [provider], { contextLength: 1_000, maxOutputTokens: 1_000 })
+    const long = requestOf({}, 'word '.repeat(1_200))
+    expect(ruledOut(model, readRequirements(long)).map((item) => item.requirement)).toEqual(['context-length'])
+    const half = requestOf({}, 'word '.repeat(400))
+    expect(ruledOut(model, readRequirements(half))).toEqual([])
+    const withOutput = requestOf({ maxOutputTokens: 900 }, 'word '.repeat(400))
+    expect(ruledOut(model, readRequirements(withOutput)).map((item) => item.requirement)).toEqual(['context-length'])
+  })
+
+  test('a request that only the estimate finds too long gets the benefit of the doubt', () => {
+    const model = modelOf('svc/short', [provider], { contextLength: 1_000 })
+    const request = requestOf({}, 'x'.repeat(4_400))
+    const requirements = readRequirements(request)
+    expect(requirements.inputTokens).toBeGreaterThan(1_000)
+    expect(ruledOut(model, requirements)).toEqual([])
+  })
+})
