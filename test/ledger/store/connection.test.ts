@@ -1,11 +1,13 @@
 /** Connecting: every form of address, commands that travel together, and no waiting for a store that is not there. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { channel } from 'node:diagnostics_channel'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
+import type { Command } from 'ioredis'
 import { commandTimeoutOf, connectRedis, waitForRedis } from '@/ledger/store/connection'
 
 let server: TestServer
@@ -75,5 +77,30 @@ test('a broken connection is told, and made again by itself', async () => {
   await until(() => redis.status === 'ready', 'the connection to be back')
   expect(await redis.ping()).toBe('PONG')
   expect(options.logger.lines.map((line) => line.event)).toContain('redis_disconnected')
+  redis.disconnect()
+})
+
+test('no command is described to a tracer that is not there', async () => {
+  const redis = await connect(server.url)
+  const described: string[] = []
+  // What a tracer gets: the client builds it, arguments and all, for every command it traces.
+  const client = redis as unknown as { _buildCommandContext(command: Command): { command: string } }
+  const build = client._buildCommandContext
+  client._buildCommandContext = (command) => {
+    described.push(command.name)
+    return build.call(redis, command)
+  }
+  await Promise.all([redis.set('traced', '1'), redis.incr('traced')])
+  expect(described).toEqual([])
+
+  const heard: unknown[] = []
+  const listen = (message: unknown) => void heard.push((message as { command: string }).command)
+  const start = channel('tracing:ioredis:command:start')
+  start.subscribe(listen)
+  expect(await redis.get('traced')).toBe('2')
+  start.unsubscribe(listen)
+  await redis.del('traced')
+  expect(heard).toContain('get')
+  expect(described).not.toContain('del')
   redis.disconnect()
 })
