@@ -105,9 +105,16 @@ function withinArea(path: string, target: string, specifier: string): string | u
   if (dirname(path) === dirname(target)) {
     return specifier.startsWith('@/') ? `${specifier}: import inside a folder as ./file` : undefined
   }
-  const [from, to] = [formatFolder(path), formatFolder(target)]
-  if (from !== undefined && to !== undefined && from !== to) return `format ${from} may not import format ${to}`
-  return undefined
+  return formatComplaint(path, target)
+}
+
+/** Formats don't know each other; inside one, its index joins two sides that don't know each other, and share what lies above. */
+function formatComplaint(path: string, target: string): string | undefined {
+  const [from, to] = [formatPlace(path), formatPlace(target)]
+  if (from === undefined || to === undefined) return undefined
+  if (from.format !== to.format) return `format ${from.format} may not import format ${to.format}`
+  if (to.side === undefined || from.side === to.side || /\/index(\.ts)?$/.test(path)) return undefined
+  return `${from.side ?? 'what both sides share'} may not import ${to.side}: put it beside the two sides`
 }
 
 /** The path of a file of our own that `specifier` names, without its extension; undefined for packages. */
@@ -125,8 +132,9 @@ function areaOf(path: string): string {
   return first.replace(/\.\w+$/, '') === 'app' ? 'app' : '(root)'
 }
 
-function formatFolder(path: string): string | undefined {
-  return /^src\/formats\/([^/]+)\//.exec(path)?.[1]
+function formatPlace(path: string): { format: string; side: string | undefined } | undefined {
+  const [, format, side] = /^src\/formats\/([^/]+)\/(?:(client-side|provider-side)\/)?/.exec(path) ?? []
+  return format === undefined ? undefined : { format, side }
 }
 
 function localTargets(source: Source, sources: readonly Source[]): string[] {

@@ -54,6 +54,22 @@ describe('the import table', () => {
     expect(imports('src/formats/messages/decode.ts', '@/formats/chat-completions/wire')).toHaveLength(1)
   })
 
+  test.each([
+    ['client-side/decode-request.ts', 'provider-side/encode-request'],
+    ['provider-side/decode-stream.ts', 'client-side/encode-stream'],
+    ['usage.ts', 'client-side/encode-stream'],
+  ])('forbids %s of a format to import its %s', (path, target) => {
+    expect(imports(`src/formats/messages/${path}`, `@/formats/messages/${target}`)).toHaveLength(1)
+  })
+
+  test('lets the two sides of a format import what they share, and its index import both', () => {
+    expect(
+      imports('src/formats/messages/provider-side/decode-stream.ts', '@/formats/messages/usage', './blocks'),
+    ).toEqual([])
+    const sides = ['@/formats/messages/client-side/encode-error', '@/formats/messages/provider-side/decode-error']
+    expect(imports('src/formats/messages/index.ts', ...sides)).toEqual([])
+  })
+
   test('sees exports from, dynamic imports and imported types', () => {
     const code = `export * from '@/db/a'\nexport { b } from '@/db/b'\nconst c = await import('@/db/c')\ntype D = import('@/db/d').D\n`
     expect(checkImports(readSource('src/lib/sample.ts', HEADER + code))).toHaveLength(4)

@@ -1,13 +1,15 @@
 /** The chat-completions format (family 1) as the gateway sees it. */
+
+import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
+import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
+import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
+import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
+import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
+import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
+import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
+import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import type { Format } from '@/formats/format'
-import { formatSse } from '@/lib/sse'
-import { decodeRequest } from './decode-request'
-import { decodeResponse } from './decode-response'
-import { createStreamDecoder } from './decode-stream'
-import { encodeRequest } from './encode-request'
-import { encodeResponse } from './encode-response'
-import { createStreamEncoder } from './encode-stream'
-import { decodeError, encodeError } from './error'
+import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
 
@@ -23,11 +25,5 @@ export const chatCompletions = {
   decodeError,
   decodeUsage,
   passThrough,
-  framing: {
-    contentType: 'text/event-stream; charset=utf-8',
-    open: '',
-    close: '',
-    format: formatSse,
-    keepAlive: ': keepalive\n\n',
-  },
+  framing,
 } satisfies Format

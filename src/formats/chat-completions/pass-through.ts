@@ -3,11 +3,12 @@ import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
+import { DONE } from './framing'
 import { QUIRKS } from './quirks'
 import { unmarkSignatures } from './signature'
 import { isUsageOnlyChunk } from './usage'
 
-export const passThrough = { request, response, event, missingEnd: { data: '[DONE]' } } satisfies PassThrough
+export const passThrough = { request, response, event, missingEnd: { data: DONE } } satisfies PassThrough
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
   const { fallback: _ownExtension, ...rest } = body

@@ -5,7 +5,7 @@ import type { Framing } from '@/formats/format'
  * Events end in CRLF as the original's do, and have no names. A comment is a block of its own: the client library drops every
  * block that does not begin with `data:`.
  */
-export const sseFraming: Framing = {
+export const framing: Framing = {
   contentType: 'text/event-stream',
   open: '',
   close: '',

@@ -1,33 +1,34 @@
 /** The generate-content format (family 3, Gemini style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
-import { decodeRequest } from './decode-request'
-import { decodeResponse } from './decode-response'
-import { createStreamDecoder } from './decode-stream'
-import { encodeRequest } from './encode-request'
-import { encodeResponse } from './encode-response'
-import { createStreamEncoder } from './encode-stream'
-import { decodeError, encodeError } from './error'
-import { sseFraming } from './framing'
+import { decodeRequest } from '@/formats/generate-content/client-side/decode-request'
+import { encodeError } from '@/formats/generate-content/client-side/encode-error'
+import { encodeResponse } from '@/formats/generate-content/client-side/encode-response'
+import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
+import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
+import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
+import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
+import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
+import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
 
-export { encodeCountTokens } from './count-tokens'
-export { decodeCountTokens } from './decode-request'
+export { encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
+export { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
+export { encodeModel, encodeModelList, type ListedModel } from '@/formats/generate-content/client-side/models'
+export { type ModelPath, parseModelPath, type Verb } from '@/formats/generate-content/client-side/path'
 export { jsonArrayFraming } from './framing'
-export { encodeModel, encodeModelList, type ListedModel } from './models'
-export { type ModelPath, parseModelPath, type Verb } from './path'
 
 export const generateContent = {
   name: 'generate-content',
   decodeRequest,
   encodeRequest,
-  decodeResponse: (body) => decodeResponse(body),
+  decodeResponse,
   encodeResponse,
-  createStreamDecoder: () => createStreamDecoder(),
+  createStreamDecoder,
   createStreamEncoder,
   encodeError,
   decodeError,
   decodeUsage,
   passThrough,
-  framing: sseFraming,
+  framing,
 } satisfies Format

@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, ToolChoice, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import type { JsonObject } from '@/lib/json'
 import { decodeCache, encodeCache } from './cache'
 import type { WireCountRequest, WireRequest, WireTool } from './wire'
 
@@ -12,8 +12,6 @@ type DecodedTools = Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCall
 const TOOL_SEARCH = /^tool_search_tool_/
 /** What a client puts in place of tools it defers: it is never called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder'
-/** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */
-const INVALID_ARGUMENTS = 'invalid_arguments'
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 
 /** Reads tools and the choice among them. Tools that only the format's own providers know are listed in `nativeOnly`. */
@@ -104,24 +102,4 @@ function encodeToolChoice(request: ChatRequest): JsonObject | undefined {
   }
   if (choice?.type === 'tool') return { type: 'tool', name: choice.name, ...single }
   return choice || request.parallelToolCalls === false ? { type: 'auto', ...single } : undefined
-}
-
-/** Tool arguments as the object that the format demands: '' is no arguments, and what is no JSON object is wrapped. */
-export function parseArguments(text: string): JsonObject {
-  return text.trim() === '' ? {} : (parseObject(text) ?? { [INVALID_ARGUMENTS]: text })
-}
-
-/** Tool arguments as JSON text of an object: the same text where it is that already. */
-export function legalizeArguments(text: string): string {
-  return parseObject(text) ? text : JSON.stringify(parseArguments(text))
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  const value = parseJson(text)
-  return isJsonObject(value) ? value : undefined
-}
-
-/** The JSON text of a tool's input. */
-export function formatArguments(input: JsonValue | undefined): string {
-  return JSON.stringify(input ?? {})
 }

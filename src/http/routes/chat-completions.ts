@@ -1,6 +1,6 @@
 /** Family 1: `POST /v1/chat/completions`. */
 import { Elysia } from 'elysia'
-import { ChatCompletionsRequest } from '@/formats/chat-completions/wire'
+import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
 import { INFERENCE_ERRORS, operation } from '@/http/openapi'

@@ -1,6 +1,6 @@
 /** Family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
-import { decodeCountRequest } from '@/formats/messages/decode-request'
+import { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
 import { CountTokensRequest, MessagesRequest } from '@/formats/messages/wire'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'

@@ -173,7 +173,7 @@ function streamOf(model: string): Response {
         ]
       : [...(EVENTS[model] ?? []).flatMap((event) => encoder.push(event)), ...encoder.end()]
   const { contentType, format, keepAlive } = chatCompletions.framing
-  return new Response(keepAlive + frames.map((frame) => format(frame)).join(keepAlive), {
+  return new Response(keepAlive + frames.map((frame, index) => format(frame, index)).join(keepAlive), {
     headers: { 'content-type': contentType },
   })
 }

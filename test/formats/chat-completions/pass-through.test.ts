@@ -1,6 +1,6 @@
 /** The same format on both sides: only the model's name and what metering needs may change. */
 import { describe, expect, test } from 'bun:test'
-import { decodeRequest } from '@/formats/chat-completions/decode-request'
+import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { passThrough } from '@/formats/chat-completions/pass-through'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { CONTEXT, fixtureBytes, traitsWith } from './support'

@@ -164,7 +164,7 @@ test('a stream written and read again says the same', () => {
       ]
       const encoder = chatCompletions.createStreamEncoder(CONTEXT)
       const frames = [...events.flatMap((event) => encoder.push(event)), ...encoder.end()]
-      const wire = frames.map((frame) => chatCompletions.framing.format(frame)).join('')
+      const wire = frames.map((frame, index) => chatCompletions.framing.format(frame, index)).join('')
       const read = fold(decodePieces([new TextEncoder().encode(wire)]))
       const hasCalls = blocks.some((candidate) => candidate.kind === 'tool-call')
       expect(read.blocks.map((told) => told.replace(/^0 /, ''))).toEqual(mergeNeighbours(blocks))

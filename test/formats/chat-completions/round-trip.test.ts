@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
-import { decodeRequest } from '@/formats/chat-completions/decode-request'
-import { encodeRequest } from '@/formats/chat-completions/encode-request'
+import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
+import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import { isJsonObject, parseJson } from '@/lib/json'
 import { traitsWith } from './support'
 

@@ -1,0 +1,98 @@
+/** Message content of a request (a string or parts) as blocks of the hub. */
+import { invalidRequest } from '@/chat/error'
+import type {
+  AudioBlock,
+  CacheHint,
+  ContentBlock,
+  FileBlock,
+  ImageBlock,
+  RefusalBlock,
+  TextBlock,
+} from '@/chat/request'
+import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/chat-completions/media'
+import { isJsonObject } from '@/lib/json'
+import type { WireContentPart, WireMessage } from './wire'
+
+export type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
+
+/** The blocks of one message's content; empty texts are left out. `param` names the content in errors. */
+export function decodeContent(content: WireMessage['content'], param: string): MessageBlock[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+}
+
+/** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */
+export function decodeTexts(content: WireMessage['content'], param: string): TextBlock[] {
+  return decodeContent(content, param).map((block, index) => {
+    if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
+    return block
+  })
+}
+
+/** Whether a block may stand in a tool's result. */
+export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
+  return block.type === 'text' || block.type === 'image' || block.type === 'file'
+}
+
+const KNOWN_PARTS: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file'])
+
+/** Whether the hub has a word for a part. */
+export function isKnownPart(part: WireContentPart): boolean {
+  return KNOWN_PARTS.has(part.type)
+}
+
+function decodePart(part: WireContentPart, param: string): MessageBlock[] {
+  const cache = decodeCacheHint(part)
+  switch (part.type) {
+    case 'text':
+      if (typeof part.text !== 'string') throw missing(`${param}.text`)
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cache }]
+    case 'refusal':
+      return typeof part.refusal === 'string' && part.refusal !== '' ? [{ type: 'refusal', text: part.refusal }] : []
+    case 'image_url': {
+      const image = typeof part.image_url === 'string' ? { url: part.image_url, detail: null } : part.image_url
+      if (!image) throw missing(`${param}.image_url`)
+      const detail = image.detail ? { detail: image.detail } : {}
+      return [{ type: 'image', source: decodeUrl(image.url), ...detail, ...cache }]
+    }
+    case 'input_audio':
+      if (!part.input_audio) throw missing(`${param}.input_audio`)
+      return [
+        { type: 'audio', mediaType: audioMediaType(part.input_audio.format), data: part.input_audio.data, ...cache },
+      ]
+    case 'file':
+      if (!part.file) throw missing(`${param}.file`)
+      return [{ ...decodeFile(part.file, `${param}.file`), ...cache }]
+    default:
+      return [unknownPart(part)]
+  }
+}
+
+function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): FileBlock {
+  const filename = file.filename ? { filename: file.filename } : {}
+  if (file.file_id) {
+    return { type: 'file', source: { type: 'file-id', id: file.file_id, format: 'chat-completions' }, ...filename }
+  }
+  if (!file.file_data) throw invalidRequest(`${param} must have file_data or file_id`, param)
+  const bytes = parseDataUrl(file.file_data) ?? {
+    mediaType: mediaTypeOfFilename(file.filename ?? undefined),
+    data: file.file_data,
+  }
+  return { type: 'file', source: { type: 'base64', ...bytes }, ...filename }
+}
+
+/** A part that the hub has no word for stands as a file that only this format knows: it counts as input like one. */
+function unknownPart(part: WireContentPart): FileBlock {
+  return { type: 'file', source: { type: 'file-id', id: `${part.type} part`, format: 'chat-completions' } }
+}
+
+function decodeCacheHint(part: WireContentPart): { cache?: CacheHint } {
+  const breakpoint = part.prompt_cache_breakpoint
+  if (!isJsonObject(breakpoint)) return {}
+  return { cache: { ttl: breakpoint.ttl === '1h' ? '1h' : '5m' } }
+}
+
+function missing(param: string) {
+  return invalidRequest(`${param} is required`, param)
+}

@@ -1,0 +1,114 @@
+/** The messages of a request as a system prompt and turns. */
+import { invalidRequest } from '@/chat/error'
+import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { decodeSignature } from '@/formats/chat-completions/signature'
+import { customArguments } from '@/formats/chat-completions/tool-arguments'
+import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import type { WireMessage, WireToolCall } from './wire'
+
+/**
+ * System and developer messages before the first other message are the system prompt; later ones are turns. Tool messages
+ * in a row become one user turn. Throws a GatewayError `invalid_request` where a role lacks what it needs.
+ */
+export function decodeMessages(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
+  const system: TextBlock[] = []
+  const turns: Turn[] = []
+  const history = createCallHistory()
+  let results: ToolResultBlock[] | undefined
+  messages.forEach((message, index) => {
+    const param = `messages[${index}]`
+    if (message.role === 'tool' || message.role === 'function') {
+      const result = decodeResult(message, param, history)
+      if (results) results.push(result)
+      else {
+        results = [result]
+        turns.push({ role: 'user', content: results })
+      }
+      return
+    }
+    results = undefined
+    if (message.role === 'assistant') turns.push(decodeAssistant(message, param, index, history))
+    else if (message.role === 'user') turns.push(decodeUser(message, param))
+    else {
+      const texts = decodeTexts(required(message.content, `${param}.content`), `${param}.content`)
+      if (turns.length === 0) system.push(...texts)
+      else turns.push({ role: 'system', content: texts, ...nameOf(message) })
+    }
+  })
+  return { system, turns }
+}
+
+type CallHistory = {
+  /** By call id, what the tool was called. */
+  names: Map<string, string>
+  /** The last call of the deprecated kind, which has no id of its own. */
+  lastFunctionCallId: string
+}
+
+function createCallHistory(): CallHistory {
+  return { names: new Map(), lastFunctionCallId: '' }
+}
+
+function decodeUser(message: WireMessage, param: string): Turn {
+  const content = decodeContent(required(message.content, `${param}.content`), `${param}.content`)
+  return { role: 'user', content, ...nameOf(message) }
+}
+
+function decodeAssistant(message: WireMessage, param: string, index: number, history: CallHistory): Turn {
+  const content: ContentBlock[] = []
+  const reasoning = message.reasoning_content ?? message.reasoning
+  if (typeof reasoning === 'string' && reasoning !== '') content.push({ type: 'reasoning', text: reasoning })
+  content.push(...decodeContent(message.content, `${param}.content`))
+  if (message.refusal) content.push({ type: 'refusal', text: message.refusal })
+  message.tool_calls?.forEach((call, position) => {
+    content.push(decodeCall(call, `${param}.tool_calls[${position}]`, `call_${index}_${position}`))
+  })
+  if (message.function_call) {
+    const { name, arguments: argumentsText } = message.function_call
+    history.lastFunctionCallId = `call_${index}`
+    content.push({ type: 'tool-call', id: history.lastFunctionCallId, name, argumentsText: argumentsText ?? '' })
+  }
+  for (const block of content) if (block.type === 'tool-call') history.names.set(block.id, block.name)
+  return { role: 'assistant', content, ...nameOf(message) }
+}
+
+function decodeCall(call: WireToolCall, param: string, fallbackId: string): ToolCallBlock {
+  const id = call.id || fallbackId
+  if (call.custom) {
+    return { type: 'tool-call', id, name: call.custom.name, argumentsText: customArguments(call.custom.input ?? '') }
+  }
+  if (!call.function) throw invalidRequest(`${param}.function is required`, `${param}.function`)
+  const given = call.function.arguments ?? ''
+  const signature = decodeSignature(call.extra_content ?? undefined)
+  return {
+    type: 'tool-call',
+    id,
+    name: call.function.name,
+    argumentsText: typeof given === 'string' ? given : JSON.stringify(given),
+    ...(signature && { signature }),
+  }
+}
+
+function decodeResult(message: WireMessage, param: string, history: CallHistory): ToolResultBlock {
+  const isFunction = message.role === 'function'
+  const callId = isFunction ? history.lastFunctionCallId : message.tool_call_id
+  if (typeof callId !== 'string') throw invalidRequest(`${param}.tool_call_id is required`, `${param}.tool_call_id`)
+  const name = message.name ?? history.names.get(callId)
+  const blocks = decodeContent(message.content, `${param}.content`)
+  return {
+    type: 'tool-result',
+    callId,
+    ...(name && { name }),
+    content: blocks.filter(isResultBlock),
+    isError: false,
+  }
+}
+
+function required(content: WireMessage['content'], param: string): NonNullable<WireMessage['content']> {
+  if (content === undefined || content === null) throw invalidRequest(`${param} is required`, param)
+  return content
+}
+
+function nameOf(message: WireMessage): { name?: string } {
+  return message.name ? { name: message.name } : {}
+}

@@ -1,0 +1,117 @@
+/** Events as a streamed chat-completions answer. */
+import type { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import type { Usage } from '@/chat/usage'
+import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
+import { DONE } from '@/formats/chat-completions/framing'
+import { formatDataUrl } from '@/formats/chat-completions/media'
+import { markSignature } from '@/formats/chat-completions/signature'
+import { NO_ARGUMENTS } from '@/formats/chat-completions/tool-arguments'
+import { encodeUsage } from '@/formats/chat-completions/usage'
+import type { AnswerContext, StreamEncoder } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
+import type { Frame } from '@/lib/sse'
+import { encodeError } from './encode-error'
+import { encodeImage } from './encode-response'
+
+/** A call's place among the calls of its choice; other blocks don't count. */
+type Call = { index: number; hasArguments: boolean }
+
+/** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */
+export function createStreamEncoder(context: AnswerContext): StreamEncoder {
+  const callOfBlock = new Map<number, Call>()
+  const callsOfChoice = new Map<number, number>()
+  const choicesWithRole = new Set<number>()
+  let usage: Usage | undefined
+
+  function chunk(choices: JsonObject[], usageObject: JsonObject | null): Frame {
+    const { id, created, model, wantsUsage } = context
+    const body = {
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model,
+      choices,
+      ...(wantsUsage && { usage: usageObject }),
+    }
+    return { data: JSON.stringify(body) }
+  }
+
+  function choiceChunk(choice: number, delta: JsonObject, finish: string | null = null): Frame {
+    return chunk([{ index: choice, delta, logprobs: null, finish_reason: finish }], null)
+  }
+
+  function roleChunk(choice: number): Frame[] {
+    if (choicesWithRole.has(choice)) return []
+    choicesWithRole.add(choice)
+    return [choiceChunk(choice, { role: 'assistant', content: '' })]
+  }
+
+  function delta(choice: number, content: JsonObject): Frame[] {
+    return [...roleChunk(choice), choiceChunk(choice, content)]
+  }
+
+  function callDelta(choice: number, index: number, fragment: JsonObject): Frame[] {
+    return delta(choice, { tool_calls: [{ index, ...fragment }] })
+  }
+
+  function startCall(event: Extract<ChatEvent, { type: 'tool-call-start' }>): Frame[] {
+    const index = callsOfChoice.get(event.choice) ?? 0
+    callsOfChoice.set(event.choice, index + 1)
+    callOfBlock.set(event.block, { index, hasArguments: false })
+    const head = { id: event.id, type: 'function', function: { name: event.name, arguments: '' } }
+    return callDelta(event.choice, index, head)
+  }
+
+  function continueCall(event: Extract<ChatEvent, { type: 'tool-call-delta' }>): Frame[] {
+    const call = callOfBlock.get(event.block)
+    if (!call || event.argumentsText === '') return []
+    call.hasArguments = true
+    return callDelta(event.choice, call.index, { function: { arguments: event.argumentsText } })
+  }
+
+  function endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
+    const call = callOfBlock.get(event.block)
+    const signature = markSignature(event.signature)
+    if (!call || (call.hasArguments && !signature.extra_content)) return []
+    const rest = call.hasArguments ? '' : NO_ARGUMENTS
+    return callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })
+  }
+
+  return {
+    push(event) {
+      switch (event.type) {
+        case 'start':
+          return roleChunk(0)
+        case 'text-delta':
+          return event.text === '' ? [] : delta(event.choice, { content: event.text })
+        case 'refusal-delta':
+          return event.text === '' ? [] : delta(event.choice, { refusal: event.text })
+        case 'reasoning-delta':
+          return event.text === '' ? [] : delta(event.choice, { reasoning_content: event.text })
+        case 'tool-call-start':
+          return startCall(event)
+        case 'tool-call-delta':
+          return continueCall(event)
+        case 'tool-call-end':
+          return endCall(event)
+        case 'image':
+          return delta(event.choice, { images: [encodeImage(formatDataUrl(event.mediaType, event.data))] })
+        case 'finish': {
+          const reason = encodeFinishReason(event.finish, callsOfChoice.has(event.choice))
+          return [...roleChunk(event.choice), choiceChunk(event.choice, {}, reason)]
+        }
+        case 'usage':
+          usage = event.usage
+          return []
+        default:
+          return []
+      }
+    },
+    end() {
+      const usageChunk = context.wantsUsage && usage ? [chunk([], encodeUsage(usage))] : []
+      return [...usageChunk, { data: DONE }]
+    },
+    fail: (error: GatewayError, requestId: string) => [{ data: JSON.stringify(encodeError(error, requestId).body) }],
+  }
+}

@@ -1,0 +1,34 @@
+/** What in a request only a provider of this format can carry, so that no other format's encoder leaves it out unnoticed. */
+import { isKnownPart } from './decode-content'
+import { decodeToolChoice } from './decode-tools'
+import type { WireRequest } from './wire'
+
+const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
+
+/** Each as the field and what it is, e.g. `tools[1] (custom)`. */
+export function listNativeOnly(request: WireRequest): string[] {
+  const found: string[] = []
+  request.messages.forEach(({ content }, message) => {
+    if (!Array.isArray(content)) return
+    content.forEach((part, index) => {
+      if (!isKnownPart(part)) found.push(`messages[${message}].content[${index}] (${shown(part.type)})`)
+    })
+  })
+  request.tools?.forEach((tool, index) => {
+    const type = tool.custom ? 'custom' : (tool.type ?? 'function')
+    if (type !== 'function') found.push(`tools[${index}] (${shown(type)})`)
+  })
+  const { tool_choice: choice, response_format: format, modalities } = request
+  if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
+  if (format && !KNOWN_OUTPUTS.has(format.type)) found.push(`response_format (${shown(format.type)})`)
+  const modality = modalities?.find((candidate) => candidate !== 'text')
+  if (modality !== undefined) found.push(`modalities (${shown(modality)})`)
+  if (request.web_search_options) found.push('web_search_options (search by the provider)')
+  return found
+}
+
+const MAX_SHOWN_CHARS = 40
+
+function shown(word: string): string {
+  return word.slice(0, MAX_SHOWN_CHARS)
+}

@@ -1,0 +1,137 @@
+/**
+ * The chat-completions request as a schema, which both checks requests and documents them. Known fields are typed, unknown
+ * ones allowed and kept. `null` counts as absent wherever a field is optional, because real clients send it so.
+ */
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { LIMITS } from '@/formats/chat-completions/limits'
+import type { JsonObject } from '@/lib/json'
+
+/** An object of which nothing is known but that it is one. */
+const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
+const NonEmptyString = Type.String({ minLength: 1 })
+
+export const ContentPart = object({
+  type: Type.String({ description: 'text, image_url, input_audio, file, refusal; others are passed on unchanged' }),
+  text: optional(Type.String()),
+  refusal: optional(Type.String()),
+  image_url: optional(Type.Union([object({ url: Type.String(), detail: optional(Type.String()) }), Type.String()])),
+  input_audio: optional(object({ data: Type.String(), format: Type.String() })),
+  file: optional(
+    object({
+      file_data: optional(Type.String()),
+      file_id: optional(Type.String()),
+      filename: optional(Type.String()),
+    }),
+  ),
+  prompt_cache_breakpoint: optional(AnyObject),
+})
+
+export const ToolCall = object({
+  id: optional(Type.String()),
+  type: optional(Type.String()),
+  function: optional(object({ name: NonEmptyString, arguments: optional(Type.Union([Type.String(), AnyObject])) })),
+  custom: optional(object({ name: NonEmptyString, input: optional(Type.String()) })),
+  extra_content: optional(AnyObject),
+})
+
+export const Message = object({
+  role: Type.Union([
+    Type.Literal('system'),
+    Type.Literal('developer'),
+    Type.Literal('user'),
+    Type.Literal('assistant'),
+    Type.Literal('tool'),
+    Type.Literal('function'),
+  ]),
+  content: optional(Type.Union([Type.String(), Type.Array(ContentPart, LIMITS.contentParts)])),
+  name: optional(Type.String()),
+  tool_call_id: optional(Type.String()),
+  tool_calls: optional(Type.Array(ToolCall, LIMITS.toolCalls)),
+  function_call: optional(object({ name: NonEmptyString, arguments: optional(Type.String()) })),
+  refusal: optional(Type.String()),
+  reasoning_content: optional(Type.String()),
+  reasoning: optional(Type.Unknown()),
+})
+
+const FunctionDefinition = object({
+  name: NonEmptyString,
+  description: optional(Type.String()),
+  parameters: optional(AnyObject),
+  strict: optional(Type.Boolean()),
+})
+
+export const Tool = object({
+  type: optional(Type.String({ description: 'function or custom' })),
+  function: optional(FunctionDefinition),
+  custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),
+})
+
+/** The body of `POST /v1/chat/completions`. */
+export const ChatCompletionsRequest = object({
+  model: Type.String({ ...LIMITS.modelChars, description: 'A model or tier from GET /v1/models' }),
+  messages: Type.Array(Message, LIMITS.messages),
+  stream: optional(Type.Boolean({ default: false, description: 'true answers with server-sent events' })),
+  stream_options: optional(object({ include_usage: optional(Type.Boolean()) })),
+  temperature: optional(Type.Number({ ...LIMITS.temperature, default: 1 })),
+  top_p: optional(Type.Number({ ...LIMITS.topP, default: 1 })),
+  frequency_penalty: optional(Type.Number(LIMITS.penalty)),
+  presence_penalty: optional(Type.Number(LIMITS.penalty)),
+  max_tokens: optional(Type.Integer(LIMITS.outputTokens)),
+  max_completion_tokens: optional(Type.Integer(LIMITS.outputTokens)),
+  n: optional(Type.Integer({ ...LIMITS.choices, default: 1 })),
+  stop: optional(Type.Union([Type.String(), Type.Array(Type.String(), LIMITS.stop)])),
+  seed: optional(Type.Integer(LIMITS.seed)),
+  logprobs: optional(Type.Boolean()),
+  top_logprobs: optional(Type.Integer(LIMITS.topLogprobs)),
+  logit_bias: optional(AnyObject),
+  tools: optional(Type.Array(Tool, LIMITS.tools)),
+  tool_choice: optional(Type.Union([Type.String(), AnyObject])),
+  parallel_tool_calls: optional(Type.Boolean()),
+  functions: optional(Type.Array(FunctionDefinition, LIMITS.tools)),
+  function_call: optional(Type.Union([Type.String(), object({ name: NonEmptyString })])),
+  response_format: optional(
+    object({
+      type: Type.String({ description: 'text, json_object or json_schema' }),
+      json_schema: optional(
+        object({
+          name: optional(Type.String()),
+          description: optional(Type.String()),
+          schema: optional(AnyObject),
+          strict: optional(Type.Boolean()),
+        }),
+      ),
+    }),
+  ),
+  reasoning_effort: optional(Type.String({ description: 'none, minimal, low, medium, high, xhigh or max' })),
+  user: optional(Type.String()),
+  safety_identifier: optional(Type.String()),
+  prompt_cache_key: optional(Type.String()),
+  service_tier: optional(Type.String()),
+  metadata: optional(AnyObject),
+  modalities: optional(Type.Array(Type.String())),
+  audio: optional(AnyObject),
+  prediction: optional(AnyObject),
+  web_search_options: optional(AnyObject),
+  store: optional(Type.Boolean()),
+  verbosity: optional(Type.String()),
+  fallback: optional(
+    Type.Array(Type.String(LIMITS.modelChars), {
+      ...LIMITS.fallback,
+      description: 'Models to try in order when the first fails; an extension of this service',
+    }),
+  ),
+})
+
+export type WireRequest = Static<typeof ChatCompletionsRequest>
+export type WireMessage = Static<typeof Message>
+export type WireContentPart = Static<typeof ContentPart>
+export type WireToolCall = Static<typeof ToolCall>
+export type WireTool = Static<typeof Tool>
+
+function object<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: true })
+}
+
+function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(Type.Union([schema, Type.Null()]))
+}

@@ -1,0 +1,14 @@
+/** How frames become bytes: server-sent events without names, and the word that ends a stream. */
+import type { Framing } from '@/formats/format'
+import { formatSse } from '@/lib/sse'
+
+/** The data of the event after the last chunk. */
+export const DONE = '[DONE]'
+
+export const framing: Framing = {
+  contentType: 'text/event-stream; charset=utf-8',
+  open: '',
+  close: '',
+  format: formatSse,
+  keepAlive: ': keepalive\n\n',
+}

@@ -1,0 +1,49 @@
+/** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
+import type { ProviderError } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** Keeps an error of many megabytes from travelling into logs. */
+const MAX_MESSAGE_CHARS = 4000
+
+/**
+ * What a provider's error says. Understands OpenAI's shape, the bare `error` string, FastAPI's `detail`, a top-level
+ * `message`, and Google's shape, which may come wrapped in an array. Never throws.
+ */
+export function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+  const root = Array.isArray(body) ? body[0] : body
+  const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root
+  const fields = isJsonObject(error) ? error : {}
+  const said = [fields.message, isJsonObject(root) ? root.error : undefined, fields.detail, root]
+  const message = said.find((candidate) => typeof candidate === 'string' && candidate !== '')
+  const word = [fields.code, fields.type, fields.status].find(isWord)
+  const retryAfterSeconds = findRetryDelay(fields.details)
+  const realStatus = statusWithin(fields, status)
+  return {
+    status: realStatus,
+    kind: typeof word === 'string' ? word : String(realStatus),
+    message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : '',
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
+}
+
+function isWord(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && value !== '' && !/^\d+$/.test(value)
+}
+
+/** An error inside a 200 says its real status, if at all, as a number in `code` or `status`. */
+function statusWithin(fields: JsonObject, status: number): number {
+  if (status >= 400) return status
+  const numbers = [fields.code, fields.status, fields.status_code].map(Number)
+  return numbers.find((number) => Number.isInteger(number) && number >= 400 && number <= 599) ?? status
+}
+
+/** Google's RetryInfo, e.g. `"retryDelay": "34.4s"`. */
+function findRetryDelay(details: JsonValue | undefined): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    const delay = isJsonObject(detail) ? detail.retryDelay : undefined
+    const match = typeof delay === 'string' ? /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(delay) : null
+    if (match) return Number(match[1])
+  }
+  return undefined
+}

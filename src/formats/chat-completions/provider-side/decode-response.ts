@@ -1,0 +1,69 @@
+/** A complete chat-completions answer as an answer of the hub. */
+import type { ToolCallBlock } from '@/chat/request'
+import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
+import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
+import { decodeSignature } from '@/formats/chat-completions/signature'
+import { customArguments, readArguments } from '@/formats/chat-completions/tool-arguments'
+import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
+import { randomId } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { readAnswerParts } from './answer-parts'
+
+/** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
+export function decodeResponse(body: JsonValue): ChatResponse | undefined {
+  if (!isJsonObject(body) || body.error || !Array.isArray(body.choices)) return undefined
+  const choices = body.choices.flatMap((choice, position) => decodeChoice(choice, position))
+  if (choices.length === 0) return undefined
+  return {
+    id: textOr(body.id, ''),
+    created: typeof body.created === 'number' && Number.isSafeInteger(body.created) ? Math.max(0, body.created) : 0,
+    model: textOr(body.model, ''),
+    choices,
+    usage: decodeUsage(findUsage(body)) ?? null,
+  }
+}
+
+function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {
+  if (!isJsonObject(choice) || !isJsonObject(choice.message)) return []
+  const content: AnswerBlock[] = [...readAnswerParts(choice.message), ...decodeCalls(choice.message)]
+  const hasToolCalls = content.some((block) => block.type === 'tool-call')
+  const word = textOr(choice.finish_reason, '')
+  const { index, logprobs } = choice
+  return [
+    {
+      index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position,
+      content,
+      finish: decodeFinishReason(word === '' ? undefined : word, hasToolCalls),
+      ...(logprobs !== undefined && logprobs !== null && { logprobs }),
+    },
+  ]
+}
+
+function decodeCalls(message: JsonObject): ToolCallBlock[] {
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
+  const legacy = isJsonObject(message.function_call) ? [{ function: message.function_call }] : []
+  return [...calls, ...legacy].flatMap(decodeCall)
+}
+
+/** A call without a name can't be answered by anyone, and is left out. */
+function decodeCall(call: JsonValue | undefined): ToolCallBlock[] {
+  if (!isJsonObject(call)) return []
+  const target = isJsonObject(call.custom) ? call.custom : call.function
+  if (!isJsonObject(target) || typeof target.name !== 'string' || target.name === '') return []
+  const signature = decodeSignature(call.extra_content)
+  return [
+    {
+      type: 'tool-call',
+      id: textOr(call.id, '') || randomId('call'),
+      name: target.name,
+      argumentsText: isJsonObject(call.custom)
+        ? customArguments(textOr(call.custom.input, ''))
+        : readArguments(target.arguments),
+      ...(signature && { signature }),
+    },
+  ]
+}
+
+function textOr(value: JsonValue | undefined, fallback: string): string {
+  return typeof value === 'string' ? value : fallback
+}

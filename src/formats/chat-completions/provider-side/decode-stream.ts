@@ -1,0 +1,119 @@
+/**
+ * A streamed chat-completions answer as events.
+ *
+ * **open**: chunks are read; `start` goes out with the first chunk that holds a choice or usage. **done**: `[DONE]` was seen,
+ * or the upstream closed after every choice had its finish reason (some providers leave `[DONE]` out). **failed**: the
+ * provider reported an error or sent what can't be read; nothing more is believed. A stream that closes while open was
+ * truncated: its blocks are ended, and `end` is not said. Finish reasons are held until the end, because some providers
+ * send content or calls after them.
+ */
+import type { ChatEvent } from '@/chat/event'
+import { inputTokens, type Usage } from '@/chat/usage'
+import { DONE } from '@/formats/chat-completions/framing'
+import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
+import type { StreamDecoder } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { decodeError } from './decode-error'
+import { type ChoiceReader, createChoiceReader } from './stream-choice'
+
+/** Creates a decoder for one stream. */
+export function createStreamDecoder(): StreamDecoder {
+  const choices = new Map<number, ChoiceReader>()
+  let phase: 'open' | 'done' | 'failed' = 'open'
+  let isStarted = false
+  let nextBlock = 0
+  let largestUsage = -1
+  const takeBlock = (): number => nextBlock++
+
+  function readerOf(index: number): ChoiceReader {
+    const known = choices.get(index)
+    if (known) return known
+    const reader = createChoiceReader(index, takeBlock)
+    choices.set(index, reader)
+    return reader
+  }
+
+  function readChunk(chunk: JsonObject): ChatEvent[] {
+    const events: ChatEvent[] = []
+    const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
+    const usage = decodeUsage(findUsage(chunk))
+    if (!isStarted && (parts.length > 0 || usage)) {
+      isStarted = true
+      events.push(startEvent(chunk))
+    }
+    parts.forEach((part, position) => {
+      events.push(...readerOf(choiceIndex(part, position)).push(part))
+    })
+    if (usage) events.push(...usageEvents(usage))
+    return events
+  }
+
+  /** Counts only ever grow, so of two that differ the larger is the later truth; a final zero must not erase it. */
+  function usageEvents(usage: Usage): ChatEvent[] {
+    const size = inputTokens(usage) + usage.output
+    if (size < largestUsage) return []
+    largestUsage = size
+    return [{ type: 'usage', usage }]
+  }
+
+  function fail(kind: string, message: string, status?: number): ChatEvent[] {
+    phase = 'failed'
+    const error = { format: 'chat-completions' as const, kind, message, ...(status !== undefined && { status }) }
+    return [{ type: 'error', error }]
+  }
+
+  function failWith(body: JsonValue | undefined): ChatEvent[] {
+    const { status, kind, message } = decodeError(0, body)
+    return fail(kind === '0' ? 'error' : kind, message, status === 0 ? undefined : status)
+  }
+
+  function finishAll(): ChatEvent[] {
+    const readers = [...choices].sort(([left], [right]) => left - right)
+    if (readers.length === 0) return fail('empty_stream', 'the stream ended without an answer')
+    const closing = closeBlocks()
+    if (readers.some(([, reader]) => reader.hasNamelessCall)) {
+      return [...closing, ...fail('malformed_tool_call', 'a tool call came without a name')]
+    }
+    phase = 'done'
+    for (const [choice, reader] of readers) closing.push({ type: 'finish', choice, finish: reader.finish() })
+    return [...closing, { type: 'end' }]
+  }
+
+  function closeBlocks(): ChatEvent[] {
+    return [...choices.values()].flatMap((reader) => reader.closeBlocks())
+  }
+
+  return {
+    push(event, json) {
+      if (phase !== 'open' || event.data === undefined) return []
+      const data = event.data.trim()
+      if (data === DONE) return finishAll()
+      if (event.event === 'error') return failWith(json ?? data)
+      if (data === '') return []
+      const chunk = Array.isArray(json) ? json[0] : json
+      if (!isJsonObject(chunk)) return fail('malformed_event', 'the stream held an event that is no JSON object')
+      return chunk.error ? failWith(chunk) : readChunk(chunk)
+    },
+    end() {
+      if (phase === 'done') return []
+      const isComplete =
+        phase === 'open' && choices.size > 0 && [...choices.values()].every((reader) => reader.isFinished)
+      return isComplete ? finishAll() : closeBlocks()
+    },
+  }
+}
+
+function startEvent(chunk: JsonObject): ChatEvent {
+  const { id, model, created } = chunk
+  return {
+    type: 'start',
+    id: typeof id === 'string' ? id : '',
+    model: typeof model === 'string' ? model : '',
+    created: typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : 0,
+  }
+}
+
+function choiceIndex(choice: JsonObject, position: number): number {
+  const { index } = choice
+  return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position
+}

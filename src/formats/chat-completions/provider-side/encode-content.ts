@@ -1,0 +1,90 @@
+/** Blocks of the hub as the content of a user message. */
+import { type GatewayError, invalidRequest } from '@/chat/error'
+import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
+import { audioFormat, filenameFor, formatDataUrl } from '@/formats/chat-completions/media'
+import type { JsonObject } from '@/lib/json'
+
+/** Parts of a user message. Throws a GatewayError `invalid_request` where a file can't be said in this format. */
+export function encodeParts(blocks: ContentBlock[]): JsonObject[] {
+  return blocks.flatMap(encodePart)
+}
+
+/** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
+export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {
+  const texts = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
+  const isAllText = texts.length === parts.length
+  return isAllText && (asString || texts.length <= 1) ? texts.join('\n\n') : parts
+}
+
+/** A part that is only text. */
+export function textPart(text: string): JsonObject {
+  return { type: 'text', text }
+}
+
+function encodePart(block: ContentBlock): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+    case 'refusal':
+      return block.text === '' ? [] : [textPart(block.text)]
+    case 'image':
+      return [encodeImagePart(block)]
+    case 'file':
+      return encodeFilePart(block)
+    case 'audio': {
+      const format = audioFormat(block.mediaType)
+      if (!format) throw invalidRequest(`This model takes audio as wav or mp3, not ${shown(block.mediaType)}`)
+      return [{ type: 'input_audio', input_audio: { data: block.data, format } }]
+    }
+    default:
+      return []
+  }
+}
+
+function encodeImagePart(image: ImageBlock): JsonObject {
+  const { source } = image
+  if (source.type === 'file-id') return encodeFileId(source)
+  const url = source.type === 'base64' ? formatDataUrl(source.mediaType, source.data) : source.url
+  return { type: 'image_url', image_url: { url, ...(image.detail && { detail: image.detail }) } }
+}
+
+function encodeFilePart(file: FileBlock): JsonObject[] {
+  const { source, filename, context } = file
+  const lead = context ? [textPart(context)] : []
+  if (source.type === 'text') return [...lead, textPart(textDocument(source.text, filename))]
+  if (source.type === 'file-id') return [...lead, encodeFileId(source)]
+  if (source.type === 'url') {
+    if (source.mediaType?.startsWith('image/')) return [...lead, { type: 'image_url', image_url: { url: source.url } }]
+    throw invalidRequest('This model cannot read a file from a URL; send its content as base64')
+  }
+  if (isText(source.mediaType)) {
+    const text = Buffer.from(source.data, 'base64').toString('utf8')
+    return [...lead, textPart(textDocument(text, filename))]
+  }
+  const name = filename ?? filenameFor(source.mediaType)
+  const data = formatDataUrl(source.mediaType, source.data)
+  return [...lead, { type: 'file', file: { filename: name, file_data: data } }]
+}
+
+function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>): JsonObject {
+  if (source.format !== 'chat-completions') throw foreignFile()
+  return { type: 'file', file: { file_id: source.id } }
+}
+
+function foreignFile(): GatewayError {
+  return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
+}
+
+/** Files that are read as text everywhere, while `file` parts are read by few services as anything but PDF. */
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json'
+}
+
+function textDocument(text: string, filename: string | undefined): string {
+  return filename === undefined ? text : `<document name=${JSON.stringify(filename)}>\n${text}\n</document>`
+}
+
+const MAX_SHOWN_CHARS = 60
+
+function shown(value: string): string {
+  return JSON.stringify(value.slice(0, MAX_SHOWN_CHARS))
+}

@@ -1,0 +1,57 @@
+/** Tools and the choice between them from the hub, as this format has them. */
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
+import { QUIRKS } from '@/formats/chat-completions/quirks'
+import type { TargetTraits } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
+
+const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+/** The tool fields of a request; none where there are no tools. Throws where a name or the choice can't be said. */
+export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
+  const { tools, toolChoice, parallelToolCalls } = request
+  if (tools.length === 0) {
+    if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') {
+      throw invalidRequest('A tool call is required, but the request has no tools')
+    }
+    return {}
+  }
+  const names = toolChoice && 'names' in toolChoice ? toolChoice.names : undefined
+  const isRestricted = names !== undefined && traits.quirks.has(QUIRKS.noAllowedTools)
+  const offered = isRestricted ? tools.filter((tool) => names.includes(tool.name)) : tools
+  if (offered.length === 0) throw invalidRequest('None of the allowed tools is among the tools')
+  const own = request.extensions['chat-completions']?.tools
+  return {
+    tools: [...offered.map(encodeTool), ...(Array.isArray(own) ? own : [])],
+    ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted) }),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  }
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  if (!ACCEPTED_NAME.test(tool.name)) {
+    throw invalidRequest('This model takes tool names of 1 to 64 characters A-Z, a-z, 0-9, _ and -')
+  }
+  const { name, description, parameters, strict } = tool
+  const definition = {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: parameters ?? { type: 'object', properties: {} },
+    ...(strict !== undefined && { strict }),
+  }
+  return { type: 'function', function: definition }
+}
+
+function encodeToolChoice(choice: ToolChoice, isRestricted: boolean): string | JsonObject {
+  if (choice.type === 'none') return 'none'
+  if (choice.type === 'tool') return named(choice.name)
+  const { type: mode, names } = choice
+  if (names === undefined || isRestricted) return mode
+  const [only] = names
+  if (mode === 'required' && names.length === 1 && only !== undefined) return named(only)
+  return { type: 'allowed_tools', allowed_tools: { mode, tools: names.map(named) } }
+}
+
+function named(name: string): JsonObject {
+  return { type: 'function', function: { name } }
+}

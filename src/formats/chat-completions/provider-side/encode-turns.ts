@@ -1,0 +1,196 @@
+/**
+ * System prompt and turns of the hub as messages.
+ *
+ * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
+ * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
+ * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
+ */
+import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import { QUIRKS } from '@/formats/chat-completions/quirks'
+import { encodeSignature } from '@/formats/chat-completions/signature'
+import { NO_ARGUMENTS } from '@/formats/chat-completions/tool-arguments'
+import type { TargetTraits } from '@/formats/format'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { encodeParts, partsAsContent, textPart } from './encode-content'
+import { encodeToolId } from './tool-ids'
+
+type Encoding = {
+  messages: JsonObject[]
+  /** Parts for the next user message: what tool messages and assistant messages can't hold. */
+  carried: JsonObject[]
+  /** Results that already stand beside their calls. */
+  placed: Set<ToolResultBlock>
+  quirks: ReadonlySet<string>
+  warnings: Warning[]
+}
+
+/** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
+export function encodeMessages(
+  system: TextBlock[],
+  turns: Turn[],
+  traits: TargetTraits,
+): { messages: JsonObject[]; warnings: Warning[] } {
+  const encoding: Encoding = {
+    messages: [],
+    carried: [],
+    placed: new Set(),
+    quirks: traits.quirks,
+    warnings: [],
+  }
+  const prompt = system.map((block) => block.text).filter((text) => text !== '' && !text.startsWith(BILLING_LINE))
+  if (prompt.length > 0) encoding.messages.push({ role: 'system', content: prompt.join('\n\n') })
+  turns.forEach((turn, index) => {
+    if (turn.role === 'assistant') encodeAssistant(encoding, turn, resultsAfter(turns, index))
+    else if (turn.role === 'system') encodeSystem(encoding, turn)
+    else encodeUser(encoding, turn)
+  })
+  flushCarried(encoding)
+  if (turns.at(-1)?.role === 'assistant') {
+    encoding.warnings.push({
+      feature: 'prefill',
+      detail: 'the model may answer anew instead of continuing the last turn',
+    })
+  }
+  return { messages: encoding.messages, warnings: encoding.warnings }
+}
+
+/** A client's own accounting line at the head of its system prompt; it changes per request and would spoil prompt caches. */
+const BILLING_LINE = 'x-anthropic-billing-header:'
+
+function encodeSystem(encoding: Encoding, turn: Turn): void {
+  const text = joinTexts(turn.content, '\n\n')
+  if (text === '') return
+  if (encoding.quirks.has(QUIRKS.noMidSystem)) {
+    encoding.carried.push(textPart(`<system>\n${text}\n</system>`))
+    return
+  }
+  flushCarried(encoding)
+  encoding.messages.push({ role: 'system', content: text })
+}
+
+function encodeUser(encoding: Encoding, turn: Turn): void {
+  const rest: ContentBlock[] = []
+  for (const block of turn.content) {
+    if (block.type !== 'tool-result') rest.push(block)
+    else if (!encoding.placed.has(block)) rest.push(...orphanAsBlocks(encoding, block))
+  }
+  const isOnlyResults = rest.length === 0 && turn.content.length > 0
+  if (isOnlyResults) return
+  const parts = [...encoding.carried, ...encodeParts(rest)]
+  encoding.carried = []
+  pushUser(encoding, parts, turn.name)
+}
+
+/** A result whose call is not in the conversation is told as the user's own words, since no tool message may hold it. */
+function orphanAsBlocks(encoding: Encoding, result: ToolResultBlock): ContentBlock[] {
+  encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was sent as user text' })
+  const label = `Result of tool ${result.name ?? result.callId}:`
+  return [{ type: 'text', text: label }, ...result.content]
+}
+
+function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBlock[]): void {
+  flushCarried(encoding)
+  const calls = turn.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
+  const text = joinTexts(turn.content, '')
+  const refusal = turn.content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
+  const reasoning = turn.content.map((block) => (block.type === 'reasoning' ? block.text : '')).join('')
+  const occurrences = new Map<string, number>()
+  const wireIds = calls.map((call) => uniqueToolId(call.id, occurrences))
+  encoding.messages.push({
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    ...(refusal !== '' && { refusal }),
+    ...(turn.name && { name: turn.name }),
+    ...(reasoning !== '' && encoding.quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call, index) => encodeCall(call, wireIds[index] ?? call.id, encoding.quirks)),
+    }),
+  })
+  calls.forEach((call, index) => {
+    const result = results.find((candidate) => candidate.callId === call.id && !encoding.placed.has(candidate))
+    if (result) encoding.placed.add(result)
+    encodeResult(encoding, wireIds[index] ?? call.id, call, result)
+  })
+  const pictures = turn.content.filter((block) => block.type === 'image')
+  if (pictures.length > 0) {
+    encoding.carried.push(textPart('Images from your last message:'), ...encodeParts(pictures))
+  }
+}
+
+/** Ids only have to be unique within a turn; a provider that repeats one there gets told apart by number. */
+function uniqueToolId(id: string, occurrences: Map<string, number>): string {
+  const count = (occurrences.get(id) ?? 0) + 1
+  occurrences.set(id, count)
+  return encodeToolId(count === 1 ? id : `${id}#${count}`)
+}
+
+function encodeCall(call: ToolCallBlock, id: string, quirks: ReadonlySet<string>): JsonObject {
+  return {
+    id,
+    type: 'function',
+    function: { name: call.name, arguments: call.argumentsText.trim() === '' ? NO_ARGUMENTS : call.argumentsText },
+    ...(quirks.has(QUIRKS.googleExtraContent) && encodeSignature(call.signature)),
+  }
+}
+
+function encodeResult(
+  encoding: Encoding,
+  toolCallId: string,
+  call: ToolCallBlock,
+  result: ToolResultBlock | undefined,
+): void {
+  if (!result) {
+    encoding.warnings.push({
+      feature: 'tool-call',
+      detail: 'a tool call without a result was answered by a placeholder',
+    })
+    encoding.messages.push({ role: 'tool', tool_call_id: toolCallId, content: 'Error: no result was provided.' })
+    return
+  }
+  const media = result.content.filter((block) => block.type !== 'text')
+  const texts = result.content.flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : []))
+  if (result.content.length === 0 && result.json) texts.push(JSON.stringify(result.json))
+  if (media.length > 0) {
+    texts.push(`[${media.length} attached file(s) follow in the next user message]`)
+    const label = `Files returned by tool ${call.name} (${toolCallId}):`
+    encoding.carried.push(textPart(label), ...encodeParts(media))
+  }
+  const text = texts.join('\n')
+  encoding.messages.push({
+    role: 'tool',
+    tool_call_id: toolCallId,
+    content: result.isError ? `Error: ${text}` : text,
+  })
+}
+
+/** All tool results between the assistant turn at `index` and the next one. */
+function resultsAfter(turns: Turn[], index: number): ToolResultBlock[] {
+  const results: ToolResultBlock[] = []
+  for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
+    for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)
+  }
+  return results
+}
+
+/** Adds what is carried to the user message just written, or writes one for it. */
+function flushCarried(encoding: Encoding): void {
+  if (encoding.carried.length === 0) return
+  const parts = encoding.carried
+  encoding.carried = []
+  const last = encoding.messages.at(-1)
+  if (last?.role !== 'user') {
+    pushUser(encoding, parts)
+    return
+  }
+  const before = Array.isArray(last.content) ? last.content.filter(isJsonObject) : [textPart(String(last.content))]
+  last.content = partsAsContent([...before, ...parts], encoding.quirks.has(QUIRKS.stringContent))
+}
+
+function pushUser(encoding: Encoding, parts: JsonObject[], name?: string): void {
+  const content = partsAsContent(parts, encoding.quirks.has(QUIRKS.stringContent))
+  encoding.messages.push({ role: 'user', content, ...(name && { name }) })
+}
+
+function joinTexts(blocks: ContentBlock[], separator: string): string {
+  return blocks.flatMap((block) => (block.type === 'text' && block.text !== '' ? [block.text] : [])).join(separator)
+}

@@ -1,0 +1,55 @@
+/** Pieces of an answer as parts, for clients of this format: shared by complete and streamed answers. */
+import type { Signature } from '@/chat/request'
+import type { AnswerBlock } from '@/chat/response'
+import type { AnswerContext } from '@/formats/format'
+import { encodeRedacted, encodeSignature } from '@/formats/generate-content/signature'
+import { parseArguments } from '@/formats/generate-content/tool-arguments'
+import type { JsonObject } from '@/lib/json'
+
+/**
+ * The parts of one block. Reasoning is shown only to a caller who asked for thoughts; of one who did not, a proof is kept
+ * whose reasoning has no text, since it proves nothing but itself.
+ */
+export function encodeBlock(block: AnswerBlock, { wantsReasoning }: AnswerContext): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+      return [{ text: block.text, ...encodeProof(block.signature) }]
+    case 'refusal':
+      return [{ text: block.text }]
+    case 'reasoning':
+      if (block.redacted) return [encodeRedactedPart(block.redacted)]
+      if (!wantsReasoning && block.text !== '') return []
+      return block.text === '' && !block.signature ? [] : [encodeThought(block.text, block.signature)]
+    case 'tool-call':
+      return [encodeCall(block.id, block.name, block.argumentsText, block.signature)]
+    case 'audio':
+      return [{ inlineData: { mimeType: block.mediaType, data: block.data } }]
+    case 'image':
+      return block.source.type === 'base64' ? [encodeImage(block.source.mediaType, block.source.data)] : []
+  }
+}
+
+/** A thought part. */
+export function encodeThought(text: string, signature?: Signature): JsonObject {
+  return { text, thought: true, ...encodeProof(signature) }
+}
+
+/** An encrypted reasoning block, which rides on a thought without text. */
+export function encodeRedactedPart(redacted: Signature): JsonObject {
+  return { text: '', thought: true, thoughtSignature: encodeRedacted(redacted) }
+}
+
+/** A whole call with its id, by which the client's result finds it again. */
+export function encodeCall(id: string, name: string, argumentsText: string, signature?: Signature): JsonObject {
+  return { functionCall: { id, name, args: parseArguments(argumentsText) }, ...encodeProof(signature) }
+}
+
+/** An image the model made. */
+export function encodeImage(mimeType: string, data: string): JsonObject {
+  return { inlineData: { mimeType, data } }
+}
+
+/** `thoughtSignature`, where there is a proof. */
+export function encodeProof(signature: Signature | undefined): JsonObject {
+  return signature ? { thoughtSignature: encodeSignature(signature) } : {}
+}

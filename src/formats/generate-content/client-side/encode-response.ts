@@ -1,0 +1,30 @@
+/** A complete answer for a client of this format. */
+import type { ChatResponse, Choice } from '@/chat/response'
+import type { AnswerContext } from '@/formats/format'
+import { encodeFinishReason } from '@/formats/generate-content/finish-reason'
+import { encodeLogprobs } from '@/formats/generate-content/logprobs'
+import { encodeUsage } from '@/formats/generate-content/usage'
+import type { JsonObject } from '@/lib/json'
+import { encodeBlock } from './encode-content'
+
+/** The body of `:generateContent`. */
+export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
+  return {
+    candidates: response.choices.map((choice) => encodeCandidate(choice, context)),
+    ...(response.usage && { usageMetadata: encodeUsage(response.usage) }),
+    modelVersion: context.model,
+    responseId: context.id,
+  }
+}
+
+function encodeCandidate(choice: Choice, context: AnswerContext): JsonObject {
+  const parts = choice.content.flatMap((block) => encodeBlock(block, context))
+  const logprobsResult = encodeLogprobs(choice.logprobs)
+  return {
+    // Client libraries throw a content without parts out of their history, and the user's turn with it.
+    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
+    finishReason: encodeFinishReason(choice.finish),
+    index: choice.index,
+    ...(logprobsResult && { logprobsResult }),
+  }
+}

@@ -1,0 +1,53 @@
+/** What of a request only a provider of this format can do; at any other, leaving it out would change the meaning. */
+
+import type { WireRequest } from '@/formats/generate-content/wire'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** The fields at fault, each with what it is where the field alone does not say: `tools[1] (googleSearch)`. */
+export function listNativeOnly(request: WireRequest): string[] {
+  const { cachedContent, continuationToken, generationConfig, tools, contents } = request as WireRequest & JsonObject
+  return [
+    ...(cachedContent === undefined ? [] : ['cachedContent']),
+    ...(continuationToken === undefined ? [] : ['continuationToken']),
+    ...nativeConfig(generationConfig ?? {}),
+    ...(tools ?? []).flatMap(nativeTools),
+    ...contents.flatMap((content, index) => nativeParts(content.parts ?? [], `contents[${index}]`)),
+  ]
+}
+
+/** Media types of answers that the hub has words for. */
+const MIME_TYPES: ReadonlySet<JsonValue | undefined> = new Set([undefined, 'text/plain', 'application/json'])
+
+function nativeConfig({ responseMimeType, responseModalities }: JsonObject): string[] {
+  const wantsMore = Array.isArray(responseModalities) && responseModalities.some((modality) => modality !== 'TEXT')
+  return [
+    ...(MIME_TYPES.has(responseMimeType) ? [] : [`generationConfig.responseMimeType (${responseMimeType})`]),
+    ...(wantsMore ? ['generationConfig.responseModalities'] : []),
+  ]
+}
+
+/** Whatever a tool holds beside functions runs at the provider. */
+function nativeTools(tool: JsonObject, index: number): string[] {
+  return Object.keys(tool)
+    .filter((key) => key !== 'functionDeclarations' && tool[key] !== undefined)
+    .map((key) => `tools[${index}] (${key})`)
+}
+
+const KNOWN_PARTS = [
+  'text',
+  'inlineData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+  'thoughtSignature',
+]
+
+function nativeParts(parts: readonly JsonValue[], path: string): string[] {
+  return parts.flatMap((part, index) => {
+    if (!isJsonObject(part) || KNOWN_PARTS.some((key) => part[key] !== undefined)) return []
+    const [kind] = Object.keys(part)
+    return kind === undefined ? [] : [`${path}.parts[${index}] (${kind})`]
+  })
+}

@@ -1,0 +1,36 @@
+/** A complete answer of a provider of this format, read as a stream of one event so that both ways agree in everything. */
+import { createFolder } from '@/chat/fold'
+import type { ChatResponse } from '@/chat/response'
+import { decodeLogprobs } from '@/formats/generate-content/logprobs'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { createStreamDecoder } from './decode-stream'
+
+/**
+ * Returns undefined where `body` is no answer: an error in a 200, neither candidates nor a refused prompt, another shape. A
+ * list is the chunks of a streamed answer. A candidate that names no finish reason stopped.
+ */
+export function decodeResponse(body: JsonValue, mintCallId?: () => string): ChatResponse | undefined {
+  const decoder = createStreamDecoder(mintCallId)
+  const folder = createFolder()
+  for (const chunk of Array.isArray(body) ? body : [body]) {
+    const events = decoder.push({ event: undefined, data: 'json', raw: '' }, chunk)
+    if (events.some((event) => event.type === 'error')) return undefined
+    for (const event of events) folder.push(event)
+  }
+  for (const event of decoder.end()) folder.push(event)
+  const response = folder.response()
+  if (response.choices.length === 0) return undefined
+  for (const choice of response.choices) {
+    if (choice.finish.raw === undefined && choice.content.some((block) => block.type === 'tool-call')) {
+      choice.finish = { kind: 'tool-calls' }
+    }
+    const logprobs = decodeLogprobs(candidateOf(body, choice.index)?.logprobsResult)
+    if (logprobs) choice.logprobs = logprobs
+  }
+  return response
+}
+
+function candidateOf(body: JsonValue, index: number): JsonObject | undefined {
+  const candidates = isJsonObject(body) && Array.isArray(body.candidates) ? body.candidates : []
+  return candidates.filter(isJsonObject).find((candidate, position) => (candidate.index ?? position) === index)
+}

@@ -1,0 +1,137 @@
+/** A streamed answer of a provider of this format as hub events: every event is a whole response that holds the new parts. */
+import type { ChatEvent, StreamError } from '@/chat/event'
+import type { Usage } from '@/chat/usage'
+import type { StreamDecoder } from '@/formats/format'
+import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
+import { LIMITS } from '@/formats/generate-content/limits'
+import { decodeUsage } from '@/formats/generate-content/usage'
+import { randomBase62 } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { type CandidateDecoder, createCandidateDecoder } from './decode-candidate'
+
+/**
+ * Creates the decoder of one stream. A candidate's finishReason (or the refusal of the whole prompt) is the terminator: there
+ * is no other. `mintCallId` names the calls that the provider left without an id.
+ */
+export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
+  const candidates = new Map<number, CandidateDecoder>()
+  let blocks = 0
+  let hasStarted = false
+  let hasFailed = false
+  let unsaid: Usage | undefined
+
+  function candidateAt(index: number): CandidateDecoder {
+    let found = candidates.get(index)
+    if (!found) {
+      found = createCandidateDecoder(index, { nextBlock: () => blocks++, mintCallId })
+      candidates.set(index, found)
+    }
+    return found
+  }
+
+  function fail(error: StreamError): ChatEvent[] {
+    hasFailed = true
+    return [{ type: 'error', error }]
+  }
+
+  function start(chunk: JsonObject): ChatEvent[] {
+    if (hasStarted) return []
+    hasStarted = true
+    const { responseId, modelVersion, createTime } = chunk
+    return [{ type: 'start', id: asText(responseId), model: asText(modelVersion), created: secondsOf(createTime) }]
+  }
+
+  function pushCandidates(list: readonly JsonValue[]): ChatEvent[] {
+    return list.flatMap((candidate, position) => {
+      if (!isJsonObject(candidate)) return []
+      return candidateAt(indexOf(candidate.index, position)).push(candidate)
+    })
+  }
+
+  function pushBlocked(feedback: JsonValue | undefined): ChatEvent[] {
+    const reason = isJsonObject(feedback) ? feedback.blockReason : undefined
+    if (typeof reason !== 'string' || reason === '') return []
+    return candidateAt(0).finish({ type: 'finish', choice: 0, finish: decodeBlockReason(reason) })
+  }
+
+  /**
+   * Chunks before the last may count the prompt alone. Such a count is held back until the finish: of a stream that breaks
+   * off, no usage is nearer the truth than one without output.
+   */
+  function pushUsage(metadata: JsonValue | undefined): ChatEvent[] {
+    const usage = decodeUsage(metadata) ?? unsaid
+    unsaid = undefined
+    if (!usage) return []
+    if (usage.output > 0 || isFinished()) return [{ type: 'usage', usage }]
+    unsaid = usage
+    return []
+  }
+
+  function isFinished(): boolean {
+    return candidates.size > 0 && candidates.values().every((candidate) => candidate.isFinished)
+  }
+
+  function pushChunk(chunk: JsonValue): ChatEvent[] {
+    if (!isJsonObject(chunk)) return []
+    if (isJsonObject(chunk.error)) return fail(decodeStreamError(chunk.error))
+    if (!ANSWER_KEYS.some((key) => chunk[key] !== undefined)) return []
+    return [
+      ...start(chunk),
+      ...(Array.isArray(chunk.candidates) ? pushCandidates(chunk.candidates) : []),
+      ...pushBlocked(chunk.promptFeedback),
+      ...pushUsage(chunk.usageMetadata),
+    ]
+  }
+
+  return {
+    push({ data }, json) {
+      if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
+      if (json === undefined) {
+        return fail({ format: 'generate-content', kind: 'MALFORMED_EVENT', message: 'an event is not JSON' })
+      }
+      return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
+    },
+    end() {
+      const closed = candidates
+        .values()
+        .toArray()
+        .flatMap((candidate) => candidate.abandon())
+      return isFinished() && !hasFailed ? [...closed, { type: 'end' }] : closed
+    },
+  }
+}
+
+const ANSWER_KEYS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseId', 'modelVersion']
+/** Not of this format, but some proxies before a provider add it. */
+const FOREIGN_TERMINATOR = '[DONE]'
+
+/** An id that no other call of the conversation has: the provider gave none, and histories must not confuse two calls. */
+function randomCallId(): string {
+  return `call_${randomBase62(22)}`
+}
+
+function decodeStreamError({ status, code, message }: JsonObject): StreamError {
+  const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
+  return {
+    format: 'generate-content',
+    kind: asText(status) || 'UNKNOWN',
+    message: asText(message),
+    ...(isStatus && { status: code }),
+  }
+}
+
+/** Absurd indexes are not believed; the position in the list is what clients go by, too. */
+function indexOf(index: JsonValue | undefined, position: number): number {
+  const isIndex =
+    typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < LIMITS.candidates.maximum
+  return isIndex ? index : Math.min(position, LIMITS.candidates.maximum - 1)
+}
+
+function asText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function secondsOf(createTime: JsonValue | undefined): number {
+  const milliseconds = typeof createTime === 'string' ? Date.parse(createTime) : Number.NaN
+  return Number.isFinite(milliseconds) ? Math.max(0, Math.floor(milliseconds / 1000)) : 0
+}

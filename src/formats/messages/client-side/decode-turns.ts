@@ -1,0 +1,148 @@
+/** Reads the messages and the system prompt into turns of the hub. */
+import { invalidRequest } from '@/chat/error'
+import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/request'
+import { decodeCache } from '@/formats/messages/cache'
+import { type Mark, readSignature } from '@/formats/messages/signature'
+import { formatArguments } from '@/formats/messages/tool-arguments'
+import type { WireCountRequest, WireMessage } from '@/formats/messages/wire'
+import type { WireBlock, WireTypedBlock } from '@/formats/messages/wire-blocks'
+import { blockChecker, decodeMedia, decodeResultContent, isKnownBlock } from './decode-content'
+
+export type DecodedTurns = {
+  /** Messages of role system before the first other one. */
+  leadingSystem: TextBlock[]
+  turns: Turn[]
+  /** Blocks that only the format's own providers understand, as field and type. */
+  unknownBlocks: string[]
+}
+
+/** Who alone may say blocks of a type. */
+const SPEAKERS: { [T in WireBlock['type']]?: 'user' | 'assistant' } = {
+  thinking: 'assistant',
+  redacted_thinking: 'assistant',
+  tool_use: 'assistant',
+  tool_result: 'user',
+}
+/** Client software marks its requests for the format's own provider with such a line; it is no instruction for a model. */
+const BILLING_LINE = 'x-anthropic-billing-header:'
+
+/** Reads the `system` field. */
+export function decodeSystem(system: WireCountRequest['system']): TextBlock[] {
+  return decodeTexts(system ?? [], 'system').filter((block) => !block.text.startsWith(BILLING_LINE))
+}
+
+/** Reads `messages`. Throws `invalid_request` that names the block at fault. */
+export function decodeTurns(messages: readonly WireMessage[]): DecodedTurns {
+  const decoded: DecodedTurns = { leadingSystem: [], turns: [], unknownBlocks: [] }
+  const names = new Map<string, string>()
+  for (const [index, message] of messages.entries()) {
+    const path = `messages[${index}].content`
+    if (message.role !== 'system') {
+      decoded.turns.push(decodeTurn(message.role, message.content, path, names, decoded.unknownBlocks))
+      continue
+    }
+    const content = decodeTexts(message.content, path)
+    if (decoded.turns.length === 0) decoded.leadingSystem.push(...content)
+    else decoded.turns.push({ role: 'system', content })
+  }
+  return decoded
+}
+
+function decodeTexts(content: WireMessage['content'], path: string): TextBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return content.map((block, index) => {
+    if (block.type !== 'text') throw invalidRequest(`${path}[${index}] must be a text block`, `${path}[${index}]`)
+    return decodeText(checked<'text'>(block, `${path}[${index}]`))
+  })
+}
+
+function decodeText(block: WireBlock<'text'>): TextBlock {
+  return { type: 'text', text: block.text, cache: decodeCache(block.cache_control) }
+}
+
+function checked<T extends WireBlock['type']>(block: WireTypedBlock, path: string): WireBlock<T> {
+  blockChecker(block.type as T)(block, path)
+  return block as unknown as WireBlock<T>
+}
+
+function decodeTurn(
+  role: 'user' | 'assistant',
+  content: WireMessage['content'],
+  path: string,
+  names: Map<string, string>,
+  unknownBlocks: string[],
+): Turn {
+  if (typeof content === 'string') return { role, content: content === '' ? [] : [{ type: 'text', text: content }] }
+  const blocks: ContentBlock[] = []
+  let callMark: Mark | undefined
+  for (const [index, block] of content.entries()) {
+    const at = `${path}[${index}]`
+    if (!isKnownBlock(block)) {
+      unknownBlocks.push(`${at} (${block.type})`)
+      continue
+    }
+    const speaker = SPEAKERS[block.type]
+    if (speaker !== undefined && speaker !== role) {
+      throw invalidRequest(`${at} of type ${block.type} must be in a message of role ${speaker}`, at)
+    }
+    blockChecker(block.type)(block, at)
+    const mark: Mark | undefined = block.type === 'thinking' ? readSignature(block.signature) : undefined
+    if (block.type === 'tool_use') {
+      names.set(block.id, block.name)
+      blocks.push(decodeToolUse(block, callMark))
+    } else if (block.type === 'thinking') applyThinking(block, mark, blocks)
+    else blocks.push(...decodeBlock(block, at, names))
+    callMark = mark?.signs === 'call' ? mark : undefined
+  }
+  return { role, content: blocks }
+}
+
+/** The marked thinking block right before a call carries the call's own signature. */
+function decodeToolUse(block: WireBlock<'tool_use'>, mark: Mark | undefined): ToolCallBlock {
+  return {
+    type: 'tool-call',
+    id: block.id,
+    name: block.name,
+    argumentsText: formatArguments(block.input as never),
+    signature: mark?.signature,
+    cache: decodeCache(block.cache_control),
+  }
+}
+
+/** A block that only carries the signature of a neighbour is no reasoning: the signature goes where it belongs. */
+function applyThinking(block: WireBlock<'thinking'>, mark: Mark | undefined, blocks: ContentBlock[]): void {
+  const previous = blocks.at(-1)
+  if (mark?.signs === 'text' && previous?.type === 'text') previous.signature = mark.signature
+  else if (mark?.signs === 'reasoning' || block.thinking !== '') {
+    const signature = mark?.signs === 'reasoning' ? mark.signature : undefined
+    if (block.thinking !== '' || signature) blocks.push({ type: 'reasoning', text: block.thinking, signature })
+  }
+}
+
+function decodeBlock(
+  block: Exclude<WireBlock, { type: 'tool_use' | 'thinking' }>,
+  path: string,
+  names: ReadonlyMap<string, string>,
+): ContentBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [decodeText(block)]
+    case 'redacted_thinking': {
+      const { signature } = readSignature(block.data)
+      return signature ? [{ type: 'reasoning', text: '', redacted: signature }] : []
+    }
+    case 'tool_result':
+      return [
+        {
+          type: 'tool-result',
+          callId: block.tool_use_id,
+          name: names.get(block.tool_use_id),
+          content: decodeResultContent(block.content ?? [], `${path}.content`),
+          isError: block.is_error ?? false,
+          cache: decodeCache(block.cache_control),
+        },
+      ]
+    default:
+      return decodeMedia(block, path)
+  }
+}

@@ -1,0 +1,60 @@
+/** An error of ours in the words of this format's clients. */
+import type { ErrorKind, GatewayError } from '@/chat/error'
+import type { EncodedError } from '@/formats/format'
+import type { JsonObject } from '@/lib/json'
+
+const TYPE_OF_KIND: Record<ErrorKind, string> = {
+  invalid_request: 'invalid_request_error',
+  invalid_credentials: 'authentication_error',
+  insufficient_credit: 'billing_error',
+  forbidden: 'permission_error',
+  not_found: 'not_found_error',
+  model_not_found: 'not_found_error',
+  method_not_allowed: 'invalid_request_error',
+  conflict: 'conflict_error',
+  too_large: 'request_too_large',
+  context_length_exceeded: 'invalid_request_error',
+  unsupported_media_type: 'invalid_request_error',
+  rate_limited: 'rate_limit_error',
+  internal: 'api_error',
+  upstream_failed: 'api_error',
+  overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+}
+
+/** The status this format's clients know for an overload, and retry. */
+const OVERLOADED_STATUS = 529
+
+/** The answer to a failed request: this format's statuses are the common ones, except for an overload. */
+export function encodeError(error: GatewayError, requestId: string): EncodedError {
+  const { retryAfterSeconds, headers } = error.options
+  return {
+    status: error.kind === 'overloaded' ? OVERLOADED_STATUS : error.status,
+    body: errorBody(error, requestId),
+    headers: {
+      ...headers,
+      'request-id': requestId,
+      'x-request-id': requestId,
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
+    },
+  }
+}
+
+/** The body of an error answer, which is also the data of an error event. */
+export function errorBody(error: GatewayError, requestId: string): JsonObject {
+  const { code, param, details } = error.options
+  const facts: JsonObject = {
+    ...(code !== undefined && { error_code: code }),
+    ...(param !== undefined && { param }),
+    ...details,
+  }
+  return {
+    type: 'error',
+    error: {
+      type: TYPE_OF_KIND[error.kind],
+      message: error.message,
+      ...(Object.keys(facts).length > 0 && { details: facts }),
+    },
+    request_id: requestId,
+  }
+}

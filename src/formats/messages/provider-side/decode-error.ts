@@ -1,0 +1,35 @@
+/** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
+import type { ProviderError } from '@/formats/format'
+import { isJsonObject, type JsonValue } from '@/lib/json'
+
+const STATUS_OF_TYPE = new Map<string, number>([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['conflict_error', 409],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+])
+
+/** Reads an error answer of any shape that providers of this format, or what stands before them, are seen to send. */
+export function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+  const outer = Array.isArray(body) ? body[0] : body
+  const inner = isJsonObject(outer) ? (outer.error ?? outer) : outer
+  if (typeof inner === 'string') return { status, kind: '', message: inner }
+  if (!isJsonObject(inner)) return { status, kind: '', message: '' }
+  return { status, kind: text(inner.type), message: text(inner.message) }
+}
+
+/** The status that an error type stands for, where a stream names only the type. */
+export function statusOfErrorType(type: string): number | undefined {
+  return STATUS_OF_TYPE.get(type)
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,123 @@
+/**
+ * Reads a provider's stream into events. States: before `message_start`; inside the message, where blocks open and close;
+ * finished, once a stop reason was stated; done, after `message_stop` (the terminator) or an error. Whatever arrives once
+ * done is ignored. A stream that closes without `message_stop` was cut: its open blocks are closed, and no `end` is told.
+ */
+import type { ChatEvent } from '@/chat/event'
+import type { StreamDecoder } from '@/formats/format'
+import { decodeFinish } from '@/formats/messages/finish-reason'
+import { decodeUsage, mergeUsage } from '@/formats/messages/usage'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { SseEvent } from '@/lib/sse'
+import { decodeError, statusOfErrorType } from './decode-error'
+import { createBlockReader } from './decode-stream-blocks'
+
+/** What some proxies append to streams of every format. */
+const FOREIGN_TERMINATOR = '[DONE]'
+const KNOWN_EVENTS: ReadonlySet<string | undefined> = new Set([
+  undefined,
+  'message',
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+  'error',
+])
+
+/** Creates a decoder for one stream. It never throws, whatever the provider sends. */
+export function createStreamDecoder(): StreamDecoder {
+  const blocks = createBlockReader()
+  let isStarted = false
+  let isFinished = false
+  let isDone = false
+  let usage: JsonObject = {}
+
+  function push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
+    if (isDone || event.data === undefined || event.data === '') return []
+    if (isJsonObject(json)) return read(json, typeof json.type === 'string' ? json.type : (event.event ?? ''))
+    const isNoise = !KNOWN_EVENTS.has(event.event) || event.data.trim() === FOREIGN_TERMINATOR
+    return isNoise ? [] : fail({ type: 'malformed_event', message: 'an event of the stream was not a JSON object' })
+  }
+
+  function read(json: JsonObject, type: string): ChatEvent[] {
+    switch (type) {
+      case 'message_start':
+        return start(isJsonObject(json.message) ? json.message : {})
+      case 'content_block_start':
+        return [...started(), ...blocks.start(json.index, json.content_block)]
+      case 'content_block_delta':
+        return [...started(), ...blocks.delta(json.index, json.delta)]
+      case 'content_block_stop':
+        return blocks.stop(json.index)
+      case 'message_delta':
+        return [...started(), ...finish(isJsonObject(json.delta) ? json.delta : {}), ...addUsage(json.usage)]
+      case 'message_stop':
+        return [...started(), ...stop()]
+      case 'error':
+        return fail(json.error)
+      default:
+        return json.error !== undefined && json.error !== null ? fail(json.error) : []
+    }
+  }
+
+  function start(message: JsonObject): ChatEvent[] {
+    const events = started(text(message.id), text(message.model))
+    return [...events, ...addUsage(message.usage)]
+  }
+
+  /** The start of the answer, once: a stream that forgets to say it starts all the same. */
+  function started(id = '', model = ''): ChatEvent[] {
+    if (isStarted) return []
+    isStarted = true
+    return [{ type: 'start', id, model, created: 0 }]
+  }
+
+  function addUsage(later: JsonValue | undefined): ChatEvent[] {
+    if (later === undefined || later === null) return []
+    usage = mergeUsage(usage, later)
+    const decoded = decodeUsage(usage)
+    return decoded ? [{ type: 'usage', usage: decoded }] : []
+  }
+
+  function finish(delta: JsonObject): ChatEvent[] {
+    if (isFinished || typeof delta.stop_reason !== 'string') return []
+    isFinished = true
+    const ends = blocks.stopAll()
+    const reason = decodeFinish(delta.stop_reason, delta.stop_sequence, blocks.hasToolCalls())
+    return [...ends, { type: 'finish', choice: 0, finish: reason }]
+  }
+
+  /** The terminator makes an answer whole even where no reason was stated. */
+  function stop(): ChatEvent[] {
+    isDone = true
+    const events = blocks.stopAll()
+    if (!isFinished) {
+      events.push({ type: 'finish', choice: 0, finish: decodeFinish(undefined, undefined, blocks.hasToolCalls()) })
+    }
+    return [...events, { type: 'end' }]
+  }
+
+  function fail(error: JsonValue | undefined): ChatEvent[] {
+    isDone = true
+    const { kind, message } = decodeError(0, error)
+    const status = statusOfErrorType(kind)
+    return [
+      ...blocks.stopAll(),
+      { type: 'error', error: { format: 'messages', kind, message, ...(status !== undefined && { status }) } },
+    ]
+  }
+
+  function end(): ChatEvent[] {
+    if (isDone) return []
+    isDone = true
+    return blocks.stopAll()
+  }
+
+  return { push, end }
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,182 @@
+/** Writes blocks of the hub as content blocks; everything a provider of this format would refuse is settled here. */
+import { invalidRequest } from '@/chat/error'
+import type {
+  ContentBlock,
+  FileBlock,
+  ImageBlock,
+  MediaSource,
+  TextBlock,
+  ToolResultBlock,
+  Warning,
+} from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { encodeCache } from '@/formats/messages/cache'
+import type { JsonObject } from '@/lib/json'
+
+export type ContentContext = { traits: TargetTraits; warnings: Warning[] }
+
+type Material = TextBlock | ImageBlock | FileBlock
+
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+const PDF = 'application/pdf'
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i
+const TEXT_APPLICATIONS = /^application\/(json|xml|yaml|x-yaml|javascript|x-ndjson)\b/
+
+/** The blocks of a user turn except its tool results. Texts of white space are left out, since the API refuses them. */
+export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+    case 'image':
+    case 'file':
+      return encodeMaterial(block, context)
+    case 'audio':
+      throw invalidRequest('this model takes no audio', 'messages')
+    case 'refusal':
+      return encodeMaterial({ type: 'text', text: block.text }, context)
+    default:
+      return []
+  }
+}
+
+/** The blocks of an assistant turn except its tool calls. Only reasoning that this format's providers signed may go back. */
+export function encodeAssistantBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+      return encodeMaterial(block, context)
+    case 'refusal':
+      return encodeMaterial({ type: 'text', text: block.text }, context)
+    case 'reasoning':
+      if (block.redacted?.format === 'messages') return [{ type: 'redacted_thinking', data: block.redacted.value }]
+      if (block.signature?.format !== 'messages') return []
+      return [{ type: 'thinking', thinking: block.text, signature: block.signature.value }]
+    case 'image':
+    case 'file':
+    case 'audio':
+      context.warnings.push({
+        feature: block.type,
+        detail: 'an assistant turn can hold only text: named in words instead',
+      })
+      return [{ type: 'text', text: `[${block.type}]` }]
+    default:
+      return []
+  }
+}
+
+/** A tool result under the `id` its call was given. Throws `invalid_request` for media the format has no word for. */
+export function encodeToolResult(block: ToolResultBlock, id: string, context: ContentContext): JsonObject {
+  const content = block.content.flatMap((part) => encodeMaterial(part, context))
+  const [only, ...others] = content
+  const isPlain = only?.type === 'text' && others.length === 0 && only.cache_control === undefined
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    ...(content.length > 0 && { content: isPlain ? only.text : content }),
+    ...(block.isError && { is_error: true }),
+    ...encodeCache(block.cache),
+  }
+}
+
+function encodeMaterial(block: Material, context: ContentContext): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...encodeCache(block.cache) }]
+    case 'image':
+      return [{ type: 'image', source: imageSource(block.source, context), ...encodeCache(block.cache) }]
+    case 'file':
+      return [encodeFile(block, context)]
+  }
+}
+
+function imageSource(source: MediaSource, context: ContentContext): JsonObject {
+  const resolved = resolveSource(source)
+  switch (resolved.type) {
+    case 'base64': {
+      const mediaType = normalizeMediaType(resolved.mediaType)
+      if (!IMAGE_TYPES.has(mediaType)) {
+        throw invalidRequest('an image must be JPEG, PNG, GIF or WebP for this model', 'messages')
+      }
+      return { type: 'base64', media_type: mediaType, data: resolved.data }
+    }
+    case 'url':
+      return urlSource(resolved.url, context)
+    case 'file-id':
+      return fileIdSource(resolved)
+  }
+}
+
+function encodeFile(block: FileBlock, context: ContentContext): JsonObject {
+  const source = block.source.type === 'text' ? block.source : resolveSource(block.source)
+  if (isImage(source)) return { type: 'image', source: imageSource(source, context), ...encodeCache(block.cache) }
+  return {
+    type: 'document',
+    source: documentSource(source, context),
+    ...(block.filename !== undefined && { title: block.filename }),
+    ...(block.context !== undefined && { context: block.context }),
+    ...encodeCache(block.cache),
+  }
+}
+
+function isImage(source: FileBlock['source']): source is MediaSource {
+  return 'mediaType' in source && source.type !== 'text' && (source.mediaType ?? '').startsWith('image/')
+}
+
+function documentSource(source: FileBlock['source'], context: ContentContext): JsonObject {
+  switch (source.type) {
+    case 'text':
+      return { type: 'text', media_type: 'text/plain', data: source.text }
+    case 'url':
+      return urlSource(source.url, context)
+    case 'file-id':
+      return fileIdSource(source)
+    case 'base64': {
+      const mediaType = normalizeMediaType(source.mediaType)
+      if (mediaType === PDF) return { type: 'base64', media_type: PDF, data: source.data }
+      if (mediaType.startsWith('text/') || TEXT_APPLICATIONS.test(mediaType)) {
+        const text = Buffer.from(source.data, 'base64').toString('utf8')
+        return { type: 'text', media_type: 'text/plain', data: text }
+      }
+      throw invalidRequest('a file must be a PDF, a text or an image for this model', 'messages')
+    }
+  }
+}
+
+/** A `data:` URL is bytes in the request; any other stays as it is. */
+function resolveSource(source: MediaSource): MediaSource {
+  if (source.type !== 'url') return source
+  const match = DATA_URL.exec(source.url)
+  if (!match) return source
+  const payload = source.url.slice(match[0].length)
+  const mediaType = match[1] || (source.mediaType ?? 'text/plain')
+  return { type: 'base64', mediaType, data: match[3] ? payload : percentToBase64(payload) }
+}
+
+function percentToBase64(payload: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(payload)).toString('base64')
+  } catch {
+    throw invalidRequest('a data: URL is not well-formed', 'messages')
+  }
+}
+
+/** `Image/JPG; charset=x` as `image/jpeg`. */
+function normalizeMediaType(mediaType: string): string {
+  const bare = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+  return bare === 'image/jpg' ? 'image/jpeg' : bare
+}
+
+/** The gateway fetches nothing that a request names: the address goes on where the provider takes one. */
+function urlSource(url: string, { traits }: ContentContext): JsonObject {
+  if (traits.quirks.has('no-url-sources')) {
+    throw invalidRequest('this model takes no addresses of images or files: send the bytes instead', 'messages')
+  }
+  if (!/^https?:\/\//i.test(url))
+    throw invalidRequest('an image or file must have an http or https address', 'messages')
+  return { type: 'url', url }
+}
+
+function fileIdSource(source: Extract<MediaSource, { type: 'file-id' }>): JsonObject {
+  if (source.format !== 'messages') {
+    throw invalidRequest("a file id of another provider means nothing to this model's provider", 'messages')
+  }
+  return { type: 'file', file_id: source.id }
+}

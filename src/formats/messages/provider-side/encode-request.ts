@@ -1,0 +1,105 @@
+/**
+ * Writes a request of the hub as a messages request. Quirks read here and in the files it uses: `mid-system`, `no-prefill`,
+ * `no-sampling`, `temperature-or-top-p`, `no-thinking`, `adaptive-thinking`, `no-output-format`, `no-strict-tools`,
+ * `no-url-sources`.
+ */
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest, Warning } from '@/chat/request'
+import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { encodeCache, limitBreakpoints } from '@/formats/messages/cache'
+import { encodeTools } from '@/formats/messages/tools'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { encodeReasoning, type ThinkingObstacles } from './encode-reasoning'
+import { encodeTurns } from './encode-turns'
+import type { Message } from './mid-system'
+import { encodeOutput } from './output-shape'
+import { encodeSampling } from './sampling'
+
+/** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
+  refuseUnsayable(request)
+  const warnings: Warning[] = []
+  const maxTokens = Math.min(request.maxOutputTokens ?? traits.maxOutputTokens, traits.maxOutputTokens)
+  const { tools, toolChoice, isForced } = encodeTools(request, traits, warnings)
+  const output = encodeOutput(request.output, traits, warnings)
+  const system = encodeSystem(request, output.instruction)
+  const messages = encodeTurns(request.turns, traits, warnings)
+  const obstacles = findObstacles(messages, isForced)
+  const { thinking, effort } = encodeReasoning(request.reasoning, traits, maxTokens, obstacles, warnings)
+  const config = { ...(effort !== undefined && { effort }), ...(output.format && { format: output.format }) }
+  if (limitBreakpoints([...tools, ...system, ...messages.flatMap((message) => message.content)]) > 0) {
+    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
+  }
+  warnOfNames(request, warnings)
+  const body: JsonObject = {
+    ...request.extensions.messages,
+    model: traits.model,
+    max_tokens: maxTokens,
+    ...(system.length > 0 && { system: system.every(isPlainText) ? joinTexts(system) : system }),
+    messages: messages.map(({ role, content }) => ({ role, content: simplify(content) })),
+    ...(tools.length > 0 && { tools }),
+    ...(toolChoice && { tool_choice: toolChoice }),
+    ...encodeSampling(request.sampling, traits, isThinking(thinking), warnings),
+    ...(thinking && { thinking }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...(request.userId !== undefined && { metadata: { user_id: request.userId } }),
+    ...encodeServiceTier(request.serviceTier, warnings),
+    ...(request.stream && { stream: true }),
+  }
+  return { body, warnings }
+}
+
+function refuseUnsayable(request: ChatRequest): void {
+  const [first] = request.nativeOnly ?? []
+  if (first !== undefined) throw invalidRequest(`this model's provider can't take ${first}`, first.split(' ')[0])
+  if (request.choices !== 1) throw invalidRequest('n must be 1 for this model', 'n')
+}
+
+function encodeSystem(request: ChatRequest, instruction: string | undefined): JsonObject[] {
+  const blocks: JsonObject[] = request.system
+    .filter((block) => block.text.trim() !== '')
+    .map((block) => ({ type: 'text', text: block.text, ...encodeCache(block.cache) }))
+  return instruction === undefined ? blocks : [...blocks, { type: 'text', text: instruction }]
+}
+
+function isPlainText(block: JsonObject): boolean {
+  return block.type === 'text' && block.cache_control === undefined
+}
+
+function joinTexts(blocks: readonly JsonObject[]): string {
+  return blocks.map((block) => block.text).join('\n\n')
+}
+
+/** One plain text as a string, which every backend of this format takes; anything else stays an array. */
+function simplify(content: JsonObject[]): JsonValue {
+  return content.length === 1 && content.every(isPlainText) ? joinTexts(content) : content
+}
+
+/** Why the API would refuse thinking beside these messages, if it would. */
+function findObstacles(messages: readonly Message[], isForced: boolean): ThinkingObstacles {
+  if (isForced) return { any: 'a forced tool call excludes thinking' }
+  const last = messages.at(-1)
+  if (last?.role === 'assistant') return { any: 'the continuation of an assistant message excludes thinking' }
+  const isToolLoop = last?.content.some((block) => block.type === 'tool_result')
+  const first = messages.findLast((message) => message.role === 'assistant')?.content[0]
+  if (!isToolLoop || first?.type === 'thinking' || first?.type === 'redacted_thinking') return {}
+  return { budget: "the tool loop began without this provider's thinking" }
+}
+
+function isThinking(thinking: JsonValue | undefined): boolean {
+  return isJsonObject(thinking) && thinking.type !== 'disabled'
+}
+
+/** `default` elsewhere means standard capacity at the standard price. */
+function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonObject {
+  if (tier === undefined || tier === 'auto') return {}
+  if (tier === 'standard_only' || tier === 'default') return { service_tier: 'standard_only' }
+  warnings.push({ feature: 'service_tier', detail: 'the format knows no such tier' })
+  return {}
+}
+
+function warnOfNames(request: ChatRequest, warnings: Warning[]): void {
+  if (request.turns.some((turn) => turn.name !== undefined)) {
+    warnings.push({ feature: 'name', detail: 'names of participants were left out' })
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Writes turns as messages that the API accepts: user first, roles alternating, every tool call answered in the very next
+ * message, results before everything else in it, ids legal and unique, nothing empty.
+ */
+import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { encodeCache } from '@/formats/messages/cache'
+import { parseArguments } from '@/formats/messages/tool-arguments'
+import { createToolIds } from '@/formats/messages/tool-ids'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import { type ContentContext, encodeAssistantBlock, encodeToolResult, encodeUserBlock } from './encode-content'
+import { foldSystemMessages, type Message } from './mid-system'
+
+/** For each call's own id the ids it was given in this message, in order, and how many of them have a result. */
+type OpenCalls = Map<string, { ids: string[]; answered: number }>
+
+const OPENING = '(The conversation begins with the assistant.)'
+const CONTINUE = 'Continue.'
+const NO_RESULT = 'No result was given for this tool call.'
+
+/** Quirks: `mid-system` system messages may stand inside the conversation; `no-prefill` the last message must be the user's. */
+export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
+  const context: ContentContext = { traits, warnings }
+  const newId = createToolIds()
+  const messages: Message[] = []
+  let open: OpenCalls = new Map()
+  for (const turn of turns) {
+    if (turn.role !== 'assistant') {
+      const results = turn.role === 'user' ? encodeResults(turn, open, context) : []
+      append(messages, { role: turn.role, content: [...results, ...encodeUserContent(turn, context)] })
+      continue
+    }
+    if (messages.at(-1)?.role !== 'assistant') {
+      answerOpenCalls(messages, open, warnings)
+      open = new Map()
+    }
+    append(messages, { role: 'assistant', content: encodeAssistantTurn(turn, newId, open, context) })
+  }
+  answerOpenCalls(messages, open, warnings)
+  const placed = placeSystemMessages(messages, traits.quirks.has('mid-system'))
+  closeEnds(placed, traits, warnings)
+  return placed
+}
+
+/** Neighbours of one role are one message; an empty one says nothing. */
+function append(messages: Message[], { role, content }: Message): void {
+  if (content.length === 0) return
+  const last = messages.at(-1)
+  if (last?.role !== role) messages.push({ role, content })
+  // Not by spreading, which overflows the stack where a caller sends very many blocks.
+  else for (const block of content) last.content.push(block)
+}
+
+/** `open` receives the calls. */
+function encodeAssistantTurn(
+  turn: Turn,
+  newId: (id: string) => string,
+  open: OpenCalls,
+  context: ContentContext,
+): JsonObject[] {
+  const content: JsonObject[] = []
+  for (const block of turn.content) {
+    if (block.type !== 'tool-call') {
+      content.push(...encodeAssistantBlock(block, context))
+      continue
+    }
+    const id = newId(block.id)
+    const same = open.get(block.id)
+    if (same) same.ids.push(id)
+    else open.set(block.id, { ids: [id], answered: 0 })
+    const input = parseArguments(block.argumentsText)
+    content.push({ type: 'tool_use', id, name: block.name, input, ...encodeCache(block.cache) })
+  }
+  // A message of thinking alone is refused, and says nothing to the model either.
+  return content.every(isThinkingBlock) ? [] : content
+}
+
+function encodeUserContent(turn: Turn, context: ContentContext): JsonObject[] {
+  return turn.content.flatMap((block) => encodeUserBlock(block, context))
+}
+
+/** The results of a turn that answer open calls, each of which is then closed. */
+function encodeResults(turn: Turn, open: OpenCalls, context: ContentContext): JsonObject[] {
+  const results = turn.content.filter((block): block is ToolResultBlock => block.type === 'tool-result')
+  return results.flatMap((block) => {
+    const calls = open.get(block.callId)
+    const id = calls?.ids[calls.answered]
+    if (calls && id !== undefined) {
+      calls.answered++
+      return [encodeToolResult(block, id, context)]
+    }
+    context.warnings.push({ feature: 'tool_result', detail: 'a tool result that answers no open call was left out' })
+    return []
+  })
+}
+
+/** A call without a result would be refused: it is answered with an error at the front of the message that follows it. */
+function answerOpenCalls(messages: Message[], open: OpenCalls, warnings: Warning[]): void {
+  const unanswered = [...open.values()].flatMap(({ ids, answered }) => ids.slice(answered))
+  if (unanswered.length === 0) return
+  warnings.push({ feature: 'tool_result', detail: 'a tool call without a result was answered with an error' })
+  const content = unanswered.map((id) => ({ type: 'tool_result', tool_use_id: id, content: NO_RESULT, is_error: true }))
+  const caller = messages.findLastIndex((message) => message.role === 'assistant')
+  assert(caller !== -1, 'an open call has an assistant message')
+  const next = messages[caller + 1]
+  if (next?.role === 'user') next.content = [...content, ...next.content]
+  else messages.splice(caller + 1, 0, { role: 'user', content })
+}
+
+/** Folds system messages where the API takes none there, and puts results first where messages thereby met. */
+function placeSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
+  const placed: Message[] = []
+  for (const message of foldSystemMessages(messages, isSupported)) append(placed, message)
+  for (const message of placed) {
+    const isResult = (block: JsonObject) => block.type === 'tool_result'
+    const results = message.content.filter(isResult)
+    if (results.length > 0) message.content = [...results, ...message.content.filter((block) => !isResult(block))]
+  }
+  return placed
+}
+
+function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[]): void {
+  if (messages[0]?.role !== 'user') {
+    warnings.push({ feature: 'messages', detail: 'a first user message was put in' })
+    messages.unshift({ role: 'user', content: [{ type: 'text', text: messages.length === 0 ? CONTINUE : OPENING }] })
+  }
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return
+  trimPrefill(last)
+  if (traits.quirks.has('no-prefill')) {
+    warnings.push({ feature: 'messages', detail: 'the model continues no assistant message: it was asked to continue' })
+    messages.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
+  }
+}
+
+/** The API refuses a last assistant message that ends in thinking or in white space. Something else is always in it. */
+function trimPrefill(last: Message): void {
+  while (isThinkingBlock(last.content.at(-1))) last.content.pop()
+  const block = last.content.at(-1)
+  if (block?.type === 'text' && typeof block.text === 'string') block.text = block.text.trimEnd()
+}
+
+function isThinkingBlock(block: JsonObject | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking'
+}

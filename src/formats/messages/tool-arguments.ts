@@ -1,0 +1,25 @@
+/** The arguments of a tool call: an object on this format's wire, JSON text in the hub. */
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+/** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */
+const INVALID_ARGUMENTS = 'invalid_arguments'
+
+/** Tool arguments as the object that the format demands: '' is no arguments, and what is no JSON object is wrapped. */
+export function parseArguments(text: string): JsonObject {
+  return text.trim() === '' ? {} : (parseObject(text) ?? { [INVALID_ARGUMENTS]: text })
+}
+
+/** Tool arguments as JSON text of an object: the same text where it is that already. */
+export function legalizeArguments(text: string): string {
+  return parseObject(text) ? text : JSON.stringify(parseArguments(text))
+}
+
+function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** The JSON text of a tool's input. */
+export function formatArguments(input: JsonValue | undefined): string {
+  return JSON.stringify(input ?? {})
+}

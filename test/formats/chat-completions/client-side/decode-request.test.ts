@@ -1,0 +1,171 @@
+/** The top-level fields of a chat-completions request, as the hub has them. */
+import { describe, expect, test } from 'bun:test'
+import type { ChatRequest } from '@/chat/request'
+import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+
+const USER: JsonObject = { role: 'user', content: 'hi' }
+
+describe('fields', () => {
+  test('that are absent get the defaults of the format', () => {
+    expect(decode({})).toEqual({
+      model: 'svc/alpha',
+      stream: false,
+      system: [],
+      turns: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+      tools: [],
+      sampling: {},
+      choices: 1,
+      output: { type: 'text' },
+      fallback: [],
+      wantsUsage: false,
+      extensions: { 'chat-completions': {} },
+    })
+  })
+
+  test('that are null count as absent', () => {
+    const nulls = Object.fromEntries(
+      [
+        'stream',
+        'temperature',
+        'max_tokens',
+        'n',
+        'stop',
+        'tools',
+        'tool_choice',
+        'response_format',
+        'fallback',
+        'user',
+      ].map((field) => [field, null]),
+    )
+    expect(decode({ ...nulls })).toEqual(decode({}))
+  })
+
+  test('that the hub knows are decoded', () => {
+    const request = decode({
+      stream: true,
+      stream_options: { include_usage: true },
+      temperature: 0.5,
+      top_p: 0.9,
+      top_k: 40,
+      frequency_penalty: 1,
+      presence_penalty: -1,
+      seed: 7,
+      stop: 'END',
+      logprobs: true,
+      top_logprobs: 3,
+      max_completion_tokens: 50,
+      n: 2,
+      parallel_tool_calls: false,
+      reasoning_effort: 'high',
+      user: 'old',
+      safety_identifier: 'new',
+      prompt_cache_key: 'k',
+      service_tier: 'flex',
+      fallback: ['svc/beta'],
+    })
+    expect(request).toMatchObject({
+      stream: true,
+      wantsUsage: true,
+      sampling: {
+        temperature: 0.5,
+        topP: 0.9,
+        topK: 40,
+        frequencyPenalty: 1,
+        presencePenalty: -1,
+        seed: 7,
+        stop: ['END'],
+        logprobs: true,
+        topLogprobs: 3,
+      },
+      maxOutputTokens: 50,
+      choices: 2,
+      parallelToolCalls: false,
+      reasoning: { effort: 'high', visible: true },
+      userId: 'new',
+      cacheKey: 'k',
+      serviceTier: 'flex',
+      fallback: ['svc/beta'],
+    })
+    expect(request.extensions).toEqual({ 'chat-completions': { stream_options: { include_usage: true } } })
+  })
+
+  test('that it does not know ride along', () => {
+    const unknown = {
+      metadata: { a: 'b' },
+      store: true,
+      prediction: { type: 'content' },
+      reasoning_effort: 'turbo',
+      x: [1],
+    }
+    const request = decode({ ...unknown, tools: [{ type: 'web_search' }], response_format: { type: 'grammar' } })
+    expect(request.extensions['chat-completions']).toEqual({
+      ...unknown,
+      tools: [{ type: 'web_search' }],
+      response_format: { type: 'grammar' },
+    })
+    expect(request.output).toEqual({ type: 'text' })
+  })
+
+  test('that only a provider of this format can carry are listed', () => {
+    expect(
+      decode({ tools: [{ type: 'function', function: { name: 'f' } }], modalities: ['text'] }).nativeOnly,
+    ).toBeUndefined()
+    const request = decode({
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'video_url' }] }],
+      tools: [
+        { type: 'function', function: { name: 'f' } },
+        { type: 'custom', custom: { name: 'c' } },
+        { type: 'mcp' },
+      ],
+      tool_choice: { type: 'mcp' },
+      response_format: { type: 'grammar' },
+      modalities: ['text', 'audio'],
+      web_search_options: {},
+    })
+    expect(request.nativeOnly).toEqual([
+      'messages[0].content[1] (video_url)',
+      'tools[1] (custom)',
+      'tools[2] (mcp)',
+      'tool_choice (of unknown kind)',
+      'response_format (grammar)',
+      'modalities (audio)',
+      'web_search_options (search by the provider)',
+    ])
+  })
+
+  test('named like parts of objects are only names', () => {
+    const body = parseJson(
+      '{"model":"a","messages":[{"role":"user","content":"x","__proto__":{"role":"system"}}],"__proto__":{"stream":true},"constructor":{"prototype":{"n":9}},"toString":1}',
+    )
+    const request = decodeRequest(isJsonObject(body) ? body : {})
+    expect(request.stream).toBe(false)
+    expect(request.turns).toEqual([{ role: 'user', content: [{ type: 'text', text: 'x' }] }])
+    expect(Object.keys(request.extensions['chat-completions'] ?? {})).toEqual(['__proto__', 'constructor', 'toString'])
+    expect(Object.getPrototypeOf(request.extensions['chat-completions'])).toBe(Object.prototype)
+    expect(({} as { stream?: unknown }).stream).toBeUndefined()
+  })
+
+  test('are read, never changed', () => {
+    const body: JsonObject = { model: 'a', messages: [USER], fallback: ['b'], stop: 'x', stream: true }
+    const before = structuredClone(body)
+    decodeRequest(body)
+    expect(body).toEqual(before)
+  })
+})
+
+describe('response_format', () => {
+  test('json_object', () => {
+    expect(decode({ response_format: { type: 'json_object' } }).output).toEqual({ type: 'json' })
+  })
+
+  test('json_schema', () => {
+    const schema = { type: 'object' }
+    const format = { type: 'json_schema', json_schema: { name: 'n', schema, strict: true } }
+    expect(decode({ response_format: format }).output).toEqual({ type: 'json-schema', schema, name: 'n', strict: true })
+  })
+})
+
+function decode(fields: JsonObject): ChatRequest {
+  return decodeRequest({ model: 'svc/alpha', messages: [USER], ...fields })
+}

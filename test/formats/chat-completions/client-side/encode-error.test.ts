@@ -1,0 +1,62 @@
+/** Errors of ours in this format's words. */
+import { describe, expect, test } from 'bun:test'
+import { type ErrorKind, GatewayError, STATUS_OF_KIND } from '@/chat/error'
+import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
+
+describe('an error of ours', () => {
+  const table: [kind: ErrorKind, status: number, type: string, code: string | null][] = [
+    ['invalid_request', 400, 'invalid_request_error', null],
+    ['invalid_credentials', 401, 'invalid_request_error', 'invalid_api_key'],
+    ['insufficient_credit', 402, 'insufficient_quota', 'insufficient_quota'],
+    ['forbidden', 403, 'permission_error', null],
+    ['not_found', 404, 'invalid_request_error', null],
+    ['model_not_found', 404, 'invalid_request_error', 'model_not_found'],
+    ['method_not_allowed', 405, 'invalid_request_error', null],
+    ['conflict', 409, 'invalid_request_error', null],
+    ['too_large', 413, 'invalid_request_error', null],
+    ['context_length_exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
+    ['unsupported_media_type', 415, 'invalid_request_error', null],
+    ['rate_limited', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['internal', 500, 'server_error', null],
+    ['upstream_failed', 502, 'server_error', null],
+    ['overloaded', 503, 'server_error', null],
+    ['timeout', 504, 'server_error', 'timeout'],
+  ]
+  for (const [kind, status, type, code] of table) {
+    test(`${kind} has its status, type and code, and all four keys`, () => {
+      const encoded = encodeError(new GatewayError(kind, 'said'), 'req_1')
+      expect(encoded).toEqual({
+        status,
+        body: { error: { message: 'said', type, param: null, code } },
+        headers: { 'x-request-id': 'req_1' },
+      })
+    })
+  }
+
+  test('of every kind is in the table', () => {
+    expect(table.map(([kind]) => kind).sort()).toEqual((Object.keys(STATUS_OF_KIND) as ErrorKind[]).sort())
+  })
+
+  test('carries param, a finer code, facts and headers, and facts replace none of the four keys', () => {
+    const error = new GatewayError('insufficient_credit', 'said', {
+      param: 'model',
+      code: 'key_budget_exceeded',
+      retryAfterSeconds: 1.2,
+      details: { needed: 2, held: null, message: 'other' },
+      headers: { 'x-ratelimit-limit-requests': '5' },
+      cause: new Error('secret'),
+    })
+    const { body, headers } = encodeError(error, 'req_1')
+    expect(body).toEqual({
+      error: {
+        message: 'said',
+        type: 'insufficient_quota',
+        param: 'model',
+        code: 'key_budget_exceeded',
+        needed: 2,
+        held: null,
+      },
+    })
+    expect(headers).toEqual({ 'x-request-id': 'req_1', 'retry-after': '2', 'x-ratelimit-limit-requests': '5' })
+  })
+})

@@ -1,0 +1,237 @@
+/** Requests of the other formats as requests of this one: fields, limits, and what is refused or warned of. */
+import { describe, expect, test } from 'bun:test'
+import { requestWith, traitsWith } from '@test/formats/chat-completions/support'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import type { JsonObject } from '@/lib/json'
+
+function encode(overrides: Partial<ChatRequest>, ...quirks: string[]): JsonObject {
+  const { model, messages, ...rest } = encodeRequest(requestWith(overrides), traitsWith(...quirks)).body
+  expect(model).toBe('alpha-2026-01')
+  expect(Array.isArray(messages)).toBe(true)
+  return rest
+}
+
+function features(overrides: Partial<ChatRequest>, ...quirks: string[]): string[] {
+  return encodeRequest(requestWith(overrides), traitsWith(...quirks)).warnings.map(({ feature }) => feature)
+}
+
+const TOOLS = [
+  { name: 'one', description: 'One', parameters: { type: 'object' }, strict: true },
+  { name: 'two', cache: { ttl: '5m' as const } },
+]
+const wireTool = (name: string) => ({ type: 'function', function: { name } })
+
+describe('fields', () => {
+  test('that say nothing are not sent', () => {
+    expect(encode({})).toEqual({})
+    expect(encode({ tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: true })).toEqual({})
+  })
+
+  test('that this format has are sent', () => {
+    expect(
+      encode({
+        sampling: {
+          temperature: 0.5,
+          topP: 0.9,
+          frequencyPenalty: 1,
+          presencePenalty: -1,
+          seed: 7,
+          stop: ['a', ''],
+          logprobs: true,
+          topLogprobs: 3,
+        },
+        choices: 2,
+        userId: 'u',
+        cacheKey: 'k',
+        serviceTier: 'standard_only',
+      }),
+    ).toEqual({
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 1,
+      presence_penalty: -1,
+      seed: 7,
+      stop: ['a'],
+      logprobs: true,
+      top_logprobs: 3,
+      n: 2,
+      user: 'u',
+      prompt_cache_key: 'k',
+      service_tier: 'default',
+    })
+  })
+
+  test('out of range are brought into it', () => {
+    expect(encode({ sampling: { temperature: 3, topP: -1, presencePenalty: 9, topLogprobs: 99 } })).toEqual({
+      temperature: 2,
+      top_p: 0,
+      presence_penalty: 2,
+      top_logprobs: 20,
+    })
+  })
+
+  test('that it lacks are dropped with a warning', () => {
+    expect(encode({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual({})
+    expect(features({ sampling: { topK: 5 }, serviceTier: 'odd' })).toEqual(['top-k', 'service-tier'])
+  })
+
+  test('that the model refuses are dropped with a warning', () => {
+    const sampling = { temperature: 1, topP: 1, seed: 7 }
+    expect(encode({ sampling }, 'no-sampling')).toEqual({ seed: 7 })
+    expect(features({ sampling }, 'no-sampling')).toEqual(['sampling'])
+    expect(features({}, 'no-sampling')).toEqual([])
+  })
+
+  test('of this format ride back, those of others do not', () => {
+    const extensions = {
+      'chat-completions': { metadata: { a: 'b' }, stream_options: { x: 1 } },
+      messages: { container: 'c' },
+    }
+    expect(encode({ extensions, stream: true })).toEqual({
+      metadata: { a: 'b' },
+      stream: true,
+      stream_options: { x: 1, include_usage: true },
+    })
+  })
+
+  test('a long user id is sent as a digest', () => {
+    const { user } = encode({ userId: JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's' }) })
+    expect(user).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('that no provider of this format can carry are refused by name', () => {
+    const nativeOnly = ['tools[1] (web_search_20250305)']
+    expect(() => encode({ nativeOnly })).toThrow('This model cannot take tools[1] (web_search_20250305)')
+  })
+
+  test('more than four stop sequences are refused, because the answer would run on', () => {
+    expect(() => encode({ sampling: { stop: ['a', 'b', 'c', 'd', 'e'] } })).toThrow(GatewayError)
+  })
+})
+
+describe('streams', () => {
+  test('always ask for usage', () => {
+    expect(encode({ stream: true })).toEqual({ stream: true, stream_options: { include_usage: true } })
+    expect(encode({ stream: true }, 'no-stream-options')).toEqual({ stream: true })
+  })
+})
+
+describe('the output limit', () => {
+  test('is sent in the field the service knows, and no higher than the model can', () => {
+    expect(encode({ maxOutputTokens: 50 })).toEqual({ max_completion_tokens: 50 })
+    expect(encode({ maxOutputTokens: 50 }, 'max_tokens')).toEqual({ max_tokens: 50 })
+    expect(encode({ maxOutputTokens: 64_000 })).toEqual({ max_completion_tokens: 32_768 })
+    expect(encode({ maxOutputTokens: 0 })).toEqual({ max_completion_tokens: 1 })
+    expect(features({ maxOutputTokens: 64_000 })).toEqual(['max-output-tokens'])
+  })
+})
+
+describe('reasoning', () => {
+  const cases: [reasoning: ChatRequest['reasoning'], effort: string | undefined][] = [
+    [{ effort: 'xhigh' }, 'xhigh'],
+    [{ effort: 'low', budgetTokens: 30_000 }, 'low'],
+    [{ budgetTokens: 0 }, 'none'],
+    [{ budgetTokens: 1024 }, 'low'],
+    [{ budgetTokens: 8192 }, 'medium'],
+    [{ budgetTokens: 24_576 }, 'high'],
+    [{ budgetTokens: -1 }, undefined],
+    [{ visible: true }, undefined],
+  ]
+  for (const [reasoning, effort] of cases) {
+    test(`${JSON.stringify(reasoning)} is ${effort ?? 'left to the model'}`, () => {
+      expect(encode({ reasoning })).toEqual(effort === undefined ? {} : { reasoning_effort: effort })
+    })
+  }
+
+  test('is dropped where the service does not know it', () => {
+    expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual({})
+    expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning-effort')).toEqual(['reasoning-effort'])
+  })
+})
+
+describe('tools', () => {
+  test('are functions, always with parameters', () => {
+    expect(encode({ tools: TOOLS, parallelToolCalls: false })).toEqual({
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'one', description: 'One', parameters: { type: 'object' }, strict: true },
+        },
+        { type: 'function', function: { name: 'two', parameters: { type: 'object', properties: {} } } },
+      ],
+      parallel_tool_calls: false,
+    })
+  })
+
+  const choices: [choice: NonNullable<ChatRequest['toolChoice']>, sent: JsonObject | string][] = [
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'none' }, 'none'],
+    [{ type: 'required' }, 'required'],
+    [{ type: 'tool', name: 'one' }, wireTool('one')],
+    [{ type: 'required', names: ['two'] }, wireTool('two')],
+    [
+      { type: 'required', names: ['one', 'two'] },
+      { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [wireTool('one'), wireTool('two')] } },
+    ],
+    [
+      { type: 'auto', names: ['one'] },
+      { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [wireTool('one')] } },
+    ],
+  ]
+  for (const [choice, sent] of choices) {
+    test(`chosen by ${JSON.stringify(choice)}`, () => {
+      expect(encode({ tools: TOOLS, toolChoice: choice }).tool_choice).toEqual(sent)
+    })
+  }
+
+  test('are restricted themselves where the service has no allowed tools', () => {
+    const sent = encode({ tools: TOOLS, toolChoice: { type: 'required', names: ['two'] } }, 'no-allowed-tools')
+    expect(sent).toMatchObject({ tools: [{ function: { name: 'two' } }], tool_choice: 'required' })
+    expect(sent.tools).toHaveLength(1)
+  })
+
+  test('that cannot be said or chosen are refused', () => {
+    expect(() => encode({ tools: [{ name: 'a.b' }] })).toThrow(GatewayError)
+    expect(() => encode({ tools: [{ name: 'x'.repeat(65) }] })).toThrow(GatewayError)
+    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow(GatewayError)
+    const nobody: ChatRequest['toolChoice'] = { type: 'required', names: ['three'] }
+    expect(() => encode({ tools: TOOLS, toolChoice: nobody }, 'no-allowed-tools')).toThrow(GatewayError)
+  })
+})
+
+describe('the shape of the answer', () => {
+  test('by schema', () => {
+    const schema = { $schema: 's', type: 'object' }
+    expect(encode({ output: { type: 'json-schema', schema } })).toEqual({
+      response_format: { type: 'json_schema', json_schema: { name: 'response', schema } },
+    })
+    expect(
+      encode({ output: { type: 'json-schema', schema, name: 'my name', description: 'd', strict: true } }),
+    ).toEqual({
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'my_name', description: 'd', schema, strict: true },
+      },
+    })
+  })
+
+  test('as JSON is also said in words, without which the service refuses it', () => {
+    const messages = (overrides: Partial<ChatRequest>) =>
+      encodeRequest(requestWith({ output: { type: 'json' }, ...overrides }), traitsWith()).body.messages
+    expect(encode({ output: { type: 'json' } })).toEqual({ response_format: { type: 'json_object' } })
+    expect(messages({})).toEqual([
+      { role: 'system', content: 'Answer with a JSON object.' },
+      { role: 'user', content: 'hi' },
+    ])
+    expect(messages({ system: [{ type: 'text', text: 'Be kind.' }] })).toEqual([
+      { role: 'system', content: 'Be kind.\n\nAnswer with a JSON object.' },
+      { role: 'user', content: 'hi' },
+    ])
+    expect(messages({ system: [{ type: 'text', text: 'Speak json.' }] })).toEqual([
+      { role: 'system', content: 'Speak json.' },
+      { role: 'user', content: 'hi' },
+    ])
+  })
+})

@@ -1,0 +1,62 @@
+/** Providers' errors in ours. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { generateContent } from '@/formats/generate-content/index'
+import type { JsonValue } from '@/lib/json'
+
+describe('decodeError', () => {
+  const body = (more: object) =>
+    ({ error: { code: 429, message: 'Quota.', status: 'RESOURCE_EXHAUSTED', ...more } }) as JsonValue
+
+  test('status, word, message and delay', () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
+    expect(generateContent.decodeError(429, body({ details }))).toEqual({
+      status: 429,
+      kind: 'RESOURCE_EXHAUSTED',
+      message: 'Quota.',
+      retryAfterSeconds: 34.4,
+    })
+    expect(generateContent.decodeError(429, [body({})])).toEqual({
+      status: 429,
+      kind: 'RESOURCE_EXHAUSTED',
+      message: 'Quota.',
+    })
+  })
+
+  test('a bad key is a 401, though providers say 400', () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
+    expect(generateContent.decodeError(400, body({ code: 400, details }))).toMatchObject({
+      status: 401,
+      kind: 'API_KEY_INVALID',
+    })
+  })
+
+  test('an error in a 200 has the body’s code', () => {
+    expect(generateContent.decodeError(200, body({}))).toMatchObject({ status: 429 })
+    expect(generateContent.decodeError(200, { error: { code: 'x' } })).toMatchObject({ status: 502, kind: 'UNKNOWN' })
+  })
+
+  test('other shapes', () => {
+    expect(generateContent.decodeError(500, undefined)).toEqual({ status: 500, kind: 'UNKNOWN', message: '' })
+    expect(generateContent.decodeError(500, { error: 'Words.' })).toEqual({
+      status: 500,
+      kind: 'UNKNOWN',
+      message: 'Words.',
+    })
+    expect(generateContent.decodeError(404, { message: 'Words.' })).toEqual({
+      status: 404,
+      kind: 'UNKNOWN',
+      message: 'Words.',
+    })
+  })
+
+  test('never throws', () => {
+    fc.assert(
+      fc.property(
+        fc.integer(),
+        fc.jsonValue(),
+        (status, json) => void generateContent.decodeError(status, json as JsonValue),
+      ),
+    )
+  })
+})

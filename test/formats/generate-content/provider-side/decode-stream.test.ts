@@ -1,0 +1,256 @@
+/** Recorded streams as events, and the odd things that providers send. */
+import { describe, expect, test } from 'bun:test'
+import { decodeFixture, fold } from '@test/formats/generate-content/support'
+import type { ChatEvent } from '@/chat/event'
+import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
+import { type JsonValue, parseJson } from '@/lib/json'
+
+const START = { type: 'start', id: 'r-4kQaZ', model: 'up-flash-001', created: 0 } as const
+
+function decodeChunks(...chunks: JsonValue[]): ChatEvent[] {
+  const decoder = createStreamDecoder(() => 'minted')
+  const events = chunks.flatMap((chunk) =>
+    decoder.push({ event: undefined, data: JSON.stringify(chunk), raw: '' }, chunk),
+  )
+  return [...events, ...decoder.end()]
+}
+
+function answer(parts: JsonValue[], more: object = {}): JsonValue {
+  return { candidates: [{ content: { role: 'model', parts }, index: 0, ...more }] }
+}
+
+describe('recorded streams', () => {
+  test('text', () => {
+    expect(decodeFixture('text.sse')).toEqual([
+      START,
+      { type: 'text-start', choice: 0, block: 0 },
+      { type: 'text-delta', choice: 0, block: 0, text: 'Hello' },
+      { type: 'text-delta', choice: 0, block: 0, text: ' wörld 👋🏽' },
+      {
+        type: 'usage',
+        usage: { uncached: 5, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 3, reasoning: 0 },
+      },
+      { type: 'text-end', choice: 0, block: 0 },
+      { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'STOP' } },
+      {
+        type: 'usage',
+        usage: { uncached: 5, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 4, reasoning: 0 },
+      },
+      { type: 'end' },
+    ])
+  })
+
+  test('thoughts, then two calls of one name: ids of their own, the signature on the first', () => {
+    const response = fold(decodeFixture('thinking-tools.sse'))
+    expect(response.choices).toEqual([
+      {
+        index: 0,
+        content: [
+          { type: 'reasoning', text: '**Planning**\nI need two cities.' },
+          {
+            type: 'tool-call',
+            id: 'call_1',
+            name: 'get_weather',
+            argumentsText: '{"city":"Seoul","unit":"c"}',
+            signature: { format: 'generate-content', value: 'CiQB0e2Kb+/8AQ==' },
+          },
+          { type: 'tool-call', id: 'call_2', name: 'get_weather', argumentsText: '{"city":"Busan"}' },
+        ],
+        finish: { kind: 'tool-calls', raw: 'STOP' },
+      },
+    ])
+    expect(response.usage).toEqual({
+      uncached: 30,
+      cacheRead: 40,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      output: 38,
+      reasoning: 20,
+    })
+  })
+
+  test('two calls in one chunk, without arguments', () => {
+    expect(fold(decodeFixture('parallel-one-chunk.sse')).choices[0]?.content).toEqual([
+      { type: 'text', text: 'Checking.' },
+      { type: 'tool-call', id: 'fc-1', name: 'now', argumentsText: '{}' },
+      { type: 'tool-call', id: 'fc-2', name: 'now', argumentsText: '{}' },
+    ])
+  })
+
+  test('arguments streamed by path', () => {
+    const [call] = fold(decodeFixture('partial-args.sse')).choices[0]?.content ?? []
+    expect(call).toMatchObject({ id: 'fc-9', name: 'set_light', signature: { value: 'c2ln' } })
+    expect(call?.type === 'tool-call' && parseJson(call.argumentsText)).toEqual({
+      brightness: 50,
+      colour: 'warm',
+      rooms: [{ name: 'hall' }, { on: true }],
+      scene: null,
+    })
+  })
+
+  test.each([
+    ['blocked-prompt.sse', { kind: 'content-filter', raw: 'PROHIBITED_CONTENT' }, 8],
+    ['length-in-thinking.sse', { kind: 'length', raw: 'MAX_TOKENS' }, 6],
+  ] as const)('%s ends well without content', (name, finish, uncached) => {
+    const events = decodeFixture(name)
+    const response = fold(events)
+    expect(response.choices).toEqual([{ index: 0, content: [], finish }])
+    expect(response.usage?.uncached).toBe(uncached)
+    expect(events.at(-1)).toEqual({ type: 'end' })
+  })
+
+  test('two candidates, interleaved', () => {
+    const events = decodeFixture('two-candidates.sse')
+    expect(fold(events).choices).toMatchObject([
+      { index: 0, content: [{ text: 'One.' }] },
+      { index: 1, content: [{ text: 'Uno!' }] },
+    ])
+    expect(events.at(-1)).toEqual({ type: 'end' })
+  })
+
+  test('an image', () => {
+    expect(fold(decodeFixture('image.sse')).choices[0]?.content).toEqual([
+      { type: 'text', text: 'Here: ' },
+      { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
+    ])
+  })
+
+  test('signatures on a thought and on a last empty text', () => {
+    expect(fold(decodeFixture('signed-text.sse')).choices[0]?.content).toEqual([
+      { type: 'reasoning', text: 'Think', signature: { format: 'generate-content', value: 'dGg=' } },
+      { type: 'text', text: 'Fine.', signature: { format: 'generate-content', value: 'dHh0' } },
+    ])
+  })
+
+  test('code that the provider ran, as text; its tokens as input', () => {
+    const response = fold(decodeFixture('code-execution.sse'))
+    expect(response.choices[0]?.content).toEqual([
+      { type: 'text', text: '\n```python\nprint(2+2)\n```\n\n```\n4\n\n```\nIt is 4.' },
+    ])
+    expect(response.usage).toMatchObject({ uncached: 27, output: 12 })
+  })
+
+  test.each(['usage-after-finish.sse', 'lf-comments-done.sse'])('%s', (name) => {
+    const events = decodeFixture(name)
+    expect(events.at(-1)).toEqual({ type: 'end' })
+    expect(fold(events)).toMatchObject({ choices: [{ content: [{ text: 'Yes' }] }], usage: { uncached: 4, output: 1 } })
+  })
+})
+
+describe('streams that go wrong', () => {
+  test('an error in the middle: no end, and what was open is closed', () => {
+    const events = decodeFixture('error-mid-stream.sse')
+    expect(events).toContainEqual({
+      type: 'error',
+      error: { format: 'generate-content', kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 },
+    })
+    expect(events.at(-1)).toEqual({ type: 'text-end', choice: 0, block: 0 })
+    fold(events)
+  })
+
+  test('an error in a list', () => {
+    expect(decodeFixture('error-array.sse')).toMatchObject([
+      { type: 'error', error: { kind: 'RESOURCE_EXHAUSTED', status: 429 } },
+    ])
+  })
+
+  test('a cut stream: no end, and no usage that would price its output at nothing', () => {
+    const events = decodeFixture('cut.sse')
+    fold(events)
+    expect(events.map((event) => event.type)).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'text-end'])
+  })
+
+  test('a cut call has no arguments that look whole', () => {
+    const events = decodeFixture('cut-in-call.sse')
+    fold(events)
+    expect(events.filter((event) => event.type === 'tool-call-delta')).toEqual([])
+    expect(events.at(-1)).toEqual({ type: 'tool-call-end', choice: 0, block: 1, signature: undefined } as never)
+  })
+
+  test('an event that is no JSON is an error', () => {
+    expect(decodeFixture('malformed-json.sse')).toMatchObject([{}, {}, {}, { type: 'error' }, { type: 'text-end' }])
+  })
+
+  test('an empty stream, and heartbeats only', () => {
+    expect(decodeChunks()).toEqual([])
+    expect(decodeChunks({}, [], null, 5, 'x')).toEqual([])
+  })
+
+  test('a string for a code is no status', () => {
+    expect(decodeChunks({ error: { code: '503', status: 5 } })).toEqual([
+      { type: 'error', error: { format: 'generate-content', kind: 'UNKNOWN', message: '' } },
+    ])
+  })
+})
+
+describe('odd chunks', () => {
+  test('a candidate that is finished says nothing more', () => {
+    const events = decodeChunks(
+      answer([{ text: 'a' }], { finishReason: 'STOP' }),
+      answer([{ text: 'b' }], { finishReason: 'OTHER' }),
+    )
+    expect(fold(events).choices).toMatchObject([{ content: [{ text: 'a' }], finish: { kind: 'stop' } }])
+  })
+
+  test('failure words without content are an error, with content a stop, with a call a call', () => {
+    const finishOf = (parts: JsonValue[]) =>
+      fold(decodeChunks(answer(parts, { finishReason: 'MALFORMED_FUNCTION_CALL' }))).choices[0]?.finish.kind
+    expect(finishOf([])).toBe('error')
+    expect(finishOf([{ text: 'a' }])).toBe('stop')
+    expect(finishOf([{ functionCall: { name: 'a' } }])).toBe('tool-calls')
+  })
+
+  test('a cut-off turn of calls stays cut off; unknown words are a stop', () => {
+    const finishOf = (finishReason: string) =>
+      fold(decodeChunks(answer([{ functionCall: { name: 'a' } }], { finishReason }))).choices[0]?.finish
+    expect(finishOf('MAX_TOKENS')).toEqual({ kind: 'length', raw: 'MAX_TOKENS' })
+    expect(finishOf('CONTINUATION')).toEqual({ kind: 'length', raw: 'CONTINUATION' })
+    expect(finishOf('SAFETY')).toEqual({ kind: 'content-filter', raw: 'SAFETY' })
+    expect(finishOf('BRAND_NEW')).toEqual({ kind: 'tool-calls', raw: 'BRAND_NEW' })
+  })
+
+  test('absurd indexes are not believed', () => {
+    const events = decodeChunks({
+      candidates: [{ index: 1e9, content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
+    })
+    expect(fold(events).choices).toMatchObject([{ index: 0 }])
+  })
+
+  test('hostile paths of arguments build nothing', () => {
+    const paths = [
+      '$',
+      '$.',
+      'a',
+      '$[999999]',
+      '$.__proto__.polluted',
+      '$.a[5]',
+      `$${'.a'.repeat(5000)}`,
+      '$.constructor.prototype.x',
+    ]
+    const pieces = paths.map((jsonPath) => ({ jsonPath, stringValue: 'x' }))
+    const [call] =
+      fold(decodeChunks(answer([{ functionCall: { name: 'a', partialArgs: pieces } }], { finishReason: 'STOP' })))
+        .choices[0]?.content ?? []
+    expect(call?.type === 'tool-call' && call.argumentsText).toBe(
+      '{"__proto__":{"polluted":"x"},"a":[],"constructor":{"prototype":{"x":"x"}}}',
+    )
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  test('the creation time as Unix seconds', () => {
+    const created = (createTime: JsonValue) => decodeChunks({ responseId: 'r', createTime })[0]
+    expect(created('2026-11-21T08:00:00.5Z')).toMatchObject({ created: 1_795_248_000 })
+    expect(created('soon')).toMatchObject({ created: 0 })
+  })
+
+  test('calls without an id get one that no other call has', () => {
+    const decoder = createStreamDecoder()
+    const chunk = answer([{ functionCall: { name: 'a' } }, { functionCall: { name: 'a', id: '' } }])
+    const ids = decoder
+      .push({ event: undefined, data: 'x', raw: '' }, chunk)
+      .flatMap((event) => (event.type === 'tool-call-start' ? [event.id] : []))
+    expect(ids).toHaveLength(2)
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{10,40}$/)
+  })
+})
