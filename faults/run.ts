@@ -5,6 +5,7 @@ import { createRandom, type Random } from '@faults/world/random'
 import { startSampler } from '@faults/world/sampler'
 import { type ClusterWorld, openClusterWorld, openSingleWorld, type SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
+import { withDeadline } from '@/lib/deadline'
 import { checkAnswers } from './check/answers'
 import { checkBill } from './check/bill'
 import { checkAmounts, checkHolds, checkMoney } from './check/books'
@@ -163,12 +164,8 @@ function countSeen<W>({ sightings }: Stage<W>): Map<string, number> {
   return seen
 }
 
-async function inTime(work: Promise<void>, limitMs: number): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`not over after ${limitMs} ms`)), limitMs)
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+function inTime(work: Promise<void>, limitMs: number): Promise<void> {
+  return withDeadline(work, limitMs, () => {
+    throw new Error(`not over after ${limitMs} ms`)
+  })
 }

@@ -1,7 +1,7 @@
 /** The history as the ledger reads it: accounts and keys as they stand in Postgres, each from one snapshot. */
 import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
+import { withDatabaseDeadline } from '@/db/deadline'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 
@@ -18,7 +18,7 @@ const HISTORY_TIMEOUT_MS = 3_000
  */
 export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
   const { sql } = database
-  const bounded = <T>(work: Promise<T>) => withDeadline(work, timeoutMs)
+  const bounded = <T>(work: Promise<T>) => withDatabaseDeadline(work, timeoutMs)
   async function readAccounts(accountIds: string[]): Promise<AccountSnapshot[]> {
     const rows = await bounded(sql<AccountRow[]>`
       SELECT id, status, balance_nano, spent_nano, spent_month_nano, spent_month, ledger_seq,

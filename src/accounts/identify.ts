@@ -2,10 +2,11 @@
 import { eq } from 'drizzle-orm'
 import { GatewayError } from '@/chat/error'
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
+import { withDatabaseDeadline } from '@/db/deadline'
 import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
+import { withDeadline } from '@/lib/deadline'
 import { createBoundedMap } from './bounded-map'
 import { hashKey, isWellFormedKey } from './key-text'
 
@@ -45,12 +46,12 @@ export function createIdentify(
   let historyLookups = 0
 
   async function lookUp(keyHash: string): Promise<Payer | undefined> {
-    const known = await withDeadline(ledger.lookupKeyHash(keyHash), LEDGER_PATIENCE_MS).catch(() => undefined)
+    const known = await askLedger(keyHash)
     if (known) return known
     if (historyLookups >= MAX_HISTORY_LOOKUPS) throw unavailable('too many look-ups')
     historyLookups += 1
     try {
-      const found = await withDeadline(findInHistory(database, keyHash), timeoutMs)
+      const found = await withDatabaseDeadline(findInHistory(database, keyHash), timeoutMs)
       if (found) void ledger.rememberKeyHash(keyHash, found).catch(() => undefined)
       return found
     } catch (error) {
@@ -58,6 +59,12 @@ export function createIdentify(
     } finally {
       historyLookups -= 1
     }
+  }
+
+  /** A ledger that hangs or fails knows nothing. */
+  function askLedger(keyHash: string): Promise<Payer | undefined> {
+    const asked = ledger.lookupKeyHash(keyHash).catch(() => undefined)
+    return withDeadline(asked, LEDGER_PATIENCE_MS, () => undefined)
   }
 
   return async function identify(keyText) {

@@ -8,11 +8,11 @@
  */
 import { and, asc, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import { creditOutbox } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Credit, CreditOutcome } from '@/ledger/outcomes'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 
@@ -70,7 +70,7 @@ export function createOutboxWorker(
     async stop() {
       isStopping = true
       pause.end()
-      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS).catch(() => undefined)
+      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS, () => undefined)
     },
     runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds),
   }

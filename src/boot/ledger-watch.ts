@@ -4,11 +4,11 @@
  */
 import { reconcileHistory } from '@/accounts/reconcile'
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
 import { checkLedger } from '@/ledger/check/check'
 import type { Violation } from '@/ledger/check/violation'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
+import { withDeadline } from '@/lib/deadline'
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
@@ -90,7 +90,7 @@ export function createLedgerWatch(options: LedgerWatchOptions): LedgerWatch {
     async stop() {
       isStopping = true
       pause.end()
-      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS).catch(() => undefined)
+      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS, () => undefined)
       await giveTurnBack().catch(() => undefined)
     },
   }

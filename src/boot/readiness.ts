@@ -1,8 +1,8 @@
 /** What readiness asks: the ledger's store is needed for every paid request, the history only for books that keep up. */
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
 import type { ReadinessCheck } from '@/http/deps'
 import type { RedisClient } from '@/ledger/store/connection'
+import { withDeadline } from '@/lib/deadline'
 import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000
@@ -22,8 +22,8 @@ export function readinessChecks(redis: RedisClient, database: Database, flusher:
 
 async function failing(ask: () => PromiseLike<unknown>): Promise<string | undefined> {
   try {
-    await withDeadline(Promise.resolve(ask()), CHECK_TIMEOUT_MS)
-    return undefined
+    const answered = Promise.resolve(ask()).then(() => undefined)
+    return await withDeadline(answered, CHECK_TIMEOUT_MS, () => 'unreachable')
   } catch {
     return 'unreachable'
   }

@@ -2,6 +2,7 @@
 import type { Server } from 'bun'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { serve } from './serve'
@@ -35,7 +36,7 @@ async function stop(config: Config, gateway: Gateway, server: Server<undefined>,
   // Closes the listener; connections with an open answer live on until the answer has ended.
   const closed = server.stop()
   const unacknowledged = await gateway.stop(config.shutdownTimeoutMs)
-  await Promise.race([closed, Bun.sleep(CLOSE_TIMEOUT_MS)])
+  await withDeadline(closed, CLOSE_TIMEOUT_MS, () => undefined)
   await server.stop(true)
   logger.info('stopped', { unacknowledged })
 }

@@ -40,7 +40,7 @@ export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0
 /**
  * Opens a pool; no connection is made before the first statement. Amounts (`bigint`) are read as numbers and asserted to be
  * exact, dates as text where the statement asks for text. Statements reject while Postgres is unreachable: callers that may
- * not wait for a hung server use `withDeadline`.
+ * not wait for a hung server use `withDatabaseDeadline`.
  */
 export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   const { maxConnections, statementTimeoutMs, connectTimeoutMs, applicationName } = { ...DEFAULTS, ...options }

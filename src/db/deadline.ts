@@ -1,4 +1,5 @@
 /** A bound on how long anything waits for the database: a hung server answers nothing, not even its own statement timeout. */
+import { withDeadline } from '@/lib/deadline'
 
 /** The database didn't answer in time; the statement may still run to its end. */
 export class DatabaseTimeoutError extends Error {
@@ -6,14 +7,8 @@ export class DatabaseTimeoutError extends Error {
 }
 
 /** Settles as `work` does, or rejects with a {@link DatabaseTimeoutError} after `timeoutMs`. */
-export async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: Timer | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DatabaseTimeoutError(`no answer in ${timeoutMs} ms`)), timeoutMs)
+export function withDatabaseDeadline<T>(work: PromiseLike<T>, timeoutMs: number): Promise<T> {
+  return withDeadline(work, timeoutMs, () => {
+    throw new DatabaseTimeoutError(`no answer in ${timeoutMs} ms`)
   })
-  try {
-    return await Promise.race([work, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
 }

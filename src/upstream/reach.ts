@@ -4,6 +4,7 @@
  * connection, which is either accepted within the connect timeout or shows that packets vanish.
  */
 import { connect } from 'node:net'
+import { withDeadline } from '@/lib/deadline'
 
 export interface ReachTest {
   /**
@@ -79,16 +80,12 @@ export function createReachTest(monotonic: () => number): ReachTest {
   }
 }
 
-function isSilent({ host, port }: Address, connectMs: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+async function isSilent({ host, port }: Address, connectMs: number): Promise<boolean> {
+  const answered = Promise.withResolvers<false>()
   const socket = connect({ host, port })
-  const finish = (silent: boolean) => {
-    clearTimeout(timer)
-    socket.destroy()
-    resolve(silent)
-  }
-  const timer = setTimeout(() => finish(true), connectMs)
-  socket.once('connect', () => finish(false))
-  socket.once('error', () => finish(false))
-  return promise
+  socket.once('connect', () => answered.resolve(false))
+  socket.once('error', () => answered.resolve(false))
+  const silent = await withDeadline(answered.promise, connectMs, () => true)
+  socket.destroy()
+  return silent
 }

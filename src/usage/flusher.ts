@@ -1,9 +1,10 @@
 /** Carries usage events from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
 import type { Database } from '@/db/client'
-import { DatabaseTimeoutError, withDeadline } from '@/db/deadline'
+import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { UsageEvent } from '@/ledger/usage-event'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 import { buryEntry } from './dead-letters'
@@ -202,7 +203,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
   }
 
   function bounded<T>(work: Promise<T>): Promise<T> {
-    return withDeadline(work, settings.transactionTimeoutMs)
+    return withDatabaseDeadline(work, settings.transactionTimeoutMs)
   }
 
   return {
@@ -212,7 +213,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     async stop() {
       isStopping = true
       pause.end()
-      if (loop) await withDeadline(loop, settings.stopTimeoutMs).catch(() => undefined)
+      if (loop) await withDeadline(loop, settings.stopTimeoutMs, () => undefined)
       await dropConnections()
     },
     status: () => ({ ...status, healthy: status.lastError === undefined }),

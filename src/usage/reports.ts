@@ -1,6 +1,6 @@
 /** What an account may know about its money and its latest requests, correct to the last settled request. */
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
+import { withDatabaseDeadline } from '@/db/deadline'
 import type { Ledger } from '@/ledger/ledger'
 import type { RecentCharge } from '@/ledger/outcomes'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
@@ -49,7 +49,7 @@ export function createReports(database: Database, ledger: Ledger): Reports {
   async function fromHistory<T>(query: () => Promise<T>): Promise<T | undefined> {
     if (performance.now() < historyPausedUntil) return undefined
     try {
-      return await withDeadline(query(), HISTORY_TIMEOUT_MS)
+      return await withDatabaseDeadline(query(), HISTORY_TIMEOUT_MS)
     } catch {
       historyPausedUntil = performance.now() + HISTORY_PAUSE_MS
       return undefined

@@ -92,6 +92,9 @@ function isErrorClass(node: SyntaxNode): boolean {
 function memberComplaint(node: SyntaxNode, path: string): string | undefined {
   const [object, property] = [identifier(node.fields.object), identifier(node.fields.property)]
   if (object === 'console') return 'log through the injected logger'
+  if (object === 'Promise' && property === 'race' && !path.startsWith('src/lib/')) {
+    return 'wait with a limit through lib/deadline, which leaves no timer behind'
+  }
   const isEnvironment = property === 'env' && (object === 'process' || object === 'Bun' || object === undefined)
   const isMeta = (node.fields.object as { type?: string }).type === 'MetaProperty'
   if (isEnvironment && (object !== undefined || isMeta) && !ENVIRONMENT_READERS.has(path)) {

@@ -1,6 +1,7 @@
 /** Runs one real server as a child process on its own data directory: claim, replace an orphan, launch, wait, stop. */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withDeadline } from '@/lib/deadline'
 import { type Claim, claimDirectory } from './claim'
 import { EmbeddedServerError } from './error'
 import { freePort } from './free-port'
@@ -158,16 +159,17 @@ async function waitUntilReady(
       await stopServer(kind, server)
       return false
     }
-    await Promise.race([Bun.sleep(READY_POLL_MS), server.exited])
+    await withDeadline(server.exited, READY_POLL_MS, () => undefined)
   }
   return false
 }
 
 async function stopServer(kind: ServerKind, server: ServerProcess): Promise<void> {
   server.signal(kind.stopSignal)
-  const impatience = setTimeout(() => server.signal('SIGKILL'), STOP_TIMEOUT_MS)
-  await server.exited
-  clearTimeout(impatience)
+  await withDeadline(server.exited, STOP_TIMEOUT_MS, () => {
+    server.signal('SIGKILL')
+    return server.exited
+  })
 }
 
 function once(run: () => Promise<void>): () => Promise<void> {

@@ -2,11 +2,11 @@
 import { and, count, eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { DepositPayment, DepositProvider } from '@/console/orders/deposits/deposit-provider'
 import type { Transaction } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import { orders } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
 import { assert } from '@/lib/assert'
+import { withDeadline } from '@/lib/deadline'
 import { randomId } from '@/lib/ids'
 import { formatCents } from './cents'
 import type { OrdersDeps } from './deps'
@@ -121,7 +121,9 @@ async function askProvider(
     returnUrl: returnUrl === undefined ? undefined : `${returnUrl}${orderId}`,
   })
   try {
-    const payment = await withDeadline(asked, PROVIDER_TIMEOUT_MS)
+    const payment = await withDeadline(asked, PROVIDER_TIMEOUT_MS, () => {
+      throw new Error(`no answer in ${PROVIDER_TIMEOUT_MS} ms`)
+    })
     return { kind: 'created', order: toOrder(await notePayment(deps, orderId, payment)) }
   } catch (error) {
     deps.logger.warn('deposit_not_set_up', { orderId, provider: provider.name, reason: describeFailure(error) })

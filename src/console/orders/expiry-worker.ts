@@ -1,6 +1,6 @@
 /** Expires overdue orders in the background. Every gateway runs one; they leave each other's orders alone. */
-import { withDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 import type { Orders } from './orders'
@@ -41,7 +41,7 @@ export function createExpiryWorker(
     async stop() {
       isStopping = true
       pause.end()
-      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS).catch(() => undefined)
+      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS, () => undefined)
     },
   }
 }

@@ -3,9 +3,9 @@
  * process asks the ledger once a second, and only while somebody looks.
  */
 import type { Database } from '@/db/client'
-import { withDeadline } from '@/db/deadline'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountBalance } from '@/ledger/outcomes'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
 
@@ -90,7 +90,9 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
 
   async function run(): Promise<void> {
     try {
-      await withDeadline(look(), LOOK_TIMEOUT_MS)
+      await withDeadline(look(), LOOK_TIMEOUT_MS, () => {
+        throw new Error(`no answer in ${LOOK_TIMEOUT_MS} ms`)
+      })
       isFailing = false
     } catch (error) {
       if (!isFailing) logger.warn('live_account_unreadable', { accountId, error })

@@ -1,6 +1,6 @@
 /** Reads of the history that a person waits for: bounded, and answered in words where they fail. */
 import { GatewayError } from '@/chat/error'
-import { DatabaseTimeoutError, withDeadline } from '@/db/deadline'
+import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 
 /** What Postgres says where a statement was ended by its timeout. */
 const QUERY_CANCELED = '57014'
@@ -10,7 +10,7 @@ const RETRY_SECONDS = 2
 /** Waits for `work`. Throws a GatewayError: `timeout` where it took too long, `overloaded` where the history can't be reached. */
 export async function readHistory<T>(work: Promise<T>): Promise<T> {
   try {
-    return await withDeadline(work, TIMEOUT_MS)
+    return await withDatabaseDeadline(work, TIMEOUT_MS)
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     if (cause instanceof DatabaseTimeoutError || codeOf(cause) === QUERY_CANCELED) {

@@ -7,6 +7,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
+import { LATE, startDeadline } from '@/lib/deadline'
 import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
@@ -99,13 +100,12 @@ function withinModel(request: ChatRequest, model: Model): ChatRequest {
 
 async function awaitContent(source: StreamSource, isTranslated: boolean): Promise<Attempt> {
   const held: StreamItem[] = []
-  const patience = Promise.withResolvers<'impatient'>()
-  const timer = setTimeout(() => patience.resolve('impatient'), MAX_HELD_MS)
+  const patience = startDeadline(MAX_HELD_MS)
   try {
     for (;;) {
       const pending = source.next()
-      const batch = await Promise.race([pending, patience.promise])
-      if (batch === 'impatient') return { kind: 'stream', source, held, pending }
+      const batch = await patience.orLate(pending)
+      if (batch === LATE) return { kind: 'stream', source, held, pending }
       if (batch.kind === 'failed') return batch
       if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
       const failure = findError(batch.items, isTranslated)
@@ -119,7 +119,7 @@ async function awaitContent(source: StreamSource, isTranslated: boolean): Promis
       }
     }
   } finally {
-    clearTimeout(timer)
+    patience.clear()
   }
 }
 

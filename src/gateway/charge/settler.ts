@@ -6,6 +6,7 @@
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement } from '@/ledger/outcomes'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
 
@@ -61,7 +62,7 @@ export function createSettler(
       } catch (error) {
         metrics.settlementFailed()
         logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
-        await waitFor(woken, pause * (0.5 + Math.random() / 2))
+        await withDeadline(woken, pause * (0.5 + Math.random() / 2), giveUp)
       }
     }
   }
@@ -98,7 +99,7 @@ export function createSettler(
   }
 
   return {
-    resolve: (resolution) => waitFor(begin(resolution), PATIENCE_MS),
+    resolve: (resolution) => withDeadline(begin(resolution), PATIENCE_MS, giveUp),
     storeReturned() {
       wake.resolve()
       wake = Promise.withResolvers<void>()
@@ -108,19 +109,14 @@ export function createSettler(
     },
     pendingCount: () => pending.size,
     async drain(timeoutMs) {
-      await waitFor(Promise.all(pending), timeoutMs)
+      await withDeadline(Promise.all(pending), timeoutMs, giveUp)
       return pending.size
     },
   }
 }
 
-/** Returns when `event` comes, or after `timeoutMs`. */
-async function waitFor(event: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const patience = Promise.withResolvers<void>()
-  const timer = setTimeout(patience.resolve, timeoutMs)
-  await Promise.race([event, patience.promise])
-  clearTimeout(timer)
-}
+/** Nothing is lost by it: what is waited for goes on. */
+function giveUp(): void {}
 
 function idOf(resolution: Resolution): string {
   return resolution.kind === 'settle' ? resolution.settlement.holdId : resolution.holdId

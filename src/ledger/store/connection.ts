@@ -1,5 +1,6 @@
 /** Connects to the store: one Redis by TCP, TLS or unix socket, or a Redis Cluster. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 
 /** A client of one server or of a cluster; both take the same commands. */
@@ -52,15 +53,15 @@ export async function waitForRedis(client: RedisClient, timeoutMs: number): Prom
   if (client.status === 'ready') return
   if (client.status === 'end') throw new Error(CLOSED)
   const ready = Promise.withResolvers<void>()
-  const timer = setTimeout(() => ready.reject(new Error('Redis did not answer in time')), timeoutMs)
   const onReady = () => ready.resolve()
   const onEnd = () => ready.reject(new Error(CLOSED))
   client.once('ready', onReady)
   client.once('end', onEnd)
   try {
-    await ready.promise
+    await withDeadline(ready.promise, timeoutMs, () => {
+      throw new Error('Redis did not answer in time')
+    })
   } finally {
-    clearTimeout(timer)
     client.off('ready', onReady)
     client.off('end', onEnd)
   }

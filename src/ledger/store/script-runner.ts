@@ -3,6 +3,7 @@ import { Command } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
 import { AssertionError } from '@/lib/assert'
+import { withDeadline } from '@/lib/deadline'
 import type { RedisClient } from './connection'
 
 export interface ScriptRunner {
@@ -33,7 +34,7 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
     const giveUpAt = performance.now() + MOVE_PATIENCE_MS
     for (;;) {
       try {
-        return await inTime(work(), timeoutMs)
+        return await withDeadline(work(), timeoutMs, noAnswer)
       } catch (error) {
         const isOurs = error instanceof GatewayError || error instanceof AssertionError
         if (isOurs || matches(error, DEFECT)) throw error
@@ -102,14 +103,8 @@ function alone(redis: RedisClient): Send {
     redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8' }))
 }
 
-async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  const deadline = Promise.withResolvers<never>()
-  const timer = setTimeout(() => deadline.reject(new Error('no answer in time')), timeoutMs)
-  try {
-    return await Promise.race([work, deadline.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+function noAnswer(): never {
+  throw new Error('no answer in time')
 }
 
 function matches(error: unknown, pattern: RegExp): boolean {

@@ -4,6 +4,7 @@
  */
 import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
+import { withDeadline } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
 
 /** The shared store. Losing what it holds costs a cold cache, nothing else. */
@@ -48,7 +49,7 @@ export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickine
       const nowMs = clock.monotonic()
       if (known && nowMs - known.atMs < SESSION_SECONDS * 1000) return known.modelId
       if (!keeper) return undefined
-      const modelId = await withinTime(keeper.get(keyOf(session)))
+      const modelId = await askKeeper(keeper, session)
       if (modelId) put(session, { modelId, atMs: nowMs, sharedAtMs: nowMs })
       return modelId
     },
@@ -76,10 +77,8 @@ function keyOf(session: string): string {
   return `routing:session:${session}`
 }
 
-async function withinTime(work: Promise<string | null>): Promise<string | undefined> {
-  const patience = Promise.withResolvers<null>()
-  const timer = setTimeout(() => patience.resolve(null), RECALL_TIMEOUT_MS)
-  const value = await Promise.race([work.catch(() => null), patience.promise])
-  clearTimeout(timer)
-  return value ?? undefined
+/** A store that fails or takes too long has forgotten the conversation. */
+async function askKeeper(keeper: SessionKeeper, session: string): Promise<string | undefined> {
+  const asked = keeper.get(keyOf(session)).catch(() => null)
+  return (await withDeadline(asked, RECALL_TIMEOUT_MS, () => null)) ?? undefined
 }

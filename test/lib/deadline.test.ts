@@ -1,0 +1,138 @@
+/** Tests the one way to wait for something with a limit. */
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { LATE, startDeadline, withDeadline } from '@/lib/deadline'
+
+class TooLateError extends Error {
+  override readonly name = 'TooLateError'
+}
+
+const never = new Promise<never>(() => undefined)
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+describe('withDeadline', () => {
+  test('gives the value of work that is in time', async () => {
+    expect(await withDeadline(Promise.resolve('value'), 10, fail)).toBe('value')
+  })
+
+  test('gives the error of work that fails in time', async () => {
+    await expect(withDeadline(Promise.reject(new Error('refused')), 10, fail)).rejects.toThrow('refused')
+  })
+
+  test('gives what the caller makes of lateness, and not a millisecond before', async () => {
+    const ended = observe(withDeadline(never, 10, () => 'late'))
+    jest.advanceTimersByTime(9)
+    await settled()
+    expect(ended.value).toBeUndefined()
+    jest.advanceTimersByTime(1)
+    await settled()
+    expect(ended.value).toBe('late')
+  })
+
+  test("throws the caller's own error where that is what lateness means", async () => {
+    const ended = withDeadline(never, 10, () => {
+      throw new TooLateError('no answer')
+    })
+    jest.advanceTimersByTime(10)
+    await expect(ended).rejects.toBeInstanceOf(TooLateError)
+  })
+
+  test('waits for what the caller begins at the deadline, such as an end by force', async () => {
+    const work = Promise.withResolvers<string>()
+    const ended = withDeadline(work.promise, 10, () => {
+      work.resolve('killed')
+      return work.promise
+    })
+    jest.advanceTimersByTime(10)
+    expect(await ended).toBe('killed')
+  })
+
+  test('asks nothing of the caller where the work was in time', async () => {
+    let asked = 0
+    await withDeadline(Promise.resolve(), 10, () => {
+      asked += 1
+    })
+    jest.advanceTimersByTime(20)
+    await settled()
+    expect(asked).toBe(0)
+  })
+
+  test('leaves no timer behind, whether the work succeeds, fails or is late', async () => {
+    await withDeadline(Promise.resolve(), 10, fail)
+    await withDeadline(Promise.reject(new Error('refused')), 10, fail).catch(() => undefined)
+    expect(jest.getTimerCount()).toBe(0)
+    const late = withDeadline(never, 10, () => 'late')
+    expect(jest.getTimerCount()).toBe(1)
+    jest.advanceTimersByTime(10)
+    await late
+    expect(jest.getTimerCount()).toBe(0)
+  })
+
+  test('hears of a failure after the deadline without letting it end the process', async () => {
+    const unheard: unknown[] = []
+    const listener = (reason: unknown) => unheard.push(reason)
+    process.on('unhandledRejection', listener)
+    const work = Promise.withResolvers<never>()
+    const ended = withDeadline(work.promise, 10, () => 'late')
+    jest.advanceTimersByTime(10)
+    expect(await ended).toBe('late')
+    work.reject(new Error('refused, but nobody waits any more'))
+    jest.useRealTimers()
+    // Rejections that nobody handles are reported at the end of the turn.
+    await Bun.sleep(0)
+    await Bun.sleep(0)
+    process.off('unhandledRejection', listener)
+    expect(unheard).toEqual([])
+  })
+})
+
+describe('a deadline', () => {
+  test('is one span of time for several waits', async () => {
+    const deadline = startDeadline(10)
+    jest.advanceTimersByTime(9)
+    expect(await deadline.orLate(Promise.resolve('first'))).toBe('first')
+    const second = deadline.orLate(never)
+    jest.advanceTimersByTime(1)
+    expect(await second).toBe(LATE)
+    expect(await deadline.orLate(never)).toBe(LATE)
+  })
+
+  test('prefers work that is done to being late', async () => {
+    const deadline = startDeadline(10)
+    jest.advanceTimersByTime(10)
+    expect(await deadline.orLate(Promise.resolve('done'))).toBe('done')
+  })
+
+  test('never comes once it is cleared', async () => {
+    const deadline = startDeadline(10)
+    const ended = observe(deadline.orLate(never))
+    deadline.clear()
+    expect(jest.getTimerCount()).toBe(0)
+    jest.advanceTimersByTime(20)
+    await settled()
+    expect(ended.value).toBeUndefined()
+  })
+})
+
+function fail(): never {
+  throw new Error('was not late')
+}
+
+function observe<T>(work: Promise<T>): { value: T | undefined } {
+  const seen: { value: T | undefined } = { value: undefined }
+  void work.then((value) => {
+    seen.value = value
+  })
+  return seen
+}
+
+/** Lets all promises that are settled tell everybody who waits for them. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+}
