@@ -119,7 +119,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 
-/** Loads the tokenizer ahead of its first use, which would otherwise hold up the event loop for a few 100 ms then. */
+/** Loads the tokenizer: holds up the event loop for a few 100 ms, and is called before there is any traffic to hold up. */
 export async function warmTokenizer(): Promise<void> {
   await countTokens([' '], estimateTextTokens)
 }
