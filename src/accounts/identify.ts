@@ -6,8 +6,8 @@ import { withDatabaseDeadline } from '@/db/deadline'
 import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
+import { createBoundedMap } from '@/lib/bounded-map'
 import { withDeadline } from '@/lib/deadline'
-import { createBoundedMap } from './bounded-map'
 import { hashKey, isWellFormedKey } from './key-text'
 
 export type IdentifyOptions = {
@@ -41,7 +41,7 @@ export function createIdentify(
   options: IdentifyOptions = {},
 ): Identify {
   const { memorySize, timeoutMs } = { ...DEFAULTS, ...options }
-  const memory = createBoundedMap<Payer>(memorySize)
+  const memory = createBoundedMap<string, Payer>(memorySize)
   const running = new Map<string, Promise<Payer | undefined>>()
   let historyLookups = 0
 

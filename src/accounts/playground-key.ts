@@ -3,9 +3,9 @@ import { and, eq } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { apiKeys } from '@/db/schema'
 import { assert } from '@/lib/assert'
+import { createBoundedMap } from '@/lib/bounded-map'
 import { randomId } from '@/lib/ids'
 import { recordAudit } from './audit'
-import { createBoundedMap } from './bounded-map'
 import { type ChangedBy, OPERATOR } from './edit-key'
 import { generateKey, hashKey, keyHint } from './key-text'
 
@@ -18,7 +18,7 @@ const CAPACITY = 10_000
 
 /** Playground keys of `service` in `database`. Any number of gateways may ask at once. */
 export function createPlaygroundKeys(database: Database, service: string): PlaygroundKeyOf {
-  const known = createBoundedMap<string>(CAPACITY)
+  const known = createBoundedMap<string, string>(CAPACITY)
   return async (accountId, by = OPERATOR) => {
     const remembered = known.get(accountId)
     if (remembered !== undefined) return remembered

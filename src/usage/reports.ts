@@ -3,6 +3,7 @@ import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { Ledger } from '@/ledger/ledger'
 import type { RecentCharge } from '@/ledger/outcomes'
+import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
 /** The body of `GET /v1/usage`. Amounts are USD. */
@@ -139,14 +140,13 @@ const NAME_FRESH_MS = 60_000
 
 /** Names rarely change: one is asked for again after a minute, and kept for the time in which the history is down. */
 function createNameCache() {
-  const names = new Map<string, { name: string; freshUntil: number }>()
+  const names = createBoundedMap<string, { name: string; freshUntil: number }>(NAME_CACHE_SIZE)
   return {
     get(accountId: string): { name: string; isFresh: boolean } | undefined {
       const entry = names.get(accountId)
       return entry && { name: entry.name, isFresh: performance.now() < entry.freshUntil }
     },
     set(accountId: string, name: string): void {
-      if (names.size >= NAME_CACHE_SIZE) names.clear()
       names.set(accountId, { name, freshUntil: performance.now() + NAME_FRESH_MS })
     },
   }

@@ -1,5 +1,6 @@
 /** What a batch of usage events adds to accounts, keys and days: computed once in memory, then written as one statement each. */
 import type { UsageEvent } from '@/ledger/usage-event'
+import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 
 export type AccountTotal = {
@@ -116,8 +117,8 @@ function entry<T>(map: Map<string, T>, key: string, create: () => T): T {
 }
 
 const MS_PER_DAY = 86_400_000
-const dayCache = new Map<number, { day: string; month: number }>()
 const DAY_CACHE_SIZE = 64
+const dayCache = createBoundedMap<number, { day: string; month: number }>(DAY_CACHE_SIZE)
 
 /** Formatting a date costs more than the rest of the summing, and a batch spans one or two days. */
 function utcDay(atMs: number): { day: string; month: number } {
@@ -126,7 +127,6 @@ function utcDay(atMs: number): { day: string; month: number } {
   if (known !== undefined) return known
   const day = new Date(index * MS_PER_DAY).toISOString().slice(0, 10)
   const moment = { day, month: Number(day.slice(0, 4) + day.slice(5, 7)) }
-  if (dayCache.size >= DAY_CACHE_SIZE) dayCache.clear()
   dayCache.set(index, moment)
   return moment
 }

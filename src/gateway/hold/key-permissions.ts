@@ -2,8 +2,8 @@
  * What this process believes that keys may call, so that a request is planned right at the first go. Only a belief: every
  * reserve compares it with what the ledger says of the key, and a request that was planned with another is planned again.
  */
-import { createBoundedMap } from '@/accounts/bounded-map'
 import type { AllowedModels } from '@/ledger/outcomes'
+import { createBoundedMap } from '@/lib/bounded-map'
 
 export interface KeyPermissions {
   /** The models that the key was last seen to be allowed; null (every model) for a key that is not known. */
@@ -16,7 +16,7 @@ const CAPACITY = 20_000
 
 /** Creates the memory of one process, empty. */
 export function createKeyPermissions(): KeyPermissions {
-  const known = createBoundedMap<{ models: AllowedModels }>(CAPACITY)
+  const known = createBoundedMap<string, { models: AllowedModels }>(CAPACITY)
   return {
     recall: (keyId) => known.get(keyId)?.models ?? null,
     note: (keyId, models) => known.set(keyId, { models }),

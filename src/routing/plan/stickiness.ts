@@ -3,6 +3,7 @@
  * cache stays warm. Kept in the process, and in the shared store for the turns that reach another gateway.
  */
 import type { ChatRequest } from '@/chat/request'
+import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import { sha256Hex } from '@/lib/ids'
@@ -33,15 +34,7 @@ type Entry = { modelId: string; atMs: number; sharedAtMs: number }
 
 /** Creates the memory; without `keeper` it is this process's own. */
 export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickiness {
-  const sessions = new Map<string, Entry>()
-
-  function put(session: string, entry: Entry): void {
-    // A Map iterates in the order of insertion, so its first key is the one that was not used for longest.
-    sessions.delete(session)
-    sessions.set(session, entry)
-    const [oldest] = sessions.size > MAX_SESSIONS ? sessions.keys() : []
-    if (oldest !== undefined) sessions.delete(oldest)
-  }
+  const sessions = createBoundedMap<string, Entry>(MAX_SESSIONS)
 
   return {
     async recall(session) {
@@ -50,14 +43,14 @@ export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickine
       if (known && nowMs - known.atMs < SESSION_SECONDS * 1000) return known.modelId
       if (!keeper) return undefined
       const modelId = await askKeeper(keeper, session)
-      if (modelId) put(session, { modelId, atMs: nowMs, sharedAtMs: nowMs })
+      if (modelId) sessions.set(session, { modelId, atMs: nowMs, sharedAtMs: nowMs })
       return modelId
     },
     remember(session, modelId) {
       const nowMs = clock.monotonic()
       const known = sessions.get(session)
       const isShared = known?.modelId === modelId && nowMs - known.sharedAtMs < REFRESH_MS
-      put(session, { modelId, atMs: nowMs, sharedAtMs: isShared ? known.sharedAtMs : nowMs })
+      sessions.set(session, { modelId, atMs: nowMs, sharedAtMs: isShared ? known.sharedAtMs : nowMs })
       if (!isShared) keeper?.set(keyOf(session), modelId, SESSION_SECONDS).catch(() => undefined)
     },
   }

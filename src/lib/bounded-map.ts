@@ -1,14 +1,15 @@
-/** A map that forgets what was not used for longest once it is full. */
+/** A map that forgets what was not used for longest once it is full: a memory that no stranger can fill without end. */
 
-export interface BoundedMap<T> {
-  get(key: string): T | undefined
-  set(key: string, value: T): void
+export interface BoundedMap<K, V> {
+  /** The value of `key`, which counts as a use. */
+  get(key: K): V | undefined
+  set(key: K, value: V): void
 }
 
 /** Holds at most `capacity` entries (a positive integer). Both operations cost the same at any size. */
-export function createBoundedMap<T>(capacity: number): BoundedMap<T> {
+export function createBoundedMap<K, V>(capacity: number): BoundedMap<K, V> {
   // A Map iterates in the order of insertion, so its first key is the one that was not used for longest.
-  const entries = new Map<string, T>()
+  const entries = new Map<K, V>()
   return {
     get(key) {
       const value = entries.get(key)
