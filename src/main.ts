@@ -4,9 +4,10 @@ import { EmbeddedServerError } from '@/boot/embedded/error'
 import { watchLauncher } from '@/boot/embedded/launcher'
 import { FatalStartError, start } from '@/boot/start'
 import { processEnvironment } from '@/config/config'
-import { createLogWriter } from '@/lib/log-writer'
+import { createLogWriter, flushOnExit } from '@/lib/log-writer'
 
 const logWriter = createLogWriter()
+flushOnExit(logWriter)
 
 /** A terminal and a launcher may both pass one Ctrl-C on; only what comes later than this is a second one. */
 const SAME_SIGNAL_MS = 1_000
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
     }
     firstSignalMs = nowMs
     await running.stop(signal)
-    logWriter.flushSync()
+    await logWriter.flush()
     process.exit(0)
   }
   process.on('SIGTERM', () => void onSignal('SIGTERM'))
@@ -33,7 +34,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  logWriter.flushSync()
   const isExpected = error instanceof FatalStartError || error instanceof EmbeddedServerError
   process.stderr.write(`${isExpected ? error.message : String(error instanceof Error ? error.stack : error)}\n`)
   process.exit(1)

@@ -159,19 +159,17 @@ function countOutcome(answer: Answer, charge: Charge, ending: Ending, status: nu
 
 function logOutcome(answer: Answer, charge: Charge, ending: Ending, status: number): void {
   const { call, deps, planned, attempts, timing } = answer
-  deps.logger.info('chat', {
+  const own = {
     requestId: call.requestId,
     accountId: call.payer.accountId,
     keyId: call.payer.keyId,
     format: call.format.name,
-    requestedModel: call.request.model,
     model: planned.model.id,
     provider: planned.target.provider.name,
     stream: call.request.stream,
     ending,
     status,
     attempts,
-    routeReason: answer.routeReason,
     firstTokenMs: timing.firstTokenMs,
     durationMs: Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs),
     ...(charge.kind === 'charge' && {
@@ -180,5 +178,6 @@ function logOutcome(answer: Answer, charge: Charge, ending: Ending, status: numb
       flags: charge.flags,
       usage: charge.usage,
     }),
-  })
+  }
+  deps.logger.infoOwn('chat', own, { requestedModel: call.request.model, routeReason: answer.routeReason })
 }

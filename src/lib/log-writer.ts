@@ -10,19 +10,31 @@ export interface LogWriter {
 }
 
 const STDOUT = 1
+/** A write costs as much as a hundred lines do, so a line waits this long for others to leave with … */
+const LINGER_MS = 50
+/** … unless this many characters are waiting. */
+const BATCH_CHARS = 64 * 1024
 /** While the reader stalls, lines beyond this many characters are dropped and counted. */
 const MAX_QUEUED_CHARS = 8 * 1024 * 1024
 const RETRY_MS = 10
+/** How often a process that exits tries again where the reader stalls … */
+const MAX_EXIT_RETRIES = 20
+/** … and a write that has been under way for this long tells that it does. */
+const STALLED_MS = 1_000
 
 /** Creates a writer to a file descriptor, standard output unless told otherwise. */
 export function createLogWriter(descriptor = STDOUT): LogWriter {
   let queued: string[] = []
   let queuedChars = 0
   let dropped = 0
-  let isBusy = false
+  let timer: Timer | undefined
+  let isPumping = false
+  let isInFlight = false
+  let sentAt = 0
   let isBroken = false
+  /** What a batch under way has left to write. */
   let rest: Uint8Array | undefined
-  let waiting: (() => void)[] = []
+  const waiting: (() => void)[] = []
 
   function takeBatch(): Uint8Array {
     const note = dropped > 0 ? `{"level":"warn","event":"log_lines_dropped","lines":${dropped}}\n` : ''
@@ -33,21 +45,28 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
     return batch
   }
 
+  function isBatchDue(): boolean {
+    return queuedChars >= BATCH_CHARS || (waiting.length > 0 && queued.length > 0)
+  }
+
+  /** Writes now, and goes on for as long as a full batch, or somebody, is waiting. */
   function pump(): void {
-    if (isBroken || (rest === undefined && queued.length === 0)) {
-      isBusy = false
-      for (const resolve of waiting) resolve()
-      waiting = []
-      return
-    }
-    isBusy = true
+    clearTimeout(timer)
+    timer = undefined
+    isPumping = true
     const bytes = rest ?? takeBatch()
     rest = bytes
+    isInFlight = true
+    sentAt = performance.now()
     write(descriptor, bytes, 0, bytes.length, null, (error, written) => {
+      isInFlight = false
       if (error?.code === 'EAGAIN') return void setTimeout(pump, RETRY_MS)
       if (error) isBroken = true
       rest = !error && written < bytes.length ? bytes.subarray(written) : undefined
-      pump()
+      if (!isBroken && (rest || isBatchDue())) return pump()
+      isPumping = false
+      if (!isBroken && queued.length > 0) timer = setTimeout(pump, LINGER_MS)
+      for (const resolve of waiting.splice(0)) resolve()
     })
   }
 
@@ -60,20 +79,46 @@ export function createLogWriter(descriptor = STDOUT): LogWriter {
       }
       queued.push(line)
       queuedChars += line.length
-      if (!isBusy) {
-        isBusy = true
-        setImmediate(pump)
-      }
+      if (isPumping) return
+      if (queuedChars >= BATCH_CHARS) pump()
+      else timer ??= setTimeout(pump, LINGER_MS)
     },
-    flush: () => (isBusy ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+    flush() {
+      if (isBroken || (!isPumping && queued.length === 0)) return Promise.resolve()
+      const flushed = new Promise<void>((resolve) => waiting.push(resolve))
+      if (!isPumping) pump()
+      return flushed
+    },
     flushSync() {
-      if (isBroken) return
-      const bytes = takeBatch()
-      try {
-        for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
-      } catch {
-        isBroken = true
-      }
+      const isStalled = isInFlight && performance.now() - sentAt > STALLED_MS
+      if (isBroken || isStalled) return
+      clearTimeout(timer)
+      timer = undefined
+      // A batch under way is with another thread, which the end of the process would cut off.
+      if (isInFlight) Bun.sleepSync(RETRY_MS)
+      const left = isInFlight || !rest ? [takeBatch()] : [rest, takeBatch()]
+      if (!isInFlight) rest = undefined
+      isBroken = !left.every((bytes) => writeAllSync(descriptor, bytes))
     },
   }
+}
+
+/** Has the process write what is left when it exits or crashes. Only a signal that nobody handles takes the last lines along. */
+export function flushOnExit(writer: LogWriter): void {
+  process.on('exit', writer.flushSync)
+}
+
+/** Whether all of it could be written: a reader that stalls is waited for, but not for long. */
+function writeAllSync(descriptor: number, bytes: Uint8Array): boolean {
+  let retries = 0
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      const isStalled = error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+      if (!isStalled || retries++ === MAX_EXIT_RETRIES) return false
+      Bun.sleepSync(RETRY_MS)
+    }
+  }
+  return true
 }

@@ -11,9 +11,25 @@ export interface Logger {
   info(event: string, fields?: LogFields): void
   warn(event: string, fields?: LogFields): void
   error(event: string, fields?: LogFields): void
-  /** A logger that adds `fields` to every event. */
-  child(fields: LogFields): Logger
+  /**
+   * An `info` event for what is logged at every request, at a fraction of the price: `own` is written as it is, so all its text
+   * must be of our making; texts that came from elsewhere go into `foreign`, and have secrets taken out as everywhere.
+   */
+  infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void
 }
+
+/** Plain data whose every text is an id, a name or a word of ours. */
+export type OwnFields = { readonly [name: string]: OwnValue } & {
+  [name in 'time' | 'level' | 'service' | 'event']?: never
+}
+type OwnValue =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly OwnValue[]
+  | { readonly [name: string]: OwnValue }
 
 export type LoggerOptions = {
   level: LogLevel
@@ -41,25 +57,33 @@ export function createLogger(options: LoggerOptions): Logger {
   const threshold = LOG_LEVELS.indexOf(options.level)
   const withStack = options.level === 'debug'
 
-  function loggerWith(context: LogFields): Logger {
-    function logAt(level: LogLevel) {
-      if (LOG_LEVELS.indexOf(level) < threshold) return () => {}
-      return (event: string, fields?: LogFields): void => {
-        const frame = { time: new Date(now()).toISOString(), level, service: options.service, event }
-        const rest = cleanFields(() => ({ ...context, ...fields }), redact, withStack)
-        options.write(`${JSON.stringify({ ...frame, ...rest, ...frame })}\n`)
-      }
-    }
-    return {
-      debug: logAt('debug'),
-      info: logAt('info'),
-      warn: logAt('warn'),
-      error: logAt('error'),
-      child: (fields) => loggerWith({ ...context, ...fields }),
+  function logAt(level: LogLevel) {
+    if (LOG_LEVELS.indexOf(level) < threshold) return () => {}
+    return (event: string, fields?: LogFields): void => {
+      const frame = { time: new Date(now()).toISOString(), level, service: options.service, event }
+      const rest = cleanFields(() => ({ ...fields }), redact, withStack)
+      options.write(`${JSON.stringify({ ...frame, ...rest, ...frame })}\n`)
     }
   }
 
-  return loggerWith({})
+  function infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void {
+    const time = new Date(now()).toISOString()
+    const line: LogFields = { time, level: 'info', service: options.service, event }
+    for (const name in foreign) line[name] = shorten(redact(foreign[name] ?? ''))
+    options.write(`${JSON.stringify(Object.assign(line, own))}\n`)
+  }
+
+  return {
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
+    infoOwn: LOG_LEVELS.indexOf('info') < threshold ? () => {} : infoOwn,
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_STRING_CHARS ? `${text.slice(0, MAX_STRING_CHARS)}… [${text.length} characters]` : text
 }
 
 /** Fields as plain JSON data. Logging never fails a request: fields that throw when they are read are said to do so. */
@@ -112,8 +136,7 @@ function createCleaner(redact: Redact, withStack: boolean): (value: unknown, dep
   }
 
   function cleanText(text: string): string {
-    const safe = redact(text)
-    return safe.length > MAX_STRING_CHARS ? `${safe.slice(0, MAX_STRING_CHARS)}… [${safe.length} characters]` : safe
+    return shorten(redact(text))
   }
 
   return clean

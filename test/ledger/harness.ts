@@ -50,7 +50,7 @@ export function memoryLogger(): Logger & { lines: LogLine[] } {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    child: () => logger,
+    infoOwn: at('info'),
   }
   return logger
 }

@@ -47,6 +47,57 @@ describe('the log writer', () => {
       expect(read()).toBe('last words\n')
     }))
 
+  test('writes the lines of many turns together', async () => {
+    const child = run(`
+      import { readFileSync } from 'node:fs'
+      import { createLogWriter } from '@/lib/log-writer'
+      const writer = createLogWriter()
+      const writes = () => Number(/syscw: (\\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
+      const before = writes()
+      const startedMs = performance.now()
+      for (let line = 0; line < 200; line++) {
+        writer.write('line ' + line + '\\n')
+        await Bun.sleep(1)
+      }
+      process.stderr.write(JSON.stringify({ writes: writes() - before, elapsedMs: performance.now() - startedMs }))
+    `)
+    const text = await new Response(child.stdout).text()
+    expect(text).toBe(Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join(''))
+    const { writes, elapsedMs } = JSON.parse(await new Response(child.stderr).text())
+    // The thread that writes and the loop it wakes write a word to each other each time.
+    expect(writes).toBeLessThan(10 + (3 * elapsedMs) / 50)
+  })
+
+  test('does not wait once a batch is full', () =>
+    withFile(async (descriptor, read) => {
+      const writer = createLogWriter(descriptor)
+      const line = `${'x'.repeat(999)}\n`
+      for (let count = 0; count < 66; count++) writer.write(line)
+      writer.write('one more\n')
+      // No turn of the event loop, and so no timer, in between.
+      for (let round = 0; read().length < 66 * line.length && round < 5_000; round++) Bun.sleepSync(1)
+      expect(read()).toBe(line.repeat(66))
+      await until(() => read().endsWith('one more\n'), 'the line behind it')
+    }))
+
+  test.each([
+    ['is told to exit', 'process.exit(3)'],
+    ['throws', "setImmediate(() => { throw new Error('not caught') })"],
+    ['rejects', "setImmediate(() => void Promise.reject(new Error('not caught')))"],
+    ['comes to its end', ''],
+  ])('loses no line of a process that %s', async (_, end) => {
+    const child = run(`
+      import { createLogWriter, flushOnExit } from '@/lib/log-writer'
+      const writer = createLogWriter()
+      flushOnExit(writer)
+      for (let line = 0; line < 100; line++) writer.write('x'.repeat(1000) + '\\n')
+      writer.write('last words\\n')
+      ${end}
+    `)
+    const text = await new Response(child.stdout).text()
+    expect(text.split('\n').map((line) => line.length)).toEqual([...Array(100).fill(1000), 'last words'.length, 0])
+  })
+
   test('gives up quietly on a descriptor that is closed', async () => {
     const writer = createLogWriter(987_654)
     writer.write('nobody reads this\n')

@@ -1,7 +1,7 @@
 /** Log lines: one JSON object each, nothing secret in them, and nothing that a value could do to break out of its line. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createLogger, type LogFields, type LoggerOptions, type LogLevel } from '@/lib/logger'
+import { createLogger, type LogFields, type LoggerOptions, type LogLevel, type OwnFields } from '@/lib/logger'
 import { createRedactor } from '@/lib/redact'
 
 type Line = LogFields & { time: string; level: string; event: string }
@@ -38,11 +38,11 @@ describe('a log line', () => {
     expect(lines).toHaveLength(count)
   })
 
-  test('carries the fields of its child logger, which it may overwrite, but never its own frame', () => {
+  test('never lets its own frame be overwritten', () => {
     const { logger, last } = capture()
-    const child = logger.child({ requestId: 'r1', model: 'a' }).child({ model: 'b' })
-    child.info('attempt', { model: 'c', event: 'forged', level: 'forged', time: 'forged' })
-    expect(last()).toMatchObject({ requestId: 'r1', model: 'c', event: 'attempt', level: 'info' })
+    logger.info('attempt', { model: 'c', event: 'forged', level: 'forged', time: 'forged' })
+    expect(last()).toMatchObject({ model: 'c', event: 'attempt', level: 'info' })
+    expect(last().time).not.toBe('forged')
   })
 
   test('stays one line of plain JSON whatever the values are', () => {
@@ -83,6 +83,52 @@ describe('a log line', () => {
       },
     })
     expect(last().event).toBe('thrower')
+  })
+})
+
+describe('a log line of our own data', () => {
+  const plain = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom('acct_1', 'stop', ''),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(fc.constantFrom('input', 'output', 'flags'), tie('value')),
+    ),
+  }))
+
+  test('says what the dearer way says', () => {
+    const fields = fc.dictionary(fc.constantFrom('requestId', 'usage', 'flags', 'status'), plain.value)
+    const foreign = fc.dictionary(fc.constantFrom('model', 'reason'), fc.string({ unit: 'binary' }))
+    fc.assert(
+      fc.property(fields, foreign, (own, outside) => {
+        const { logger, lines } = capture({ now: () => 1_760_000_000_123 })
+        logger.infoOwn('chat', own as OwnFields, outside)
+        logger.info('chat', { ...outside, ...own })
+        expect(lines[0]).toBe(lines[1] as string)
+      }),
+    )
+  })
+
+  test('has secrets taken out of what is not ours, and long texts cut', () => {
+    const { logger, last } = capture({ redact: createRedactor(['correct-horse-battery']) })
+    const model = 'is correct-horse-battery, or sk-proj-abcdefghijklmnop'
+    logger.infoOwn('chat', { status: 200 }, { model, reason: 'x'.repeat(1_000_000) })
+    expect(last()).toMatchObject({ status: 200, model: 'is [redacted], or [redacted]' })
+    expect(String(last().reason).length).toBeLessThan(10_000)
+  })
+
+  test('is written at level info and above', () => {
+    for (const [level, count] of [
+      ['info', 1],
+      ['warn', 0],
+    ] as const) {
+      const { logger, lines } = capture({ level })
+      logger.infoOwn('chat', {}, {})
+      expect(lines).toHaveLength(count)
+    }
   })
 })
 
