@@ -1,6 +1,6 @@
 /** What the suite can be told on its command line. */
 
-export type Options = {
+type Options = {
   /** Ids of the faults to run; undefined for all. */
   only: ReadonlySet<string> | undefined
   isQuick: boolean

@@ -28,7 +28,7 @@ export type FaultResult = {
   notes: string[]
 }
 
-export type RunOptions = {
+type RunOptions = {
   folder: string
   seed: number
   isQuick: boolean

@@ -9,7 +9,7 @@ import type { World } from '@faults/world/world'
 import { until } from '@test/support/until'
 import type { Phase, Stage } from './fault'
 
-export type StageRecord = {
+type StageRecord = {
   complaints: string[]
   notes: string[]
   accountIds: string[]

@@ -4,7 +4,7 @@ import { print } from './print'
 
 export type Size = { accounts: number; records: number }
 export type Stores = { databaseUrl: string; redisUrl: string }
-export type Filled = { fillSeconds: number; bytesPerRecord: number; indexBytesPerRecord: number; databaseBytes: number }
+type Filled = { fillSeconds: number; bytesPerRecord: number; indexBytesPerRecord: number; databaseBytes: number }
 
 const CHUNK = 250_000
 const DAYS = 45

@@ -9,7 +9,7 @@ import { createFlusher } from '@/usage/flusher'
 import { accountIdOf, keyIdOf, type Size, type Stores } from './fill'
 import { print } from './print'
 
-export type FlusherFigures = { flusherFewPerSecond: number; flusherManyPerSecond: number }
+type FlusherFigures = { flusherFewPerSecond: number; flusherManyPerSecond: number }
 
 const EVENTS = 100_000
 const FEW_ACCOUNTS = 100

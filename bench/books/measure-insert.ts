@@ -4,7 +4,7 @@ import { connectDatabase } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf, keyIdOf } from './fill'
 
-export type InsertFigures = { serverMicrosPerRecord: number; walBytesPerRecord: number }
+type InsertFigures = { serverMicrosPerRecord: number; walBytesPerRecord: number }
 
 const BATCHES = 60
 const BATCH_SIZE = 2_000

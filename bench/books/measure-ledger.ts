@@ -14,7 +14,7 @@ import { nano } from '@/lib/money'
 import { accountIdOf, keyIdOf, type Stores } from './fill'
 import { print } from './print'
 
-export type LedgerFigures = {
+type LedgerFigures = {
   rebuildSeconds: number
   checkLedgerSeconds: number
   reconcileSumsSeconds: number

@@ -8,7 +8,7 @@ import { createReports } from '@/usage/reports'
 import { accountIdOf, type Size, type Stores } from './fill'
 import { percentile, print } from './print'
 
-export type UsageFigures = {
+type UsageFigures = {
   historyQueryP50Ms: number
   historyQueryP99Ms: number
   usageP50Ms: number

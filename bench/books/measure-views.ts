@@ -12,7 +12,7 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf } from './fill'
 import { percentile } from './print'
 
-export type ViewFigure = { name: string; milliseconds: number; rows: number }
+type ViewFigure = { name: string; milliseconds: number; rows: number }
 
 /** More than the five after which the server may settle on one plan for all values. */
 const REPEATS = 9

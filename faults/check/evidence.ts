@@ -6,7 +6,7 @@ import type { Sampler } from '@faults/world/sampler'
 import type { World } from '@faults/world/world'
 
 export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I9', 'I10'] as const
-export type Invariant = (typeof INVARIANTS)[number]
+type Invariant = (typeof INVARIANTS)[number]
 
 /** One broken invariant, for people. */
 export type Breach = { invariant: Invariant; detail: string }

@@ -5,7 +5,7 @@ import type { World } from '@faults/world/world'
 import { until } from '@test/support/until'
 import type { Breach } from './evidence'
 
-export interface HealthCheck {
+interface HealthCheck {
   check(): Promise<Breach[]>
   /** The largest growth of any gateway's memory since its baseline, in bytes. */
   growth(): number

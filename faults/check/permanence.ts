@@ -2,7 +2,7 @@
 import type { World } from '@faults/world/world'
 import type { Breach } from './evidence'
 
-export interface Permanence {
+interface Permanence {
   /** Compares the history with what it said at the last look. */
   check(): Promise<Breach[]>
 }

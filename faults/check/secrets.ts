@@ -6,7 +6,7 @@ import type { World } from '@faults/world/world'
 import { Cluster, type Redis } from 'ioredis'
 import type { Breach } from './evidence'
 
-export interface SecretSearch {
+interface SecretSearch {
   /** Looks at everything that was written since the last look. */
   check(sightings: readonly Sighting[]): Promise<Breach[]>
 }

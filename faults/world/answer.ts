@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 
 /** `chunked` and `length` keep the connection; `close` ends the body by ending the connection. */
-export type Framing = { kind: 'chunked' } | { kind: 'length'; bytes: number } | { kind: 'close' }
+type Framing = { kind: 'chunked' } | { kind: 'length'; bytes: number } | { kind: 'close' }
 
 export interface Answer {
   head(status: number, headers?: Record<string, string>, framing?: Framing): void

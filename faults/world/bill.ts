@@ -1,7 +1,7 @@
 /** What the scripted provider would charge us: an append-only list that it keeps by itself, and that nobody may correct. */
 
 /** One line: the tokens of one class that one call was served. `call` counts the provider's calls from zero. */
-export type BillLine = Readonly<{
+type BillLine = Readonly<{
   call: number
   marker: string
   kind: 'input' | 'output'

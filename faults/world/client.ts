@@ -30,7 +30,7 @@ export type Wish = {
  * connection; `silent` cleanly but without an end, which must never be; `refused` with a status; `unanswered` without one;
  * `hung-up` by ourselves.
  */
-export type Ending = 'complete' | 'error-event' | 'broken' | 'silent' | 'refused' | 'unanswered' | 'hung-up'
+type Ending = 'complete' | 'error-event' | 'broken' | 'silent' | 'refused' | 'unanswered' | 'hung-up'
 
 /** What the client saw. */
 export type Sighting = {

@@ -8,7 +8,7 @@ export const EVENT_STREAM = { 'content-type': 'text/event-stream' }
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
 /** How long an answer is and how fast it comes; read from the prompt, where the client has put it. */
-export type Pace = { words: number; pauseMs: number }
+type Pace = { words: number; pauseMs: number }
 
 /** Answers as asked: a stream or a whole answer, with usage. */
 export const defaultScript: Script = async (exchange) => {
@@ -18,13 +18,13 @@ export const defaultScript: Script = async (exchange) => {
 }
 
 /** The prompt's own wish. */
-export function paceOf({ call }: Exchange): Pace {
+function paceOf({ call }: Exchange): Pace {
   const match = /words=(\d+) pause=(\d+)/.exec(JSON.stringify(call.body.messages ?? ''))
   return { words: Number(match?.[1] ?? 5), pauseMs: Number(match?.[2] ?? 0) }
 }
 
 /** A complete stream, each word billed as it is written. Stops where the gateway goes away. */
-export async function answerStream(exchange: Exchange, pace: Pace): Promise<void> {
+async function answerStream(exchange: Exchange, pace: Pace): Promise<void> {
   const { answer } = exchange
   answer.head(200, EVENT_STREAM)
   if (!(await writeWords(exchange, pace))) return
@@ -46,7 +46,7 @@ export async function writeWords(exchange: Exchange, { words, pauseMs }: Pace): 
 }
 
 /** The end of a good stream: reason, usage, terminator, end of body. */
-export async function finishStream(answer: Answer, words: number): Promise<void> {
+async function finishStream(answer: Answer, words: number): Promise<void> {
   await answer.write(chunkEvent({}, 'stop'))
   await answer.write(usageEvent(words))
   await answer.write('data: [DONE]\n\n')
@@ -54,7 +54,7 @@ export async function finishStream(answer: Answer, words: number): Promise<void>
 }
 
 /** A whole answer after the time its words take. A provider that is told to stop bills what it had done by then. */
-export async function answerWhole(exchange: Exchange, { words, pauseMs }: Pace): Promise<void> {
+async function answerWhole(exchange: Exchange, { words, pauseMs }: Pace): Promise<void> {
   const { call, answer, bill } = exchange
   bill('input', BILLED_INPUT_TOKENS)
   await Promise.race([Bun.sleep(words * pauseMs), answer.gone])

@@ -1,7 +1,7 @@
 /** Makes a certificate that signs itself, for a provider that nobody should trust; no key lies in the repository. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-export type Certificate = { key: string; certificate: string }
+type Certificate = { key: string; certificate: string }
 
 const SEQUENCE = 0x30
 const SET = 0x31

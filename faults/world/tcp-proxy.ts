@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listen } from './upstream'
 
 /** Forwards one request that contains `pattern`, swallows whatever is answered on that connection, and resets it. */
-export type LostReply = { pattern: string; times: number; afterMs: number }
+type LostReply = { pattern: string; times: number; afterMs: number }
 
 export interface TcpProxy {
   readonly port: number

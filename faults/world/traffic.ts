@@ -4,7 +4,7 @@ import type { Customer } from './bank'
 import { CLIENT_FORMATS, type Sighting, send, type Wish } from './client'
 import type { Random } from './random'
 
-export type TrafficOptions = {
+type TrafficOptions = {
   customers: readonly Customer[]
   random: Random
   /** Addresses of the gateways now; asked before each request. */

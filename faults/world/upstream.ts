@@ -9,7 +9,7 @@ import { createRequestReader, type RawRequest } from './request-reader'
 import { defaultScript } from './scripts'
 
 /** One call as the provider saw it. */
-export type Call = {
+type Call = {
   index: number
   path: string
   headers: ReadonlyMap<string, string>

@@ -12,8 +12,6 @@ import { startProxy, type TcpProxy } from './tcp-proxy'
 import { startTlsUpstream } from './tls-upstream'
 import { startUpstream, type Upstream } from './upstream'
 
-export type WorldKind = 'single' | 'cluster'
-
 export type World = {
   folder: string
   postgres: StoreServer

@@ -9,10 +9,10 @@ import { inOrder } from './in-order'
 
 export type Account = { accountId: string; name: string; email: string; status: AccountStatus; createdAt: Date }
 
-export type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'email_taken' }
+type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'email_taken' }
 
 /** `email` is unique without regard to case; `name` has 1 to 200 characters. */
-export type NewAccount = { email: string; name: string }
+type NewAccount = { email: string; name: string }
 
 export interface Accounts {
   /** Creates an empty, active account. */

@@ -31,7 +31,7 @@ export type NewKey = Partial<KeyLimits> & {
 export type KeyChanges = Partial<KeyLimits> & { name?: string }
 
 /** `key` is the only copy of the key's text; it is not stored. */
-export type CreateKeyOutcome =
+type CreateKeyOutcome =
   | { kind: 'created'; keyId: string; key: string }
   | { kind: 'unknown_account' }
   | { kind: 'too_many_keys'; limit: number }

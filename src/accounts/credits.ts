@@ -8,13 +8,13 @@ import { MAX_NANO, type Nano, nano } from '@/lib/money'
 import { applyCredit } from './outbox'
 
 /** `amount` is not zero; a negative one is a correction that takes credit back and may leave a negative balance. */
-export type NewCredit = {
+type NewCredit = {
   accountId: string
   amount: Nano /** 1 to 200 characters, unique within the account. */
   reference: string
 }
 
-export type AddCreditOutcome =
+type AddCreditOutcome =
   /** In the history and in the ledger. `exists`: an earlier call with this reference and amount had added it. */
   | { kind: 'credited' | 'exists'; entryId: string; available: Nano }
   /** In the history; the ledger can't be told now, and the outbox does it as soon as it can. */

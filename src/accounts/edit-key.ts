@@ -28,7 +28,7 @@ export type KeyRow = typeof apiKeys.$inferSelect
 /** What is to become of a key; undefined where it is so already. */
 export type KeyEdit = { action: string; columns: Partial<typeof apiKeys.$inferInsert>; details: AuditDetails }
 
-export type EditRequest = {
+type EditRequest = {
   keyId: string
   /** Where given, only a key of this account is changed. */
   accountId: string | undefined

@@ -10,7 +10,7 @@ import { createBoundedMap } from '@/lib/bounded-map'
 import { withDeadline } from '@/lib/deadline'
 import { hashKey, isWellFormedKey } from './key-text'
 
-export type IdentifyOptions = {
+type IdentifyOptions = {
   /** Identities this process remembers. */
   memorySize?: number
   /** Milliseconds until the history counts as unreachable. */

@@ -16,14 +16,14 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 
-export type OutboxOptions = {
+type OutboxOptions = {
   /** Milliseconds between two looks while there is nothing to do or something fails. */
   intervalMs?: number
   /** Seconds after which an applied credit is told a second time. */
   confirmAfterSeconds?: number
 }
 
-export interface OutboxWorker {
+interface OutboxWorker {
   start(): void
   /** Resolves once the round that is running has ended, or after two seconds. */
   stop(): Promise<void>

@@ -9,7 +9,7 @@ import type { Violation } from '@/ledger/check/violation'
  */
 export type ReconcileDepth = 'sums' | 'records'
 
-export type ReconcileReport = { violations: Violation[]; accounts: number }
+type ReconcileReport = { violations: Violation[]; accounts: number }
 
 /** Of each kind, so that a broken disk doesn't print a million lines. */
 const MAX_VIOLATIONS_PER_KIND = 100

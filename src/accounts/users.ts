@@ -9,12 +9,9 @@ import { insertAccount } from './accounts'
 import { hashPassword } from './passwords'
 
 /** Without `name`, what stands before the @; without `accountId`, the account of that address or a new, empty one. */
-export type NewUser = { email: string; password: string; name?: string; role?: UserRole; accountId?: string }
+type NewUser = { email: string; password: string; name?: string; role?: UserRole; accountId?: string }
 
-export type CreateUserOutcome =
-  | { kind: 'created'; userId: string }
-  | { kind: 'email_taken' }
-  | { kind: 'unknown_account' }
+type CreateUserOutcome = { kind: 'created'; userId: string } | { kind: 'email_taken' } | { kind: 'unknown_account' }
 
 /**
  * Creates a user for an operator, who vouches for the address: it counts as verified, and its account is theirs. The caller

@@ -21,7 +21,7 @@ import { NANO_PER_USD, nano } from '@/lib/money'
 import { createAssetLoader } from './dashboard-assets/load'
 import type { TopUps } from './top-ups'
 
-export type DashboardParts = {
+type DashboardParts = {
   config: Config
   catalog: Catalog
   database: Database

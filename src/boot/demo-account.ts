@@ -14,7 +14,7 @@ const DEMO_EMAIL = 'demo@localhost.example'
 const DEMO_REFERENCE = 'demo-credit'
 const PASSWORD_CHARS = 16
 
-export type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; credits: Credits }
+type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; credits: Credits }
 
 /** The key's text and the password exist nowhere else. */
 export type DemoAccount = { key: string; email: string; password: string }

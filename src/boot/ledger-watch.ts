@@ -14,7 +14,7 @@ import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
 import type { DriftReport } from '@/metrics/metrics'
 
-export type LedgerWatchOptions = {
+type LedgerWatchOptions = {
   redis: RedisClient
   database: Database
   history: LedgerHistory

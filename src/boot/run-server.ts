@@ -8,9 +8,9 @@ import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { serve } from './serve'
 
-export type RunningServer = { gateway: Gateway; address: string; stop(): Promise<void> }
+type RunningServer = { gateway: Gateway; address: string; stop(): Promise<void> }
 
-export type RunServerOptions = {
+type RunServerOptions = {
   config: Config
   catalog: Catalog
   redisUrl: string

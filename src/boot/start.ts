@@ -24,7 +24,7 @@ export class FatalStartError extends Error {
 }
 
 /** A gateway that runs: where it is, and how it is stopped. */
-export type Running = { address: string; stop(signal: NodeJS.Signals): Promise<void> }
+type Running = { address: string; stop(signal: NodeJS.Signals): Promise<void> }
 
 /** The file each server process of several runs. */
 const MAIN = join(import.meta.dir, '..', 'main.ts')

@@ -1,9 +1,9 @@
 /** Runs several server processes on one port: starts them, starts a new one where one dies, and stops them together. */
 import type { Logger } from '@/lib/logger'
 
-export type Supervisor = { stop(signal: NodeJS.Signals): Promise<void> }
+type Supervisor = { stop(signal: NodeJS.Signals): Promise<void> }
 
-export type SuperviseOptions = {
+type SuperviseOptions = {
   count: number
   /** What each process runs, and the environment that tells it where the stores are. */
   command: string[]

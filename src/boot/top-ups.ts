@@ -22,7 +22,7 @@ export type TopUps = {
   expiry: ExpiryWorker
 }
 
-export type TopUpParts = { config: Config; database: Database; ledger: Ledger; clock: Clock; logger: Logger }
+type TopUpParts = { config: Config; database: Database; ledger: Ledger; clock: Clock; logger: Logger }
 
 /** Orders over the configured methods. The expiry worker is not started yet. */
 export function assembleTopUps({ config, database, ledger, clock, logger }: TopUpParts): TopUps {

@@ -11,7 +11,7 @@ import { readTiers } from './tiers'
 import type { Catalog, DefaultLimits, Provider } from './types'
 import { substituteVariables, VARIABLE_FORMS } from './variables'
 
-export type LoadCatalogOptions = {
+type LoadCatalogOptions = {
   /** Where the sandbox upstream listens; used for every provider if none of them has a key. */
   sandboxBaseUrl?: string
 }

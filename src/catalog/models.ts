@@ -14,7 +14,7 @@ export type ModelList = {
 }
 
 /** The counting library knows one vendor's vocabulary; others split the same text into up to twice as many tokens. */
-export const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
+const DEFAULT_TOKENIZER_SAFETY_FACTOR = 2
 
 const SLUG = '[A-Za-z0-9][A-Za-z0-9._-]{0,127}'
 

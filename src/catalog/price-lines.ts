@@ -4,10 +4,10 @@ import type { Nano, Pico } from '@/lib/money'
 import { pricesFor, requestCost } from './price'
 import type { Catalog } from './types'
 
-export type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
+type PricedClass = 'input' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h' | 'output'
 
 /** `price` in pico-USD per token. */
-export type PriceLine = { class: PricedClass; tokens: number; price: Pico }
+type PriceLine = { class: PricedClass; tokens: number; price: Pico }
 
 /** What `usage` of the model costs at the catalogue's prices, class by class; undefined where the model is not sold any more. */
 export function priceLines(

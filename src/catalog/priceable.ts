@@ -5,7 +5,7 @@ import { isJsonObject, type JsonValue } from '@/lib/json'
 import type { Model } from './types'
 
 /** The quirk of a provider whose extra charges the operator bears: nothing is refused there. */
-export const UNPRICED_EXTRAS_QUIRK = 'unpriced-extras'
+const UNPRICED_EXTRAS_QUIRK = 'unpriced-extras'
 
 /** Ways of service that cost the catalogue's price or less. Faster ones cost a multiple that usage does not show. */
 const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'unspecified'])

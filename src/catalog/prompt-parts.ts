@@ -3,7 +3,7 @@ import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock, MediaSource, Signature } from '@/chat/request'
 import type { JsonValue } from '@/lib/json'
 
-export interface PromptVisitor {
+interface PromptVisitor {
   text(text: string): void
   /** A schema, or a field that the hub has no word for, which the model reads in some form. */
   json(value: JsonValue): void
@@ -13,7 +13,7 @@ export interface PromptVisitor {
   media(media: MediaSize): void
 }
 
-export type MediaSize = { mostTokens: number; usualTokens: number; bodyChars: number }
+type MediaSize = { mostTokens: number; usualTokens: number; bodyChars: number }
 
 /**
  * The most one image costs at any provider on sale: 10,000 patches of an image in original detail, times the 1.2 that small

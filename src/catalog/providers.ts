@@ -7,9 +7,9 @@ import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
 /** A whole answer that isn't streamed arrives with its first byte, so that limit must leave time to write it. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
-export const DEFAULT_API_VERSION = 'v1beta'
-export const DEFAULT_DRAIN_SECONDS = 30
-export const DEFAULT_DRAINS_AT_ONCE = 50
+const DEFAULT_API_VERSION = 'v1beta'
+const DEFAULT_DRAIN_SECONDS = 30
+const DEFAULT_DRAINS_AT_ONCE = 50
 
 const SANDBOX_KEY = 'sandbox'
 const KEY_ID_CHARS = 12

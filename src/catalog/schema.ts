@@ -68,8 +68,8 @@ const PRICES = {
   cacheWritePer1mTokens: Type.Optional(price),
   cacheWrite1hPer1mTokens: Type.Optional(price),
 }
-export const PriceListSchema = strict(PRICES)
-export const PriceStepSchema = strict({ aboveInputTokens: tokens, ...PRICES })
+const PriceListSchema = strict(PRICES)
+const PriceStepSchema = strict({ aboveInputTokens: tokens, ...PRICES })
 
 export const ModelSchema = strict({
   id: Type.String({ description: 'a model id' }),

@@ -4,10 +4,10 @@ import type { ModelList } from './models'
 import { type TierFile, TierSchema } from './schema'
 import type { Model, Tier } from './types'
 
-export type TierList = { offered: Map<string, Tier>; notOffered: string[] }
+type TierList = { offered: Map<string, Tier>; notOffered: string[] }
 
 /** The strategies that routing knows. */
-export const STRATEGIES = ['smart', 'fast', 'cheap'] as const
+const STRATEGIES = ['smart', 'fast', 'cheap'] as const
 
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 

@@ -5,9 +5,9 @@ import type { JsonValue } from '@/lib/json'
  * The value with every variable replaced, the variables that had neither a value nor a default, and the places of strings
  * with a `${` that begins no variable.
  */
-export type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[] }
+type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[] }
 /** `place` is the string's path in the file, e.g. `providers.provider2.baseUrl`. */
-export type MissingVariable = { place: string; name: string }
+type MissingVariable = { place: string; name: string }
 
 /** How a variable is written, in words for a message. */
 export const VARIABLE_FORMS = `\${NAME} or \${NAME:-default}`

@@ -38,7 +38,7 @@ export const STATUS_OF_KIND: Record<ErrorKind, number> = {
   timeout: 504,
 }
 
-export type GatewayErrorOptions = {
+type GatewayErrorOptions = {
   /** The request field at fault, e.g. `messages[3].content`. */
   param?: string
   /** A machine-readable word finer than the kind, e.g. `key_budget_exceeded`. */

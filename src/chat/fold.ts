@@ -3,7 +3,7 @@ import { assertNever } from '@/lib/assert'
 import type { ChatEvent } from './event'
 import type { AnswerBlock, ChatResponse, Choice } from './response'
 
-export interface Folder {
+interface Folder {
   push(event: ChatEvent): void
   /** The answer so far. Choices in order of their index, blocks in order of their start. */
   response(): ChatResponse

@@ -1,7 +1,7 @@
 /** What an operator command is: its words, its options, and what it does with the stores of a gateway. */
 import type { Services } from './services'
 
-export type Option = {
+type Option = {
   /** What stands for the value in the help, e.g. `USD`. */
   value: string
   isRequired: boolean

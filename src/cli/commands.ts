@@ -8,10 +8,10 @@ import { LEDGER_COMMANDS } from './ledger-commands'
 import type { Services } from './services'
 import { USER_COMMANDS } from './user-commands'
 
-export const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...LEDGER_COMMANDS, ...USER_COMMANDS]
+const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...LEDGER_COMMANDS, ...USER_COMMANDS]
 
 /** `work` needs the stores; `help` is only printed. */
-export type Parsed = { kind: 'help'; text: string } | { kind: 'work'; run(services: Services): Promise<CommandResult> }
+type Parsed = { kind: 'help'; text: string } | { kind: 'work'; run(services: Services): Promise<CommandResult> }
 
 /** Understands `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
 export function parseCommand(args: readonly string[]): Parsed {

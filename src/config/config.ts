@@ -61,7 +61,7 @@ export type Config = {
   crashAt: string | undefined
 }
 
-export type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
+type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
 
 /** Validates the settings in `environment`. Returns every fault, by variable name; secrets are never quoted. */
 export function loadConfig(environment: Environment): ConfigResult {

@@ -5,7 +5,7 @@ import { queryClient } from './query'
 import { VIEWER_KEY } from './session'
 
 /** USD as decimal texts. */
-export type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
+type LiveBalance = { balance: string; available: string; held: string; spentThisMonth: string }
 
 const BALANCE_KEY = ['live', 'balance'] as const
 const EVENTS_PATH = '/dashboard/api/events'

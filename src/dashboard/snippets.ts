@@ -12,7 +12,7 @@ export type SnippetCall = {
   maxTokens: number | undefined
 }
 
-export type Snippet = { id: 'curl' | 'openai' | 'anthropic' | 'genai' | 'python'; label: string; code: string }
+type Snippet = { id: 'curl' | 'openai' | 'anthropic' | 'genai' | 'python'; label: string; code: string }
 
 /** Stands for a key that is not shown. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'

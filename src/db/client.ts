@@ -8,7 +8,7 @@ import * as historySchema from './schema'
 /** Every table. */
 const schema = { ...historySchema, ...authSchema, ...ordersSchema }
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   /** Connections of this pool; opened when they are needed. */
   maxConnections?: number
   /** The server ends a statement after this time; 0 = never. */

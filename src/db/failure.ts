@@ -5,7 +5,7 @@ import { AssertionError } from '@/lib/assert'
  * `data`: this input can never be stored. `conflict`: lost a race with another transaction, worth an immediate retry.
  * `unavailable`: everything else (down, hung, full, wrong schema): no input is to blame, wait and retry.
  */
-export type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
+type DatabaseFailure = 'data' | 'conflict' | 'unavailable'
 
 /** Classes 21 (a row twice in one statement), 22 (data exception) and 23 (integrity constraint) blame the values. */
 const DATA_STATE = /^2[123]/

@@ -12,7 +12,7 @@ import usage from './migrations/0007_usage.sql' with { type: 'text' }
 import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
-export type Migration = { id: number; name: string; sql: string }
+type Migration = { id: number; name: string; sql: string }
 
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: 'history', sql: history },
@@ -25,7 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 8, name: 'room_for_updates', sql: roomForUpdates },
 ]
 
-export type MigrateOptions = {
+type MigrateOptions = {
   migrations?: readonly Migration[]
   /** Told of every migration that this call has applied. */
   onApplied?: (migration: Migration) => void

@@ -13,7 +13,7 @@ import { newRequestId } from './request-id'
 import { requireActiveKey } from './require-active-key'
 
 /** How one format asks for a count and is told it. */
-export type CountEndpoint = {
+type CountEndpoint = {
   format: Format
   decode(body: JsonObject): ChatRequest
   encode(inputTokens: number): JsonObject

@@ -2,7 +2,7 @@
 import { GatewayError } from '@/chat/error'
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-export type JsonBody = { json: JsonObject; bytes: number }
+type JsonBody = { json: JsonObject; bytes: number }
 
 export type BodyLimits = {
   maxBodyBytes: number

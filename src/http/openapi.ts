@@ -2,9 +2,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 
-export type OperationTag = 'Inference' | 'Models' | 'Usage' | 'Operations'
+type OperationTag = 'Inference' | 'Models' | 'Usage' | 'Operations'
 
-export type OperationOptions = {
+type OperationOptions = {
   tag: OperationTag
   summary: string
   description: string

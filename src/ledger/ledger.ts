@@ -84,7 +84,7 @@ export interface Ledger {
   unsyncedEventCount(): Promise<number>
 }
 
-export type LedgerOptions = {
+type LedgerOptions = {
   redis: RedisClient
   history: LedgerHistory
   defaultLimits: DefaultLimits

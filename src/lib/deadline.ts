@@ -4,7 +4,7 @@
 export const LATE: unique symbol = Symbol('late')
 
 /** One span of time for several waits in a row. */
-export interface Deadline {
+interface Deadline {
   /** Settles as `work` does, or resolves to {@link LATE} once the time is up. What fails after that fails unheard. */
   orLate<T>(work: PromiseLike<T>): Promise<T | typeof LATE>
   /** Frees the timer. To be called however the waiting ends. */

@@ -1,7 +1,7 @@
 /** Reads JSON that a person wrote: syntax errors are told by line and column, and repeated names are errors too. */
 import { type JsonObject, type JsonValue, parseJson } from './json'
 
-export type JsonTextResult =
+type JsonTextResult =
   | { kind: 'parsed'; value: JsonValue }
   /** `line` and `column` count from 1. */
   | { kind: 'broken'; line: number; column: number; message: string }

@@ -1,6 +1,6 @@
 /** Waiting between the rounds of a background worker, which its stop must be able to cut short. */
 
-export interface Pause {
+interface Pause {
   /** Resolves after `milliseconds`, or at once when `end` is or was called. */
   wait(milliseconds: number): Promise<void>
   /** Ends the running wait and every later one. */

@@ -9,7 +9,7 @@ export type SseEvent = { event: string | undefined; data: string | undefined; ra
 /** What an encoder wants to send: `event` is left out where the format has no event names. */
 export type Frame = { event?: string; data: string }
 
-export interface SseParser {
+interface SseParser {
   /** Takes the next bytes, split anywhere, and returns the blocks they complete. */
   push(bytes: Uint8Array): SseEvent[]
   /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */

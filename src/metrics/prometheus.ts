@@ -24,7 +24,7 @@ export interface PrometheusMetrics extends Metrics {
   stop(): void
 }
 
-export type PrometheusOptions = {
+type PrometheusOptions = {
   catalog: Catalog
   /** Tells the processes that share one port apart; undefined where there is one only. */
   process?: string | undefined

@@ -2,7 +2,7 @@
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 import { entryOf } from './traffic-totals'
 
-export type AttemptTotal = { count: number; milliseconds: number }
+type AttemptTotal = { count: number; milliseconds: number }
 
 export type RoutingTotals = {
   note(event: RoutingEvent): void

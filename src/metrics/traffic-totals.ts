@@ -8,7 +8,7 @@ import { BILLING_RULES, type BillingRule, EVENT_FLAGS, type EventFlag } from '@/
 import type { AnsweredRequest } from './metrics'
 
 /** The sums of one (client format, model, provider), all names of ours. */
-export type Lane = {
+type Lane = {
   format: string
   model: string
   provider: string
@@ -18,7 +18,7 @@ export type Lane = {
   costNano: number
 }
 
-export type ChargeRule = BillingRule | 'free'
+type ChargeRule = BillingRule | 'free'
 
 export interface TrafficTotals {
   answered(request: AnsweredRequest): void
@@ -31,7 +31,7 @@ export interface TrafficTotals {
 }
 
 /** The provider of a request that never got to one. */
-export const NO_PROVIDER = 'none'
+const NO_PROVIDER = 'none'
 
 /** Creates totals of nothing. */
 export function createTrafficTotals(): TrafficTotals {

@@ -50,7 +50,7 @@ export type Origin = {
   allowedModels?: AllowedModelIds
 }
 
-export type RouterOptions = {
+type RouterOptions = {
   catalog: Catalog
   clock: Clock
   random?: () => number

@@ -20,14 +20,14 @@ export type UpstreamAnswer = {
   abort(): void
 }
 
-export type UpstreamChunk =
+type UpstreamChunk =
   | { kind: 'bytes'; bytes: Uint8Array }
   | { kind: 'done' }
   | { kind: 'failed'; failure: UpstreamFailure }
 
-export type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
+type UpstreamBody = { kind: 'body'; bytes: Uint8Array } | { kind: 'failed'; failure: UpstreamFailure }
 
-export type UpstreamCall = {
+type UpstreamCall = {
   target: Target
   key: ProviderKey
   format: Format

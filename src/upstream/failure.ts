@@ -61,7 +61,7 @@ const SECRET_SHAPES = [
  * A provider's words, fit for a caller: our configured secrets, anything shaped like a key, an organisation id or an address
  * are cut out, and the length is bounded.
  */
-export function scrub(message: string, provider: Provider): string {
+function scrub(message: string, provider: Provider): string {
   let text = message.slice(0, 4 * MAX_MESSAGE_CHARS)
   for (const key of provider.keys) text = text.replaceAll(key.secret, '[redacted]')
   for (const value of Object.values(provider.headers))

@@ -6,7 +6,7 @@
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'
 
-export interface ReachTest {
+interface ReachTest {
   /**
    * Calls `onSilence` once, `connectMs` milliseconds from now at the earliest, where nothing takes connections at the
    * address of `baseUrl`. A refused connection or an unknown name is left to the call itself, which fails at once.
@@ -14,7 +14,7 @@ export interface ReachTest {
   watch(baseUrl: string, connectMs: number, onSilence: () => void): ReachWatch
 }
 
-export type ReachWatch = {
+type ReachWatch = {
   /** The call was answered: the address is known to be reachable for a while. */
   answered(): void
   /** Nobody waits any more. */

@@ -7,7 +7,7 @@ import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
 /** The body of `GET /v1/usage`. Amounts are USD. */
-export type UsageSummary = {
+type UsageSummary = {
   /** Available and held together. Below zero where a request cost more than was left. */
   credits_remaining: number
   credits_used: number
@@ -18,7 +18,7 @@ export type UsageSummary = {
   recentUsage: UsageEntry[]
 }
 
-export type UsageEntry = {
+type UsageEntry = {
   model: string
   inputTokens: number
   outputTokens: number

@@ -7,7 +7,7 @@ import { randomBase62 } from '@/lib/ids'
 /** One entry of one shard's stream; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; id: string; fields: string[] }
 
-export type ReadResult = {
+type ReadResult = {
   entries: StreamEntry[]
   /** Entries that were in the group's hands but are no longer in the stream: somebody has trimmed it, and events are lost. */
   lost: number
@@ -15,7 +15,7 @@ export type ReadResult = {
   failure: unknown
 }
 
-export interface ShardStreams {
+interface ShardStreams {
   /** Takes about `limit` entries that no worker has taken yet. Throws where no shard at all can be read. */
   readNew(limit: number): Promise<ReadResult>
   /** Takes over entries that a worker took at least `minIdleMs` ago and never acknowledged. */

@@ -6,7 +6,7 @@ import type { StreamEntry } from './shard-streams'
 /** An entry that can't become a record, and why; `event` where it could at least be read. */
 export type Suspect = { entry: StreamEntry; event: UsageEvent | undefined; reason: string }
 
-export type StoreResult = {
+type StoreResult = {
   /** Entries whose events are in the history now, whoever put them there. */
   stored: StreamEntry[]
   suspects: Suspect[]
@@ -20,7 +20,7 @@ export type StoreResult = {
 const MAX_CONFLICTS = 5
 
 /** Writes events in one transaction and returns how many were new. Has to answer or reject in bounded time. */
-export type WriteEvents = (events: readonly UsageEvent[]) => Promise<number>
+type WriteEvents = (events: readonly UsageEvent[]) => Promise<number>
 
 /** Stores `entries` by `write`. Throws where the database is at fault; then nothing or some of it was written. */
 export async function storeEntries(write: WriteEvents, entries: readonly StreamEntry[]): Promise<StoreResult> {

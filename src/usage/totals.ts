@@ -35,7 +35,7 @@ export type DayTotal = {
   firstTokenCount: number
 }
 
-export type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
+type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
 
 /** Sums `events`. Asserts that no sum leaves the range of an amount. */
 export function totalsOf(events: readonly UsageEvent[]): UsageTotals {
@@ -49,11 +49,6 @@ export function totalsOf(events: readonly UsageEvent[]): UsageTotals {
     addToDay(days, event, moment.day)
   }
   return { accounts: [...accounts.values()], keys: [...keys.values()], days: [...days.values()] }
-}
-
-/** The calendar month of a moment in UTC as yyyymm. */
-export function utcMonth(atMs: number): number {
-  return utcDay(atMs).month
 }
 
 function addToAccount(accounts: Map<string, AccountTotal>, event: UsageEvent, month: number): void {

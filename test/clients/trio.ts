@@ -2,7 +2,7 @@
 import { type CatalogFile, type GatewayOptions, startGateway, type TestGateway } from '@test/support/gateway'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 
-export type TrioOptions = Partial<GatewayOptions> & {
+type TrioOptions = Partial<GatewayOptions> & {
   /** Where the providers are, without a path; the gateway's own scripted upstream where absent. */
   origin?: string
   quirks?: Partial<Record<FormatName, string[]>>

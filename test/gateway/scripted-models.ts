@@ -17,7 +17,7 @@ export interface ScriptedModels {
   ask(question: Question): Promise<{ response: Response; text: string }>
 }
 
-export type Question = {
+type Question = {
   format: FormatName
   model: string
   fallback?: string[]

@@ -37,7 +37,7 @@ export const RECORD: UsageRecord = {
 }
 
 /** One event that was logged. */
-export type LogLine = { level: string; event: string; fields: Record<string, unknown> | undefined }
+type LogLine = { level: string; event: string; fields: Record<string, unknown> | undefined }
 
 /** A logger that keeps what it is told. */
 export function memoryLogger(): Logger & { lines: LogLine[] } {

@@ -2,7 +2,7 @@
 
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
-import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { eventsKey, shardOf } from '@/ledger/store/names'
 import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
 import { nano } from '@/lib/money'
 
@@ -128,5 +128,3 @@ function count(counter: { month: number; spentThisMonth: number }, event: UsageE
   if (month > counter.month) Object.assign(counter, { month, spentThisMonth: event.cost })
   else if (month === counter.month) counter.spentThisMonth += event.cost
 }
-
-export const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)

@@ -5,7 +5,7 @@ const UNIT = 60_000
 const MAX_LIMIT = 10_000_000_000
 const MIN_LEVEL = -2 * MAX_LIMIT * UNIT
 
-export type ModelHold = {
+type ModelHold = {
   payer: Payer
   state: 'open' | 'settled' | 'released' | 'expired'
   amount: number
@@ -20,7 +20,7 @@ export type ModelHold = {
 /** A level that is known up to how fast the machine was: real time passes while the test runs. */
 type Bucket = { low: number; high: number; elapsedMs: number; sinceMs: number } | undefined
 
-export type ModelKey = {
+type ModelKey = {
   status: 'active' | 'deactivated' | 'deleted'
   requestsPerMinute: number
   tokensPerMinute: number
@@ -33,7 +33,7 @@ export type ModelKey = {
   tokens: Bucket
 }
 
-export type ModelEvent = { eventId: string; holdId: string; keyId: string; cost: number; seq: number }
+type ModelEvent = { eventId: string; holdId: string; keyId: string; cost: number; seq: number }
 
 export type ModelAccount = {
   status: 'active' | 'suspended'
@@ -49,7 +49,7 @@ export type ModelAccount = {
   books: Map<string, ModelEvent>
 }
 
-export type Expected = { kind: string; [field: string]: unknown }
+type Expected = { kind: string; [field: string]: unknown }
 
 /** The holds that are open, of the account or of one of its keys. */
 export function openHolds(account: ModelAccount, keyId?: string): ModelHold[] {

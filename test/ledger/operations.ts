@@ -10,7 +10,7 @@ import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, sav
 /** A hold is named by a number: of those known, or a new one. */
 type Named = { client: number; who: number; hold: number }
 
-export type Operation =
+type Operation =
   | (Named & {
       kind: 'reserve'
       amount: number

@@ -5,7 +5,7 @@ import OpenAI from 'openai'
 import type { FormatName } from '@/chat/format-name'
 import { assert } from '@/lib/assert'
 
-export type LoopOptions = {
+type LoopOptions = {
   baseUrl: string
   key: string
   isStream: boolean
@@ -16,7 +16,7 @@ export type LoopOptions = {
 }
 
 /** Asks `first`, answers its calls with "Sunny", and asks `second`. Both are model ids. */
-export type Loop = (options: LoopOptions, first: string, second: string) => Promise<void>
+type Loop = (options: LoopOptions, first: string, second: string) => Promise<void>
 
 export const LOOPS: Record<FormatName, Loop> = {
   'chat-completions': openaiLoop,

@@ -6,7 +6,7 @@ import { assert } from '@/lib/assert'
 import { UPSTREAM_MODEL } from './expectation'
 import type { Case, Cell, Group, Mode } from './types'
 
-export type Lane = { client: FormatName; provider: FormatName; mode: Mode }
+type Lane = { client: FormatName; provider: FormatName; mode: Mode }
 
 /** Where a cell takes place: its public model, its customer, and what its provider has been called with. */
 export type Seat = {
@@ -23,12 +23,12 @@ export interface MatrixGateway {
   stop(): Promise<void>
 }
 
-export const LANES: readonly Lane[] = FORMAT_NAMES.flatMap((client) =>
+const LANES: readonly Lane[] = FORMAT_NAMES.flatMap((client) =>
   FORMAT_NAMES.flatMap((provider) => modesOf(client).map((mode): Lane => ({ client, provider, mode }))),
 )
 
 /** The modes a client of a format can ask for. */
-export function modesOf(client: FormatName): Mode[] {
+function modesOf(client: FormatName): Mode[] {
   return client === 'generate-content' ? ['json', 'stream', 'array'] : ['json', 'stream']
 }
 

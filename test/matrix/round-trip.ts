@@ -11,7 +11,7 @@ import { differences } from './expectation'
 import { respondWith } from './provider'
 import { objects } from './read/reading'
 
-export type RoundTripCell = {
+type RoundTripCell = {
   trip: RoundTrip
   client: FormatName
   /** Who is asked with the history. */

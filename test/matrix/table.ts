@@ -3,7 +3,7 @@ import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { GROUPS } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
 import { noteOn } from './expectation'
-import { cellsOf, LANES } from './lanes'
+import { cellsOf } from './lanes'
 import { isSignedAgain, ROUND_TRIP_CELLS } from './round-trip'
 import type { Case, Cell, Group } from './types'
 
@@ -106,6 +106,3 @@ proofs; the gateway then puts back what it kept by the ids of the calls.
 ${rows.join('\n')}
 `
 }
-
-/** How many lanes a full row has; shown by the command. */
-export const LANE_COUNT = LANES.length

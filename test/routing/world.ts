@@ -5,7 +5,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
 import type { Pico } from '@/lib/money'
 
-export const ALL_CAPABILITIES: Capability[] = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema']
+const ALL_CAPABILITIES: Capability[] = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema']
 
 export type ManualClock = Clock & { advance(milliseconds: number): void }
 

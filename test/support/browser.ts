@@ -12,7 +12,7 @@ const DESKTOP = { width: 1280, height: 900 }
 const ACTION_TIMEOUT_MS = 20_000
 
 /** Where the gateway is, and the `cookie` header of a signed-in person. */
-export type PageOptions = {
+type PageOptions = {
   url: string
   cookie?: string
   /** Pixels; 1280 unless said. 360 is the narrowest phone that has to work. */

@@ -86,7 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   })
 }
 
-export type StoreAddresses = { redisUrl: string; databaseUrl: string }
+type StoreAddresses = { redisUrl: string; databaseUrl: string }
 
 type Launch = {
   config: Config

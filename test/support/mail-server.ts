@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { assert } from '@/lib/assert'
 import { until } from './until'
 
-export type ReceivedMail = { from: string; to: string; text: string }
+type ReceivedMail = { from: string; to: string; text: string }
 
 export interface MailServer {
   /** For SMTP_URL. */

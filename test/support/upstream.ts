@@ -77,7 +77,7 @@ export function eventStream(...events: unknown[]): Response {
   return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-export type Usage = { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+type Usage = { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 
 /** A chat-completions usage object. */
 export function usageOf(promptTokens: number, completionTokens: number): Usage {

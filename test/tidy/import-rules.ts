@@ -1,6 +1,7 @@
 /** Who may import whom: the table of docs/ARCHITECTURE.md, cycles, and how an import is written. */
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Import, Source, Violation } from './source'
+import { findTarget, resolveLocal } from './tree'
 
 /** The wing of people: its own door, and behind it those who buy, sign in, look at usage and watch over others. */
 const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
@@ -117,12 +118,6 @@ function formatComplaint(path: string, target: string): string | undefined {
   return `${from.side ?? 'what both sides share'} may not import ${to.side}: put it beside the two sides`
 }
 
-/** The path of a file of our own that `specifier` names, without its extension; undefined for packages. */
-function resolveLocal(path: string, specifier: string): string | undefined {
-  if (specifier.startsWith('@/')) return `src/${specifier.slice(2)}`
-  return specifier.startsWith('.') ? join(dirname(path), specifier) : undefined
-}
-
 /** The row of the table that a path belongs to. */
 function areaOf(path: string): string {
   const parts = path.split('/')
@@ -139,9 +134,5 @@ function formatPlace(path: string): { format: string; side: string | undefined }
 
 function localTargets(source: Source, sources: readonly Source[]): string[] {
   const paths = new Set(sources.map((other) => other.path))
-  return source.imports.flatMap(({ specifier }) => {
-    const base = resolveLocal(source.path, specifier)
-    const found = [base, `${base}.ts`, `${base}.tsx`, `${base}/index.ts`].find((path) => path && paths.has(path))
-    return found ? [found] : []
-  })
+  return source.imports.flatMap(({ specifier }) => findTarget(source.path, specifier, paths) ?? [])
 }

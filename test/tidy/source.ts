@@ -7,7 +7,7 @@ export type Violation = { path: string; line: number; rule: string; detail: stri
 export type Import = { specifier: string; line: number; isTypeOnly: boolean }
 
 /** `ownLines` leaves out the lines of functions nested inside, because closures take the place of classes here. */
-export type FunctionSize = { name: string; line: number; ownLines: number }
+type FunctionSize = { name: string; line: number; ownLines: number }
 
 export type SyntaxNode = { type: string; line: number; fields: Record<string, unknown> }
 

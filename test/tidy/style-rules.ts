@@ -2,7 +2,7 @@
 import type { Source, SyntaxNode, Violation } from './source'
 
 export const MAX_FILE_LINES = 300
-export const MAX_FUNCTION_LINES = 70
+const MAX_FUNCTION_LINES = 70
 export const MAX_MEDIAN_LINES = 90
 
 /** The only files that may look at the process's environment. */

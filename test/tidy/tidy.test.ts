@@ -1,15 +1,15 @@
 /** The structure of src/ as a test: who imports whom, sizes, headers, forbidden syntax, Lua headers, migration numbers. */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename } from 'node:path'
+import { checkExports } from './export-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkLua, checkMigrations } from './script-rules'
-import { readSource, type Violation } from './source'
+import type { Violation } from './source'
 import { checkStyle, MAX_MEDIAN_LINES, median } from './style-rules'
+import { listFiles, readText, readTrees } from './tree'
 
-const ROOT = join(import.meta.dir, '..', '..')
-const FILES = (readdirSync(join(ROOT, 'src'), { recursive: true }) as string[]).map((path) => `src/${path}`).sort()
-const SOURCES = FILES.filter((path) => /\.tsx?$/.test(path)).map((path) => readSource(path, read(path)))
+const TREES = readTrees()
+const SOURCES = TREES.src
 const MEDIAN = median(SOURCES.map((source) => source.lines))
 
 describe('the structure of src/', () => {
@@ -34,20 +34,19 @@ describe('the structure of src/', () => {
   })
 
   test('Lua scripts say what they do', () => {
-    const scripts = FILES.filter((path) => path.endsWith('.lua'))
-    expect(format(scripts.flatMap((path) => checkLua(path, read(path))))).toEqual([])
+    const scripts = listFiles('src').filter((path) => path.endsWith('.lua'))
+    expect(format(scripts.flatMap((path) => checkLua(path, readText(path))))).toEqual([])
   })
 
   test('migrations are numbered without gaps', () => {
-    const folder = join(ROOT, 'src/db/migrations')
-    const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
-    expect(format(checkMigrations(names))).toEqual([])
+    const names = listFiles('src/db/migrations').map((path) => basename(path))
+    expect(format(checkMigrations(names.filter((name) => name.endsWith('.sql'))))).toEqual([])
+  })
+
+  test('every export has a taker', () => {
+    expect(format(checkExports(Object.values(TREES).flat()))).toEqual([])
   })
 })
-
-function read(path: string): string {
-  return readFileSync(join(ROOT, path), 'utf8')
-}
 
 function format(violations: Violation[]): string[] {
   return violations.map(({ path, line, rule, detail }) => `${path}:${line} [${rule}] ${detail}`)

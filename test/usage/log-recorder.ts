@@ -1,7 +1,7 @@
 /** A logger that keeps what it is told, for tests that expect an event to be reported. */
 import { createLogger, type Logger } from '@/lib/logger'
 
-export type LogLine = { level: string; event: string; [field: string]: unknown }
+type LogLine = { level: string; event: string; [field: string]: unknown }
 
 /** `events` returns the lines of one event name since the last `clear`. */
 export function logRecorder(): { logger: Logger; events(name: string): LogLine[]; clear(): void } {

@@ -4,8 +4,8 @@ import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { BILLING_RULES, EVENT_FLAGS, type EventFlag, type UsageEvent } from '@/ledger/usage-event'
 import { NOON_MS, usageEvent } from './sample-events'
 
-export const KEYS = ['key_a', 'key_b', 'key_c']
-export const MODELS = ['svc/alpha', 'svc/beta', 'svc/gamma']
+const KEYS = ['key_a', 'key_b', 'key_c']
+const MODELS = ['svc/alpha', 'svc/beta', 'svc/gamma']
 const REQUESTED = ['auto-smart', ...MODELS]
 const DAY_MS = 86_400_000
 /** The made-up events lie within so many days before {@link NOON_MS}. */

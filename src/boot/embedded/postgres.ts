@@ -13,7 +13,7 @@ import { type EmbeddedServer, type Launch, type Progress, runServer, type Server
  * `dataDir` gets a folder `postgres`. `settings` adds or replaces server settings. `attach` uses a live gateway's
  * server on the same data instead of refusing.
  */
-export type EmbeddedPostgresOptions = {
+type EmbeddedPostgresOptions = {
   dataDir: string
   progress: Progress
   attach?: boolean

@@ -10,7 +10,7 @@ export type ServerProcess = {
   signal(name: NodeJS.Signals): void
 }
 
-export type SpawnOptions = {
+type SpawnOptions = {
   command: readonly string[]
   environment: Readonly<Record<string, string>>
   workingDirectory: string
@@ -72,7 +72,7 @@ export function deathSignalPrefix(signal: NodeJS.Signals): readonly string[] {
 
 let supportsDeathSignal: boolean | undefined
 
-export type RunOptions = {
+type RunOptions = {
   environment?: Readonly<Record<string, string>>
   workingDirectory?: string
   input?: string

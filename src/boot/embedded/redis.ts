@@ -13,7 +13,7 @@ import { type EmbeddedServer, type Launch, type Progress, runServer, type Server
  * redis.conf. `attach` uses a live gateway's server on the same data instead of refusing. `environment` is where PATH
  * and proxy settings are read from; without it, PATH is this process's own.
  */
-export type EmbeddedRedisOptions = {
+type EmbeddedRedisOptions = {
   dataDir: string
   cacheDir: string
   progress: Progress

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** The part of a request that the sandbox looks at, in the terms of chat-completions, whatever format it came in. */
-export type SandboxRequest = {
+type SandboxRequest = {
   messages: readonly { role: string; content: string | readonly { text?: string }[] | null }[]
   tools?: readonly { function: { name: string; parameters?: object } }[]
   tool_choice?: unknown
@@ -11,10 +11,10 @@ export type SandboxRequest = {
   max_completion_tokens?: unknown
 }
 
-export type SandboxUsage = { inputTokens: number; outputTokens: number }
+type SandboxUsage = { inputTokens: number; outputTokens: number }
 
 /** Text, possibly cut short at the request's token limit, or one call of a tool that the request offers. */
-export type SandboxAnswer =
+type SandboxAnswer =
   | { kind: 'text'; text: string; isCutShort: boolean; usage: SandboxUsage }
   | { kind: 'tool-call'; name: string; arguments: JsonObject; usage: SandboxUsage }
 

@@ -31,7 +31,7 @@ export type Launch = {
 }
 
 /** `attach` uses the server of a live gateway on the same data instead of refusing; `port` fixes the port. */
-export type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
+type RunOptions = { directory: string; progress: Progress; attach: boolean; port: number | undefined }
 
 /** Where a gateway says which server it runs, for commands that attach to it. */
 const STATE_FILE = 'server.json'

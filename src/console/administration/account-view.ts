@@ -21,10 +21,10 @@ export type AccountView = Account & {
   orders: Order[]
 }
 
-export type AccountUser = { userId: string; name: string; email: string; role: UserRole; createdAt: Date }
-export type AccountEntry = { entryId: string; kind: LedgerEntryKind; amount: Nano; reference: string; createdAt: Date }
+type AccountUser = { userId: string; name: string; email: string; role: UserRole; createdAt: Date }
+type AccountEntry = { entryId: string; kind: LedgerEntryKind; amount: Nano; reference: string; createdAt: Date }
 
-export type AccountViewDeps = {
+type AccountViewDeps = {
   database: Database
   ledger: Ledger
   accounts: Accounts

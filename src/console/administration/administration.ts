@@ -23,7 +23,7 @@ import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
 import type { Page } from './keyset'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
 
-export type AdministrationDeps = {
+type AdministrationDeps = {
   ordersDeps: OrdersDeps
   orders: Orders
   accounts: Accounts
@@ -60,7 +60,7 @@ export interface Administration {
   verifyAudit(): Promise<AuditChainState>
 }
 
-export type DismissOutcome =
+type DismissOutcome =
   | { kind: 'dismissed'; payment: Payment }
   | { kind: 'not_found' }
   | { kind: 'refused'; message: string }

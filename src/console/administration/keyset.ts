@@ -8,7 +8,7 @@ export const MAX_PAGE_SIZE = 100
 const MAX_CURSOR_CHARS = 400
 
 /** The row that a page begins after: a sortable value as Postgres writes it, and an id that makes it unique. */
-export type Position = { at: string; id: string }
+type Position = { at: string; id: string }
 
 /** The row that `cursor` stands for. Throws `invalid_request` for a text that no page has handed out. */
 export function readCursor(cursor: string): Position {

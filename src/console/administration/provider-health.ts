@@ -9,7 +9,7 @@ import type { RoutingStatus } from '@/routing/journey/routing-events'
 import type { Router } from '@/routing/router'
 
 /** Sums of what routing reported, as the gateway counts them. */
-export type RoutingCounts = {
+type RoutingCounts = {
   /** By provider, then by outcome: `answered` or a class of fault. */
   attempts: ReadonlyMap<string, ReadonlyMap<string, { count: number; milliseconds: number }>>
   /** By the model given up, then by the model that came next, then by reason. */
@@ -21,7 +21,7 @@ export type RoutingCounts = {
 
 export type HealthSources = { catalog: Catalog; router: Pick<Router, 'status' | 'latencyMs'>; counts: RoutingCounts }
 
-export type TargetHealth = {
+type TargetHealth = {
   target: string
   model: string
   circuit: CircuitState
@@ -33,9 +33,9 @@ export type TargetHealth = {
   latencyMs: { stream: number | null; whole: number | null }
 }
 
-export type KeyHealth = { key: string; state: 'usable' | 'cooling' | 'out'; forMs: number }
+type KeyHealth = { key: string; state: 'usable' | 'cooling' | 'out'; forMs: number }
 
-export type ProviderHealth = {
+type ProviderHealth = {
   provider: string
   format: string
   /** The host only. */
@@ -52,7 +52,7 @@ export type ProviderHealth = {
   targets: TargetHealth[]
 }
 
-export type Fallback = { from: string; to: string; reason: string; count: number }
+type Fallback = { from: string; to: string; reason: string; count: number }
 
 export type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] }
 

@@ -9,7 +9,7 @@ import { readOrCreateSecret } from './secret'
 import { createThrottle } from './throttle'
 import { createIdentifyViewer, type IdentifyViewer } from './viewer'
 
-export type AuthOptions = {
+type AuthOptions = {
   settings: SignInSettings & {
     /** Undefined: one is made and kept in the history. */
     secret: string | undefined

@@ -11,7 +11,7 @@ export function meaningOfFailure(error: unknown): unknown {
 }
 
 /** The same for an address nobody has and a password that is wrong. */
-export function wrongCredentials(): GatewayError {
+function wrongCredentials(): GatewayError {
   return new GatewayError('invalid_credentials', 'The e-mail address or the password is wrong.', {
     code: 'wrong_credentials',
   })

@@ -8,7 +8,7 @@ import type { Database } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 
-export type LibraryOptions = {
+type LibraryOptions = {
   database: Database
   secret: string
   /** The address people open. Cookies are for https only where it says https. */

@@ -5,7 +5,7 @@ import { assert } from '@/lib/assert'
 import type { AuthParts } from './parts'
 import type { Viewer } from './viewer'
 
-export type Profile = Viewer & {
+type Profile = Viewer & {
   isEmailVerified: boolean
   isTotpEnabled: boolean
   /** ISO 8601, UTC. */

@@ -3,7 +3,7 @@ import { recordAudit } from '@/accounts/audit'
 import type { AuthParts } from './parts'
 import type { Visitor } from './visitor'
 
-export type SignInChange =
+type SignInChange =
   | 'user.verify_email'
   | 'user.change_password'
   | 'user.reset_password'
@@ -11,7 +11,7 @@ export type SignInChange =
   | 'user.disable_totp'
   | 'user.renew_backup_codes'
 
-export type ChangedUser = { userId: string; email: string; accountId: string | null }
+type ChangedUser = { userId: string; email: string; accountId: string | null }
 
 /** Records that `user` did `action` to themselves. */
 export async function record(

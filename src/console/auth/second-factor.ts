@@ -7,7 +7,7 @@ import { record } from './record'
 import type { Viewer } from './viewer'
 import { headersOf, type Visitor } from './visitor'
 
-export type TotpSetup = {
+type TotpSetup = {
   /** `otpauth://totp/…`, for an app to scan. */
   uri: string
   /** The secret in base32, for typing. */

@@ -5,7 +5,7 @@ import { sessions } from '@/db/auth-schema'
 import type { AuthParts } from './parts'
 import type { Viewer } from './viewer'
 
-export type SessionInfo = {
+type SessionInfo = {
   sessionId: string
   isCurrent: boolean
   /** As the browser named itself: shown as text, never trusted. */

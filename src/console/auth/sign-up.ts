@@ -16,8 +16,8 @@ import { type Credentials, type SignInResult, signIn, welcome } from './sign-in'
 import { createToken, readToken, spendToken } from './tokens'
 import { headersWithoutSession, type Visitor } from './visitor'
 
-export type SignUpResult = { status: 'signed_in' | 'verification_sent' }
-export type NewPerson = Credentials & { name: string }
+type SignUpResult = { status: 'signed_in' | 'verification_sent' }
+type NewPerson = Credentials & { name: string }
 
 /** Longer than the work of any of these, so that its time says nothing of whether the address is known. */
 const ANSWER_MS = 300

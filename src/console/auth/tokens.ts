@@ -3,7 +3,7 @@ import { randomBase62 } from '@/lib/ids'
 import type { AuthParts } from './parts'
 
 /** The library's own name of reset tokens, which its `resetPassword` looks for. */
-export type TokenPurpose = 'reset-password' | 'verify-email'
+type TokenPurpose = 'reset-password' | 'verify-email'
 
 const TOKEN_LENGTH = 32
 const LIFE_SECONDS: Record<TokenPurpose, number> = { 'reset-password': 3600, 'verify-email': 24 * 3600 }

@@ -1,7 +1,7 @@
 /** Server-sent events to one open page: a heartbeat, a look at the session now and then, and an end that leaves nothing behind. */
 import { type Frame, formatSse } from '@/lib/sse'
 
-export type EventStreamOptions = {
+type EventStreamOptions = {
   /** Starts the events: `send` writes one. Returns what stops them. */
   begin(send: (frame: Frame) => void): () => void
   /** Whether the page may still listen. A rejection counts as yes: a store that is away signs nobody out. */

@@ -10,7 +10,7 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema:
   Type.Union([schema, Type.Null()])
 
 export const MethodName = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
-export const StateName = Type.Union([
+const StateName = Type.Union([
   Type.Literal('pending'),
   Type.Literal('paid'),
   Type.Literal('expired'),
@@ -96,7 +96,7 @@ export const OrderDetailBody = Type.Composite([
 export type OrderDetailBody = Static<typeof OrderDetailBody>
 
 /** What an order itself does not know: who sells, and who looks. */
-export type OrderFacts = { bank: BankDetails | undefined; sellerName: string; viewerEmail: string }
+type OrderFacts = { bank: BankDetails | undefined; sellerName: string; viewerEmail: string }
 
 /** An order as its customer reads it. */
 export function orderBody(order: Order): OrderBody {

@@ -7,7 +7,7 @@ import type { UsageViews } from '@/console/usage-views/usage-views'
 import { formatUsd } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
 
-export type OverviewDeps = GuardDeps & { usage: UsageViews }
+type OverviewDeps = GuardDeps & { usage: UsageViews }
 
 const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
 const mean = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })

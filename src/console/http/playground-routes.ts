@@ -13,7 +13,7 @@ import { receiptEvent } from '@/http/receipt-event'
 import type { Payer } from '@/ledger/outcomes'
 import { type GuardDeps, guard } from './guard'
 
-export type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
+type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
 
 /** Mounts `/dashboard/api/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {

@@ -11,8 +11,8 @@ import type { Actor, CancelOutcome, ClaimOutcome } from './types'
 /** Who expires orders, as their history names it. */
 const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
-export type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
-export type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
+type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }
+type ClaimRequest = { orderId: string; accountId?: string; note: string; actor: Actor }
 
 /** Cancels a pending order. One whose time is up expires instead. */
 export async function cancelOrder(deps: OrdersDeps, request: CancelRequest): Promise<CancelOutcome> {

@@ -6,7 +6,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from './limits'
 import type { Page, PageRequest } from './types'
 
 /** The columns a list is ordered by: a moment with whole milliseconds, and the row's id. */
-export type PageOrder = { moment: Column; id: Column }
+type PageOrder = { moment: Column; id: Column }
 
 /** Rows per page. Asserts 1 to 100. */
 export function pageSize({ limit = DEFAULT_PAGE_SIZE }: PageRequest): number {

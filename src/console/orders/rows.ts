@@ -16,7 +16,7 @@ export async function lockOrder(transaction: Transaction, orderId: string): Prom
   return row
 }
 
-export type OrderChange = {
+type OrderChange = {
   /** What becomes different; `updatedAt` is set in any case. */
   set: Partial<OrderRow>
   event: { kind: OrderEventKind; amountCents?: number; entryId?: string; note?: string }
@@ -56,7 +56,7 @@ export async function appendEvent(
   })
 }
 
-export type OrderAudit = {
+type OrderAudit = {
   actor: Actor
   action: string
   subject: string

@@ -9,14 +9,7 @@ import type {
   PaymentState,
 } from '@/db/orders-schema'
 
-export type {
-  MismatchReason,
-  OrderEventKind,
-  OrderMethod,
-  OrderState,
-  PaymentSource,
-  PaymentState,
-} from '@/db/orders-schema'
+export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 
 /** Who acts. A person's acts are audited; the system's are only in the order's own history. */
 export type Actor =

@@ -16,7 +16,7 @@ export const CRITICAL_DAYS = 2
 /** Below this, a balance counts as low even where nothing is being spent. */
 export const LOW_BALANCE_NANO = NANO_PER_USD
 
-export type HintFacts = {
+type HintFacts = {
   /** Available and held. */
   balance: Nano
   /** nano-USD spent on the last {@link RATE_DAYS} days, today included. */

@@ -3,7 +3,7 @@ import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
 
 /** One day (UTC) of a key; days without requests are there as well, with zeros. */
-export type KeyUsageDay = {
+type KeyUsageDay = {
   /** yyyy-mm-dd. */
   day: string
   spent: Nano

@@ -28,7 +28,7 @@ export interface LiveAccounts {
   stop(): void
 }
 
-export type LiveAccountsDeps = {
+type LiveAccountsDeps = {
   ledger: Ledger
   database: Database
   logger: Logger

@@ -30,15 +30,15 @@ export type Overview = {
 }
 
 /** Means over requests; null where there was none to measure. */
-export type Speed = {
+type Speed = {
   durationMs: number | null
   firstTokenMs: number | null
   /** Output tokens per second from the first token on, or from the request on where no first token was measured. */
   tokensPerSecond: number | null
 }
 
-export const CHART_DAYS = 30
-export const SPEED_DAYS = 7
+const CHART_DAYS = 30
+const SPEED_DAYS = 7
 
 /** The account's overview at `nowMs`, or undefined where there is no such account. Throws where a store can't be reached. */
 export async function readOverview(

@@ -13,7 +13,7 @@ export type PriceUsage = (
 ) => { lines: { class: string; tokens: number; price: number }[]; total: Nano } | undefined
 
 /** One charge of a request: there are two where its real cost became known after its reservation had expired. */
-export type ReceiptCharge = { eventId: string; kind: UsageEvent['kind']; atMs: number; cost: Nano }
+type ReceiptCharge = { eventId: string; kind: UsageEvent['kind']; atMs: number; cost: Nano }
 
 export type Receipt = {
   /** The request as its last charge knows it. */

@@ -21,7 +21,7 @@ export type SearchPage = {
 export type SearchOptions = {
   /** The last record of the page before. */
   after?: RecordPosition | undefined
-  /** 1 to {@link MAX_PAGE_SIZE}. */
+  /** How many records the page holds at most; 1 or more. */
   limit: number
   /** Milliseconds after which no further step is begun. */
   budgetMs?: number
@@ -29,7 +29,6 @@ export type SearchOptions = {
   windowSize?: number
 }
 
-export const MAX_PAGE_SIZE = 5_000
 const DEFAULT_BUDGET_MS = 1_500
 /** A few dozen milliseconds of work where none of them matches. */
 const WINDOW_SIZE = 10_000

@@ -7,7 +7,7 @@ import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
 
 export const SERIES_GROUPS = ['model', 'key', 'status'] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
-export type SeriesStep = 'hour' | 'day'
+type SeriesStep = 'hour' | 'day'
 
 export type SeriesPoint = {
   /** The start of the hour or of the day (UTC), milliseconds since 1970. */
@@ -31,7 +31,7 @@ export type UsageSeries = {
 }
 
 /** Up to here a chart shows hours, beyond it days. A little more than three days: an open end lies just ahead of now. */
-export const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
+const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 
 /** The chart of `filter`. Days are whole UTC days, also where the filter's time cuts into one. */
 export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {

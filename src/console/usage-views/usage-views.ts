@@ -26,7 +26,7 @@ export interface UsageViews {
   export(filter: UsageFilter): ReadableStream<Uint8Array>
 }
 
-export type UsageViewsDeps = {
+type UsageViewsDeps = {
   /** A pool of its own: a customer who looks at millions of records takes nothing from paid requests. */
   database: Database
   ledger: Ledger

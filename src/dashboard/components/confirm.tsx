@@ -4,7 +4,7 @@ import { modals } from '@mantine/modals'
 import { type ReactNode, useState } from 'react'
 import { notifyError } from './notify'
 
-export type Confirmation = {
+type Confirmation = {
   title: string
   /** What will happen, in full sentences. */
   body: ReactNode

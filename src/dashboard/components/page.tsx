@@ -3,7 +3,7 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
-export type PageProps = {
+type PageProps = {
   title: string
   /** One sentence under the title. */
   description?: ReactNode

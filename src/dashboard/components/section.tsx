@@ -2,7 +2,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-export type SectionProps = {
+type SectionProps = {
   title?: string
   description?: ReactNode
   actions?: ReactNode

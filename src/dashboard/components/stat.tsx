@@ -2,7 +2,7 @@
 import { Box, Group, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-export type StatProps = {
+type StatProps = {
   label: string
   /** Undefined while it is loading. */
   value: ReactNode | undefined

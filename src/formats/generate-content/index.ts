@@ -13,9 +13,7 @@ import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
 
 export { encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
-export { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
-export { encodeModel, encodeModelList, type ListedModel } from '@/formats/generate-content/client-side/models'
-export { type ModelPath, parseModelPath, type Verb } from '@/formats/generate-content/client-side/path'
+export { encodeModel } from '@/formats/generate-content/client-side/models'
 export { jsonArrayFraming } from './framing'
 
 export const generateContent = {

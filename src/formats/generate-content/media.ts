@@ -8,7 +8,7 @@ import type { WireFileData, WireInlineData } from './wire'
 const OWN_FILE = /^https?:\/\/[^/]+\/v1(?:beta)?\/files\/[^/]+$/
 
 /** The quirk of a provider that fetches http(s) addresses by itself. */
-export const FILE_URI_QUIRK = 'file-uri'
+const FILE_URI_QUIRK = 'file-uri'
 
 /** Bytes as the block their media type makes them. */
 export function decodeInlineData({ mimeType, data }: WireInlineData): ImageBlock | AudioBlock | FileBlock {

@@ -5,7 +5,7 @@ import type { JsonObject } from '@/lib/json'
 import type { WireThinkingConfig } from './wire'
 
 /** The quirk of a model that takes thinkingBudget and not thinkingLevel. */
-export const THINKING_BUDGET_QUIRK = 'thinking-budget'
+const THINKING_BUDGET_QUIRK = 'thinking-budget'
 /** The quirk of a model that does not think and refuses thinkingConfig. */
 export const NO_THINKING_QUIRK = 'no-thinking'
 

@@ -5,32 +5,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type Flattened, flattenSchema, type SchemaScope } from './schema-flatten'
 
-/** The keys a schema of the subset may hold. */
-export const OPENAPI_KEYS = [
-  'type',
-  'format',
-  'title',
-  'description',
-  'nullable',
-  'enum',
-  'items',
-  'minItems',
-  'maxItems',
-  'properties',
-  'required',
-  'minProperties',
-  'maxProperties',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'example',
-  'anyOf',
-  'propertyOrdering',
-  'default',
-] as const
-
 /**
  * How many characters one conversion may write, roughly. References that refer to each other twice double at every step, and
  * what stands beside a choice is repeated in each alternative: a small schema can be a huge one written out.

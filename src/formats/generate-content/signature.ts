@@ -13,7 +13,7 @@ export type DecodedSignature = { signature?: Signature; redacted?: Signature }
 /** The quirk of a provider that refuses history whose calls lost their signature. */
 export const THOUGHT_SIGNATURES_QUIRK = 'thought-signatures'
 /** Providers skip the check of a call that carries this word instead of a proof. */
-export const SKIP_VALIDATION = 'skip_thought_signature_validator'
+const SKIP_VALIDATION = 'skip_thought_signature_validator'
 
 const OWN: FormatName = 'generate-content'
 const MARK = 'svc.'

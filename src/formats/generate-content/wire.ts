@@ -11,23 +11,23 @@ const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const AnyValue = Type.Unsafe<JsonValue>(Type.Unknown())
 const NonEmptyString = Type.String({ minLength: 1 })
 
-export const InlineData = object({ mimeType: NonEmptyString, data: Type.String({ description: 'base64' }) })
-export const FileData = object({ fileUri: NonEmptyString, mimeType: optional(Type.String()) })
+const InlineData = object({ mimeType: NonEmptyString, data: Type.String({ description: 'base64' }) })
+const FileData = object({ fileUri: NonEmptyString, mimeType: optional(Type.String()) })
 
-export const FunctionCall = object({
+const FunctionCall = object({
   id: optional(Type.String()),
   name: NonEmptyString,
   args: optional(AnyObject),
 })
 
-export const FunctionResponse = object({
+const FunctionResponse = object({
   id: optional(Type.String()),
   name: optional(Type.String()),
   response: optional(AnyObject),
   parts: optional(Type.Array(object({ inlineData: optional(InlineData), fileData: optional(FileData) }), LIMITS.parts)),
 })
 
-export const Part = object({
+const Part = object({
   text: optional(Type.String()),
   thought: optional(Type.Boolean({ description: 'true marks the model’s reasoning' })),
   thoughtSignature: optional(Type.String({ description: 'base64; send it back unchanged' })),
@@ -39,12 +39,12 @@ export const Part = object({
   codeExecutionResult: optional(object({ outcome: optional(Type.String()), output: optional(Type.String()) })),
 })
 
-export const Content = object({
+const Content = object({
   role: optional(Type.Union([Type.Literal('user'), Type.Literal('model'), Type.Literal('function')])),
   parts: optional(Type.Array(Part, LIMITS.parts)),
 })
 
-export const ThinkingConfig = object({
+const ThinkingConfig = object({
   includeThoughts: optional(Type.Boolean()),
   thinkingBudget: optional(Type.Integer({ ...LIMITS.thinkingBudget, description: '0 off, -1 dynamic' })),
   thinkingLevel: optional(
@@ -70,18 +70,18 @@ export const GenerationConfig = object({
   thinkingConfig: optional(ThinkingConfig),
 })
 
-export const FunctionDeclaration = object({
+const FunctionDeclaration = object({
   name: NonEmptyString,
   description: optional(Type.String()),
   parameters: optional(AnyObject),
   parametersJsonSchema: optional(AnyObject),
 })
 
-export const Tool = object({
+const Tool = object({
   functionDeclarations: optional(Type.Array(FunctionDeclaration, LIMITS.functionDeclarations)),
 })
 
-export const ToolConfig = object({
+const ToolConfig = object({
   functionCallingConfig: optional(
     object({
       mode: optional(Type.String({ description: 'AUTO, ANY, NONE or VALIDATED' })),
@@ -120,7 +120,6 @@ export const CountTokensRequest = object({
 export type WireRequest = Static<typeof GenerateContentRequest>
 export type WireContent = Static<typeof Content>
 export type WirePart = Static<typeof Part>
-export type WireFunctionCall = Static<typeof FunctionCall>
 export type WireFunctionResponse = Static<typeof FunctionResponse>
 export type WireInlineData = Static<typeof InlineData>
 export type WireFileData = Static<typeof FileData>

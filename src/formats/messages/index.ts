@@ -12,11 +12,6 @@ import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
 
-export { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
-export { ErrorAnswer, MessageAnswer, TokenCount } from '@/formats/messages/client-side/wire-answer'
-export { CountTokensRequest, MessagesRequest } from './wire'
-export { LIMITS } from './wire-blocks'
-
 export const messages = {
   name: 'messages',
   decodeRequest,

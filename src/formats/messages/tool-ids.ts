@@ -8,7 +8,7 @@ const KEPT_CHARS = 48
 const DIGEST_CHARS = 8
 
 /** The same legal id for the same `id` every time; a legal one stays as it is. Different ids stay different. */
-export function sanitizeToolId(id: string): string {
+function sanitizeToolId(id: string): string {
   if (LEGAL.test(id) && id.length <= MAX_CHARS) return id
   const clean = id.replace(ILLEGAL_CHARACTERS, '_').slice(0, KEPT_CHARS)
   return `${clean || 'toolu'}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`

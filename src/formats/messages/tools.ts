@@ -34,7 +34,7 @@ export function decodeTools(body: WireRequest | WireCountRequest): DecodedTools 
 }
 
 /** Whether a tool is a function the caller runs, and not one the provider knows by its type. */
-export function isCustom(tool: { type?: string | null }): tool is WireTool {
+function isCustom(tool: { type?: string | null }): tool is WireTool {
   return tool.type === undefined || tool.type === null || tool.type === 'custom'
 }
 
@@ -54,7 +54,7 @@ function decodeToolChoice(choice: WireRequest['tool_choice']): ToolChoice | unde
   return choice.type === 'tool' ? { type: 'tool', name: choice.name } : { type: choice.type }
 }
 
-export type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean }
+type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean }
 
 /**
  * Writes tools and the choice. A choice among some names becomes a shorter list of tools, since the format can't say it.

@@ -141,4 +141,3 @@ export type WireRequest = Static<typeof MessagesRequest>
 export type WireCountRequest = Static<typeof CountTokensRequest>
 export type WireMessage = Static<typeof Message>
 export type WireTool = Static<typeof CustomTool>
-export type WireThinking = Static<typeof Thinking>

@@ -24,7 +24,7 @@ export type Attempt =
   /** The client went away while the upstream was at work. */
   | { kind: 'abandoned' }
 
-export type AttemptInput = {
+type AttemptInput = {
   planned: PlannedTarget
   key: ProviderKey
   clientFormat: Format

@@ -8,7 +8,7 @@ import type { ChatResponse } from '@/chat/response'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { letUpstreamClose, type StreamBatch, type StreamSource } from './stream-source'
 
-export type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed'; failure: UpstreamFailure }
+type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed'; failure: UpstreamFailure }
 
 /**
  * Sees each event of a stream that is read to its end, as it comes: it knows what a client who leaves in the middle has to

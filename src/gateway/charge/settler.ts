@@ -10,7 +10,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
 
-export type Resolution =
+type Resolution =
   | { kind: 'settle'; settlement: Settlement }
   | { kind: 'release'; accountId: string; keyId: string; holdId: string }
 

@@ -20,7 +20,7 @@ export type HoldSize = {
 }
 
 /** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
-export const MIN_LOWERED_CAP = 256
+const MIN_LOWERED_CAP = 256
 
 /** The first, cheap size: one token per byte bounds the input from above without a tokenizer. */
 export function quickSize(request: ChatRequest, bodyBytes: number, models: readonly Model[]): HoldSize {

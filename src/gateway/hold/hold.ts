@@ -47,7 +47,7 @@ export type Offer = {
 }
 
 /** A refusal that another offer may turn into a hold. */
-export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'models_changed' }>
+type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'models_changed' }>
 
 /** The first offer and, given why the last one was refused, the next, or undefined when there is none. */
 export type Negotiation = { first: Offer; next(refusal: Refusal): Promise<Offer | undefined> }

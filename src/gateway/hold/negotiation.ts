@@ -14,7 +14,7 @@ import type { Negotiation, Offer } from './hold'
 import { affordableCap, exactSize, type HoldSize, quickSize, resize } from './hold-size'
 
 /** A request on its way to an offer that the ledger takes. */
-export type Draft = {
+type Draft = {
   plan: Plan
   call: ChatCall
   /** The output cap that the balance can pay, where the caller set none and the model's own is too dear. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '@/lib/json'
 import { formatUsd } from '@/lib/money'
 
 /** What the provider sent, as read and as understood; `raw` is undefined where it streamed and we folded the stream. */
-export type CompleteAnswer = { response: ChatResponse; raw: { text: string; json: JsonObject } | undefined }
+type CompleteAnswer = { response: ChatResponse; raw: { text: string; json: JsonObject } | undefined }
 
 /** Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. */
 export async function relayJson(answer: Answer, complete: CompleteAnswer): Promise<Response> {

@@ -22,7 +22,7 @@ import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { drainUpstream } from './drain'
 import { createStreamWriter, type StreamWriter } from './stream-writer'
 
-export type StreamInput = {
+type StreamInput = {
   source: StreamSource
   /** Read before the commit point. */
   held: StreamItem[]

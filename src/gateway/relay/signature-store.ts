@@ -12,7 +12,7 @@ import { isJsonObject, parseJson } from '@/lib/json'
 type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
 
 /** Where the signatures are kept; losing one costs a refused follow-up, never money. */
-export interface SignatureKeeper {
+interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
 }

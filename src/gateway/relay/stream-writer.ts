@@ -8,7 +8,7 @@ import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
 
 /** What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. */
-export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
+type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
 
 export interface StreamWriter {
   write(items: StreamItem[]): Written

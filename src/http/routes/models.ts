@@ -122,7 +122,7 @@ function modelBodies(catalog: Catalog) {
 }
 
 /** All entries in the catalogue's order, models first. */
-export function listEntries(catalog: Catalog): ModelEntry[] {
+function listEntries(catalog: Catalog): ModelEntry[] {
   return [
     ...[...catalog.models.values()].map(modelEntry),
     ...[...catalog.tiers.values()].map((tier) => tierEntry(tier, catalog.service)),

@@ -27,7 +27,7 @@ import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 
 /** An account's counters in the store. */
-export type StoredAccount = {
+type StoredAccount = {
   available: Nano
   held: Nano
   spent: number

@@ -17,7 +17,7 @@ import { pagesOfAccounts } from './rebuild'
 import { findNames, type StoreNames } from './store-names'
 import type { Violation } from './violation'
 
-export type CheckOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
+type CheckOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
 
 export type CheckReport = {
   ok: boolean

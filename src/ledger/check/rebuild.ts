@@ -9,8 +9,8 @@ import { shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 
-export type RebuildOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
-export type RebuildReport = { accounts: number }
+type RebuildOptions = { redis: RedisClient; history: LedgerHistory; logger: Logger }
+type RebuildReport = { accounts: number }
 
 const PAGE_SIZE = 2_000
 

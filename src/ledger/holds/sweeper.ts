@@ -3,7 +3,7 @@
 import type { Ledger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
 
-export type SweeperOptions = {
+type SweeperOptions = {
   ledger: Pick<Ledger, 'expireDue'>
   logger: Logger
   /** Pause between two looks at all shards. Default 1,000 ms, jittered by a quarter. */
@@ -14,7 +14,7 @@ export type SweeperOptions = {
   onExpired?: (count: number) => void
 }
 
-export interface Sweeper {
+interface Sweeper {
   start(): void
   /** Stops, and waits for a sweep under way. */
   stop(): Promise<void>

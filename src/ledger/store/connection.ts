@@ -6,7 +6,7 @@ import type { Logger } from '@/lib/logger'
 /** A client of one server or of a cluster; both take the same commands. */
 export type RedisClient = Redis | Cluster
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   logger: Logger
   /** How long a command may wait for its reply. Default 1,000 ms. */
   commandTimeoutMs?: number

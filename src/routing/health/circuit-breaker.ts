@@ -48,7 +48,7 @@ export interface CircuitBreaker {
   list(): CircuitStatus[]
 }
 
-export type BreakerOptions = {
+type BreakerOptions = {
   clock: Clock
   /** [0, 1); spreads the times at which gateways probe. */
   random?: () => number
@@ -57,8 +57,8 @@ export type BreakerOptions = {
 }
 
 export const MIN_SAMPLES = 20
-export const FAILURE_SHARE = 0.5
-export const SLOW_SHARE = 0.8
+const FAILURE_SHARE = 0.5
+const SLOW_SHARE = 0.8
 export const FIRST_OPEN_MS = 5_000
 export const MAX_OPEN_MS = 60_000
 /** A circuit that stays closed this long starts from {@link FIRST_OPEN_MS} again. */

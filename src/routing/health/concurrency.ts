@@ -23,7 +23,7 @@ export interface ConcurrencyLimiter {
 }
 
 /** The longest a request waits for a slot. */
-export const MAX_WAIT_MS = 2_000
+const MAX_WAIT_MS = 2_000
 /** Requests that may wait for each slot. */
 const QUEUED_PER_SLOT = 1
 /** How much the latest call counts in the average time that a slot is held. */

@@ -12,7 +12,7 @@ import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
 
 /** Of a target: `open`. Of a key: `cooling` or `out`. */
-export type HealthState = 'open' | 'cooling' | 'out'
+type HealthState = 'open' | 'cooling' | 'out'
 
 /** `subject` is `target:` or `key:` and an id. */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
@@ -28,9 +28,9 @@ export interface HealthExchange {
 }
 
 /** Runs a script on one key of the store that all gateways share. */
-export type RunScript = (text: string, key: string, args: (string | number)[]) => Promise<unknown>
+type RunScript = (text: string, key: string, args: (string | number)[]) => Promise<unknown>
 
-export type ExchangeOptions = {
+type ExchangeOptions = {
   run: RunScript
   /** Names this gateway among all others, e.g. a random id. Without `|`. */
   gatewayId: string
@@ -41,7 +41,7 @@ export type ExchangeOptions = {
   intervalMs?: number
 }
 
-export const READ_INTERVAL_MS = 1_000
+const READ_INTERVAL_MS = 1_000
 const SCOPE_CHARS = 16
 
 /** An exchange for a gateway that is alone. */

@@ -27,7 +27,7 @@ export interface KeyPool {
   resting(): Map<string, KeyRest>
 }
 
-export type KeyPoolOptions = {
+type KeyPoolOptions = {
   /** [0, 1). */
   random?: () => number
   clock?: Clock

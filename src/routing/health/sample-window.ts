@@ -1,6 +1,6 @@
 /** Counts outcomes over the last half minute, in slices, so that old ones fall out without being remembered one by one. */
 
-export type Outcome = 'successes' | 'failures' | 'slow'
+type Outcome = 'successes' | 'failures' | 'slow'
 export type WindowTotals = Record<Outcome, number> & { all: number }
 
 export interface SampleWindow {

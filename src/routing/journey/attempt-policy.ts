@@ -32,7 +32,7 @@ export type AttemptState = {
   patienceMs: number
 }
 
-export type PolicyDeps = {
+type PolicyDeps = {
   /** [0, 1). */
   random(): number
   /** Takes one retry out of the budget; false where it is used up. Asked only when a retry is what should happen. */

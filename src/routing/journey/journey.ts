@@ -34,8 +34,8 @@ export const DEADLINE_MS = 600_000
 /** A target that is tried against its breaker's advice may be silent for this long at most. */
 export const LAST_RESORT_PATIENCE_MS = 60_000
 /** Silence that counts against a target: a stream should have begun, a whole answer be finished. */
-export const SLOW_STREAM_MS = 30_000
-export const SLOW_WHOLE_MS = 120_000
+const SLOW_STREAM_MS = 30_000
+const SLOW_WHOLE_MS = 120_000
 
 type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
 

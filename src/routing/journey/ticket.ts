@@ -46,7 +46,7 @@ export interface Ticket {
   abandoned(): void
 }
 
-export type TicketInput = {
+type TicketInput = {
   planned: PlannedTarget
   key: ProviderKey
   number: number

@@ -21,7 +21,7 @@ export type TierChoice = {
   models: Model[]
 }
 
-export type TierQuestion = {
+type TierQuestion = {
   tier: Tier
   /** The candidates that can serve the request. Not empty. */
   eligible: readonly Model[]

@@ -2,7 +2,7 @@
 import { CUE_PARTS, CUE_WORDS, type Cue } from './cue-words'
 
 /** How often each kind of cue occurs. */
-export type CueCounts = Record<Cue, number> & {
+type CueCounts = Record<Cue, number> & {
   /** Characters of scripts where one of them is about a word. */
   ideographs: number
   /** Whether the text has letters that English does not write. */

@@ -15,7 +15,7 @@ type Signal = { weight: number; read(features: RequestFeatures): number }
 const BIAS = -2.6
 
 /** Every signal goes from 0 to 1. The prompts hold too little of the last four: those weights are set by hand. */
-export const SIGNALS: Readonly<Record<string, Signal>> = {
+const SIGNALS: Readonly<Record<string, Signal>> = {
   hardCues: { weight: 5.8, read: ({ hardCues }) => Math.min(1, hardCues / 4) },
   easyCues: { weight: -0.7, read: ({ easyCues }) => Math.min(1, easyCues / 3) },
   constraints: { weight: 0.2, read: ({ constraints }) => Math.min(1, constraints / 4) },

@@ -10,7 +10,7 @@ export type Requirements = {
   outputTokens: number | undefined
 }
 
-export type Requirement = Capability | 'context-length' | 'max-output' | 'format' | 'permission'
+type Requirement = Capability | 'context-length' | 'max-output' | 'format' | 'permission'
 
 /**
  * One requirement that a model does not meet, in words for the caller. A `firm` one means that the model cannot answer. One

@@ -19,7 +19,7 @@ export type Candidate = {
 }
 
 /** What the request takes: its difficulty (0 to 1) and the tokens it is likely to read and write. */
-export type Need = { difficulty: number; inputTokens: number; outputTokens: number; wantsReasoning: boolean }
+type Need = { difficulty: number; inputTokens: number; outputTokens: number; wantsReasoning: boolean }
 
 /** A candidate's place. The parts are the penalties that make up its score; the best score is the one nearest to 0. */
 export type Ranked = {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 export type Ask = { prompt: string; stream: boolean; maxTokens?: number; withTool?: boolean; toolResult?: string }
 
 /** What the tests look at, whatever the format. */
-export type Seen = {
+type Seen = {
   text: string
   toolCalls: { name: JsonValue | undefined; arguments: JsonValue }[]
   finish: JsonValue | undefined
@@ -12,7 +12,7 @@ export type Seen = {
   outputTokens: number
 }
 
-export type Format = {
+type Format = {
   name: string
   finish: { stop: string; tool: string; length: string }
   path(stream: boolean): string

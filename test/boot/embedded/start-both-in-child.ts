@@ -12,7 +12,7 @@ export type StandIn = {
   exited: Promise<number | null>
 }
 
-export type Account = 'root' | 'ordinary user'
+type Account = 'root' | 'ordinary user'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0

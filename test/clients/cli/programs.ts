@@ -10,7 +10,7 @@ export type Program = {
   command(options: RunOptions): Promise<{ arguments: string[]; environment: Record<string, string> }>
 }
 
-export type RunOptions = {
+type RunOptions = {
   /** Where the packages are installed. */
   packages: string
   /** The user's home, which is also where it works. */
@@ -52,7 +52,7 @@ export const claudeCode: Program = {
   },
 }
 
-export const geminiCli: Program = {
+const geminiCli: Program = {
   name: 'Gemini CLI',
   tool: { name: 'read_file', path: 'file_path' },
   async command({ packages, home, baseUrl, key, model, prompt }) {

@@ -2,7 +2,7 @@
 
 export type Recorded = { method: string; path: string; status: number }
 
-export interface Recorder {
+interface Recorder {
   readonly url: string
   readonly requests: Recorded[]
   stop(): void

@@ -24,7 +24,7 @@ export type Scenario = {
   providers?: FormatName[]
 }
 
-export type ScenarioContext = { program: Program; provider: FormatName; files: { path: string; content: string }[] }
+type ScenarioContext = { program: Program; provider: FormatName; files: { path: string; content: string }[] }
 
 const FIXTURES = join(import.meta.dir, '..', '..', 'fixtures')
 const FINAL_TEXT = 'Hello from the model.'

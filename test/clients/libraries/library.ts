@@ -14,7 +14,7 @@ export type Talk = {
 export type Talked = { text: string; calls: SeenCall[] }
 
 /** What the library threw: whether it is of its own class for API errors, the status it read, and its words. */
-export type Thrown = { isOwnClass: boolean; status: number | undefined; className: string; message: string }
+type Thrown = { isOwnClass: boolean; status: number | undefined; className: string; message: string }
 
 export type Access = { baseUrl: string; key: string }
 

@@ -19,7 +19,7 @@ export const CUSTOMER: Actor = { kind: 'person', userId: 'user_1', email: 'custo
 export const ADMINISTRATOR: Actor = { kind: 'person', userId: 'user_2', email: 'admin@example.test' }
 export const STATEMENT: Actor = { kind: 'system', name: 'statement' }
 
-export type TestClock = Clock & { advance(milliseconds: number): void }
+type TestClock = Clock & { advance(milliseconds: number): void }
 
 export type OrdersFixture = {
   fixture: Fixture

@@ -45,7 +45,7 @@ export function decodeChunks(chunks: (JsonValue | undefined)[]): ChatEvent[] {
   return [...events, ...decoder.end()]
 }
 
-export type Folded = {
+type Folded = {
   start?: { id: string; model: string; created: number }
   /** Each block as `choice kind: text`, in the order of its number. */
   blocks: string[]

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError, type Content, GoogleGenAI } from '@google/genai'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import { encodeModel, encodeModelList } from '@/formats/generate-content/index'
+import { encodeModel } from '@/formats/generate-content/index'
 import type { JsonValue } from '@/lib/json'
 import { type Script, startScriptedServer } from './scripted-server'
 
@@ -246,7 +246,7 @@ test('counts and lists', async () => {
     await client.models.countTokens({ model: 'svc/foo', contents: [{ role: 'user', parts: [{ text: 'a' }] }] }),
   ).toMatchObject({ totalTokens: 1 })
   const alpha = { id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 }
-  script.listed = encodeModelList([alpha])
+  script.listed = { models: [encodeModel(alpha)] }
   const pages = await collect(await client.models.list())
   expect(pages).toMatchObject([
     { name: 'models/svc/alpha', displayName: 'Alpha', inputTokenLimit: 256_000, outputTokenLimit: 32_768 },

@@ -1,6 +1,7 @@
 /** Requests that break a rule: refused with the field and the limit, and nothing is coerced. */
 import { describe, expect, test } from 'bun:test'
-import { decodeCountTokens, generateContent } from '@/formats/generate-content/index'
+import { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
+import { generateContent } from '@/formats/generate-content/index'
 import type { JsonObject } from '@/lib/json'
 import { decode, refusalOf } from './support'
 

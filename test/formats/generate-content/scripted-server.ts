@@ -4,13 +4,9 @@ import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext } from '@/formats/format'
-import {
-  decodeCountTokens,
-  encodeCountTokens,
-  generateContent,
-  jsonArrayFraming,
-  parseModelPath,
-} from '@/formats/generate-content/index'
+import { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
+import { parseModelPath } from '@/formats/generate-content/client-side/path'
+import { encodeCountTokens, generateContent, jsonArrayFraming } from '@/formats/generate-content/index'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { context } from './support'
 

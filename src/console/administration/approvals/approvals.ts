@@ -8,6 +8,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
+import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type ApprovalStatus, approvals, statementLines } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
@@ -17,7 +18,7 @@ import type { Operation, OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
 import { type PerformOutcome, perform } from './perform'
 
-export type ApprovalRow = typeof approvals.$inferSelect
+type ApprovalRow = typeof approvals.$inferSelect
 
 export type Decision = 'approve' | 'reject' | 'withdraw'
 
@@ -94,7 +95,7 @@ async function execute(
 ): Promise<PerformOutcome> {
   const request: OperationRequest = {
     operation: row.operation as Operation,
-    reason: `${row.reason} (asked for by ${row.requestedByEmail})`.slice(0, 500),
+    reason: `${row.reason} (asked for by ${row.requestedByEmail})`.slice(0, MAX_REASON_CHARS),
     requestId: row.requestId,
   }
   let refused: PerformOutcome | undefined

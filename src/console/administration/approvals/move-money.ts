@@ -7,7 +7,7 @@ import type { Credit } from '@/ledger/outcomes'
 import { tellLedger } from './orders-within'
 
 /** Adds what the ledger has to hear of to `credits`. */
-export type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[]) => Promise<Outcome>
+type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[]) => Promise<Outcome>
 
 /** A transaction that lost against another one (a deadlock, say) left nothing behind and is run again. */
 const MAX_ATTEMPTS = 3

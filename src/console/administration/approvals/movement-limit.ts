@@ -7,7 +7,7 @@ import { unapprovedMovements } from '@/db/administration-schema'
 import type { Transaction } from '@/db/client'
 import type { Nano } from '@/lib/money'
 
-export type Movement = {
+type Movement = {
   requestId: string
   requestDigest: string
   userId: string
@@ -18,7 +18,7 @@ export type Movement = {
 }
 
 /** `within`: it may be done at once, and counts from now on. `above`: a second administrator has to agree. */
-export type MovementVerdict = 'within' | 'above'
+type MovementVerdict = 'within' | 'above'
 
 /**
  * Counts `movement` towards the day of its administrator and account, unless that would exceed `limit`. Movements of one

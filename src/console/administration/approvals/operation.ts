@@ -26,12 +26,10 @@ export type StatementCredit = {
   payer: string
 }
 
-export type OperationKind = Operation['kind']
-
 /** An operation together with why, and the identity that makes it happen once. */
 export type OperationRequest = {
   operation: Operation
-  /** 1 to 500 characters. */
+  /** 1 to `MAX_REASON_CHARS` characters. */
   reason: string
   /** From {@link requestIdOf}. */
   requestId: string
@@ -51,7 +49,6 @@ export function digestOf(operation: Operation): string {
 }
 
 const REQUEST_ID_CHARS = 40
-export const MAX_REASON_CHARS = 500
 
 const NANO_PER_CENT = 10_000_000
 

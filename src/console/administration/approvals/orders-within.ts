@@ -9,7 +9,7 @@ import type { Credit } from '@/ledger/outcomes'
 import type { Operation } from './operation'
 
 /** Orders inside a transaction, and the credits of which the ledger has to hear once it is committed. */
-export type OrdersWithin = { orders: Orders; credits: Credit[] }
+type OrdersWithin = { orders: Orders; credits: Credit[] }
 
 /**
  * Orders whose transactions are savepoints of `transaction`. A ledger that was told before the commit could know of credit

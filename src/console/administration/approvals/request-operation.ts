@@ -27,7 +27,7 @@ export type RequestOutcome =
   | { kind: 'refused'; message: string; isKept: boolean }
 
 /** How long a second administrator has time. */
-export const APPROVAL_LIFETIME_DAYS = 7
+const APPROVAL_LIFETIME_DAYS = 7
 const DAY_MS = 24 * 3_600_000
 const REUSED_KEY: RequestOutcome = {
   kind: 'refused',

@@ -1,6 +1,6 @@
 /** Amounts of bank statements: decimal comma or point, thousands apart or not, signs in front, behind or as brackets. */
 
-export type AmountsResult =
+type AmountsResult =
   /** In cents of the statement's currency; negative for money that left. `undefined`: that text is no amount. */
   | { kind: 'read'; cents: (number | undefined)[] }
   /** `1,50` and `1.50` in one column: nobody can tell what `1,500` means there. */

@@ -12,7 +12,7 @@ import { isUniqueViolation } from '@/db/failure'
 import { orders as ordersTable } from '@/db/orders-schema'
 import { KEPT_VERDICTS } from './verdict'
 
-export type CommittedLine = { line: number; result: LineResult }
+type CommittedLine = { line: number; result: LineResult }
 
 export type CommitOutcome =
   | { kind: 'committed'; lines: CommittedLine[] }

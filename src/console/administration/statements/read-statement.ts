@@ -27,7 +27,7 @@ export type StatementOptions = {
 }
 
 /** `faults` are sentences for the person who uploaded the statement; nothing of a faulty statement is used. */
-export type ReadStatementResult = { kind: 'read'; lines: StatementLine[] } | { kind: 'faulty'; faults: string[] }
+type ReadStatementResult = { kind: 'read'; lines: StatementLine[] } | { kind: 'faulty'; faults: string[] }
 
 export const MAX_STATEMENT_CHARS = 2_000_000
 export const MAX_STATEMENT_LINES = 5_000

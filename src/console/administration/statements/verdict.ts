@@ -17,7 +17,7 @@ export type KnownOrder = {
   isOpen: boolean
 }
 
-export type KnownFacts = {
+type KnownFacts = {
   /** By reference. */
   orders: ReadonlyMap<string, KnownOrder>
   /** Keys of lines that were imported before. */

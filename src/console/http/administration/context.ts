@@ -7,6 +7,7 @@ import type { Administrator } from '@/console/administration/administrator'
 import type { RequestOutcome } from '@/console/administration/approvals/request-operation'
 import type { Viewer } from '@/console/auth/viewer'
 import type { GuardDeps } from '@/console/http/guard'
+import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import { clientAddress } from '@/http/client-address'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
@@ -22,7 +23,7 @@ export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer,
 
 export const REASON = Type.String({
   minLength: 3,
-  maxLength: 500,
+  maxLength: MAX_REASON_CHARS,
   pattern: '\\S',
   description: 'Why; kept in the audit log.',
 })

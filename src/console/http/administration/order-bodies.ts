@@ -1,16 +1,8 @@
 /** Orders and payments as administrators see them. */
 import { type Static, Type } from '@sinclair/typebox'
+import { ORDER_STATES } from '@/console/orders/order-state'
 import type { FoundOrder, Order, OrderDetails, Payment } from '@/console/orders/types'
 import { centsText, NULLABLE_TEXT, USD } from './context'
-
-const ORDER_STATES = [
-  'pending',
-  'paid',
-  'expired',
-  'cancelled',
-  'partly_refunded',
-  'refunded',
-] as const satisfies readonly Order['state'][]
 
 export const ORDER_STATE = Type.Unsafe<Order['state']>(Type.Union(ORDER_STATES.map((state) => Type.Literal(state))))
 export const ORDER_METHOD = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])

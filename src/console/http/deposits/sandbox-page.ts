@@ -26,7 +26,7 @@ const POLICY = [
 ].join('; ')
 
 /** What the page says above its form after something was done. */
-export type SandboxNotice = { text: string; isDone: boolean }
+type SandboxNotice = { text: string; isDone: boolean }
 
 /** The payment page; its form posts to the page's own address. */
 export function sandboxPage(payment: SandboxPayment, notice?: SandboxNotice, status = 200): Response {

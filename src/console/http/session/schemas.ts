@@ -68,7 +68,7 @@ export const SIGNED_UP = Type.Object({
   }),
 })
 
-export const ROLE = Type.Union([Type.Literal('member'), Type.Literal('admin')])
+const ROLE = Type.Union([Type.Literal('member'), Type.Literal('admin')])
 
 export const ME = Type.Object({
   userId: Type.String(),

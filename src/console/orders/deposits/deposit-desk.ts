@@ -7,7 +7,7 @@ import type { Logger } from '@/lib/logger'
 import type { DepositEvent, DepositProvider } from './deposit-provider'
 import type { WebhookHeaders, WebhookVerdict, WebhookVerifier } from './webhook-signature'
 
-export type DepositDeskDeps = {
+type DepositDeskDeps = {
   provider: DepositProvider
   verifier(): Promise<WebhookVerifier>
   orders: Orders

@@ -6,7 +6,7 @@ import { BarStack } from '@visx/shape'
 import { type PointerEvent, useState } from 'react'
 import { type Bucket, type ChartData, colorOf, totalOf } from './chart-data'
 
-export type BarsDrawingProps = {
+type BarsDrawingProps = {
   data: ChartData
   /** What a screen reader says. */
   label: string

@@ -2,7 +2,7 @@
 import { Table } from '@mantine/core'
 import { type ChartData, totalOf } from './chart-data'
 
-export type BarsTableProps = {
+type BarsTableProps = {
   label: string
   data: ChartData
   formatValue(value: number): string

@@ -12,8 +12,8 @@ export type Bucket = {
 }
 
 /** As many as there are colours, the last of which is for the rest. */
-export const MAX_SERIES = 8
-export const OTHER = 'Other'
+const MAX_SERIES = 8
+const OTHER = 'Other'
 
 export type ChartData = { series: string[]; buckets: Bucket[] }
 

@@ -6,7 +6,7 @@ import { BarsDrawing } from './bars-drawing'
 import { BarsTable } from './bars-table'
 import { type Bucket, colorOf, topSeries, totalOf } from './chart-data'
 
-export type StackedBarsProps = {
+type StackedBarsProps = {
   /** What is shown, e.g. `Spend per day by model`. */
   label: string
   buckets: readonly Bucket[]

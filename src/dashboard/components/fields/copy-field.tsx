@@ -2,7 +2,7 @@
 import { ActionIcon, Box, CopyButton, Group, Text, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
-export type CopyFieldProps = {
+type CopyFieldProps = {
   /** What it is, e.g. `Reference`; read out by the button. */
   label: string
   value: string

@@ -1,7 +1,7 @@
 /** A password, shown or hidden, named in the way that password managers understand. */
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
-export type PasswordFieldProps = Omit<PasswordInputProps, 'autoComplete'> & {
+type PasswordFieldProps = Omit<PasswordInputProps, 'autoComplete'> & {
   /** `new` lets a password manager propose one. */
   purpose: 'current' | 'new'
 }

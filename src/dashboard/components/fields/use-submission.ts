@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 
-export type Submission = {
+type Submission = {
   /** For the form's `onSubmit`. */
   submit(event: React.FormEvent<HTMLFormElement>): void
   isRunning: boolean

@@ -2,7 +2,7 @@
 import { Center, Stack, Text, ThemeIcon } from '@mantine/core'
 import type { ComponentType, ReactNode } from 'react'
 
-export type EmptyStateProps = {
+type EmptyStateProps = {
   icon: ComponentType<{ size?: number; stroke?: number }>
   title: string
   /** What to do next, in a sentence. */

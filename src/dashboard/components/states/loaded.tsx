@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { ErrorState } from './error-state'
 import { LoadingRows } from './loading-rows'
 
-export type LoadedProps<Data> = {
+type LoadedProps<Data> = {
   query: UseQueryResult<Data>
   /** Shown until the first answer; rows of a list unless given. */
   waiting?: ReactNode

@@ -2,7 +2,7 @@
 import { Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-export type Fact = readonly [name: string, value: ReactNode]
+type Fact = readonly [name: string, value: ReactNode]
 
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (

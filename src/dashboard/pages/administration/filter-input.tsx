@@ -3,7 +3,7 @@ import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 
-export type FilterInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {
+type FilterInputProps = Omit<TextInputProps, 'value' | 'onChange'> & {
   /** What the filter has now. */
   value: string
   /** Called with the text, trimmed. */

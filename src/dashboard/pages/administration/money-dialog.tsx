@@ -8,9 +8,9 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { adminChanged, type MoneyAnswer } from './admin-data'
 
-export type MoneyDialogValues = { amount: string; reason: string; allowNegative: boolean; key: string }
+type MoneyDialogValues = { amount: string; reason: string; allowNegative: boolean; key: string }
 
-export type MoneyDialog = {
+type MoneyDialog = {
   title: string
   /** What will happen, in full sentences. */
   body: ReactNode

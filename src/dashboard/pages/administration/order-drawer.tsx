@@ -11,7 +11,7 @@ import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
 import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
 
-export type OrderDrawerProps = {
+type OrderDrawerProps = {
   /** Undefined: closed. */
   orderId: string | undefined
   close(): void

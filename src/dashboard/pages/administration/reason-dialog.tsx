@@ -7,7 +7,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
 import { adminChanged } from './admin-data'
 
-export type ReasonDialog = {
+type ReasonDialog = {
   title: string
   /** What will happen, in full sentences. */
   body: string

@@ -1,7 +1,7 @@
 /** The end of a list that has more. */
 import { Button, Center } from '@mantine/core'
 
-export type ShowMoreProps = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }
+type ShowMoreProps = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }
 
 export function ShowMore({ hasNextPage, isFetchingNextPage, fetchNextPage }: ShowMoreProps) {
   if (!hasNextPage) return null

@@ -8,7 +8,7 @@ import { formatDay } from '@/dashboard/format'
 import type { PreviewLine } from './admin-data'
 import { formatAmount } from './words'
 
-export type ShownLine = { line: PreviewLine; label: string; tone: Tone; explanation?: string }
+type ShownLine = { line: PreviewLine; label: string; tone: Tone; explanation?: string }
 
 /** More at once would make the page slow to scroll. */
 const SHOWN_AT_ONCE = 100

@@ -11,7 +11,7 @@ import { openReasonDialog } from './reason-dialog'
 import { StatementLines } from './statement-lines'
 import { VERDICT_WORDS } from './words'
 
-export type StatementPreviewProps = { preview: Preview; back(): void; onCommitted(committed: Committed): void }
+type StatementPreviewProps = { preview: Preview; back(): void; onCommitted(committed: Committed): void }
 
 type Verdict = PreviewLine['verdict']
 

@@ -8,7 +8,7 @@ import type { Committed, Preview } from './admin-data'
 import { StatementLines } from './statement-lines'
 import { RESULT_WORDS } from './words'
 
-export type StatementResultProps = { preview: Preview; committed: Committed; restart(): void }
+type StatementResultProps = { preview: Preview; committed: Committed; restart(): void }
 
 export function StatementResult({ preview, committed, restart }: StatementResultProps) {
   const results = new Map(committed.lines.map(({ line, result }) => [line, result]))

@@ -2,7 +2,7 @@
 import { Chip, Group, Input, Stack, TextInput } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
 
-export type AmountFieldProps = {
+type AmountFieldProps = {
   presets: readonly string[]
   minimumUsd: string
   maximumUsd: string

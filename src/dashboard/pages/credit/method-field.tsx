@@ -4,7 +4,7 @@ import type { CreditOptions, Order } from './order-data'
 
 export type Method = Order['method']
 
-export type MethodFieldProps = {
+type MethodFieldProps = {
   options: CreditOptions
   value: Method | null
   error: string | undefined

@@ -3,7 +3,7 @@ import { Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 
-export type KeyDialogProps = {
+type KeyDialogProps = {
   title: string
   isOpen: boolean
   close(): void

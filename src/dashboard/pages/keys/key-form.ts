@@ -35,7 +35,7 @@ export function fieldsOf({ name, limits }: KeyBody): KeyFields {
   }
 }
 
-export type KeyChanges = {
+type KeyChanges = {
   name?: string
   monthlyBudgetUsd?: string | null
   expiresAt?: string | null

@@ -3,7 +3,7 @@ import { Box, Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend2 } from '@tabler/icons-react'
 import { useState } from 'react'
 
-export type ComposerProps = {
+type ComposerProps = {
   isWriting: boolean
   /** Why nothing can be sent; undefined where it can. */
   obstacle: string | undefined

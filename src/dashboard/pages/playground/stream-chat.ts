@@ -3,7 +3,7 @@ import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/sse'
 
-export type ChatCall = {
+type ChatCall = {
   /** The caller's own key; undefined: the session of the person pays. */
   key: string | undefined
   body: JsonObject
@@ -20,7 +20,7 @@ export type Receipt = {
   durationMs: number
 }
 
-export type ChatPiece =
+type ChatPiece =
   | { type: 'began'; model: string; provider: string; requestId: string }
   | { type: 'text' | 'reasoning'; text: string }
   | { type: 'receipt'; receipt: Receipt }

@@ -5,7 +5,7 @@ import { FormError } from '@/dashboard/components/fields/form-error'
 import { PasswordField } from '@/dashboard/components/fields/password-field'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 
-export type PasswordPromptProps = {
+type PasswordPromptProps = {
   explanation: string
   /** The verb on the button. */
   action: string

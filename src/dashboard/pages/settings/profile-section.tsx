@@ -9,7 +9,7 @@ import { Section } from '@/dashboard/components/section'
 import { queryClient } from '@/dashboard/query'
 import { VIEWER_KEY } from '@/dashboard/session'
 
-export type ProfileSectionProps = { viewer: { name: string; email: string; isEmailVerified: boolean } }
+type ProfileSectionProps = { viewer: { name: string; email: string; isEmailVerified: boolean } }
 
 const FIELD_WIDTH = 420
 

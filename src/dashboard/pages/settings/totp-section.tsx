@@ -20,7 +20,7 @@ const TITLES: Record<Task, string> = {
   'backup-codes': 'New backup codes',
 }
 
-export type TotpSectionProps = { isEnabled: boolean; isAdministrator: boolean }
+type TotpSectionProps = { isEnabled: boolean; isAdministrator: boolean }
 
 export function TotpSection({ isEnabled, isAdministrator }: TotpSectionProps) {
   const [task, setTask] = useState<Task>('enable')

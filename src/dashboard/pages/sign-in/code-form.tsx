@@ -7,7 +7,7 @@ import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { checkEntered } from './rules'
 
-export type CodeFormProps = { onSignedIn(): Promise<void>; onStartAgain(): void }
+type CodeFormProps = { onSignedIn(): Promise<void>; onStartAgain(): void }
 
 const KINDS = {
   app: {

@@ -9,7 +9,7 @@ import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { ResendButton } from './resend-button'
 import { checkEmail, checkEntered } from './rules'
 
-export type PasswordFormProps = { onSignedIn(): Promise<void>; onCodeRequired(): void }
+type PasswordFormProps = { onSignedIn(): Promise<void>; onCodeRequired(): void }
 
 export function PasswordForm({ onSignedIn, onCodeRequired }: PasswordFormProps) {
   const form = useForm({

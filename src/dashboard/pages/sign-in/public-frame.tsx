@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { Logo } from '@/dashboard/components/logo'
 import { SchemeToggle } from '@/dashboard/components/scheme-toggle'
 
-export type PublicFrameProps = {
+type PublicFrameProps = {
   title: string
   description?: ReactNode
   /** Under the card, e.g. a link to the page that was meant. */

@@ -5,7 +5,7 @@ import { RANGES, type Range, type UsageFilters } from './filters'
 import { useChoices } from './usage-data'
 import { flagLabel, ruleLabel } from './words'
 
-export type FilterBarProps = {
+type FilterBarProps = {
   filters: UsageFilters
   isNarrowed: boolean
   change(changes: Partial<UsageFilters>): void

@@ -40,7 +40,7 @@ export function useFilters() {
 }
 
 /** Reads a filter; what makes no sense in it is left out. */
-export function readFilters(params: URLSearchParams): UsageFilters {
+function readFilters(params: URLSearchParams): UsageFilters {
   const range = RANGES.find(({ value }) => value === params.get('range'))?.value ?? DEFAULT_RANGE
   const text = (name: Field) => params.get(name) ?? ''
   const day = (name: 'from' | 'to') => (DAY.test(text(name)) && !Number.isNaN(Date.parse(text(name))) ? text(name) : '')

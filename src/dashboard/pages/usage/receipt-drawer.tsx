@@ -8,7 +8,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { ReceiptBody } from './receipt-body'
 import { useReceipt } from './usage-data'
 
-export type ReceiptDrawerProps = {
+type ReceiptDrawerProps = {
   /** Undefined: closed. */
   requestId: string | undefined
   close(): void

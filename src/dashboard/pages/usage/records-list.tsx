@@ -8,7 +8,7 @@ import { formatCount, formatMoment } from '@/dashboard/format'
 import { ModelNames, Outcome, Times, Tokens } from './record-cells'
 import type { UsageItem } from './usage-data'
 
-export type RecordsListProps = {
+type RecordsListProps = {
   items: readonly UsageItem[]
   /** The address of a request's receipt. */
   receiptPath(requestId: string): string

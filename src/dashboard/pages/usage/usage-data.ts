@@ -9,7 +9,6 @@ type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = Non
 
 export type UsageItem = DataOf<typeof api.usage.get>['items'][number]
 export type UsageSeries = DataOf<typeof api.usage.series.get>
-export type UsageChoices = DataOf<typeof api.usage.choices.get>
 export type Receipt = DataOf<ReturnType<typeof api.usage.requests>['get']>
 
 /** Everything about usage; invalidate it when new requests came in. */

@@ -13,7 +13,7 @@ import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/
 import { isJsonObject } from '@/lib/json'
 import type { WireContentPart, WireMessage } from './wire'
 
-export type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
+type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
 
 /** The blocks of one message's content; empty texts are left out. `param` names the content in errors. */
 export function decodeContent(content: WireMessage['content'], param: string): MessageBlock[] {

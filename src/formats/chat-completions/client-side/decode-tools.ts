@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { WireRequest, WireTool } from './wire'
 
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
-export type DecodedTools = { tools: Tool[]; others: WireTool[] }
+type DecodedTools = { tools: Tool[]; others: WireTool[] }
 
 /**
  * The tools of a request. A custom tool is decoded as a function with one text parameter, so that it is counted as

@@ -10,7 +10,7 @@ import type { JsonObject } from '@/lib/json'
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const NonEmptyString = Type.String({ minLength: 1 })
 
-export const ContentPart = object({
+const ContentPart = object({
   type: Type.String({ description: 'text, image_url, input_audio, file, refusal; others are passed on unchanged' }),
   text: optional(Type.String()),
   refusal: optional(Type.String()),
@@ -26,7 +26,7 @@ export const ContentPart = object({
   prompt_cache_breakpoint: optional(AnyObject),
 })
 
-export const ToolCall = object({
+const ToolCall = object({
   id: optional(Type.String()),
   type: optional(Type.String()),
   function: optional(object({ name: NonEmptyString, arguments: optional(Type.Union([Type.String(), AnyObject])) })),
@@ -34,7 +34,7 @@ export const ToolCall = object({
   extra_content: optional(AnyObject),
 })
 
-export const Message = object({
+const Message = object({
   role: Type.Union([
     Type.Literal('system'),
     Type.Literal('developer'),
@@ -60,7 +60,7 @@ const FunctionDefinition = object({
   strict: optional(Type.Boolean()),
 })
 
-export const Tool = object({
+const Tool = object({
   type: optional(Type.String({ description: 'function or custom' })),
   function: optional(FunctionDefinition),
   custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),

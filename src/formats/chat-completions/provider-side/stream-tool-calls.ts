@@ -13,7 +13,7 @@ import { readArguments } from '@/formats/chat-completions/tool-arguments'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-export interface ToolCallAssembler {
+interface ToolCallAssembler {
   push(fragment: JsonValue | undefined): ChatEvent[]
   /** A delta's `function_call`, the deprecated single call. */
   pushLegacy(call: JsonObject): ChatEvent[]

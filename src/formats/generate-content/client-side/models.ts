@@ -3,7 +3,7 @@ import type { JsonObject } from '@/lib/json'
 import { VERBS } from './path'
 
 /** What the list says of a model or tier. Limits are in tokens; a tier states no output limit of its own. */
-export type ListedModel = { id: string; name: string; contextLength: number; maxOutputTokens?: number }
+type ListedModel = { id: string; name: string; contextLength: number; maxOutputTokens?: number }
 
 /** One entry; its `name` is the resource `models/{id}`, slash and all. */
 export function encodeModel({ id, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
@@ -16,9 +16,4 @@ export function encodeModel({ id, name, contextLength, maxOutputTokens }: Listed
     ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
     supportedGenerationMethods: [...VERBS],
   }
-}
-
-/** The body of `GET /v1beta/models`: everything on one page. */
-export function encodeModelList(models: readonly ListedModel[]): JsonObject {
-  return { models: models.map(encodeModel) }
 }

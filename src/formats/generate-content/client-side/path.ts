@@ -1,9 +1,9 @@
 /** Reads the path of a generate-content call, which names the model and the verb in more ways than the specification has. */
 
 export const VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
-export type Verb = (typeof VERBS)[number]
+type Verb = (typeof VERBS)[number]
 
-export type ModelPath = { model: string; verb: Verb }
+type ModelPath = { model: string; verb: Verb }
 
 const VERSION = /^v1(?:beta\d*|alpha\d*)?$/
 const SEPARATOR = /:|%3a/gi

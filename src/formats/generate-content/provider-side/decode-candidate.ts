@@ -15,7 +15,7 @@ type OpenText = { kind: 'text' | 'reasoning'; block: number }
 type OpenCall = { block: number; args: PartialArguments; signed: Signed }
 
 /** What candidates of one answer share: the numbers of blocks, and ids for calls that have none. */
-export type BlockSource = { nextBlock(): number; mintCallId(): string }
+type BlockSource = { nextBlock(): number; mintCallId(): string }
 
 export interface CandidateDecoder {
   readonly isFinished: boolean

@@ -4,7 +4,7 @@ import { encodeMedia } from '@/formats/generate-content/media'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
 /** The quirk of a provider that takes media inside a functionResponse. */
-export const RESPONSE_PARTS_QUIRK = 'function-response-parts'
+const RESPONSE_PARTS_QUIRK = 'function-response-parts'
 
 /** A result as a part, and its media where they cannot be inside. Reads the quirk {@link RESPONSE_PARTS_QUIRK}. */
 export function encodeToolResult(

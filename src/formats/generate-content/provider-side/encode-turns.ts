@@ -11,7 +11,7 @@ import type { JsonObject } from '@/lib/json'
 import { encodeToolResult, missingResult, textOfResult } from './encode-tool-results'
 
 /** The quirk of a provider that knows no ids of calls. */
-export const NO_CALL_IDS_QUIRK = 'no-call-ids'
+const NO_CALL_IDS_QUIRK = 'no-call-ids'
 
 /** Contents of a request to a provider. Throws a GatewayError `invalid_request` for media that the provider can't take. */
 export function encodeContents(turns: readonly Turn[], quirks: ReadonlySet<string>, warnings: Warning[]): JsonObject[] {

@@ -8,7 +8,7 @@ import type { WireCountRequest, WireMessage } from '@/formats/messages/wire'
 import type { WireBlock, WireTypedBlock } from '@/formats/messages/wire-blocks'
 import { blockChecker, decodeMedia, decodeResultContent, isKnownBlock } from './decode-content'
 
-export type DecodedTurns = {
+type DecodedTurns = {
   /** Messages of role system before the first other one. */
   leadingSystem: TextBlock[]
   turns: Turn[]

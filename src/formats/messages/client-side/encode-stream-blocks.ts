@@ -20,9 +20,9 @@ import { encodeReasoningBlock, markerBlock, redactedBlock } from './encode-reaso
 import { omittedMedia } from './encode-response'
 import { createFrameWriter } from './encode-stream-frames'
 
-export type BlockEvent = Extract<ChatEvent, { block: number }>
+type BlockEvent = Extract<ChatEvent, { block: number }>
 
-export interface BlockWriter {
+interface BlockWriter {
   push(event: BlockEvent): Frame[]
   /** Ends every block that is still open. */
   end(): Frame[]

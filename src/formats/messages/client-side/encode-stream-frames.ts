@@ -2,7 +2,7 @@
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 
-export interface FrameWriter {
+interface FrameWriter {
   /** Opens the next block. Only one is open at a time. */
   start(block: JsonObject): Frame
   delta(delta: JsonObject): Frame

@@ -75,6 +75,6 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
 }
 
 /** The event's name is its type. */
-export function toFrame(body: JsonObject): Frame {
+function toFrame(body: JsonObject): Frame {
   return { event: String(body.type), data: JSON.stringify(body) }
 }

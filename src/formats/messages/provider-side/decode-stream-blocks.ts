@@ -7,7 +7,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-export interface BlockReader {
+interface BlockReader {
   start(index: JsonValue | undefined, block: JsonValue | undefined): ChatEvent[]
   delta(index: JsonValue | undefined, delta: JsonValue | undefined): ChatEvent[]
   stop(index: JsonValue | undefined): ChatEvent[]

@@ -17,7 +17,7 @@ const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
 }
 const DEFAULT_EFFORT = 'medium'
 
-export type EncodedReasoning = { thinking?: JsonObject; effort?: string }
+type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 
 /** Why the API would refuse thinking of any kind, or thinking with a budget, beside the rest of the request. */
 export type ThinkingObstacles = { any?: string; budget?: string }

@@ -7,7 +7,7 @@ import type { OutputShape, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
-export type EncodedOutput = { format?: JsonObject; instruction?: string }
+type EncodedOutput = { format?: JsonObject; instruction?: string }
 
 const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no explanation before or after it and no code fence around it.'
@@ -67,7 +67,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
  * The schema as the API takes it: objects are closed, `oneOf` is said as `anyOf`, and what can't be enforced is described.
  * Changes no input.
  */
-export function restrictSchema(schema: JsonObject): JsonObject {
+function restrictSchema(schema: JsonObject): JsonObject {
   const kept: [string, JsonValue][] = []
   const described: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {

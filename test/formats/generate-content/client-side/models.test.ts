@@ -1,6 +1,6 @@
 /** The lists and counts that only this format's endpoints answer with. */
 import { expect, test } from 'bun:test'
-import { encodeCountTokens, encodeModel, encodeModelList } from '@/formats/generate-content/index'
+import { encodeCountTokens, encodeModel } from '@/formats/generate-content/index'
 
 test('a model and a tier', () => {
   const alpha = encodeModel({ id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 })
@@ -14,7 +14,7 @@ test('a model and a tier', () => {
     supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
   })
   const tier = { id: 'auto-smart', name: 'Auto Smart', contextLength: 128_000 }
-  expect(encodeModelList([tier])).toMatchObject({ models: [{ name: 'models/auto-smart', inputTokenLimit: 128_000 }] })
+  expect(encodeModel(tier)).toMatchObject({ name: 'models/auto-smart', inputTokenLimit: 128_000 })
   expect(encodeModel(tier)).not.toHaveProperty('outputTokenLimit')
 })
 

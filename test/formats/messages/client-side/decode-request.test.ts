@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { complaint, readFixture, wireBody } from '@test/formats/messages/support'
 import { GatewayError } from '@/chat/error'
-import { decodeCountRequest, messages } from '@/formats/messages/index'
+import { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
+import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 
 const decode = (changes: JsonObject = {}) => messages.decodeRequest(wireBody(changes))
