@@ -14,7 +14,7 @@ import { createSignatureCollector } from '@/gateway/relay/signature-store'
 import { assert } from '@/lib/assert'
 import { classify } from '@/routing/journey/fault-class'
 import type { Journey } from '@/routing/journey/journey'
-import type { Ticket } from '@/routing/journey/ticket'
+import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
 import type { Plan } from '@/routing/plan/plan'
 import { sessionOf } from '@/routing/plan/stickiness'
 import { describeTrail, routeReason } from '@/routing/route-reason'
@@ -39,22 +39,24 @@ async function answerFromPlan(deps: ChatDeps, call: ChatCall, means: Means): Pro
   const journey = deps.router.begin(means.plan, call.request.stream, call.signal)
   const startedMs = deps.clock.monotonic()
   let primary: GatewayError | undefined
-  for (let ticket = await journey.next(); ticket; ticket = await journey.next()) {
+  let failed: FailedAttempt | undefined
+  for (let ticket = await journey.next(); ticket; ticket = await journey.next(failed)) {
     const answer = describeAnswer(deps, call, means, journey, ticket)
     means.hold.onRenewal(() => progressOf(answer))
     const attempt = await tryTarget(answer, ticket)
     answer.upstreamMs = deps.clock.monotonic() - startedMs
     if (attempt.kind !== 'failed') return relayAttempt(answer, attempt, means)
     primary ??= attempt.error
+    failed = attempt.failed
   }
   throw withTrail(primary ?? journey.refusal(), journey)
 }
 
+/** An attempt that failed: what the caller is told if no other does better, and what the journey decides by. */
+type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
+
 /** One attempt, reported to its ticket. A request that the target's format cannot carry is a failure like any other. */
-async function tryTarget(
-  answer: Answer,
-  ticket: Ticket,
-): Promise<Exclude<Attempt, { kind: 'failed' }> | { kind: 'failed'; error: GatewayError }> {
+async function tryTarget(answer: Answer, ticket: Ticket): Promise<Exclude<Attempt, { kind: 'failed' }> | Failed> {
   const { call, planned, providerFormat } = answer
   try {
     const attempt = await attemptTarget({
@@ -76,8 +78,8 @@ async function tryTarget(
     else ticket.began()
     return attempt
   } catch (error) {
-    ticket.failed({ kind: 'unencodable' })
-    if (error instanceof GatewayError) return { kind: 'failed', error }
+    const failed = ticket.failed({ kind: 'unencodable' })
+    if (error instanceof GatewayError) return { kind: 'failed', error, failed }
     throw error
   }
 }
@@ -88,10 +90,10 @@ function noteWarnings({ call, deps, planned }: Answer, warnings: readonly Warnin
   deps.logger.info('request_features_left_out', { requestId: call.requestId, model: planned.model.id, features })
 }
 
-function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure) {
+function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure): Failed {
   const { call, deps, planned, attempts } = answer
   const { provider } = planned.target
-  ticket.failed(failure)
+  const failed = ticket.failed(failure)
   const reason = describeFailure(failure, provider)
   deps.logger.warn('attempt_failed', { requestId: call.requestId, model: planned.model.id, attempt: attempts, reason })
   // A refusal of our key is never the caller's fault, whatever status the provider gives it.
@@ -99,7 +101,7 @@ function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure) {
   const error = isOurs
     ? new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', { cause: reason })
     : toGatewayError(failure, provider)
-  return { kind: 'failed' as const, error }
+  return { kind: 'failed', error, failed }
 }
 
 /** Relays what has begun. Whatever goes wrong before a relay owns the answer ends its attempt as well. */

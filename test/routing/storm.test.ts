@@ -37,7 +37,7 @@ async function send(parts: TestParts, weather: Weather, model: string, fallback:
   const journey = parts.begin(buildPlan(catalog, requestOf({ model, fallback }), { view }), NEVER)
   const pausesBefore = parts.pauses.length
   let addedMs = 0
-  for (let ticket = await journey.next(); ticket; ticket = await journey.next()) {
+  for (let ticket = await journey.next(); ticket; ) {
     const { takesMs, fails } = weather[ticket.planned.target.provider.name] ?? { takesMs: 0, fails: true }
     if (!fails) {
       ticket.began()
@@ -46,7 +46,8 @@ async function send(parts: TestParts, weather: Weather, model: string, fallback:
       return { answered: true, attempts: ticket.number, addedMs: addedMs + pausedMs }
     }
     addedMs += takesMs
-    ticket.failed({ kind: 'refused', error: { status: 500, kind: '', message: '' } })
+    const failed = ticket.failed({ kind: 'refused', error: { status: 500, kind: '', message: '' } })
+    ticket = await journey.next(failed)
   }
   return { answered: false, attempts: journey.trail.length, addedMs }
 }

@@ -7,22 +7,23 @@
  */
 import type { ProviderKey } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
+import { assert } from '@/lib/assert'
 import type { Release } from '@/routing/health/concurrency'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 import { type NextStep, nextStep } from './attempt-policy'
 import { type AttemptFault, classify } from './fault-class'
-import { issueTicket, type RoutingParts, type Ticket } from './ticket'
+import { type FailedAttempt, issueTicket, type RoutingParts, type Ticket } from './ticket'
 
 /** One failed attempt, as logs and the caller's headers tell it. */
 export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
 
 export interface Journey {
   /**
-   * The next attempt, after whatever pause the policy asks for; undefined where nothing is left, the deadline is over, or the
-   * client is gone. The ticket before must have been told how it ended.
+   * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
+   * nothing is left, the deadline is over, or the client is gone.
    */
-  next(): Promise<Ticket | undefined>
+  next(failed?: FailedAttempt): Promise<Ticket | undefined>
   /** The failed attempts so far, in order. */
   readonly trail: readonly AttemptNote[]
   /** Why nothing was tried: every provider is busy, or it is too late. */
@@ -51,6 +52,8 @@ type Travel = {
   /** Go on with this entry first: the same key after a pause, or another key at once. */
   resume: { entry: Entry; key: ProviderKey | undefined; delayMs: number } | undefined
   overload: GatewayError | undefined
+  /** The attempt under way. */
+  current: { entry: Entry; key: ProviderKey } | undefined
   last: { entry: Entry; fault: AttemptFault } | undefined
 }
 
@@ -68,11 +71,15 @@ export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, s
     isOver: false,
     resume: undefined,
     overload: undefined,
+    current: undefined,
     last: undefined,
   }
   return {
     trail: travel.trail,
-    next: () => advance(travel),
+    next(failed) {
+      if (failed) goOn(travel, failed)
+      return advance(travel)
+    },
     refusal: () => travel.overload ?? tooLate(),
   }
 }
@@ -163,6 +170,7 @@ function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, 
     return undefined
   }
   noteMove(travel, entry)
+  travel.current = { entry, key }
   entry.attempts++
   travel.attempts++
   const limitMs = Math.min(remainingMs(travel), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
@@ -173,13 +181,14 @@ function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, 
     stream,
     release,
     circuit,
-    onFailed: (fault, milliseconds) => goOn(travel, entry, key, fault, milliseconds),
   })
 }
 
-/** Notes a failure and decides on the step after it. */
-function goOn(travel: Travel, entry: Entry, key: ProviderKey, fault: AttemptFault, milliseconds: number): void {
-  const { parts } = travel
+/** Notes how the attempt under way failed and decides on the step after it. */
+function goOn(travel: Travel, { fault, milliseconds }: FailedAttempt): void {
+  const { parts, current } = travel
+  assert(current, 'only an attempt that was made can fail')
+  const { entry, key } = current
   const { model, target } = entry.planned
   travel.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
   travel.last = { entry, fault }

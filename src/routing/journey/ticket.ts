@@ -26,6 +26,9 @@ export type RoutingParts = {
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
+/** What became of an attempt that brought no content, and how long it took. */
+export type FailedAttempt = { fault: AttemptFault; milliseconds: number }
+
 /**
  * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
  * called again without effect.
@@ -40,8 +43,8 @@ export interface Ticket {
   began(): void
   /** The answer that had begun is over; `isBroken` where its provider broke it off. Gives the slot back. */
   ended(isBroken: boolean): void
-  /** No content came: what to do next is the journey's to decide. */
-  failed(fault: AttemptFault): void
+  /** No content came. Returns what the journey asks for to decide what comes next. */
+  failed(fault: AttemptFault): FailedAttempt
   /** The client left before any content came. */
   abandoned(): void
 }
@@ -53,8 +56,6 @@ type TicketInput = {
   stream: boolean
   release: Release
   circuit: CircuitCall
-  /** Called after the bookkeeping of a failure. */
-  onFailed(fault: AttemptFault, milliseconds: number): void
 }
 
 /** Issues a ticket. */
@@ -87,12 +88,13 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
       parts.notify({ type: 'broken', ...names })
     },
     failed(fault) {
-      if (phase !== 'waiting') return
+      const milliseconds = elapsedMs()
+      if (phase !== 'waiting') return { fault, milliseconds }
       phase = 'over'
       release()
       noteFault(parts, planned, key, circuit, fault)
-      parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds: elapsedMs() })
-      input.onFailed(fault, elapsedMs())
+      parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds })
+      return { fault, milliseconds }
     },
     abandoned() {
       if (phase !== 'waiting') return

@@ -45,9 +45,9 @@ function nameOf(ticket: Ticket | undefined): string | undefined {
 /** Fails every attempt with `fault` and returns where they went. */
 async function failAll(journey: Journey, fault: (ticket: Ticket) => AttemptFault): Promise<string[]> {
   const names: string[] = []
-  for (let ticket = await journey.next(); ticket; ticket = await journey.next()) {
+  for (let ticket = await journey.next(); ticket; ) {
     names.push(nameOf(ticket) ?? '')
-    ticket.failed(fault(ticket))
+    ticket = await journey.next(ticket.failed(fault(ticket)))
   }
   return names
 }
@@ -138,8 +138,7 @@ describe('bounds', () => {
     const journey = begin()
     const first = await journey.next()
     parts.clock.advance(DEADLINE_MS)
-    first?.failed(SERVER_ERROR)
-    expect(await journey.next()).toBeUndefined()
+    expect(await journey.next(first?.failed(SERVER_ERROR))).toBeUndefined()
   })
 
   test('an attempt may not be silent past the deadline', async () => {
@@ -147,8 +146,7 @@ describe('bounds', () => {
     const first = await journey.next()
     expect(first?.planned.target.provider.timeouts.firstByteMs).toBe(20_000)
     parts.clock.advance(DEADLINE_MS - 5_000)
-    first?.failed(refused(404))
-    const second = await journey.next()
+    const second = await journey.next(first?.failed(refused(404)))
     expect(second?.planned.target.provider.timeouts).toMatchObject({ firstByteMs: 5_000, totalMs: 60_000 })
   })
 
@@ -164,8 +162,8 @@ describe('bounds', () => {
   test('a client that leaves during a pause ends the journey', async () => {
     const journey = begin()
     parts.onPause = () => client.abort()
-    ;(await journey.next())?.failed(SERVER_ERROR)
-    expect(await journey.next()).toBeUndefined()
+    const ticket = await journey.next()
+    expect(await journey.next(ticket?.failed(SERVER_ERROR))).toBeUndefined()
   })
 })
 
@@ -207,8 +205,8 @@ describe('the breaker', () => {
     await trip(modelOf('svc/alpha', [p1]))
     parts.clock.advance(10_000)
     const journey = begin()
-    ;(await journey.next())?.failed(SERVER_ERROR)
-    expect(nameOf(await journey.next())).toBe('p2/alpha-at-p2 k1')
+    const probe = await journey.next()
+    expect(nameOf(await journey.next(probe?.failed(SERVER_ERROR)))).toBe('p2/alpha-at-p2 k1')
   })
 
   test('an answer that breaks off after it began counts against its target', async () => {
@@ -250,7 +248,7 @@ describe('slots', () => {
 
   test('every way out gives its slot back', async () => {
     const outcomes: ((ticket: Ticket) => void)[] = [
-      (ticket) => ticket.failed(BAD_REQUEST),
+      (ticket) => void ticket.failed(BAD_REQUEST),
       (ticket) => ticket.abandoned(),
       (ticket) => {
         ticket.began()
