@@ -11,6 +11,20 @@ function depthOf(value: JsonValue | undefined): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
+/** The plain way to say it, which reads each byte. */
+function isDeeperByWalk(bytes: Uint8Array, limit: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const character = String.fromCharCode(bytes[index] ?? 0)
+    if (inString && character === '\\') index++
+    else if (character === '"') inString = !inString
+    else if (!inString && '[{'.includes(character) && ++depth > limit) return true
+    else if (!inString && ']}'.includes(character)) depth--
+  }
+  return false
+}
+
 describe('the depth of JSON', () => {
   test('is that of the parsed value', () => {
     fc.assert(
@@ -18,6 +32,35 @@ describe('the depth of JSON', () => {
         expect(isDeeperThan(encoder.encode(text), limit)).toBe(depthOf(parseJson(text)) > limit)
       }),
       { numRuns: 2000 },
+    )
+  })
+
+  test('is that of a walk from byte to byte, whatever the bytes are', () => {
+    const pieces = [
+      '[',
+      '{',
+      ']',
+      '}',
+      '"',
+      '\\',
+      '\\"',
+      '\\\\',
+      ':',
+      ',',
+      'a',
+      'ä',
+      ' '.repeat(31),
+      'x'.repeat(33),
+      'y'.repeat(64),
+    ]
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 60 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string({ unit: 'binary' })), fc.nat(12), (some, limit) => {
+        const bytes = encoder.encode(some)
+        expect(isDeeperThan(bytes, limit)).toBe(isDeeperByWalk(bytes, limit))
+        expect(isDeeperThan(Buffer.from(bytes), limit)).toBe(isDeeperByWalk(bytes, limit))
+      }),
+      { numRuns: 5000 },
     )
   })
 
