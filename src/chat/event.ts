@@ -6,7 +6,7 @@
  * started block is ended before `end`. `finish` comes once per choice, after its blocks. `usage` is cumulative: the last
  * one wins. `end` means that the provider's own terminator was seen; a stream that stops without it was truncated.
  */
-import type { FormatName } from './format-name'
+import type { ProviderError } from './provider-error'
 import type { Signature } from './request'
 import type { FinishReason } from './response'
 import type { Usage } from './usage'
@@ -28,8 +28,6 @@ export type ChatEvent =
   | { type: 'image'; choice: number; block: number; mediaType: string; data: string }
   | { type: 'finish'; choice: number; finish: FinishReason }
   | { type: 'usage'; usage: Usage }
-  | { type: 'error'; error: StreamError }
+  /** What the provider said inside a stream that had begun with 200. */
+  | { type: 'error'; error: ProviderError }
   | { type: 'end' }
-
-/** What a provider said inside a stream that had begun with 200. `message` is its own words: never shown to a client unscrubbed. */
-export type StreamError = { format: FormatName; kind: string; message: string; status?: number }

@@ -5,6 +5,7 @@
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
+import type { ProviderError } from '@/chat/provider-error'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -77,9 +78,6 @@ export type Framing = {
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
-/** What a provider's error answer says, normalised. `message` is the provider's own words, not yet scrubbed. */
-export type ProviderError = { status: number; kind: string; message: string; retryAfterSeconds?: number }
-
 /** The changes that the same format needs on its way through; everything else stays the caller's or the provider's own. */
 export interface PassThrough {
   /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
@@ -104,8 +102,11 @@ export interface Format {
   createStreamDecoder(): StreamDecoder
   createStreamEncoder(context: AnswerContext): StreamEncoder
   encodeError(error: GatewayError, requestId: string): EncodedError
-  /** Never throws; `body` is the parsed answer or undefined where it was not JSON. */
-  decodeError(status: number, body: JsonValue | undefined): ProviderError
+  /**
+   * What a provider's error says. Never throws. `status` is undefined for an error inside a stream that had begun well; `body`
+   * is the parsed answer, or undefined where it was not JSON.
+   */
+  decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
   /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly passThrough: PassThrough

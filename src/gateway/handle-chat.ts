@@ -12,7 +12,6 @@ import { relayJson } from '@/gateway/relay/relay-json'
 import { relayStream } from '@/gateway/relay/relay-stream'
 import { createSignatureCollector } from '@/gateway/relay/signature-store'
 import { assert } from '@/lib/assert'
-import { classify } from '@/routing/journey/fault-class'
 import type { Journey } from '@/routing/journey/journey'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
 import type { Plan } from '@/routing/plan/plan'
@@ -96,12 +95,7 @@ function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure): 
   const failed = ticket.failed(failure)
   const reason = describeFailure(failure, provider)
   deps.logger.warn('attempt_failed', { requestId: call.requestId, model: planned.model.id, attempt: attempts, reason })
-  // A refusal of our key is never the caller's fault, whatever status the provider gives it.
-  const isOurs = classify(failure) === 'credentials'
-  const error = isOurs
-    ? new GatewayError('upstream_failed', 'The model provider failed to answer. Try again.', { cause: reason })
-    : toGatewayError(failure, provider)
-  return { kind: 'failed', error, failed }
+  return { kind: 'failed', error: toGatewayError(failure, provider), failed }
 }
 
 /** Relays what has begun. Whatever goes wrong before a relay owns the answer ends its attempt as well. */

@@ -5,10 +5,10 @@ export type Redact = (text: string) => string
 export const REDACTED = '[redacted]'
 
 /** A configured secret shorter than this is not searched for: it would blank out ordinary words. */
-const MIN_SECRET_CHARS = 8
+export const MIN_SECRET_CHARS = 8
 
-/** Each pattern matches only what must go, so that the surrounding text stays readable. */
-const KEY_SHAPES = [
+/** What gives power to whoever reads it. Each pattern matches only what must go, so that the surrounding text stays readable. */
+const SECRET_SHAPES = [
   '\\bsvc-[A-Za-z0-9]{12,}',
   '\\bsk-[A-Za-z0-9_-]{8,}',
   '\\bAIza[A-Za-z0-9_-]{8,}',
@@ -19,14 +19,32 @@ const KEY_SHAPES = [
   '(?<=[A-Za-z][A-Za-z0-9+.-]{1,20}://)[^/\\s:@]*:[^/\\s@]+(?=@)',
 ]
 
+/** What is of use in our own log and no caller's business: ids of keys, organisations, projects and requests, and addresses. */
+const INTERNAL_SHAPES = [
+  '\\b(?:sk|pk|rk|svc|key|org|proj|req)[-_][A-Za-z0-9_-]{8,}',
+  '(?<=\\bBearer\\s{1,8})\\S+',
+  '\\b[a-z][a-z0-9+.-]*://\\S+',
+]
+const NOT_FOR_CALLERS = new RegExp([...INTERNAL_SHAPES, ...SECRET_SHAPES].join('|'), 'gi')
+
 /** Creates a redactor that also knows the exact `secrets` of this process. */
 export function createRedactor(secrets: Iterable<string> = []): Redact {
-  const exact = [...new Set(secrets)]
+  const exact = longestFirst(secrets)
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
-    .sort((left, right) => right.length - left.length)
     .map(escapeForPattern)
-  const pattern = new RegExp([...exact, ...KEY_SHAPES].join('|'), 'gi')
+  const pattern = new RegExp([...exact, ...SECRET_SHAPES].join('|'), 'gi')
   return (text) => text.replace(pattern, REDACTED)
+}
+
+/** Somebody else's words, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
+export function redactForCallers(text: string, secrets: Iterable<string>): string {
+  const known = longestFirst(secrets).reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  return known.replace(NOT_FOR_CALLERS, REDACTED)
+}
+
+/** A secret that holds another goes first, or else its rest would stay. */
+function longestFirst(secrets: Iterable<string>): string[] {
+  return [...new Set(secrets)].sort((left, right) => right.length - left.length)
 }
 
 function escapeForPattern(text: string): string {

@@ -1,7 +1,9 @@
 /** The router as the rest of the gateway sees it: two of them, sharing what they learn. */
+
 import { describe, expect, test } from 'bun:test'
 import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
+import { providerError } from '@/formats/provider-error'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import type { HealthExchange, HealthNote } from '@/routing/health/health-exchange'
 import { describeTrail, routeReason } from '@/routing/route-reason'
@@ -56,7 +58,7 @@ async function targetsOf(router: Router, request: ChatRequest, origin = ORIGIN):
 async function failOnce(router: Router, request: ChatRequest, status: number): Promise<void> {
   const journey = router.begin(await router.plan(request, ORIGIN), false, NEVER)
   const ticket = await journey.next()
-  ticket?.failed({ kind: 'refused', error: { status, kind: '', message: '' } })
+  ticket?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '' }) })
 }
 
 const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })

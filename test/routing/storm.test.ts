@@ -3,6 +3,7 @@
  * added latency, as docs/ROUTING.md states them.
  */
 import { describe, expect, test } from 'bun:test'
+import { providerError } from '@/formats/provider-error'
 import { targetId } from '@/routing/health/target-id'
 import { MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/journey/retry-budget'
 import { buildPlan } from '@/routing/plan/plan'
@@ -46,7 +47,7 @@ async function send(parts: TestParts, weather: Weather, model: string, fallback:
       return { answered: true, attempts: ticket.number, addedMs: addedMs + pausedMs }
     }
     addedMs += takesMs
-    const failed = ticket.failed({ kind: 'refused', error: { status: 500, kind: '', message: '' } })
+    const failed = ticket.failed({ kind: 'refused', error: providerError({ status: 500, kind: '', message: '' }) })
     ticket = await journey.next(failed)
   }
   return { answered: false, attempts: journey.trail.length, addedMs }

@@ -4,6 +4,7 @@ import { providerOf } from '@test/routing/world'
 import type { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import { FORMATS } from '@/formats/index'
+import { providerError } from '@/formats/provider-error'
 import type { JsonValue } from '@/lib/json'
 import { toGatewayError } from '@/upstream/failure'
 
@@ -11,7 +12,7 @@ const provider = providerOf('p1', { keys: [{ id: 'k1', secret: 'canary-of-this-t
 
 function told(format: FormatName, status: number, body: JsonValue): GatewayError {
   const error = FORMATS.get(format)?.decodeError(status, body)
-  return toGatewayError({ kind: 'refused', error: error ?? { status, kind: '', message: '' } }, provider)
+  return toGatewayError({ kind: 'refused', error: error ?? providerError({ status, kind: '', message: '' }) }, provider)
 }
 
 const openAi = (message: string, code: string | null = null) => ({
@@ -38,9 +39,9 @@ describe('a prompt that is too long for the provider’s model', () => {
   })
 
   test('is told so by a code inside a stream as well, where no status says it', () => {
-    const error = { status: 502, kind: 'context_length_exceeded', message: 'too long' }
+    const error = providerError({ status: 502, kind: 'context_length_exceeded', message: 'too long' })
     expect(toGatewayError({ kind: 'refused', error }, provider).kind).toBe('context_length_exceeded')
-    const inWords = { status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' }
+    const inWords = providerError({ status: 502, kind: 'invalid_request_error', message: 'prompt is too long: 2 > 1' })
     expect(toGatewayError({ kind: 'refused', error: inWords }, provider).kind).toBe('context_length_exceeded')
   })
 

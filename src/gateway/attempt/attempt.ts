@@ -135,10 +135,7 @@ function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure 
   for (const event of items.flatMap((item) => item.events)) {
     if (isTranslated && event.type === 'finish' && event.finish.kind === 'error') return emptyFailure(event.finish)
     if (isContent(event)) return undefined
-    if (event.type === 'error') {
-      const { status, kind, message } = event.error
-      return { kind: 'refused', error: { status: status ?? 502, kind, message } }
-    }
+    if (event.type === 'error') return { kind: 'refused', error: event.error }
   }
   return undefined
 }

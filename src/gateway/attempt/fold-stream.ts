@@ -33,10 +33,7 @@ export async function foldStream(source: StreamSource, maxChars: number, observe
         return { kind: 'folded', response: folder.response() }
       }
       if (objection) return refuse(source, objection)
-      if (event.type === 'error') {
-        const { status, kind, message } = event.error
-        return refuse(source, { kind: 'refused', error: { status: status ?? 502, kind, message } })
-      }
+      if (event.type === 'error') return refuse(source, { kind: 'refused', error: event.error })
     }
     if (batch.kind === 'done') return refuse(source, { kind: 'broken', detail: 'stream ended without its terminator' })
     for (const { sse } of batch.items) chars += sse.raw.length

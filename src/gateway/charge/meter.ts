@@ -1,7 +1,7 @@
 /** Watches one answer on its way to the client: what it used, how much of it was delivered, and whether it ended well. */
 
 import { estimateTextTokens } from '@/catalog/estimate'
-import type { ChatEvent, StreamError } from '@/chat/event'
+import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 
@@ -19,7 +19,6 @@ export type MeterReading = {
   finish: FinishKind | undefined
   /** Whether the provider's own terminator was seen. */
   hasEnded: boolean
-  error: StreamError | undefined
 }
 
 export interface Meter {
@@ -42,7 +41,6 @@ export function createMeter(): Meter {
   let finish: FinishKind | undefined
   let hasOutput = false
   let hasEnded = false
-  let error: StreamError | undefined
 
   function count(text: string): void {
     if (text === '') return
@@ -73,9 +71,6 @@ export function createMeter(): Meter {
         return
       case 'finish':
         finish ??= event.finish.kind
-        return
-      case 'error':
-        error = event.error
         return
       case 'end':
         hasEnded = true
@@ -109,7 +104,6 @@ export function createMeter(): Meter {
       hasOutput,
       finish,
       hasEnded,
-      error,
     }),
     hasOutput: () => hasOutput,
     countedOutput: () => outputTokens,

@@ -75,10 +75,7 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
     for (const event of events) {
       meter.observe(event)
       answer.signatures?.observe(event)
-      if (event.type === 'error') {
-        const { status, kind, message } = event.error
-        return { kind: 'refused', error: { status: status ?? 502, kind, message } }
-      }
+      if (event.type === 'error') return { kind: 'refused', error: event.error }
     }
     return undefined
   }

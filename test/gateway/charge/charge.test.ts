@@ -21,7 +21,6 @@ const NOTHING: MeterReading = {
   hasOutput: false,
   finish: undefined,
   hasEnded: false,
-  error: undefined,
 }
 const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
 const decide = (ending: Parameters<typeof decideCharge>[0], reading: Partial<MeterReading>) =>

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { createTestParts, type TestParts } from '@test/routing/parts'
 import { catalogOf, modelOf, providerOf, requestOf, targetOf } from '@test/routing/world'
 import type { Model } from '@/catalog/types'
+import { providerError } from '@/formats/provider-error'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import { targetId } from '@/routing/health/target-id'
 import type { AttemptFault } from '@/routing/journey/fault-class'
@@ -29,7 +30,10 @@ beforeEach(() => {
 })
 
 function refused(status: number, retryAfterSeconds?: number, message = ''): AttemptFault {
-  return { kind: 'refused', error: { status, kind: '', message, ...(retryAfterSeconds && { retryAfterSeconds }) } }
+  return {
+    kind: 'refused',
+    error: providerError({ status, kind: '', message, ...(retryAfterSeconds && { retryAfterSeconds }) }),
+  }
 }
 
 function begin(models: Model[] = [alpha, beta]): Journey {

@@ -1,5 +1,6 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
-import type { ProviderError } from '@/formats/format'
+import type { ProviderError } from '@/chat/provider-error'
+import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** Keeps an error of many megabytes from travelling into logs. */
@@ -9,7 +10,7 @@ const MAX_MESSAGE_CHARS = 4000
  * What a provider's error says. Understands OpenAI's shape, the bare `error` string, FastAPI's `detail`, a top-level
  * `message`, and Google's shape, which may come wrapped in an array. Never throws.
  */
-export function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const root = Array.isArray(body) ? body[0] : body
   const error = isJsonObject(root) && isJsonObject(root.error) ? root.error : root
   const fields = isJsonObject(error) ? error : {}
@@ -18,12 +19,12 @@ export function decodeError(status: number, body: JsonValue | undefined): Provid
   const word = [fields.code, fields.type, fields.status].find(isWord)
   const retryAfterSeconds = findRetryDelay(fields.details)
   const realStatus = statusWithin(fields, status)
-  return {
-    status: realStatus,
-    kind: typeof word === 'string' ? word : String(realStatus),
+  return providerError({
+    status: realStatus ?? UNSTATED_STATUS,
+    kind: typeof word === 'string' ? word : String(realStatus ?? 'error'),
     message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : '',
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  }
+  })
 }
 
 function isWord(value: JsonValue | undefined): boolean {
@@ -31,8 +32,8 @@ function isWord(value: JsonValue | undefined): boolean {
 }
 
 /** An error inside a 200 says its real status, if at all, as a number in `code` or `status`. */
-function statusWithin(fields: JsonObject, status: number): number {
-  if (status >= 400) return status
+function statusWithin(fields: JsonObject, status: number | undefined): number | undefined {
+  if (status !== undefined && status >= 400) return status
   const numbers = [fields.code, fields.status, fields.status_code].map(Number)
   return numbers.find((number) => Number.isInteger(number) && number >= 400 && number <= 599) ?? status
 }

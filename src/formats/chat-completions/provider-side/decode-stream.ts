@@ -8,11 +8,13 @@
  * send content or calls after them.
  */
 import type { ChatEvent } from '@/chat/event'
+import type { ProviderError } from '@/chat/provider-error'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
 import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
 import type { StreamDecoder } from '@/formats/format'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import { decodeError } from './decode-error'
 import { type ChoiceReader, createChoiceReader } from './stream-choice'
 
@@ -56,23 +58,21 @@ export function createStreamDecoder(): StreamDecoder {
     return [{ type: 'usage', usage }]
   }
 
-  function fail(kind: string, message: string, status?: number): ChatEvent[] {
+  function fail(error: ProviderError): ChatEvent[] {
     phase = 'failed'
-    const error = { format: 'chat-completions' as const, kind, message, ...(status !== undefined && { status }) }
     return [{ type: 'error', error }]
   }
 
-  function failWith(body: JsonValue | undefined): ChatEvent[] {
-    const { status, kind, message } = decodeError(0, body)
-    return fail(kind === '0' ? 'error' : kind, message, status === 0 ? undefined : status)
+  function failUnread(kind: string, message: string): ChatEvent[] {
+    return fail(providerError({ status: UNSTATED_STATUS, kind, message }))
   }
 
   function finishAll(): ChatEvent[] {
     const readers = [...choices].sort(([left], [right]) => left - right)
-    if (readers.length === 0) return fail('empty_stream', 'the stream ended without an answer')
+    if (readers.length === 0) return failUnread('empty_stream', 'the stream ended without an answer')
     const closing = closeBlocks()
     if (readers.some(([, reader]) => reader.hasNamelessCall)) {
-      return [...closing, ...fail('malformed_tool_call', 'a tool call came without a name')]
+      return [...closing, ...failUnread('malformed_tool_call', 'a tool call came without a name')]
     }
     phase = 'done'
     for (const [choice, reader] of readers) closing.push({ type: 'finish', choice, finish: reader.finish() })
@@ -88,11 +88,11 @@ export function createStreamDecoder(): StreamDecoder {
       if (phase !== 'open' || event.data === undefined) return []
       const data = event.data.trim()
       if (data === DONE) return finishAll()
-      if (event.event === 'error') return failWith(json ?? data)
+      if (event.event === 'error') return fail(decodeError(undefined, json ?? data))
       if (data === '') return []
       const chunk = Array.isArray(json) ? json[0] : json
-      if (!isJsonObject(chunk)) return fail('malformed_event', 'the stream held an event that is no JSON object')
-      return chunk.error ? failWith(chunk) : readChunk(chunk)
+      if (!isJsonObject(chunk)) return failUnread('malformed_event', 'the stream held an event that is no JSON object')
+      return chunk.error ? fail(decodeError(undefined, chunk)) : readChunk(chunk)
     },
     end() {
       if (phase === 'done') return []

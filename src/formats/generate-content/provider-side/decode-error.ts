@@ -1,6 +1,6 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
-import { STATUS_OF_KIND } from '@/chat/error'
-import type { ProviderError } from '@/formats/format'
+import type { ProviderError } from '@/chat/provider-error'
+import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
@@ -9,18 +9,18 @@ const BAD_KEY = 'API_KEY_INVALID'
  * What a provider's error answer says. `kind` is the provider's status word; a bad key, which providers report as a 400, is
  * a 401 `API_KEY_INVALID`, so that it is never taken for the caller's fault. Never throws.
  */
-export function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []
   const retryAfterSeconds = retryDelayOf(details)
   const message = typeof error.message === 'string' ? error.message : ''
-  if (details.some((detail) => detail.reason === BAD_KEY)) return { status: 401, kind: BAD_KEY, message }
-  return {
+  if (details.some((detail) => detail.reason === BAD_KEY)) return providerError({ status: 401, kind: BAD_KEY, message })
+  return providerError({
     status: statusOf(status, error.code),
     kind: typeof error.status === 'string' && error.status !== '' ? error.status : 'UNKNOWN',
     message,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  }
+  })
 }
 
 /** Errors come as an object, as a list of one (streams without `alt=sse`), or as a bare text from something in between. */
@@ -31,11 +31,9 @@ function errorOf(body: JsonValue | undefined): JsonObject {
   return typeof first.error === 'string' ? { message: first.error } : first
 }
 
-function statusOf(status: number, code: JsonValue | undefined): number {
-  if (status >= 400) return status
-  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
-    ? code
-    : STATUS_OF_KIND.upstream_failed
+function statusOf(status: number | undefined, code: JsonValue | undefined): number {
+  if (status !== undefined && status >= 400) return status
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : UNSTATED_STATUS
 }
 
 /** `RetryInfo.retryDelay`, such as `34.4s`, in seconds. */

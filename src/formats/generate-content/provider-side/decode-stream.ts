@@ -1,13 +1,16 @@
 /** A streamed answer of a provider of this format as hub events: every event is a whole response that holds the new parts. */
-import type { ChatEvent, StreamError } from '@/chat/event'
+import type { ChatEvent } from '@/chat/event'
+import type { ProviderError } from '@/chat/provider-error'
 import type { Usage } from '@/chat/usage'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { decodeUsage } from '@/formats/generate-content/usage'
+import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type CandidateDecoder, createCandidateDecoder } from './decode-candidate'
+import { decodeError } from './decode-error'
 
 /**
  * Creates the decoder of one stream. A candidate's finishReason (or the refusal of the whole prompt) is the terminator: there
@@ -29,7 +32,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     return found
   }
 
-  function fail(error: StreamError): ChatEvent[] {
+  function fail(error: ProviderError): ChatEvent[] {
     hasFailed = true
     return [{ type: 'error', error }]
   }
@@ -73,7 +76,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
 
   function pushChunk(chunk: JsonValue): ChatEvent[] {
     if (!isJsonObject(chunk)) return []
-    if (isJsonObject(chunk.error)) return fail(decodeStreamError(chunk.error))
+    if (isJsonObject(chunk.error)) return fail(decodeError(undefined, chunk))
     if (!ANSWER_KEYS.some((key) => chunk[key] !== undefined)) return []
     return [
       ...start(chunk),
@@ -87,7 +90,9 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     push({ data }, json) {
       if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
       if (json === undefined) {
-        return fail({ format: 'generate-content', kind: 'MALFORMED_EVENT', message: 'an event is not JSON' })
+        return fail(
+          providerError({ status: UNSTATED_STATUS, kind: 'MALFORMED_EVENT', message: 'an event is not JSON' }),
+        )
       }
       return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
     },
@@ -108,16 +113,6 @@ const FOREIGN_TERMINATOR = '[DONE]'
 /** An id that no other call of the conversation has: the provider gave none, and histories must not confuse two calls. */
 function randomCallId(): string {
   return `call_${randomBase62(22)}`
-}
-
-function decodeStreamError({ status, code, message }: JsonObject): StreamError {
-  const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
-  return {
-    format: 'generate-content',
-    kind: asText(status) || 'UNKNOWN',
-    message: asText(message),
-    ...(isStatus && { status: code }),
-  }
 }
 
 /** Absurd indexes are not believed; the position in the list is what clients go by, too. */

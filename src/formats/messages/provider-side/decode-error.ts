@@ -1,7 +1,9 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
-import type { ProviderError } from '@/formats/format'
+import type { ProviderError } from '@/chat/provider-error'
+import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
+/** The status that an error type stands for, where a stream names only the type. */
 const STATUS_OF_TYPE = new Map<string, number>([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -17,17 +19,12 @@ const STATUS_OF_TYPE = new Map<string, number>([
 ])
 
 /** Reads an error answer of any shape that providers of this format, or what stands before them, are seen to send. */
-export function decodeError(status: number, body: JsonValue | undefined): ProviderError {
+export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
   const outer = Array.isArray(body) ? body[0] : body
   const inner = isJsonObject(outer) ? (outer.error ?? outer) : outer
-  if (typeof inner === 'string') return { status, kind: '', message: inner }
-  if (!isJsonObject(inner)) return { status, kind: '', message: '' }
-  return { status, kind: text(inner.type), message: text(inner.message) }
-}
-
-/** The status that an error type stands for, where a stream names only the type. */
-export function statusOfErrorType(type: string): number | undefined {
-  return STATUS_OF_TYPE.get(type)
+  const { type, message } = isJsonObject(inner) ? inner : { message: inner }
+  const kind = text(type)
+  return providerError({ status: status ?? STATUS_OF_TYPE.get(kind) ?? UNSTATED_STATUS, kind, message: text(message) })
 }
 
 function text(value: JsonValue | undefined): string {

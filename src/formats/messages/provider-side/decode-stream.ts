@@ -9,7 +9,7 @@ import { decodeFinish } from '@/formats/messages/finish-reason'
 import { decodeUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
-import { decodeError, statusOfErrorType } from './decode-error'
+import { decodeError } from './decode-error'
 import { createBlockReader } from './decode-stream-blocks'
 
 /** What some proxies append to streams of every format. */
@@ -101,12 +101,7 @@ export function createStreamDecoder(): StreamDecoder {
 
   function fail(error: JsonValue | undefined): ChatEvent[] {
     isDone = true
-    const { kind, message } = decodeError(0, error)
-    const status = statusOfErrorType(kind)
-    return [
-      ...blocks.stopAll(),
-      { type: 'error', error: { format: 'messages', kind, message, ...(status !== undefined && { status }) } },
-    ]
+    return [...blocks.stopAll(), { type: 'error', error: decodeError(undefined, error) }]
   }
 
   function end(): ChatEvent[] {

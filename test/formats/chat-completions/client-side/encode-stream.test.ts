@@ -1,9 +1,11 @@
 /** Events as a stream of this format, chunk by chunk. */
+
 import { describe, expect, test } from 'bun:test'
 import { CONTEXT, usageOf } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
+import { providerError } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 const START: ChatEvent = { type: 'start', id: 'upstream-id', model: 'upstream-model', created: 5 }
@@ -169,7 +171,9 @@ describe('tool calls', () => {
 test('a stream that breaks says so in an error with all four keys, and has no [DONE]', () => {
   const encoder = createStreamEncoder(CONTEXT)
   encoder.push(START)
-  expect(encoder.push({ type: 'error', error: { format: 'messages', kind: 'x', message: 'secret' } })).toEqual([])
+  expect(encoder.push({ type: 'error', error: providerError({ status: 502, kind: 'x', message: 'secret' }) })).toEqual(
+    [],
+  )
   const frames = encoder.fail(new GatewayError('upstream_failed', 'The provider broke off'), 'req_1')
   expect(frames.map(({ data }) => parseJson(data))).toEqual([
     { error: { message: 'The provider broke off', type: 'server_error', param: null, code: null } },

@@ -1,7 +1,7 @@
 /** Providers' errors in ours. */
 import { describe, expect, test } from 'bun:test'
+import type { ProviderError } from '@/chat/provider-error'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
-import type { ProviderError } from '@/formats/format'
 import type { JsonValue } from '@/lib/json'
 
 describe('an error of a provider', () => {
@@ -10,28 +10,38 @@ describe('an error of a provider', () => {
       'in the usual shape',
       429,
       { error: { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' } },
-      { status: 429, kind: 'rate_limit_exceeded', message: 'slow down' },
+      { reason: 'rate-limited', status: 429, kind: 'rate_limit_exceeded', message: 'slow down' },
     ],
     [
       'without a code',
       400,
       { error: { message: 'bad', type: 'invalid_request_error', code: null } },
-      { status: 400, kind: 'invalid_request_error', message: 'bad' },
+      { reason: 'request', status: 400, kind: 'invalid_request_error', message: 'bad' },
     ],
-    ['as a string', 500, { error: 'boom' }, { status: 500, kind: '500', message: 'boom' }],
-    ['as a detail', 422, { detail: 'wrong' }, { status: 422, kind: '422', message: 'wrong' }],
-    ['with a message at the top', 401, { message: 'no', code: 40101 }, { status: 401, kind: '401', message: 'no' }],
+    ['as a string', 500, { error: 'boom' }, { reason: 'server', status: 500, kind: '500', message: 'boom' }],
+    ['as a detail', 422, { detail: 'wrong' }, { reason: 'request', status: 422, kind: '422', message: 'wrong' }],
+    [
+      'with a message at the top',
+      401,
+      { message: 'no', code: 40101 },
+      { reason: 'credentials', status: 401, kind: '401', message: 'no' },
+    ],
     [
       'in the shape of Google, wrapped in an array, with a delay',
       429,
       [{ error: { code: 429, message: 'm', status: 'RESOURCE_EXHAUSTED', details: [{}, { retryDelay: '34.4s' }] } }],
-      { status: 429, kind: 'RESOURCE_EXHAUSTED', message: 'm', retryAfterSeconds: 34.4 },
+      { reason: 'rate-limited', status: 429, kind: 'RESOURCE_EXHAUSTED', message: 'm', retryAfterSeconds: 34.4 },
     ],
-    ['inside a 200', 200, { error: { message: 'm', code: 503 } }, { status: 503, kind: '503', message: 'm' }],
-    ['that is no JSON', 502, undefined, { status: 502, kind: '502', message: '' }],
-    ['that is a text', 502, 'bad gateway', { status: 502, kind: '502', message: 'bad gateway' }],
-    ['that is nothing', 503, null, { status: 503, kind: '503', message: '' }],
-    ['that is an empty array', 503, [], { status: 503, kind: '503', message: '' }],
+    [
+      'inside a 200',
+      200,
+      { error: { message: 'm', code: 503 } },
+      { reason: 'overloaded', status: 503, kind: '503', message: 'm' },
+    ],
+    ['that is no JSON', 502, undefined, { reason: 'server', status: 502, kind: '502', message: '' }],
+    ['that is a text', 502, 'bad gateway', { reason: 'server', status: 502, kind: '502', message: 'bad gateway' }],
+    ['that is nothing', 503, null, { reason: 'overloaded', status: 503, kind: '503', message: '' }],
+    ['that is an empty array', 503, [], { reason: 'overloaded', status: 503, kind: '503', message: '' }],
   ]
   for (const [name, status, body, error] of cases) {
     test(name, () => expect(decodeError(status, body)).toEqual(error))

@@ -11,12 +11,14 @@ describe('decodeError', () => {
   test('status, word, message and delay', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
     expect(generateContent.decodeError(429, body({ details }))).toEqual({
+      reason: 'rate-limited',
       status: 429,
       kind: 'RESOURCE_EXHAUSTED',
       message: 'Quota.',
       retryAfterSeconds: 34.4,
     })
     expect(generateContent.decodeError(429, [body({})])).toEqual({
+      reason: 'rate-limited',
       status: 429,
       kind: 'RESOURCE_EXHAUSTED',
       message: 'Quota.',
@@ -26,6 +28,7 @@ describe('decodeError', () => {
   test('a bad key is a 401, though providers say 400', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(generateContent.decodeError(400, body({ code: 400, details }))).toMatchObject({
+      reason: 'credentials',
       status: 401,
       kind: 'API_KEY_INVALID',
     })
@@ -37,13 +40,20 @@ describe('decodeError', () => {
   })
 
   test('other shapes', () => {
-    expect(generateContent.decodeError(500, undefined)).toEqual({ status: 500, kind: 'UNKNOWN', message: '' })
+    expect(generateContent.decodeError(500, undefined)).toEqual({
+      reason: 'server',
+      status: 500,
+      kind: 'UNKNOWN',
+      message: '',
+    })
     expect(generateContent.decodeError(500, { error: 'Words.' })).toEqual({
+      reason: 'server',
       status: 500,
       kind: 'UNKNOWN',
       message: 'Words.',
     })
     expect(generateContent.decodeError(404, { message: 'Words.' })).toEqual({
+      reason: 'model-not-found',
       status: 404,
       kind: 'UNKNOWN',
       message: 'Words.',

@@ -142,7 +142,7 @@ describe('streams that go wrong', () => {
     const events = decodeFixture('error-mid-stream.sse')
     expect(events).toContainEqual({
       type: 'error',
-      error: { format: 'generate-content', kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 },
+      error: { reason: 'overloaded', kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 },
     })
     expect(events.at(-1)).toEqual({ type: 'text-end', choice: 0, block: 0 })
     fold(events)
@@ -178,7 +178,7 @@ describe('streams that go wrong', () => {
 
   test('a string for a code is no status', () => {
     expect(decodeChunks({ error: { code: '503', status: 5 } })).toEqual([
-      { type: 'error', error: { format: 'generate-content', kind: 'UNKNOWN', message: '' } },
+      { type: 'error', error: { reason: 'server', status: 502, kind: 'UNKNOWN', message: '' } },
     ])
   })
 })

@@ -20,6 +20,6 @@ describe('the provider’s errors', () => {
     [null, '', ''],
     [[], '', ''],
   ])('%j', (body, kind, message) => {
-    expect(messages.decodeError(429, body)).toEqual({ status: 429, kind, message })
+    expect(messages.decodeError(429, body)).toEqual({ reason: 'rate-limited', status: 429, kind, message })
   })
 })

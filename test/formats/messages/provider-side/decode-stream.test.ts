@@ -79,7 +79,7 @@ describe('fixtures', () => {
     const events = decodeText(readFixture('error.sse'))
     expect(events.slice(-2)).toEqual([
       { type: 'text-end', ...at(0) },
-      { type: 'error', error: { format: 'messages', kind: 'overloaded_error', message: 'Overloaded', status: 529 } },
+      { type: 'error', error: { reason: 'overloaded', kind: 'overloaded_error', message: 'Overloaded', status: 529 } },
     ])
   })
 
@@ -150,7 +150,7 @@ describe('what should not come', () => {
 
   test('text that is no JSON is an error', () => {
     const events = decodeText('event: message_start\ndata: {"type":"mess\n\nevent: message_stop\ndata: {}\n\n')
-    expect(events).toMatchObject([{ type: 'error', error: { format: 'messages', kind: 'malformed_event' } }])
+    expect(events).toMatchObject([{ type: 'error', error: { reason: 'server', kind: 'malformed_event' } }])
     expect(types(decodeText('data: <html>\n\n'))).toEqual(['error'])
   })
 

@@ -1,0 +1,36 @@
+/** What a provider says went wrong, in nobody's dialect: its reason is decided where its format is read, and nowhere again. */
+
+/**
+ * What may be done about it, and what the caller is told of it.
+ * `credentials` our key or our bill was refused; `rate-limited` the key has to rest; `overloaded` everybody has to wait;
+ * `context-too-long` the prompt is longer than the model's context; `too-large` so is the request as a whole;
+ * `unsupported` the request asks for more or other than this model gives; `request` every model would refuse it;
+ * `model-not-found` the provider does not know the model; `timeout` it gave up waiting; `server` a fault of its own;
+ * `failed-on-length` one that its words put down to a long prompt: another model may do better, and the caller is not blamed;
+ * `unexpected` a status that says none of these.
+ */
+export type ProviderErrorReason =
+  | 'credentials'
+  | 'rate-limited'
+  | 'overloaded'
+  | 'context-too-long'
+  | 'too-large'
+  | 'unsupported'
+  | 'request'
+  | 'model-not-found'
+  | 'timeout'
+  | 'server'
+  | 'failed-on-length'
+  | 'unexpected'
+
+/**
+ * An error answer, or an error inside a stream that had begun well. `kind` and `message` are the provider's own words: for the
+ * log, and never shown to a client unscrubbed.
+ */
+export type ProviderError = {
+  reason: ProviderErrorReason
+  status: number
+  kind: string
+  message: string
+  retryAfterSeconds?: number
+}

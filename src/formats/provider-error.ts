@@ -1,0 +1,65 @@
+/**
+ * Gives what a provider says went wrong its reason. Statuses and words mean the same in every format, because what stands
+ * behind an address is often another vendor's server: so every format's decoder asks here, and nobody else reads the words.
+ */
+import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
+
+/** Counts as the status of an error that came without one, inside a stream that had begun with 200: a bad gateway's. */
+export const UNSTATED_STATUS = 502
+
+/** Refusals of our key or our bill that some providers put into a 400 or 429. */
+const REFUSES_CREDENTIALS =
+  /api[ _]key[ _](?:not valid|invalid|expired|is invalid)|credit balance is too low|insufficient_quota/i
+
+/** A code that says by itself that the prompt is too long, whatever status it comes with. */
+const CONTEXT_CODE = /^context_length_exceeded$/i
+/** Words of providers whose model cannot take so long a prompt, in the order of the three formats and then of others. */
+const CONTEXT_TOO_LONG =
+  /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
+/** Statuses that judge the request itself, and the one that tells nothing: under others such words may mean a rate or a cause. */
+const CONTEXT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, UNSTATED_STATUS])
+
+/** Words that blame the limits of this model, of its context or its output, rather than the request. */
+const OVER_A_LIMIT =
+  /context[ _-]?(?:length|window|limit)|too (?:long|many (?:input )?tokens)|maximum (?:context|number of tokens|input)|token count|exceeds? the (?:maximum|limit|model)|request_too_large/i
+const UNSUPPORTED =
+  /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
+/** The prompt's length as the cause of a fault that the provider calls its own. */
+const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
+
+/** The error with its reason. */
+export function providerError(facts: Omit<ProviderError, 'reason'>): ProviderError {
+  return { reason: reasonOf(facts), ...facts }
+}
+
+function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): ProviderErrorReason {
+  const words = `${kind} ${message}`
+  if (status === 401 || status === 402 || status === 403) return 'credentials'
+  if ((status === 400 || status === 429) && REFUSES_CREDENTIALS.test(words)) return 'credentials'
+  if (CONTEXT_CODE.test(kind) || (CONTEXT_STATUSES.has(status) && CONTEXT_TOO_LONG.test(words))) {
+    return 'context-too-long'
+  }
+  switch (status) {
+    case 400:
+    case 422:
+      return OVER_A_LIMIT.test(words) || UNSUPPORTED.test(words) ? 'unsupported' : 'request'
+    case 404:
+      return 'model-not-found'
+    case 408:
+    case 504:
+      return 'timeout'
+    case 409:
+    case 425:
+      return 'server'
+    case 413:
+      return 'too-large'
+    case 429:
+      return 'rate-limited'
+    case 503:
+    case 529:
+      return 'overloaded'
+    default:
+      if (status < 500) return 'unexpected'
+      return LENGTH_AS_CAUSE.test(words) ? 'failed-on-length' : 'server'
+  }
+}

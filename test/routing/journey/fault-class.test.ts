@@ -1,0 +1,46 @@
+/** What may be done about each fault, told from what a provider says as callers of the upstream meet it. */
+import { expect, test } from 'bun:test'
+import { providerError } from '@/formats/provider-error'
+import { type AttemptFault, classify, type FaultClass } from '@/routing/journey/fault-class'
+
+function refused(status: number, message = '', kind = ''): AttemptFault {
+  return { kind: 'refused', error: providerError({ status, kind, message }) }
+}
+
+const cases: [AttemptFault, FaultClass][] = [
+  [{ kind: 'unreachable' }, 'transient'],
+  [{ kind: 'malformed' }, 'transient'],
+  [{ kind: 'broken' }, 'transient'],
+  [{ kind: 'unencodable' }, 'target'],
+  [{ kind: 'timeout', phase: 'first-byte' }, 'timeout'],
+  [refused(500), 'transient'],
+  [refused(502), 'transient'],
+  [refused(503), 'transient'],
+  [refused(529, 'Overloaded', 'overloaded_error'), 'transient'],
+  [refused(409), 'transient'],
+  [refused(504), 'timeout'],
+  [refused(408), 'timeout'],
+  [refused(429), 'rate-limited'],
+  [refused(429, 'You exceeded your current quota', 'insufficient_quota'), 'credentials'],
+  [refused(401), 'credentials'],
+  [refused(402), 'credentials'],
+  [refused(403), 'credentials'],
+  [refused(400, 'API key not valid. Please pass a valid API key.', 'INVALID_ARGUMENT'), 'credentials'],
+  [refused(400, 'Your credit balance is too low to access the API'), 'credentials'],
+  [refused(404, 'The model does not exist', 'model_not_found'), 'target'],
+  [refused(418), 'target'],
+  [refused(413), 'model'],
+  [refused(400, "This model's maximum context length is 8192 tokens", 'context_length_exceeded'), 'model'],
+  [refused(400, 'prompt is too long: 210000 tokens > 200000 maximum'), 'model'],
+  [refused(400, 'The input token count (1200000) exceeds the maximum number of tokens allowed'), 'model'],
+  [refused(400, "Unsupported parameter: 'top_k' is not supported with this model"), 'model'],
+  [refused(422, 'This model does not support image input'), 'model'],
+  [refused(502, 'maximum context length is 8192 tokens'), 'model'],
+  [refused(502, 'the upstream took too long'), 'transient'],
+  [refused(400, 'messages: roles must alternate'), 'request'],
+  [refused(422, 'temperature must be at most 2'), 'request'],
+  [refused(400), 'request'],
+]
+test.each(cases)('%j is %s', (fault, expected) => {
+  expect(classify(fault)).toBe(expected)
+})
