@@ -6,12 +6,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import type { Sql } from 'postgres'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { connectDatabase } from '@/db/client'
 import { migrate } from '@/db/migrate'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf, insertAccounts, keyIdOf } from './books/fill'
 import { print } from './books/print'
@@ -31,8 +31,8 @@ await sql`SELECT ensure_usage_partitions(now()::date, 2)`
 await insertAccounts(database, accounts)
 await sql`ANALYZE`
 await sql`CHECKPOINT`
-for (let batch = 0; batch < WARM_UP_BATCHES; batch++) await writeUsageBatch(sql, eventsOf(batch))
-const batches = Array.from({ length: BATCHES }, (_, batch) => eventsOf(WARM_UP_BATCHES + batch))
+for (let batch = 0; batch < WARM_UP_BATCHES; batch++) await writeUsageBatch(sql, recordsOf(batch))
+const batches = Array.from({ length: BATCHES }, (_, batch) => recordsOf(WARM_UP_BATCHES + batch))
 const before = { server: await serverUse(sql), own: process.cpuUsage(), atMs: performance.now() }
 for (const batch of batches) await writeUsageBatch(sql, batch)
 const own = process.cpuUsage(before.own)
@@ -48,17 +48,17 @@ await postgres.stop()
 await rm(dataDir, { recursive: true, force: true })
 process.exit(0)
 
-function eventsOf(batch: number): UsageEvent[] {
+function recordsOf(batch: number): UsageRecord[] {
   return Array.from({ length: BATCH }, (_, index) => {
     const owner = Math.floor(Math.random() * accounts)
     const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
     const payer = { accountId: accountIdOf(owner), keyId: keyIdOf(owner) }
-    return usageEvent({
+    return usageRecord({
       ...payer,
       holdId,
       seq: batch * BATCH + index + 1,
       atMs: Date.now(),
-      record: { requestId: holdId },
+      facts: { requestId: holdId },
     })
   })
 }

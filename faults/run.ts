@@ -138,7 +138,7 @@ async function untilQuiet({ bank, gateways }: SingleWorld | ClusterWorld): Promi
   const isQuiet = async () =>
     gateways.every((gateway) => unacknowledged(gateway).size === 0) &&
     (await bank.ledger.openHoldCount()) === 0 &&
-    (await bank.ledger.unsyncedEventCount()) === 0
+    (await bank.ledger.unsyncedRecordCount()) === 0
   await until(() => isQuiet().catch(() => false), 'no open hold and no event on its way', QUIET_LIMIT_MS)
 }
 

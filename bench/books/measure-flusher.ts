@@ -1,5 +1,5 @@
 /** Measures how fast the flusher empties streams that are full, with charges on few accounts and on many. */
-import { streamFields, usageEvent } from '@test/usage/sample-events'
+import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
 import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
@@ -11,11 +11,11 @@ import { print } from './print'
 
 type FlusherFigures = { flusherFewPerSecond: number; flusherManyPerSecond: number }
 
-const EVENTS = 100_000
+const RECORDS = 100_000
 const FEW_ACCOUNTS = 100
 const PIPELINE = 2_000
 
-/** Events per second from the first batch to the last, commits as durable as Postgres ships them. */
+/** Records per second from the first batch to the last, commits as durable as Postgres ships them. */
 export async function measureFlusher(stores: Stores, { accounts }: Size): Promise<FlusherFigures> {
   const few = await rate(stores, FEW_ACCOUNTS)
   const many = await rate(stores, accounts)
@@ -32,8 +32,8 @@ async function rate({ databaseUrl, redisUrl }: Stores, accounts: number): Promis
   const flusher = createFlusher({ redis, connect, logger })
   const startedMs = performance.now()
   flusher.start()
-  while (flusher.status().insertedRecords < EVENTS) await Bun.sleep(5)
-  const perSecond = EVENTS / ((performance.now() - startedMs) / 1000)
+  while (flusher.status().insertedRecords < RECORDS) await Bun.sleep(5)
+  const perSecond = RECORDS / ((performance.now() - startedMs) / 1000)
   await flusher.stop()
   redis.disconnect()
   return perSecond
@@ -42,22 +42,22 @@ async function rate({ databaseUrl, redisUrl }: Stores, accounts: number): Promis
 async function fillStreams(redisUrl: string, accounts: number): Promise<void> {
   const redis = new Redis(redisUrl)
   const nowMs = Date.now()
-  for (let first = 0; first < EVENTS; first += PIPELINE) {
+  for (let first = 0; first < RECORDS; first += PIPELINE) {
     const pipeline = redis.pipeline()
     for (let index = first; index < first + PIPELINE; index++) {
       const number = Math.floor(Math.random() * accounts)
       const accountId = accountIdOf(number)
       const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
       const seq = 10_000_001 + index
-      const event = usageEvent({
+      const record = usageRecord({
         holdId,
         accountId,
         keyId: keyIdOf(number),
         seq,
         atMs: nowMs,
-        record: { requestId: holdId },
+        facts: { requestId: holdId },
       })
-      pipeline.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(event))
+      pipeline.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(record))
     }
     await pipeline.exec()
   }

@@ -1,5 +1,5 @@
 /** What one record costs the history's server: processor time and write-ahead log, which other work on the machine hardly changes. */
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import { connectDatabase } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf, keyIdOf } from './fill'
@@ -33,7 +33,7 @@ export async function measureInsert(databaseUrl: string): Promise<InsertFigures>
 function makeBatch() {
   return Array.from({ length: BATCH_SIZE }, () => {
     const number = Math.floor(Math.random() * ACCOUNTS)
-    return usageEvent({ accountId: accountIdOf(number), keyId: keyIdOf(number), atMs: Date.now() })
+    return usageRecord({ accountId: accountIdOf(number), keyId: keyIdOf(number), atMs: Date.now() })
   })
 }
 

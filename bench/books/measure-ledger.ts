@@ -1,5 +1,5 @@
 /** Measures a rebuild of all balances, the automatic check, and what an account takes in Redis. */
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
 import { createLedgerHistory } from '@/accounts/history'
 import { reconcileHistory } from '@/accounts/reconcile'
@@ -78,9 +78,9 @@ async function busyAccountBytes(redis: Redis, ledger: ReturnType<typeof createLe
   await ledger.rememberKeyHash(keyHash, payer)
   for (let index = 0; index < RECENT_CHARGES; index++) {
     const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
-    const record = JSON.stringify(usageEvent({ record: { requestId: holdId } }).record)
-    await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000, record })
-    await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, record })
+    const facts = JSON.stringify(usageRecord({ facts: { requestId: holdId } }).facts)
+    await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts })
+    await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, facts })
   }
   const { accountId } = payer
   const names = [

@@ -1,13 +1,13 @@
 /** Measures what the usage pages ask for, of the one account that has all records, with matches that are many, few and none. */
 
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import { exportRecords } from '@/console/usage-views/export-records'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { readSeries } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { accountIdOf } from './fill'
 import { percentile } from './print'
@@ -19,7 +19,7 @@ const REPEATS = 9
 const DAY_MS = 86_400_000
 const DAYS = 46
 /** One record a day of a key and of a model that nothing else uses, and some that did not go well. */
-const RARE: readonly Partial<UsageEvent['record']>[] = [
+const RARE: readonly Partial<UsageRecord['facts']>[] = [
   { model: 'svc/rare' },
   { model: 'svc/model-1', status: 499, rule: 'disconnect_usage' },
   { model: 'svc/model-1', flags: ['clamped'] },
@@ -75,14 +75,14 @@ export async function measureViews(databaseUrl: string, records: number) {
 }
 
 async function addRareRecords({ sql }: Database): Promise<void> {
-  const events = Array.from({ length: DAYS * RARE.length }, (_, index) =>
-    usageEvent({
+  const records = Array.from({ length: DAYS * RARE.length }, (_, index) =>
+    usageRecord({
       ...{ accountId: accountIdOf(0), keyId: 'key_rare', seq: index + 1 },
       atMs: Date.now() - Math.floor(index / RARE.length) * DAY_MS,
-      record: RARE[index % RARE.length] ?? {},
+      facts: RARE[index % RARE.length] ?? {},
     }),
   )
-  await writeUsageBatch(sql, events)
+  await writeUsageBatch(sql, records)
   await sql`VACUUM (ANALYZE) usage_daily`
 }
 

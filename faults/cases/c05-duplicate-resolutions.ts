@@ -1,7 +1,7 @@
 /** One hold is settled, released and expired by everybody at once. */
 import type { Fault, Stage } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
-import type { UsageRecord } from '@/ledger/usage-event'
+import type { RequestFacts } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
 const CALLERS = 50
@@ -31,12 +31,12 @@ async function resolveAll(stage: Stage<SingleWorld>): Promise<string> {
   const { accountId, keyId } = await stage.customer()
   const payer = { accountId, keyId }
   const holdId = `hold_${crypto.randomUUID().replaceAll('-', '')}`
-  const record = JSON.stringify(recordOf(holdId))
+  const facts = JSON.stringify(factsOf(holdId))
   const amount = nano(AMOUNT)
-  const reserved = await ledger.reserve({ ...payer, holdId, amount, inputCost: nano(0), tokens: 1, ttlMs: 1, record })
+  const reserved = await ledger.reserve({ ...payer, holdId, amount, inputCost: nano(0), tokens: 1, ttlMs: 1, facts })
   stage.expect(reserved.kind === 'reserved', `the reserve said ${reserved.kind}`)
-  await ledger.renew([{ accountId, holdId, ttlMs: 1, cost: nano(COST), record, reached: true }])
-  const settlement = { ...payer, holdId, cost: nano(COST), tokens: 1, record }
+  await ledger.renew([{ accountId, holdId, ttlMs: 1, cost: nano(COST), facts, reached: true }])
+  const settlement = { ...payer, holdId, cost: nano(COST), tokens: 1, facts }
   const calls = Array.from({ length: CALLERS }, async (_, index) => {
     if (index % 3 === 0) return (await ledger.settle(settlement)).kind
     if (index % 3 === 1) return ledger.release({ ...payer, holdId })
@@ -58,7 +58,7 @@ async function resolveAll(stage: Stage<SingleWorld>): Promise<string> {
   return holdId
 }
 
-function recordOf(requestId: string): UsageRecord {
+function factsOf(requestId: string): RequestFacts {
   const usage = { uncached: 10, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 15, reasoning: 0 }
   return {
     ...{ requestId, model: 'svc/steady', requestedModel: 'svc/steady', provider: 'steady', upstreamModel: 'scripted' },

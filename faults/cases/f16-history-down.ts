@@ -29,7 +29,7 @@ function historyAway(
       await stage.traffic(12)
       await stage.inject(() => take(world))
       await Bun.sleep(stage.isQuick ? AWAY_MS / 3 : AWAY_MS)
-      const waiting = await world.bank.ledger.unsyncedEventCount()
+      const waiting = await world.bank.ledger.unsyncedRecordCount()
       stage.note(`${id}: ${waiting} charges waited in their streams`)
       stage.expect(waiting > 0, 'no charge had to wait: the fault did not happen')
       await expectDegraded(stage)

@@ -3,16 +3,16 @@
 import type { Fault, Stage } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
-import { streamFields, usageEvent } from '@test/usage/sample-events'
+import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { ZERO_USAGE } from '@/chat/usage'
 import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 
-/** No event at all, an event without money, JSON that ends too early, and a moment that no calendar has. */
+/** No record at all, a record without money, JSON that ends too early, and a moment that no calendar has. */
 const POISON: readonly (readonly string[])[] = [
   ['no', 'event'],
   ['eventId', 'x', 'holdId', 'x', 'cost', '1e999'],
   ['record', '{"torn":'],
-  streamFields(usageEvent({ holdId: 'timeless', atMs: Number.MAX_SAFE_INTEGER })),
+  streamFields(usageRecord({ holdId: 'timeless', atMs: Number.MAX_SAFE_INTEGER })),
 ]
 /** Two charges that can be read, but whose tokens the history cannot add: one of them is booked without its record. */
 const ABSURD = ['hold_absurd_one', 'hold_absurd_two']
@@ -28,7 +28,7 @@ export const f18: Fault = {
     const { bank, gateways } = stage.world
     const { sql } = bank.database
     await stage.traffic(8)
-    const before = gateways.flatMap((gateway) => gateway.lines('usage_event_dead_lettered')).length
+    const before = gateways.flatMap((gateway) => gateway.lines('usage_record_dead_lettered')).length
     await stage.inject(async () => {
       for (const fields of POISON) {
         await bank.redis.xadd(eventsKey(stage.random.integer(0, SHARD_COUNT - 1)), '*', ...fields)
@@ -38,7 +38,7 @@ export const f18: Fault = {
     const expected = POISON.length + 1
     const putAside = async () => (await sql`SELECT 1 FROM dead_letters`).length === expected
     await until(putAside, 'the poison to be put aside', 60_000)
-    const alerts = () => gateways.flatMap((gateway) => gateway.lines('usage_event_dead_lettered')).length - before
+    const alerts = () => gateways.flatMap((gateway) => gateway.lines('usage_record_dead_lettered')).length - before
     await until(() => alerts() >= expected, 'the alerts').catch(() => undefined)
     stage.expect(alerts() === expected, `${alerts()} alerts for ${expected} entries`)
     const booked = await sql`SELECT 1 FROM usage_records WHERE hold_id IN ${sql(ABSURD)}`
@@ -53,7 +53,7 @@ export const f18: Fault = {
 async function chargeAbsurdly({ world }: Stage<SingleWorld>): Promise<void> {
   const { accountId, keyId } = await world.bank.customer(1)
   for (const holdId of ABSURD) {
-    const event = usageEvent({ holdId, accountId, keyId, cost: 0, record: { usage: ABSURD_USAGE } })
-    await world.bank.redis.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(event))
+    const record = usageRecord({ holdId, accountId, keyId, cost: 0, facts: { usage: ABSURD_USAGE } })
+    await world.bank.redis.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(record))
   }
 }

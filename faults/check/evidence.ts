@@ -13,7 +13,7 @@ export type Breach = { invariant: Invariant; detail: string }
 
 /** One charge in the history. */
 export type Charge = {
-  eventId: string
+  recordId: string
   holdId: string
   accountId: string
   cost: number
@@ -44,7 +44,7 @@ export async function readCharges(world: World, accountIds: readonly string[]): 
     FROM usage_records WHERE account_id IN ${world.bank.database.sql(['', ...accountIds])}
     ORDER BY started_at`
   return rows.map((row) => ({
-    eventId: row.event_id,
+    recordId: row.event_id,
     holdId: row.hold_id,
     accountId: row.account_id,
     cost: row.cost_nano,

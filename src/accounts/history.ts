@@ -40,10 +40,10 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
         FROM api_keys WHERE id = ${keyId} AND account_id = ${accountId}`)
       return row && toKeySnapshot(accountId, keyId, row)
     },
-    async knownEventIds(eventIds) {
+    async knownRecordIds(recordIds) {
       const rows = await bounded(
         sql<{ event_id: string }[]>`
-          SELECT event_id FROM usage_records WHERE event_id = ANY(${textArray(eventIds)}::text::text[])`,
+          SELECT event_id FROM usage_records WHERE event_id = ANY(${textArray(recordIds)}::text::text[])`,
       )
       return rows.map((row) => row.event_id)
     },

@@ -15,7 +15,7 @@ export function readinessChecks(redis: RedisClient, database: Database, flusher:
     {
       name: 'usage_flusher',
       isRequired: false,
-      check: async () => (flusher.status().healthy ? undefined : `behind by ${flusher.status().lagEvents} events`),
+      check: async () => (flusher.status().healthy ? undefined : `behind by ${flusher.status().lagRecords} records`),
     },
   ]
 }

@@ -1,4 +1,4 @@
-/** A request's price taken apart: tokens and unit price of each class, for a receipt. */
+/** A request's price taken apart: tokens and unit price of each class, for a usage record. */
 import { inputTokens, type Usage } from '@/chat/usage'
 import type { Nano, Pico } from '@/lib/money'
 import { pricesFor, requestCost } from './price'

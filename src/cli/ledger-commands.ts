@@ -13,9 +13,9 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       const ledger = await checkLedger(services)
       const history = await reconcileHistory(services.database, 'records')
       const violations = [...ledger.violations, ...history.violations]
-      const { accounts, openHolds, unsyncedEvents } = ledger
+      const { accounts, openHolds, unsyncedRecords } = ledger
       const ok = ledger.ok && violations.length === 0
-      return { output: { ok, violations, accounts, openHolds, unsyncedEvents }, exitCode: ok ? 0 : 1 }
+      return { output: { ok, violations, accounts, openHolds, unsyncedRecords }, exitCode: ok ? 0 : 1 }
     },
   },
   {

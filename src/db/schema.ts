@@ -14,7 +14,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
-import type { BillingRule, EventFlag, UsageEvent } from '@/ledger/usage-event'
+import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
 
@@ -100,11 +100,11 @@ export const creditOutbox = pgTable('credit_outbox', {
 export const usageRecords = pgTable(
   'usage_records',
   {
-    eventId: text('event_id').notNull(),
+    recordId: text('event_id').notNull(),
     holdId: text('hold_id').notNull(),
     accountId: text('account_id').notNull(),
     keyId: text('key_id').notNull(),
-    kind: text('kind').$type<UsageEvent['kind']>().notNull(),
+    kind: text('kind').$type<UsageRecord['kind']>().notNull(),
     cost: amount('cost_nano').notNull(),
     held: amount('held_nano').notNull(),
     seq: bigint('seq', { mode: 'number' }).notNull(),
@@ -123,7 +123,7 @@ export const usageRecords = pgTable(
     outputTokens: tokens('output_tokens').notNull(),
     reasoningTokens: tokens('reasoning_tokens').notNull(),
     rule: text('rule').$type<BillingRule>().notNull(),
-    flags: text('flags').array().$type<EventFlag[]>().notNull(),
+    flags: text('flags').array().$type<RecordFlag[]>().notNull(),
     stream: boolean('stream').notNull(),
     status: integer('status').notNull(),
     attempts: integer('attempts').notNull(),
@@ -133,7 +133,7 @@ export const usageRecords = pgTable(
     routeReason: text('route_reason'),
   },
   (table) => [
-    primaryKey({ columns: [table.eventId, table.settledAt] }),
+    primaryKey({ columns: [table.recordId, table.settledAt] }),
     index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
     index('usage_records_cell_index').on(table.accountId, table.keyId, table.model, table.settledAt.desc()),
     index('usage_records_noteworthy_index')
@@ -172,7 +172,7 @@ export const deadLetters = pgTable(
   {
     stream: text('stream').notNull(),
     entryId: text('entry_id').notNull(),
-    eventId: text('event_id'),
+    recordId: text('event_id'),
     accountId: text('account_id'),
     payload: text('payload').notNull(),
     error: text('error').notNull(),

@@ -1,4 +1,4 @@
-/** One answer on its way out: who gave it, how it is told to the client, and how it becomes a receipt. */
+/** One answer on its way out: who gave it, how it is told to the client, and how it becomes a usage record. */
 import { ZERO_USAGE } from '@/chat/usage'
 import type { AnswerContext, Format } from '@/formats/format'
 import { decideCharge } from '@/gateway/charge/charge'
@@ -6,7 +6,7 @@ import type { Meter } from '@/gateway/charge/meter'
 import type { Hold } from '@/gateway/hold/hold'
 import type { SignatureCollector } from '@/gateway/relay/signature-store'
 import type { Charge, Ending } from '@/ledger/charge'
-import type { UsageRecord } from '@/ledger/usage-event'
+import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 import type { Ticket } from '@/routing/journey/ticket'
@@ -45,7 +45,7 @@ export const CLIENT_CLOSED_STATUS = 499
 export async function settleAnswer(answer: Answer, ending: Ending, status: number): Promise<Charge> {
   const charge = chargeFor(answer, ending)
   answer.ticket.ended(ending === 'broken')
-  await answer.hold.resolve(charge, (charged) => recordOf(answer, charged, status))
+  await answer.hold.resolve(charge, (charged) => factsOf(answer, charged, status))
   countOutcome(answer, charge, ending, status)
   logOutcome(answer, charge, ending, status)
   return charge
@@ -72,10 +72,10 @@ export function isRunaway({ meter, hold }: Answer): boolean {
 export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
 
 /** What the ledger should charge if this process died right now. */
-export function progressOf(answer: Answer): { cost: Nano; record: UsageRecord } {
+export function progressOf(answer: Answer): { cost: Nano; facts: RequestFacts } {
   const charge = chargeFor(answer, 'disconnected')
   assert(charge.kind === 'charge', 'an abandoned answer is never free')
-  return { cost: charge.cost, record: recordOf(answer, { ...charge, rule: 'expired' }, CLIENT_CLOSED_STATUS) }
+  return { cost: charge.cost, facts: factsOf(answer, { ...charge, rule: 'expired' }, CLIENT_CLOSED_STATUS) }
 }
 
 /** Headers that every answer carries; the overhead that they state is counted as well, once per answer. */
@@ -96,7 +96,7 @@ export function answerHeaders(answer: Answer): Record<string, string> {
 }
 
 /** What a hold says of its request before any answer: written when it expires without a single renewal. */
-export function unreachedRecord(call: ChatCall, planned: PlannedTarget): UsageRecord {
+export function unreachedFacts(call: ChatCall, planned: PlannedTarget): RequestFacts {
   return {
     ...describeRequest(call, planned),
     usage: ZERO_USAGE,
@@ -128,7 +128,7 @@ function chargeFor(answer: Answer, ending: Ending): Charge {
   return decideCharge(ending, meter.reading(), planned.model.pricing, hold.size.bounds, hold.size.estimatedInput)
 }
 
-function recordOf(answer: Answer, charge: Charge & { kind: 'charge' }, status: number): UsageRecord {
+function factsOf(answer: Answer, charge: Charge & { kind: 'charge' }, status: number): RequestFacts {
   const { call, deps, planned, attempts, timing } = answer
   return {
     ...describeRequest(call, planned),

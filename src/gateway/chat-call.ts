@@ -1,4 +1,4 @@
-/** What a chat request carries through the gateway from the door to its receipt. */
+/** What a chat request carries through the gateway from the door to its usage record. */
 import type { Catalog } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
@@ -48,11 +48,11 @@ export type ChatCall = {
   arrivedAtMs: number
   arrivedMonotonicMs: number
   /** What a complete stream ends in beyond its format's own words; in the framing's text. */
-  epilogue?: (receipt: Receipt) => string
+  epilogue?: (answer: SettledAnswer) => string
 }
 
 /** What is known of an answer once it is settled. Times are milliseconds since arrival. */
-export type Receipt = {
+export type SettledAnswer = {
   requestId: string
   model: string
   charge: Charge

@@ -2,7 +2,7 @@
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
-import type { Receipt } from '@/gateway/chat-call'
+import type { SettledAnswer } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
@@ -20,7 +20,7 @@ export type ChatEndpoint = {
   /** Who pays, where that is not said by an API key that the request carries. */
   payerOf?: (request: Request) => Promise<Payer>
   /** What a stream ends in beyond its format's own words, once the cost is known; in the framing's text. */
-  epilogue?: (receipt: Receipt) => string
+  epilogue?: (answer: SettledAnswer) => string
 }
 
 /** Authenticates, reads and decodes one request, and hands it to the use case. Never rejects: errors become answers. */

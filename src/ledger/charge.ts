@@ -1,7 +1,7 @@
 /** What a request came to: how it ended and what is charged for it. The words that gateway, ledger and metrics share. */
 import type { Usage } from '@/chat/usage'
 import type { Nano } from '@/lib/money'
-import type { BillingRule, EventFlag } from './usage-event'
+import type { BillingRule, RecordFlag } from './usage-record'
 
 /**
  * `complete` the whole answer reached us; `broken` the upstream failed, truncated or was cut off after it had begun;
@@ -11,6 +11,6 @@ export type Ending = 'complete' | 'broken' | 'disconnected' | 'refused'
 
 export type Charge =
   | { kind: 'free' }
-  | { kind: 'charge'; cost: Nano; usage: Usage; rule: BillingRule; flags: EventFlag[] }
+  | { kind: 'charge'; cost: Nano; usage: Usage; rule: BillingRule; flags: RecordFlag[] }
 
 export const FREE: Charge = { kind: 'free' }

@@ -3,7 +3,7 @@
  * idempotent by id, so that any call may be repeated.
  */
 
-import { credit, readBalance, recentCharges, setAccountStatus } from '@/ledger/accounts/balances'
+import { credit, readBalance, recentRecords, setAccountStatus } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
 import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
@@ -27,7 +27,7 @@ import type {
   KeyUsage,
   LedgerHistory,
   Payer,
-  RecentCharge,
+  RecentRecord,
   ReleaseOutcome,
   Renewal,
   RenewOutcome,
@@ -59,8 +59,8 @@ export interface Ledger {
   credit(credit: Credit): Promise<CreditOutcome>
   /** The account's money now, or undefined where no such account exists. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
-  /** The account's latest charges, newest first; at most 50 are kept. One round trip. */
-  recentCharges(accountId: string, limit: number): Promise<RecentCharge[]>
+  /** The account's latest usage records, newest first; at most 50 are kept. One round trip. */
+  recentRecords(accountId: string, limit: number): Promise<RecentRecord[]>
   /** A key's state and use now, or undefined where the account has no such key. One round trip. */
   readKey(payer: Payer): Promise<KeyUsage | undefined>
   /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
@@ -80,8 +80,8 @@ export interface Ledger {
   onStoreReturn(listener: () => void): void
   /** Holds open now, over all shards. */
   openHoldCount(): Promise<number>
-  /** Usage events that have not reached the history yet, over all shards. */
-  unsyncedEventCount(): Promise<number>
+  /** Usage records that have not reached the history yet, over all shards. */
+  unsyncedRecordCount(): Promise<number>
 }
 
 type LedgerOptions = {
@@ -103,7 +103,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     expireDue: (limitPerShard) => expireDue(deps, limitPerShard),
     credit: (entry) => credit(deps, entry),
     readBalance: (accountId) => readBalance(deps, accountId),
-    recentCharges: (accountId, limit) => recentCharges(deps, accountId, limit),
+    recentRecords: (accountId, limit) => recentRecords(deps, accountId, limit),
     readKey: (payer) => readKey(deps, payer),
     setKeyState: (state) => setKeyState(deps, state),
     setAccountStatus: (accountId, status) => setAccountStatus(deps, accountId, status),
@@ -115,7 +115,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     onStoreReturn: (listener) => deps.epoch.onReturn(listener),
     openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesKey(shard))),
-    unsyncedEventCount: () => sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard))),
+    unsyncedRecordCount: () => sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard))),
   }
 }
 

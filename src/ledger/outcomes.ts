@@ -3,7 +3,7 @@
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
-import type { UsageEvent } from './usage-event'
+import type { UsageRecord } from './usage-record'
 
 export type { Payer } from '@/ledger/store/names'
 export type { AllowedModels } from './allowed-models'
@@ -20,8 +20,8 @@ export type ReserveRequest = Payer & {
   tokens: number
   /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
   ttlMs: number
-  /** What the expire script writes into the usage event if the gateway never comes back: the event's `record` as JSON. */
-  record: string
+  /** What the expire script writes into the usage record if the gateway never comes back: the {@link RequestFacts} as JSON. */
+  facts: string
   /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
   allowedModels?: AllowedModels
 }
@@ -55,7 +55,7 @@ export type RateLimitState = {
 }
 
 /** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
-export type Renewal = { accountId: string; holdId: string; ttlMs: number; cost: Nano; record: string; reached: boolean }
+export type Renewal = { accountId: string; holdId: string; ttlMs: number; cost: Nano; facts: string; reached: boolean }
 export type RenewOutcome = 'renewed' | 'settled' | 'released' | 'expired' | 'unknown_hold'
 
 export type Settlement = Payer & {
@@ -63,14 +63,14 @@ export type Settlement = Payer & {
   cost: Nano
   /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
   tokens: number
-  record: string
+  facts: string
 }
 
 export type SettleOutcome =
-  | { kind: 'settled'; overrun: boolean; event: UsageEvent }
+  | { kind: 'settled'; overrun: boolean; record: UsageRecord }
   | { kind: 'already_settled' }
   /** The hold had expired and was charged `expiredCost`; the difference has been corrected. */
-  | { kind: 'late'; expiredCost: Nano; event: UsageEvent }
+  | { kind: 'late'; expiredCost: Nano; record: UsageRecord }
   /** The hold had been released; nothing is charged twice or revived. */
   | { kind: 'already_released' }
   /** No trace of the hold. The cost is charged all the same where `force` said so (a hold lost by Redis). */
@@ -91,7 +91,7 @@ export type AccountBalance = {
   spent: Nano
   spentThisMonth: Nano
   status: AccountStatus
-  /** The number of the last usage event; grows by one per event. */
+  /** The number of the last usage record; grows by one per record. */
   seq: number
 }
 
@@ -146,15 +146,15 @@ export interface LedgerHistory {
   key(accountId: string, keyId: string): Promise<KeySnapshot | undefined>
   /** Several accounts at once, in any order; those that don't exist are left out. */
   accounts(accountIds: string[]): Promise<AccountSnapshot[]>
-  /** Which of these usage events (by `eventId`) are already inside their account's `balance`. In any order. */
-  knownEventIds(eventIds: string[]): Promise<string[]>
+  /** Which of these usage records (by `recordId`) are already inside their account's `balance`. In any order. */
+  knownRecordIds(recordIds: string[]): Promise<string[]>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>
 }
 
-/** One of an account's latest charges, as GET /v1/usage shows them. */
-export type RecentCharge = {
-  eventId: string
+/** One of an account's latest usage records, as GET /v1/usage shows them. */
+export type RecentRecord = {
+  recordId: string
   model: string
   inputTokens: number
   outputTokens: number

@@ -1,7 +1,7 @@
 /** What the gateway tells whoever counts. Handed in like any dependency, so that two gateways in one process stay apart. */
 import type { FormatName } from '@/chat/format-name'
 import type { Charge, Ending } from '@/ledger/charge'
-import type { EventFlag } from '@/ledger/usage-event'
+import type { RecordFlag } from '@/ledger/usage-record'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 
 /** One answer that has ended. `model` and `provider` are names of the catalogue. */
@@ -30,7 +30,7 @@ export interface Metrics {
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
   /** The ledger added a flag of its own to `count` charges. */
-  flagged(flag: EventFlag, count: number): void
+  flagged(flag: RecordFlag, count: number): void
   /** A settlement or release was sent and not acknowledged. */
   settlementFailed(): void
   /** A round of renewals failed. */

@@ -53,9 +53,9 @@ function workReadings(watched: Watched): Reading[] {
 function bookReadings({ flusher }: Watched): Reading[] {
   return [
     {
-      name: 'svc_flusher_lag_events',
-      help: 'Usage events that have not reached the history yet, in all shards.',
-      read: () => flusher().lagEvents,
+      name: 'svc_flusher_lag_records',
+      help: 'Usage records that have not reached the history yet, in all shards.',
+      read: () => flusher().lagRecords,
     },
     {
       name: 'svc_flusher_inserted_records_total',
@@ -64,12 +64,12 @@ function bookReadings({ flusher }: Watched): Reading[] {
     },
     {
       name: 'svc_flusher_dead_letters_total',
-      help: 'Alert: usage events that this process had to put aside.',
+      help: 'Alert: usage records that this process had to put aside.',
       read: () => flusher().deadLetters,
     },
     {
       name: 'svc_flusher_healthy',
-      help: '1 while usage events get to the history, 0 while they only queue.',
+      help: '1 while usage records get to the history, 0 while they only queue.',
       read: () => Number(flusher().healthy),
     },
   ]

@@ -4,7 +4,7 @@
  */
 import type { Usage } from '@/chat/usage'
 import type { Ending } from '@/ledger/charge'
-import { BILLING_RULES, type BillingRule, EVENT_FLAGS, type EventFlag } from '@/ledger/usage-event'
+import { BILLING_RULES, type BillingRule, RECORD_FLAGS, type RecordFlag } from '@/ledger/usage-record'
 import type { AnsweredRequest } from './metrics'
 
 /** The sums of one (client format, model, provider), all names of ours. */
@@ -24,10 +24,10 @@ export interface TrafficTotals {
   answered(request: AnsweredRequest): void
   /** `model` is already bounded to names of the catalogue. */
   refused(format: string, model: string, status: number): void
-  flagged(flag: EventFlag, count: number): void
+  flagged(flag: RecordFlag, count: number): void
   lanes(): Iterable<Lane>
   readonly rules: Readonly<Record<ChargeRule, number>>
-  readonly flags: Readonly<Record<EventFlag, number>>
+  readonly flags: Readonly<Record<RecordFlag, number>>
 }
 
 /** The provider of a request that never got to one. */
@@ -38,7 +38,7 @@ export function createTrafficTotals(): TrafficTotals {
   const byFormat = new Map<string, Map<string, Map<string, Lane>>>()
   const all: Lane[] = []
   const rules = zeros<ChargeRule>([...BILLING_RULES, 'free'])
-  const flags = zeros<EventFlag>(EVENT_FLAGS)
+  const flags = zeros<RecordFlag>(RECORD_FLAGS)
 
   function laneOf(format: string, model: string, provider: string): Lane {
     const byModel = entryOf(byFormat, format, () => new Map<string, Map<string, Lane>>())

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
 import { eventsKey } from '@/ledger/store/names'
-import { parseEventEnvelope, type UsageEvent, type UsageRecord } from '@/ledger/usage-event'
+import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledger/usage-record'
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
@@ -13,20 +13,20 @@ import { writeUsageBatch } from './write-batch'
  */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   const { entry, reason } = suspect
-  const envelope = suspect.event ?? parseEventEnvelope(entry.fields)
-  const isBooked = envelope !== undefined && (await book(sql, { ...envelope, record: PLACEHOLDER }))
+  const envelope = suspect.record ?? parseRecordEnvelope(entry.fields)
+  const isBooked = envelope !== undefined && (await book(sql, { ...envelope, facts: PLACEHOLDER }))
   // JSON escapes what Postgres can't store in text.
   const payload = JSON.stringify(entry.fields)
   await sql`INSERT INTO dead_letters (stream, entry_id, event_id, account_id, payload, error, is_booked)
-    VALUES (${eventsKey(entry.shard)}, ${entry.id}, ${envelope?.eventId ?? null}, ${envelope?.accountId ?? null},
+    VALUES (${eventsKey(entry.shard)}, ${entry.id}, ${envelope?.recordId ?? null}, ${envelope?.accountId ?? null},
       ${payload}, ${reason}, ${isBooked})
     ON CONFLICT DO NOTHING`
   return isBooked
 }
 
-async function book(sql: Sql, event: UsageEvent): Promise<boolean> {
+async function book(sql: Sql, record: UsageRecord): Promise<boolean> {
   try {
-    await writeUsageBatch(sql, [event])
+    await writeUsageBatch(sql, [record])
     return true
   } catch (error) {
     if (databaseFailure(error) !== 'data') throw error
@@ -35,7 +35,7 @@ async function book(sql: Sql, event: UsageEvent): Promise<boolean> {
 }
 
 /** Stands where a record can't be read; what there was of it is in the dead letter. */
-const PLACEHOLDER: UsageRecord = {
+const PLACEHOLDER: RequestFacts = {
   requestId: 'unknown',
   model: 'unknown',
   requestedModel: 'unknown',

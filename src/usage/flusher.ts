@@ -1,9 +1,9 @@
-/** Carries usage events from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
+/** Carries usage records from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import type { RedisClient } from '@/ledger/store/connection'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { createPause } from '@/lib/pause'
@@ -18,7 +18,7 @@ export type FlusherOptions = {
   /** Opens a pool that is the flusher's own: it closes it when the server hangs, and opens another. */
   connect: () => Database
   logger: Logger
-  /** Events per transaction, about. */
+  /** Records per transaction, about. */
   batchSize?: number
   /** Entries that a worker took this long ago and never acknowledged are taken over. */
   claimIdleMs?: number
@@ -30,12 +30,12 @@ export type FlusherOptions = {
   transactionTimeoutMs?: number
   stopTimeoutMs?: number
   /** For fault tests: runs after the commit and before the acknowledgement. What it throws counts as a failed batch. */
-  afterCommit?: (events: readonly UsageEvent[]) => Promise<void>
+  afterCommit?: (records: readonly UsageRecord[]) => Promise<void>
 }
 
 export type FlusherStatus = {
   /** Entries that had not been acknowledged at the last count, at most about a second ago. */
-  lagEvents: number
+  lagRecords: number
   /** What went wrong last, or undefined where all is well again. Holds no data. */
   lastError: string | undefined
   healthy: boolean
@@ -77,7 +77,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
   const streams = createShardStreams(redis)
   const status: Omit<FlusherStatus, 'healthy'> = {
-    lagEvents: 0,
+    lagRecords: 0,
     lastError: undefined,
     insertedRecords: 0,
     deadLetters: 0,
@@ -124,7 +124,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     const now = performance.now()
     if (now >= nextCountAt) {
       nextCountAt = now + COUNT_INTERVAL_MS
-      status.lagEvents = await streams.length()
+      status.lagRecords = await streams.length()
     }
     if (now >= nextPartitionsAt || status.lastError !== undefined) {
       nextPartitionsAt = (await bounded(ensurePartitions(usable().sql, logger))) + performance.now()
@@ -140,21 +140,21 @@ export function createFlusher(options: FlusherOptions): Flusher {
     ]
     for (const { failure, lost } of results) {
       if (failure !== undefined) noteFailure(failure)
-      if (lost > 0) logger.error('usage_events_lost', { count: lost })
+      if (lost > 0) logger.error('usage_records_lost', { count: lost })
     }
     return results.flatMap((result) => result.entries)
   }
 
   async function flush(entries: readonly StreamEntry[]): Promise<void> {
-    const { stored, suspects, inserted, events } = await storeEntries(write, entries)
+    const { stored, suspects, inserted, records } = await storeEntries(write, entries)
     status.insertedRecords += inserted
-    await settings.afterCommit(events)
+    await settings.afterCommit(records)
     await acknowledge(stored)
     for (const suspect of suspects) await handleSuspect(suspect)
   }
 
-  function write(events: readonly UsageEvent[]): Promise<number> {
-    return bounded(writeUsageBatch(usable().sql, events))
+  function write(records: readonly UsageRecord[]): Promise<number> {
+    return bounded(writeUsageBatch(usable().sql, records))
   }
 
   /** What can't be acknowledged now is delivered again and found to be stored: no reason to hold up the other shards. */
@@ -165,17 +165,17 @@ export function createFlusher(options: FlusherOptions): Flusher {
 
   /** An entry that no worker can store is put aside after some deliveries: a newer worker may understand what this one doesn't. */
   async function handleSuspect(suspect: Suspect): Promise<void> {
-    const { entry, event, reason } = suspect
+    const { entry, record, reason } = suspect
     const deliveries = await streams.deliveryCount(entry)
-    const details = { shard: entry.shard, entryId: entry.id, eventId: event?.eventId, reason, deliveries }
+    const details = { shard: entry.shard, entryId: entry.id, recordId: record?.recordId, reason, deliveries }
     if (deliveries < settings.maxDeliveries) {
-      logger.warn('usage_event_not_stored', details)
+      logger.warn('usage_record_not_stored', details)
       return
     }
     const isBooked = await bounded(buryEntry(usable().sql, suspect))
     await acknowledge([entry])
     status.deadLetters += 1
-    logger.error('usage_event_dead_lettered', { ...details, isBooked })
+    logger.error('usage_record_dead_lettered', { ...details, isBooked })
   }
 
   async function recover(error: unknown, failures: number): Promise<void> {

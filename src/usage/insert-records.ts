@@ -1,26 +1,26 @@
-/** The one statement that makes usage events records, thousands at a time. */
+/** The one statement that makes usage records, thousands at a time. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 
-/** How far apart in time two settlements of one event can be: a ledger restored from a backup may settle it once more. */
+/** How far apart in time two settlements of one record can be: a ledger restored from a backup may settle it once more. */
 const REPEAT_WINDOW = '7 days'
 
 /**
- * Inserts one row per event, in the order given, and returns the ids of those that were not there yet. No two events may
+ * Inserts one row per record, in the order given, and returns the ids of those that were not there yet. No two records may
  * share an id.
  *
- * The primary key alone would let the same event in again with another time; the look-up of the days around the batch
+ * The primary key alone would let the same record in again with another time; the look-up of the days around the batch
  * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
  */
 export async function insertRecords(
   transaction: TransactionSql,
-  events: readonly UsageEvent[],
+  records: readonly UsageRecord[],
 ): Promise<ReadonlySet<string>> {
-  const numbers = (value: (event: UsageEvent) => number | boolean | null) => plainArray(events.map(value))
-  const texts = (value: (event: UsageEvent) => string) => textArray(events.map(value))
-  const ids = texts((event) => event.eventId)
-  const moments = events.map((event) => event.atMs)
+  const numbers = (value: (record: UsageRecord) => number | boolean | null) => plainArray(records.map(value))
+  const texts = (value: (record: UsageRecord) => string) => textArray(records.map(value))
+  const ids = texts((record) => record.recordId)
+  const moments = records.map((record) => record.atMs)
   const rows = await transaction<{ event_id: string }[]>`
     INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
@@ -32,31 +32,31 @@ export async function insertRecords(
       rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000),
       first_token_ms, duration_ms, nullif(route_reason, '')
     FROM unnest(
-      ${ids}::text::text[], ${texts((event) => event.holdId)}::text::text[],
-      ${texts((event) => event.accountId)}::text::text[], ${texts((event) => event.keyId)}::text::text[],
-      ${texts((event) => event.kind)}::text::text[], ${numbers((event) => event.cost)}::text::bigint[],
-      ${numbers((event) => event.held)}::text::bigint[], ${numbers((event) => event.seq)}::text::bigint[],
-      ${plainArray(moments)}::text::float8[], ${texts((event) => event.record.requestId)}::text::text[],
-      ${texts((event) => event.record.model)}::text::text[],
-      ${texts((event) => event.record.requestedModel)}::text::text[],
-      ${texts((event) => event.record.provider)}::text::text[],
-      ${texts((event) => event.record.upstreamModel)}::text::text[],
-      ${texts((event) => event.record.clientFormat)}::text::text[],
-      ${texts((event) => event.record.providerFormat)}::text::text[],
-      ${numbers((event) => event.record.usage.uncached)}::text::bigint[],
-      ${numbers((event) => event.record.usage.cacheRead)}::text::bigint[],
-      ${numbers((event) => event.record.usage.cacheWrite5m)}::text::bigint[],
-      ${numbers((event) => event.record.usage.cacheWrite1h)}::text::bigint[],
-      ${numbers((event) => event.record.usage.output)}::text::bigint[],
-      ${numbers((event) => event.record.usage.reasoning)}::text::bigint[],
-      ${texts((event) => event.record.rule)}::text::text[], ${texts(allFlags)}::text::text[],
-      ${numbers((event) => event.record.stream)}::text::boolean[],
-      ${numbers((event) => toInt4(event.record.status))}::text::integer[],
-      ${numbers((event) => toInt4(event.record.attempts))}::text::integer[],
-      ${numbers((event) => toMoment(event.record.startedAtMs))}::text::float8[],
-      ${numbers((event) => (event.record.firstTokenMs === null ? null : toInt4(event.record.firstTokenMs)))}::text::integer[],
-      ${numbers((event) => toInt4(event.record.durationMs))}::text::integer[],
-      ${texts((event) => event.record.routeReason ?? '')}::text::text[]
+      ${ids}::text::text[], ${texts((record) => record.holdId)}::text::text[],
+      ${texts((record) => record.accountId)}::text::text[], ${texts((record) => record.keyId)}::text::text[],
+      ${texts((record) => record.kind)}::text::text[], ${numbers((record) => record.cost)}::text::bigint[],
+      ${numbers((record) => record.held)}::text::bigint[], ${numbers((record) => record.seq)}::text::bigint[],
+      ${plainArray(moments)}::text::float8[], ${texts((record) => record.facts.requestId)}::text::text[],
+      ${texts((record) => record.facts.model)}::text::text[],
+      ${texts((record) => record.facts.requestedModel)}::text::text[],
+      ${texts((record) => record.facts.provider)}::text::text[],
+      ${texts((record) => record.facts.upstreamModel)}::text::text[],
+      ${texts((record) => record.facts.clientFormat)}::text::text[],
+      ${texts((record) => record.facts.providerFormat)}::text::text[],
+      ${numbers((record) => record.facts.usage.uncached)}::text::bigint[],
+      ${numbers((record) => record.facts.usage.cacheRead)}::text::bigint[],
+      ${numbers((record) => record.facts.usage.cacheWrite5m)}::text::bigint[],
+      ${numbers((record) => record.facts.usage.cacheWrite1h)}::text::bigint[],
+      ${numbers((record) => record.facts.usage.output)}::text::bigint[],
+      ${numbers((record) => record.facts.usage.reasoning)}::text::bigint[],
+      ${texts((record) => record.facts.rule)}::text::text[], ${texts(allFlags)}::text::text[],
+      ${numbers((record) => record.facts.stream)}::text::boolean[],
+      ${numbers((record) => toInt4(record.facts.status))}::text::integer[],
+      ${numbers((record) => toInt4(record.facts.attempts))}::text::integer[],
+      ${numbers((record) => toMoment(record.facts.startedAtMs))}::text::float8[],
+      ${numbers((record) => (record.facts.firstTokenMs === null ? null : toInt4(record.facts.firstTokenMs)))}::text::integer[],
+      ${numbers((record) => toInt4(record.facts.durationMs))}::text::integer[],
+      ${texts((record) => record.facts.routeReason ?? '')}::text::text[]
     ) AS e (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, at_ms,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
@@ -71,8 +71,8 @@ export async function insertRecords(
 }
 
 /** The event's own flags and the record's, each once. */
-function allFlags(event: UsageEvent): string {
-  return [...new Set([...event.record.flags, ...event.flags])].join(',')
+function allFlags(record: UsageRecord): string {
+  return [...new Set([...record.facts.flags, ...record.flags])].join(',')
 }
 
 const MAX_INT4 = 2_147_483_647

@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { Ledger } from '@/ledger/ledger'
-import type { RecentCharge } from '@/ledger/outcomes'
+import type { RecentRecord } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
@@ -42,7 +42,7 @@ const HISTORY_TIMEOUT_MS = 1_000
 /** After the history failed, it is left alone for this long. */
 const HISTORY_PAUSE_MS = 2_000
 
-/** Reports for accounts: money and latest charges from `ledger`, older records and names from `database`. */
+/** Reports for accounts: money and latest usage records from `ledger`, older records and names from `database`. */
 export function createReports(database: Database, ledger: Ledger): Reports {
   const names = createNameCache()
   let historyPausedUntil = 0
@@ -65,11 +65,11 @@ export function createReports(database: Database, ledger: Ledger): Reports {
     return found ?? known?.name ?? ''
   }
 
-  async function recentOf(accountId: string): Promise<RecentCharge[]> {
-    const charges = await ledger.recentCharges(accountId, RECENT_COUNT)
-    if (charges.length >= RECENT_COUNT) return charges
+  async function recentOf(accountId: string): Promise<RecentRecord[]> {
+    const recent = await ledger.recentRecords(accountId, RECENT_COUNT)
+    if (recent.length >= RECENT_COUNT) return recent
     const older = await fromHistory(() => readRecent(database, accountId))
-    return mergeCharges(charges, older ?? [])
+    return mergeRecords(recent, older ?? [])
   }
 
   return {
@@ -93,35 +93,35 @@ export function createReports(database: Database, ledger: Ledger): Reports {
 }
 
 /**
- * Both lists hold the same charges for a while: each is shown once, as the ledger has it. Sorting keeps the order of
- * charges of the same millisecond, where the ledger's are the newer ones.
+ * Both lists hold the same records for a while: each is shown once, as the ledger has it. Sorting keeps the order of
+ * records of the same millisecond, where the ledger's are the newer ones.
  */
-function mergeCharges(fromLedger: readonly RecentCharge[], fromHistory: readonly RecentCharge[]): RecentCharge[] {
-  const known = new Set(fromLedger.map((charge) => charge.eventId))
-  const older = fromHistory.filter((charge) => !known.has(charge.eventId))
+function mergeRecords(fromLedger: readonly RecentRecord[], fromHistory: readonly RecentRecord[]): RecentRecord[] {
+  const known = new Set(fromLedger.map((record) => record.recordId))
+  const older = fromHistory.filter((record) => !known.has(record.recordId))
   return [...fromLedger, ...older].sort((one, other) => other.atMs - one.atMs).slice(0, RECENT_COUNT)
 }
 
-function toEntry(charge: RecentCharge): UsageEntry {
+function toEntry(record: RecentRecord): UsageEntry {
   return {
-    model: charge.model,
-    inputTokens: charge.inputTokens,
-    outputTokens: charge.outputTokens,
-    credits: nanoToUsd(charge.cost),
-    createdAt: new Date(charge.atMs).toISOString(),
+    model: record.model,
+    inputTokens: record.inputTokens,
+    outputTokens: record.outputTokens,
+    credits: nanoToUsd(record.cost),
+    createdAt: new Date(record.atMs).toISOString(),
   }
 }
 
 type RecentRow = { event_id: string; model: string; input: number; output: number; cost: Nano; at_ms: number }
 
-async function readRecent({ sql }: Database, accountId: string): Promise<RecentCharge[]> {
+async function readRecent({ sql }: Database, accountId: string): Promise<RecentRecord[]> {
   const rows = await sql<RecentRow[]>`
     SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost,
       (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input,
       floor(extract(epoch FROM settled_at) * 1000)::bigint AS at_ms
     FROM usage_records WHERE account_id = ${accountId} ORDER BY settled_at DESC, seq DESC LIMIT ${RECENT_COUNT}`
   return rows.map((row) => ({
-    eventId: row.event_id,
+    recordId: row.event_id,
     model: row.model,
     inputTokens: row.input,
     outputTokens: row.output,

@@ -1,4 +1,4 @@
-/** The 64 streams of usage events, read as one consumer group by any number of workers, on one Redis or on a cluster. */
+/** The 64 streams of usage records, read as one consumer group by any number of workers, on one Redis or on a cluster. */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from '@/ledger/store/connection'
 import { CONSUMER_GROUP, eventsKey, metaKey, SHARD_COUNT } from '@/ledger/store/names'
@@ -9,7 +9,7 @@ export type StreamEntry = { shard: number; id: string; fields: string[] }
 
 type ReadResult = {
   entries: StreamEntry[]
-  /** Entries that were in the group's hands but are no longer in the stream: somebody has trimmed it, and events are lost. */
+  /** Entries that were in the group's hands but are no longer in the stream: somebody has trimmed it, and records are lost. */
   lost: number
   /** What some shards failed with, while the others went on. Such a shard is left alone for a moment. */
   failure: unknown

@@ -1,54 +1,54 @@
 /** From stream entries to records: parses, writes, and finds the one entry that spoils a batch by halving it. */
 import { databaseFailure, describeFailure } from '@/db/failure'
-import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
+import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import type { StreamEntry } from './shard-streams'
 
-/** An entry that can't become a record, and why; `event` where it could at least be read. */
-export type Suspect = { entry: StreamEntry; event: UsageEvent | undefined; reason: string }
+/** An entry that can't become a record, and why; `record` where it could at least be read. */
+export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }
 
 type StoreResult = {
-  /** Entries whose events are in the history now, whoever put them there. */
+  /** Entries whose records are in the history now, whoever put them there. */
   stored: StreamEntry[]
   suspects: Suspect[]
   /** Records that were really new. */
   inserted: number
-  /** The events of `stored`. */
-  events: UsageEvent[]
+  /** The records of `stored`. */
+  records: UsageRecord[]
 }
 
 /** Transactions that lose a race (deadlock, serialization) are repeated this often before the batch waits. */
 const MAX_CONFLICTS = 5
 
-/** Writes events in one transaction and returns how many were new. Has to answer or reject in bounded time. */
-type WriteEvents = (events: readonly UsageEvent[]) => Promise<number>
+/** Writes records in one transaction and returns how many were new. Has to answer or reject in bounded time. */
+type WriteRecords = (records: readonly UsageRecord[]) => Promise<number>
 
 /** Stores `entries` by `write`. Throws where the database is at fault; then nothing or some of it was written. */
-export async function storeEntries(write: WriteEvents, entries: readonly StreamEntry[]): Promise<StoreResult> {
-  const result: StoreResult = { stored: [], suspects: [], inserted: 0, events: [] }
+export async function storeEntries(write: WriteRecords, entries: readonly StreamEntry[]): Promise<StoreResult> {
+  const result: StoreResult = { stored: [], suspects: [], inserted: 0, records: [] }
   const readable: ReadableEntry[] = []
   for (const entry of entries) {
-    const event = parseUsageEvent(entry.fields)
-    if (event) readable.push({ entry, event })
-    else result.suspects.push({ entry, event: undefined, reason: 'not a usage event' })
+    const record = parseUsageRecord(entry.fields)
+    if (record) readable.push({ entry, record })
+    else result.suspects.push({ entry, record: undefined, reason: 'not a usage record' })
   }
   await storeReadable(write, readable, result)
   return result
 }
 
-type ReadableEntry = { entry: StreamEntry; event: UsageEvent }
+type ReadableEntry = { entry: StreamEntry; record: UsageRecord }
 
 async function storeReadable(
-  write: WriteEvents,
+  write: WriteRecords,
   readable: readonly ReadableEntry[],
   result: StoreResult,
 ): Promise<void> {
   if (readable.length === 0) return
-  const events = readable.map(({ event }) => event)
+  const records = readable.map(({ record }) => record)
   try {
-    result.inserted += await writeWithRetries(write, events)
-    for (const { entry, event } of readable) {
+    result.inserted += await writeWithRetries(write, records)
+    for (const { entry, record } of readable) {
       result.stored.push(entry)
-      result.events.push(event)
+      result.records.push(record)
     }
   } catch (error) {
     if (databaseFailure(error) !== 'data') throw error
@@ -63,10 +63,10 @@ async function storeReadable(
   }
 }
 
-async function writeWithRetries(write: WriteEvents, events: readonly UsageEvent[]): Promise<number> {
+async function writeWithRetries(write: WriteRecords, records: readonly UsageRecord[]): Promise<number> {
   for (let conflicts = 1; ; conflicts++) {
     try {
-      return await write(events)
+      return await write(records)
     } catch (error) {
       if (databaseFailure(error) !== 'conflict' || conflicts === MAX_CONFLICTS) throw error
     }

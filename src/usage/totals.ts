@@ -1,15 +1,15 @@
-/** What a batch of usage events adds to accounts, keys and days: computed once in memory, then written as one statement each. */
-import type { UsageEvent } from '@/ledger/usage-event'
+/** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
+import type { UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 
 export type AccountTotal = {
   accountId: string
   cost: Nano
-  /** The latest calendar month among the events, yyyymm UTC, and what they cost in that month alone. */
+  /** The latest calendar month among the records, yyyymm UTC, and what they cost in that month alone. */
   month: number
   monthCost: Nano
-  /** The highest sequence number among the events. */
+  /** The highest sequence number among the records. */
   seq: number
 }
 
@@ -37,37 +37,37 @@ export type DayTotal = {
 
 type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
 
-/** Sums `events`. Asserts that no sum leaves the range of an amount. */
-export function totalsOf(events: readonly UsageEvent[]): UsageTotals {
+/** Sums `records`. Asserts that no sum leaves the range of an amount. */
+export function totalsOf(records: readonly UsageRecord[]): UsageTotals {
   const accounts = new Map<string, AccountTotal>()
   const keys = new Map<string, KeyTotal>()
   const days = new Map<string, DayTotal>()
-  for (const event of events) {
-    const moment = utcDay(event.atMs)
-    addToAccount(accounts, event, moment.month)
-    addToKey(keys, event, moment.month)
-    addToDay(days, event, moment.day)
+  for (const record of records) {
+    const moment = utcDay(record.atMs)
+    addToAccount(accounts, record, moment.month)
+    addToKey(keys, record, moment.month)
+    addToDay(days, record, moment.day)
   }
   return { accounts: [...accounts.values()], keys: [...keys.values()], days: [...days.values()] }
 }
 
-function addToAccount(accounts: Map<string, AccountTotal>, event: UsageEvent, month: number): void {
-  const total = entry(accounts, event.accountId, () => ({
-    accountId: event.accountId,
+function addToAccount(accounts: Map<string, AccountTotal>, record: UsageRecord, month: number): void {
+  const total = entry(accounts, record.accountId, () => ({
+    accountId: record.accountId,
     cost: ZERO_NANO,
     month,
     monthCost: ZERO_NANO,
     seq: 0,
   }))
-  total.cost = nano(total.cost + event.cost)
-  total.seq = Math.max(total.seq, event.seq)
-  addMonthly(total, month, event.cost)
+  total.cost = nano(total.cost + record.cost)
+  total.seq = Math.max(total.seq, record.seq)
+  addMonthly(total, month, record.cost)
 }
 
-function addToKey(keys: Map<string, KeyTotal>, event: UsageEvent, month: number): void {
-  const total = entry(keys, event.keyId, () => ({ keyId: event.keyId, month, monthCost: ZERO_NANO, lastUsedMs: 0 }))
-  total.lastUsedMs = Math.max(total.lastUsedMs, event.atMs)
-  addMonthly(total, month, event.cost)
+function addToKey(keys: Map<string, KeyTotal>, record: UsageRecord, month: number): void {
+  const total = entry(keys, record.keyId, () => ({ keyId: record.keyId, month, monthCost: ZERO_NANO, lastUsedMs: 0 }))
+  total.lastUsedMs = Math.max(total.lastUsedMs, record.atMs)
+  addMonthly(total, month, record.cost)
 }
 
 /** Only the latest month counts: what arrives late for a past month no longer matters to "this month". */
@@ -78,27 +78,27 @@ function addMonthly(total: { month: number; monthCost: Nano }, month: number, co
   } else if (month === total.month) total.monthCost = nano(total.monthCost + cost)
 }
 
-function addToDay(days: Map<string, DayTotal>, event: UsageEvent, day: string): void {
-  const { accountId, keyId, record, cost } = event
-  const total = entry(days, JSON.stringify([accountId, day, keyId, record.model]), () => ({
-    ...{ accountId, day, keyId, model: record.model, requests: 0, errors: 0, cost: ZERO_NANO },
+function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string): void {
+  const { accountId, keyId, facts, cost } = record
+  const total = entry(days, JSON.stringify([accountId, day, keyId, facts.model]), () => ({
+    ...{ accountId, day, keyId, model: facts.model, requests: 0, errors: 0, cost: ZERO_NANO },
     ...{ uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
     ...{ durationMs: 0, firstTokenMs: 0, firstTokenCount: 0 },
   }))
   total.cost = nano(total.cost + cost)
   // A late correction moves money only: its request was counted when the hold expired.
-  if (event.kind === 'late') return
+  if (record.kind === 'late') return
   total.requests += 1
-  if (record.status >= 400) total.errors += 1
-  total.uncached += record.usage.uncached
-  total.cacheRead += record.usage.cacheRead
-  total.cacheWrite5m += record.usage.cacheWrite5m
-  total.cacheWrite1h += record.usage.cacheWrite1h
-  total.output += record.usage.output
-  total.reasoning += record.usage.reasoning
-  total.durationMs += record.durationMs
-  if (record.firstTokenMs !== null) {
-    total.firstTokenMs += record.firstTokenMs
+  if (facts.status >= 400) total.errors += 1
+  total.uncached += facts.usage.uncached
+  total.cacheRead += facts.usage.cacheRead
+  total.cacheWrite5m += facts.usage.cacheWrite5m
+  total.cacheWrite1h += facts.usage.cacheWrite1h
+  total.output += facts.usage.output
+  total.reasoning += facts.usage.reasoning
+  total.durationMs += facts.durationMs
+  if (facts.firstTokenMs !== null) {
+    total.firstTokenMs += facts.firstTokenMs
     total.firstTokenCount += 1
   }
 }

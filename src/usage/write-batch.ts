@@ -1,24 +1,24 @@
-/** Writes usage events into the history: one transaction, in which totals move only for records that were really new. */
+/** Writes usage records into the history: one transaction, in which totals move only for records that were really new. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { insertRecords } from './insert-records'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
 
 /**
- * Inserts `events` and moves the balances, monthly sums and daily sums by those that were not there yet.
- * Returns how many were. All or nothing; running it again with the same events changes nothing.
+ * Inserts `records` and moves the balances, monthly sums and daily sums by those that were not there yet.
+ * Returns how many were. All or nothing; running it again with the same records changes nothing.
  * Rows are taken in the order of their ids in every table, so that two writers don't wait for each other in a circle. (The
  * order is that of the arrays, which are short enough to drive every plan; where one does differ, Postgres ends one writer
  * of the circle, which repeats its transaction.)
  */
-export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): Promise<number> {
-  const batch = withoutRepeats(events)
+export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {
+  const batch = withoutRepeats(records)
   if (batch.length === 0) return 0
   return await sql.begin(async (transaction) => {
     const inserted = await insertRecords(transaction, batch)
     if (inserted.size === 0) return 0
-    const fresh = inserted.size === batch.length ? batch : batch.filter((event) => inserted.has(event.eventId))
+    const fresh = inserted.size === batch.length ? batch : batch.filter((record) => inserted.has(record.recordId))
     const totals = totalsOf(fresh)
     await Promise.all([
       moveAccounts(transaction, totals.accounts),
@@ -29,8 +29,8 @@ export async function writeUsageBatch(sql: Sql, events: readonly UsageEvent[]): 
   })
 }
 
-function withoutRepeats(events: readonly UsageEvent[]): UsageEvent[] {
-  return inOrder([...new Map(events.map((event) => [event.eventId, event])).values()], (event) => event.eventId)
+function withoutRepeats(records: readonly UsageRecord[]): UsageRecord[] {
+  return inOrder([...new Map(records.map((record) => [record.recordId, record])).values()], (record) => record.recordId)
 }
 
 function moveAccounts(transaction: TransactionSql, unordered: readonly AccountTotal[]): Promise<unknown> {

@@ -217,6 +217,6 @@ async function createKey(): Promise<{ keyId: string; key: string }> {
 async function reserve(keyId: string) {
   return await fixture.ledger.reserve({
     ...{ accountId, keyId, holdId: `hold_${keyId}`, amount: nano(0), inputCost: nano(0) },
-    ...{ tokens: 1, ttlMs: 60_000, record: '' },
+    ...{ tokens: 1, ttlMs: 60_000, facts: '' },
   })
 }

@@ -1,7 +1,7 @@
 /** What the ledger reads of the history: whole, and from one moment. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
-import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { signalServer } from '@test/usage/signal-server'
 import { createLedgerHistory } from '@/accounts/history'
 import { nano } from '@/lib/money'
@@ -26,8 +26,8 @@ describe('the history of an account', () => {
       await credits.addCredit({ accountId, amount: nano(amount), reference: `r${amount}` })
     }
     await writeUsageBatch(database.sql, [
-      usageEvent({ accountId, cost: 60, seq: 9 }),
-      usageEvent({ accountId, cost: 5, seq: 4 }),
+      usageRecord({ accountId, cost: 60, seq: 9 }),
+      usageRecord({ accountId, cost: 5, seq: 4 }),
     ])
     const entries = await database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     const snapshot = await history.account(accountId)
@@ -58,14 +58,14 @@ describe('the history of an account', () => {
     expect(snapshots).toBeGreaterThan(5)
   })
 
-  test('knows which events it has, by their own id, in any month', async () => {
+  test('knows which records it has, by their own id, in any month', async () => {
     const { history, database } = fixture
     const accountId = await createTestAccount(fixture)
-    const events = [0, 40, 400].map((days) => usageEvent({ accountId, atMs: NOON_MS + days * 86_400_000 }))
-    await writeUsageBatch(database.sql, events)
-    const ids = events.map((event) => event.eventId)
-    expect((await history.knownEventIds([...ids, 'hold_none', 'a"b\\,{}'])).toSorted()).toEqual(ids.toSorted())
-    expect(await history.knownEventIds([])).toEqual([])
+    const records = [0, 40, 400].map((days) => usageRecord({ accountId, atMs: NOON_MS + days * 86_400_000 }))
+    await writeUsageBatch(database.sql, records)
+    const ids = records.map((record) => record.recordId)
+    expect((await history.knownRecordIds([...ids, 'hold_none', 'a"b\\,{}'])).toSorted()).toEqual(ids.toSorted())
+    expect(await history.knownRecordIds([])).toEqual([])
   })
 
   test('pages through all accounts once', async () => {
@@ -93,7 +93,7 @@ describe('the history of a key', () => {
     const created = await apiKeys.create({ accountId, name: 'k', ...limits })
     if (created.kind !== 'created') throw new Error(created.kind)
     const { keyId } = created
-    await writeUsageBatch(database.sql, [usageEvent({ accountId, keyId, cost: 8 })])
+    await writeUsageBatch(database.sql, [usageRecord({ accountId, keyId, cost: 8 })])
     expect(await history.key(accountId, keyId)).toEqual({
       ...{ accountId, keyId, status: 'active', ...limits },
       ...{ spentThisMonth: nano(8), month: 202603 },

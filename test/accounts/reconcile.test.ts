@@ -1,7 +1,7 @@
 /** The check of the history finds every kind of damage, and nothing where there is none. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
-import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { type ReconcileDepth, reconcileHistory } from '@/accounts/reconcile'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
@@ -21,9 +21,9 @@ beforeEach(async () => {
   fixture = await openFixture(await redisUrl(), await freshDatabase())
   accountId = await createTestAccount(fixture)
   await fixture.credits.addCredit({ accountId, amount: nano(1_000), reference: 'first' })
-  const late = usageEvent({ accountId, eventId: 'x:late', kind: 'late', cost: -2, held: 0, flags: ['late'] })
-  const overrun = usageEvent({ accountId, cost: 50, held: 40, flags: ['overrun'], atMs: NOON_MS + 86_400_000 })
-  await writeUsageBatch(fixture.database.sql, [usageEvent({ accountId, cost: 30 }), late, overrun])
+  const late = usageRecord({ accountId, recordId: 'x:late', kind: 'late', cost: -2, held: 0, flags: ['late'] })
+  const overrun = usageRecord({ accountId, cost: 50, held: 40, flags: ['overrun'], atMs: NOON_MS + 86_400_000 })
+  await writeUsageBatch(fixture.database.sql, [usageRecord({ accountId, cost: 30 }), late, overrun])
 })
 afterAll(() => fixture.close())
 
@@ -82,8 +82,8 @@ describe('reconcileHistory', () => {
     const writing = (async () => {
       for (let index = 0; index < 40; index++) {
         await writeUsageBatch(database.sql, [
-          usageEvent({ accountId, cost: index }),
-          usageEvent({ accountId, cost: 1 }),
+          usageRecord({ accountId, cost: index }),
+          usageRecord({ accountId, cost: 1 }),
         ])
         await fixture.credits.addCredit({ accountId, amount: nano(3), reference: `r${index}` })
       }

@@ -1,4 +1,4 @@
-/** The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, receipts, the export. */
+/** The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
@@ -6,7 +6,7 @@ import { signUpPerson } from '@test/support/person'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import type { Page } from 'playwright-core'
 import { writeUsageBatch } from '@/usage/write-batch'
 
@@ -28,17 +28,17 @@ beforeAll(async () => {
   const models = ['svc/alpha', 'svc/beta', 'svc/a-model-with-a-long-name']
   // All before today, so that the real request is the newest, and none of them known to the ledger. Every tenth client
   // went away.
-  const events = Array.from({ length: RECORDS }, (_, index) =>
-    usageEvent({
+  const records = Array.from({ length: RECORDS }, (_, index) =>
+    usageRecord({
       ...{ accountId, keyId, seq: 0, cost: 2_000_000 + index },
       atMs: Date.now() - DAY_MS - index * (DAY_MS / 6),
-      record: {
+      facts: {
         ...{ requestId: `req_made_up_${index}`, model: models[index % 3] ?? '', requestedModel: 'auto-smart' },
         ...(index % 10 === 0 && { status: 499, rule: 'disconnect_usage' as const, flags: ['estimated' as const] }),
       },
     }),
   )
-  await writeUsageBatch(gateway.gateway.database.sql, events)
+  await writeUsageBatch(gateway.gateway.database.sql, records)
   requestId = await ask(gateway, customer.key)
   await flushed(gateway, accountId)
 })
@@ -82,7 +82,7 @@ describe('the overview', () => {
       const page = await open('/dashboard', view)
       await page.getByRole('img', { name: /^Spend per day by model: \$[\d.]+ in 30 bars$/ }).waitFor()
       await page
-        .getByRole('link', { name: /^Receipt: / })
+        .getByRole('link', { name: /^Usage record: / })
         .first()
         .waitFor()
       await expectAccessible(page)
@@ -123,13 +123,13 @@ describe('the usage page', () => {
     for (const view of [{}, PHONE_IN_THE_DARK]) {
       const page = await open('/dashboard/usage?range=90d', view)
       await page.getByText(String(RECORDS + 1), { exact: true }).waitFor()
-      const receipts = page.getByRole('link', { name: /^Receipt: / })
-      expect(await receipts.count()).toBe(50)
+      const records = page.getByRole('link', { name: /^Usage record: / })
+      expect(await records.count()).toBe(50)
       await expectAccessible(page)
       await expectNoSidewaysScroll(page)
       await page.getByRole('button', { name: 'Show more' }).click()
       await page.waitForFunction(() => document.querySelectorAll('main a[href*="request="]').length >= 100)
-      expect(await receipts.count()).toBe(100)
+      expect(await records.count()).toBe(100)
       await page.context().close()
     }
   })
@@ -139,8 +139,8 @@ describe('the usage page', () => {
     await page.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option', { name: '499 client went away' }).click()
     await page.waitForURL('**/usage?status=499')
-    const receipts = page.getByRole('link', { name: /^Receipt: / })
-    await until(async () => (await receipts.count()) === RECORDS / 10, 'the narrowed list')
+    const records = page.getByRole('link', { name: /^Usage record: / })
+    await until(async () => (await records.count()) === RECORDS / 10, 'the narrowed list')
     await page.reload()
     await page.getByText('499 Client went away').first().waitFor()
     expect(await page.getByRole('combobox', { name: 'Outcome' }).inputValue()).toBe('499 client went away')
@@ -184,17 +184,17 @@ describe('the usage page', () => {
     await page.context().close()
   })
 
-  test('opens a receipt that can be shared, and closes it', async () => {
+  test('opens a usage record that can be shared, and closes it', async () => {
     const page = await open('/dashboard/usage')
     await page
-      .getByRole('link', { name: /^Receipt: / })
+      .getByRole('link', { name: /^Usage record: / })
       .first()
       .click()
     await page.waitForURL(`**/usage?request=${requestId}`)
     await page.reload()
-    const receipt = page.getByRole('dialog', { name: 'Receipt' })
-    await receipt.getByText('You paid for the usage that the provider reported.', { exact: false }).waitFor()
-    const rows = await receipt.getByRole('table').first().getByRole('row').allInnerTexts()
+    const record = page.getByRole('dialog', { name: 'Usage record' })
+    await record.getByText('You paid for the usage that the provider reported.', { exact: false }).waitFor()
+    const rows = await record.getByRole('table').first().getByRole('row').allInnerTexts()
     expect(rows.map((row) => row.split(/\s*\t\s*/).filter((cell) => cell !== ''))).toEqual([
       ['Tokens', 'Count', 'Per 1M', 'Amount'],
       ['Input', '10', '$1.00', '$0.00001'],
@@ -203,16 +203,16 @@ describe('the usage page', () => {
     ])
     await expectAccessible(page)
     await page.keyboard.press('Escape')
-    await receipt.waitFor({ state: 'detached' })
+    await record.waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('')
     await page.goto(new URL('/dashboard/usage?request=req_unknown', gateway.url).href)
-    await page.getByRole('dialog', { name: 'Receipt' }).getByText('No receipt', { exact: true }).waitFor()
+    await page.getByRole('dialog', { name: 'Usage record' }).getByText('No usage record', { exact: true }).waitFor()
     await page.context().close()
   })
 
   test('shows new requests as they are charged, and downloads the file', async () => {
     const page = await open('/dashboard/usage?range=24h')
-    const before = await page.getByRole('link', { name: /^Receipt: / }).count()
+    const before = await page.getByRole('link', { name: /^Usage record: / }).count()
     await ask(gateway, customer.key)
     await page.waitForFunction(
       (count) => document.querySelectorAll('main table a[href*="request="]').length === count,

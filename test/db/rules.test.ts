@@ -99,14 +99,14 @@ async function failureOf(statement: string): Promise<Error> {
   throw new Error(`was accepted: ${statement}`)
 }
 
-async function partitionOf(eventId: string): Promise<string> {
+async function partitionOf(recordId: string): Promise<string> {
   const [row] =
-    await database.sql`SELECT tableoid::regclass::text AS name FROM usage_records WHERE event_id = ${eventId}`
+    await database.sql`SELECT tableoid::regclass::text AS name FROM usage_records WHERE event_id = ${recordId}`
   return row?.name
 }
 
-function insertRecord(eventId: string, settledAt: string): string {
-  return `INSERT INTO usage_records VALUES ('${eventId}', '${eventId}', 'acct_1', 'key_1', 'settle', 1, 1, 1, '${settledAt}',
+function insertRecord(recordId: string, settledAt: string): string {
+  return `INSERT INTO usage_records VALUES ('${recordId}', '${recordId}', 'acct_1', 'key_1', 'settle', 1, 1, 1, '${settledAt}',
     'request', 'svc/alpha', 'svc/alpha', 'provider1', 'alpha', 'messages', 'messages', 1, 0, 0, 0, 1, 0, 'usage', '{}',
     false, 200, 1, '${settledAt}', NULL, 5)`
 }

@@ -7,7 +7,7 @@ import { slotOf } from '@/ledger/store/cluster-slot'
 import { deadlinesKey, holdMember, metaKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
-import { type Bench, connect, createBench, RECORD, request, settlement } from './harness'
+import { type Bench, connect, createBench, FACTS, request, settlement } from './harness'
 
 let cluster: TestCluster
 let bench: Bench
@@ -29,7 +29,7 @@ test('every call works on every shard, many at once', async () => {
   const holds = payers.map((payer) => request(payer, 100, { inputCost: nano(3) }))
   const reserved = await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
   expect(reserved.every((outcome) => outcome.kind === 'reserved')).toBe(true)
-  const progress = { ttlMs: 1_000, cost: nano(5), record: JSON.stringify(RECORD), reached: true }
+  const progress = { ttlMs: 1_000, cost: nano(5), facts: JSON.stringify(FACTS), reached: true }
   const renewals = holds.map(({ accountId, holdId }) => ({ accountId, holdId, ...progress }))
   expect(new Set(await bench.ledger.renew(renewals))).toEqual(new Set(['renewed']))
   const thirds = [0, 1, 2].map((part) => holds.filter((_, index) => index % 3 === part))
@@ -39,14 +39,14 @@ test('every call works on every shard, many at once', async () => {
   for (const hold of thirds[2] ?? []) await bench.redis.zadd(deadlinesKey(shardOf(hold.accountId)), 1, holdMember(hold))
   expect(await bench.ledger.expireDue(100)).toHaveLength(20)
   expect(await bench.ledger.openHoldCount()).toBe(0)
-  expect(await bench.ledger.unsyncedEventCount()).toBe(40)
+  expect(await bench.ledger.unsyncedRecordCount()).toBe(40)
   for (const payer of payers.slice(0, 3)) {
     bench.history.addCredit(payer.accountId, 'entry_more', 10)
     expect(await bench.ledger.credit({ ...payer, entryId: 'entry_more', amount: nano(10) })).toMatchObject({
       kind: 'credited',
     })
   }
-  expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedEvents: 40 })
+  expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedRecords: 40 })
 })
 
 test('scripts that are forgotten are told again, on every node', async () => {

@@ -5,7 +5,7 @@ import type { Payer, ReserveRequest } from '@/ledger/outcomes'
 import { accountKey, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
-import { type Bench, connect, createBench, passDeadline, RECORD, request, settlement } from './harness'
+import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from './harness'
 
 let benches: [Bench, Bench]
 
@@ -54,7 +54,7 @@ describe('one hold, resolved by everybody at once', () => {
       const payer = await benches[0].fund(1_000)
       const hold = request(payer, 100, { inputCost: nano(5) })
       await benches[0].ledger.reserve(hold)
-      const progress = { cost: nano(20), record: JSON.stringify(RECORD), reached: true }
+      const progress = { cost: nano(20), facts: JSON.stringify(FACTS), reached: true }
       await benches[0].ledger.renew([{ ...payer, holdId: hold.holdId, ttlMs: 1_000, ...progress }])
       await passDeadline(benches[0].redis, hold)
       const work = Array.from(

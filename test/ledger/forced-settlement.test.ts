@@ -1,5 +1,5 @@
 /**
- * Settlements that are sent again to a store that was emptied, while a flusher still holds the events that were in it: the
+ * Settlements that are sent again to a store that was emptied, while a flusher still holds the records that were in it: the
  * charge reaches the history at any moment, and counts once in the store as well.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
@@ -7,7 +7,7 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
 import { eventsKey, shardOf } from '@/ledger/store/names'
-import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
+import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, settlement } from './harness'
 import { createMemoryHistory, type MemoryHistory } from './memory-history'
@@ -22,7 +22,7 @@ let history: MemoryHistory
 let payer: Payer
 let hold: ReserveRequest
 /** What the flusher has read from the stream and not committed yet. */
-let inHand: UsageEvent[]
+let inHand: UsageRecord[]
 /** Runs after the next search of the history for a charge, before its answer is acted on. */
 let afterSearch: () => void | Promise<void>
 
@@ -32,14 +32,14 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 afterEach(() => redis.disconnect())
 
-/** A charge whose event is in a flusher's hands only, because the store was emptied. */
+/** A charge whose record is in a flusher's hands only, because the store was emptied. */
 beforeEach(async () => {
   redis = await connect(server.url)
   const memory = createMemoryHistory()
   history = {
     ...memory,
-    async knownEventIds(ids) {
-      const known = await memory.knownEventIds(ids)
+    async knownRecordIds(ids) {
+      const known = await memory.knownRecordIds(ids)
       const act = afterSearch
       afterSearch = () => undefined
       await act()
@@ -53,7 +53,7 @@ beforeEach(async () => {
   await bench.ledger.reserve(hold)
   await bench.ledger.settle(settlement(hold, COST))
   const entries = await redis.xrange(eventsKey(shardOf(payer.accountId)), '-', '+')
-  inHand = entries.flatMap(([, fields]) => parseUsageEvent(fields) ?? [])
+  inHand = entries.flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
   expect(inHand).toHaveLength(1)
   await redis.flushall()
 })

@@ -5,7 +5,7 @@ import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer, ReserveRequest, Settlement } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { apiKeyKey, deadlinesKey, type HoldMember, holdMember, metaKey, shardOf } from '@/ledger/store/names'
-import type { UsageRecord } from '@/ledger/usage-event'
+import type { RequestFacts } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { nano } from '@/lib/money'
@@ -17,7 +17,7 @@ export const LIMITS: DefaultLimits = {
   concurrency: 10_000,
 }
 
-export const RECORD: UsageRecord = {
+export const FACTS: RequestFacts = {
   requestId: 'req_1',
   model: 'svc/alpha',
   requestedModel: 'auto-smart',
@@ -96,7 +96,7 @@ export function createBench(redis: RedisClient, limits = LIMITS, history = creat
 /** A reserve of `amount` with a hold id of its own. */
 export function request(payer: Payer, amount: number, changes: Partial<ReserveRequest> = {}): ReserveRequest {
   const base = { ...payer, holdId: randomId('hold'), amount: nano(amount), inputCost: nano(Math.min(1, amount)) }
-  return { ...base, tokens: 100, ttlMs: 60_000, record: '', ...changes }
+  return { ...base, tokens: 100, ttlMs: 60_000, facts: '', ...changes }
 }
 
 /** The settlement of a reserved request. */
@@ -106,7 +106,7 @@ export function settlement(
   changes: Partial<Settlement> = {},
 ): Settlement {
   const { accountId, keyId, holdId } = hold
-  return { accountId, keyId, holdId, cost: nano(cost), tokens: 25, record: JSON.stringify(RECORD), ...changes }
+  return { accountId, keyId, holdId, cost: nano(cost), tokens: 25, facts: JSON.stringify(FACTS), ...changes }
 }
 
 /** Makes a hold's deadline lie `agoMs` in the past. */

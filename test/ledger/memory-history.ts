@@ -3,7 +3,7 @@
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
 import { eventsKey, shardOf } from '@/ledger/store/names'
-import { parseUsageEvent, type UsageEvent } from '@/ledger/usage-event'
+import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
 export interface MemoryHistory extends LedgerHistory {
@@ -12,11 +12,11 @@ export interface MemoryHistory extends LedgerHistory {
   setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
   /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
   addCredit(accountId: string, entryId: string, amount: number): void
-  /** Writes events into the books, each once. */
-  write(events: readonly UsageEvent[]): void
-  /** Carries all events of the given accounts' shards into the books; `crash` stops before they leave the stream. */
+  /** Writes records into the books, each once. */
+  write(records: readonly UsageRecord[]): void
+  /** Carries all records of the given accounts' shards into the books; `crash` stops before they leave the stream. */
   flush(redis: RedisClient, accountIds: readonly string[], options?: { crash: boolean }): Promise<void>
-  events(accountId: string): UsageEvent[]
+  records(accountId: string): UsageRecord[]
   /** How often an account was read. */
   reads(): number
   /** From now on every read rejects, or works again. */
@@ -27,7 +27,7 @@ export interface MemoryHistory extends LedgerHistory {
 export function createMemoryHistory(): MemoryHistory {
   const accounts = new Map<string, AccountSnapshot>()
   const keys = new Map<string, KeySnapshot>()
-  const events = new Map<string, UsageEvent>()
+  const records = new Map<string, UsageRecord>()
   let readCount = 0
   let isDown = false
   const answer = async <T>(value: () => T): Promise<T> => {
@@ -41,17 +41,17 @@ export function createMemoryHistory(): MemoryHistory {
     return found
   }
 
-  function write(batch: readonly UsageEvent[]): void {
-    for (const event of batch) {
-      if (events.has(event.eventId)) continue
-      events.set(event.eventId, event)
-      const owner = account(event.accountId)
-      owner.balance = nano(owner.balance - event.cost)
-      owner.spent = nano(owner.spent + event.cost)
-      owner.seq = Math.max(owner.seq, event.seq)
-      count(owner, event)
-      const key = keys.get(`${event.accountId}:${event.keyId}`)
-      if (key) count(key, event)
+  function write(batch: readonly UsageRecord[]): void {
+    for (const record of batch) {
+      if (records.has(record.recordId)) continue
+      records.set(record.recordId, record)
+      const owner = account(record.accountId)
+      owner.balance = nano(owner.balance - record.cost)
+      owner.spent = nano(owner.spent + record.cost)
+      owner.seq = Math.max(owner.seq, record.seq)
+      count(owner, record)
+      const key = keys.get(`${record.accountId}:${record.keyId}`)
+      if (key) count(key, record)
     }
   }
 
@@ -59,7 +59,7 @@ export function createMemoryHistory(): MemoryHistory {
     account: (id) => answer(() => accounts.get(id)),
     accounts: (ids) => answer(() => ids.flatMap((id) => accounts.get(id) ?? [])),
     key: (accountId, keyId) => answer(() => keys.get(`${accountId}:${keyId}`)),
-    knownEventIds: (ids) => answer(() => ids.filter((id) => events.has(id))),
+    knownRecordIds: (ids) => answer(() => ids.filter((id) => records.has(id))),
     accountIds: (after, limit) =>
       answer(() =>
         [...accounts.keys()]
@@ -88,15 +88,15 @@ export function createMemoryHistory(): MemoryHistory {
       for (const shard of new Set(accountIds.map(shardOf))) {
         const entries = await redis.xrange(eventsKey(shard), '-', '+')
         const own = entries.flatMap(([id, fields]) => {
-          const event = parseUsageEvent(fields)
-          return event && accounts.has(event.accountId) ? [{ id, event }] : []
+          const record = parseUsageRecord(fields)
+          return record && accounts.has(record.accountId) ? [{ id, record }] : []
         })
-        write(own.map(({ event }) => event))
+        write(own.map(({ record }) => record))
         if (options?.crash || own.length === 0) continue
         await redis.xdel(eventsKey(shard), ...own.map(({ id }) => id))
       }
     },
-    events: (accountId) => [...events.values()].filter((event) => event.accountId === accountId),
+    records: (accountId) => [...records.values()].filter((record) => record.accountId === accountId),
     reads: () => readCount,
     setDown(down) {
       isDown = down
@@ -122,9 +122,9 @@ export function keyState(payer: { accountId: string; keyId: string }, changes: P
   return { ...limits, ...payer, ...changes }
 }
 
-function count(counter: { month: number; spentThisMonth: number }, event: UsageEvent): void {
-  const date = new Date(event.atMs)
+function count(counter: { month: number; spentThisMonth: number }, record: UsageRecord): void {
+  const date = new Date(record.atMs)
   const month = date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
-  if (month > counter.month) Object.assign(counter, { month, spentThisMonth: event.cost })
-  else if (month === counter.month) counter.spentThisMonth += event.cost
+  if (month > counter.month) Object.assign(counter, { month, spentThisMonth: record.cost })
+  else if (month === counter.month) counter.spentThisMonth += record.cost
 }

@@ -33,7 +33,7 @@ type ModelKey = {
   tokens: Bucket
 }
 
-type ModelEvent = { eventId: string; holdId: string; keyId: string; cost: number; seq: number }
+type ModelRecord = { recordId: string; holdId: string; keyId: string; cost: number; seq: number }
 
 export type ModelAccount = {
   status: 'active' | 'suspended'
@@ -44,9 +44,9 @@ export type ModelAccount = {
   credits: Map<string, number>
   keys: Map<string, ModelKey>
   holds: Map<string, ModelHold>
-  /** Events in the stream, and events in the history's books. */
-  stream: ModelEvent[]
-  books: Map<string, ModelEvent>
+  /** Records in the stream, and records in the history's books. */
+  stream: ModelRecord[]
+  books: Map<string, ModelRecord>
 }
 
 type Expected = { kind: string; [field: string]: unknown }
@@ -152,19 +152,19 @@ export function settle(
   if (hold?.state === 'settled') return { kind: 'already_settled' }
   if (hold?.state === 'released') return { kind: 'already_released' }
   if (hold?.state === 'expired') {
-    charge(account, { eventId: `${holdId}:late`, holdId, keyId, cost: cost - hold.cost }, 0)
+    charge(account, { recordId: `${holdId}:late`, holdId, keyId, cost: cost - hold.cost }, 0)
     hold.state = 'settled'
     return { kind: 'late', expiredCost: hold.cost }
   }
   if (!hold) {
     if (!force) return { kind: 'unknown_hold' }
-    const isCharged = [...account.stream, ...account.books.values()].some((event) => event.holdId === holdId)
+    const isCharged = [...account.stream, ...account.books.values()].some((record) => record.holdId === holdId)
     if (isCharged) return { kind: 'already_settled' }
-    charge(account, { eventId: holdId, holdId, keyId, cost }, 0)
+    charge(account, { recordId: holdId, holdId, keyId, cost }, 0)
     account.holds.set(holdId, { ...tombstone(settlement), cost })
     return { kind: 'settled', overrun: cost > 0 }
   }
-  charge(account, { eventId: holdId, holdId, keyId, cost }, hold.amount)
+  charge(account, { recordId: holdId, holdId, keyId, cost }, hold.amount)
   giveBack(account, hold, settlement.tokens)
   Object.assign(hold, { state: 'settled', cost })
   return { kind: 'settled', overrun: cost > hold.amount }
@@ -189,7 +189,7 @@ export function expireDue(account: ModelAccount): Map<string, number> {
   for (const [holdId, hold] of account.holds) {
     if (hold.state !== 'open' || hold.remainingMs > 0) continue
     const cost = hold.isReached ? Math.min(hold.amount, Math.max(hold.cost, hold.inputCost)) : 0
-    if (hold.isReached) charge(account, { eventId: holdId, holdId, keyId: hold.payer.keyId, cost }, hold.amount)
+    if (hold.isReached) charge(account, { recordId: holdId, holdId, keyId: hold.payer.keyId, cost }, hold.amount)
     else account.available += hold.amount
     giveBack(account, hold, hold.isReached ? hold.taken : 0)
     Object.assign(hold, { state: 'expired', cost })
@@ -208,7 +208,8 @@ export function credit(account: ModelAccount, entryId: string, amount: number): 
 
 /** Carries the stream into the books; `crash` leaves it in the stream as well. */
 export function flush(account: ModelAccount, crash: boolean): void {
-  for (const event of account.stream) if (!account.books.has(event.eventId)) account.books.set(event.eventId, event)
+  for (const record of account.stream)
+    if (!account.books.has(record.recordId)) account.books.set(record.recordId, record)
   if (!crash) account.stream = []
 }
 
@@ -222,31 +223,31 @@ export function advance(account: ModelAccount, ms: number): void {
 /** What must hold after `old` came back in place of the account, once it is confirmed: the books win. */
 export function rewind(account: ModelAccount, old: ModelAccount): void {
   const { books, credits, status, keys } = account
-  const fresh = old.stream.filter((event) => !books.has(event.eventId))
+  const fresh = old.stream.filter((record) => !books.has(record.recordId))
   for (const [holdId, hold] of old.holds) if (hold.state === 'open' && books.has(holdId)) hold.state = 'settled'
   const spentBy = (keyId?: string) =>
     [...books.values(), ...fresh]
-      .filter((event) => keyId === undefined || event.keyId === keyId)
-      .reduce((sum, event) => sum + event.cost, 0)
+      .filter((record) => keyId === undefined || record.keyId === keyId)
+      .reduce((sum, record) => sum + record.cost, 0)
   const credited = [...credits.values()].reduce((sum, amount) => sum + amount, 0)
   for (const [keyId, key] of old.keys) {
     const { requests, tokens } = key
     Object.assign(key, keys.get(keyId), { requests, tokens, spent: spentBy(keyId) })
   }
-  const seq = Math.max(old.seq, ...[...books.values()].map((event) => event.seq))
+  const seq = Math.max(old.seq, ...[...books.values()].map((record) => record.seq))
   const available = credited - spentBy() - heldBy(old)
   const overrun = Math.max(old.overrun, -available, 0)
   Object.assign(account, old, { books, credits, status, available, spent: spentBy(), seq, overrun })
 }
 
-function charge(account: ModelAccount, event: Omit<ModelEvent, 'seq'>, returned: number): void {
-  account.available += returned - event.cost
-  account.spent += event.cost
-  account.overrun += Math.max(0, event.cost - returned)
+function charge(account: ModelAccount, record: Omit<ModelRecord, 'seq'>, returned: number): void {
+  account.available += returned - record.cost
+  account.spent += record.cost
+  account.overrun += Math.max(0, record.cost - returned)
   account.seq += 1
-  account.stream.push({ ...event, seq: account.seq })
-  const key = account.keys.get(event.keyId)
-  if (key) key.spent += event.cost
+  account.stream.push({ ...record, seq: account.seq })
+  const key = account.keys.get(record.keyId)
+  if (key) key.spent += record.cost
 }
 
 function giveBack(account: ModelAccount, hold: ModelHold, used: number): void {

@@ -15,10 +15,10 @@ import {
   recentKey,
   shardOf,
 } from '@/ledger/store/names'
-import { summaryOf } from '@/ledger/usage-event'
+import { summaryOf } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import { type Nano, nano } from '@/lib/money'
-import { type Bench, connect, createBench, RECORD, request, settlement, snapshot } from './harness'
+import { type Bench, connect, createBench, FACTS, request, settlement, snapshot } from './harness'
 import { keyState } from './memory-history'
 
 const NO_INTEGERS = [
@@ -72,7 +72,7 @@ async function calls(): Promise<Record<string, Call>> {
     [account, key].map((name) => bench.redis.hget(name, 'version').then(Number)),
   )
   const [deadlines, events, recent] = [deadlinesKey(shard), eventsKey(shard), recentKey(accountId)]
-  const [payer, fresh, record] = [payerText(hold), randomId('hold'), JSON.stringify(RECORD)]
+  const [payer, fresh, facts] = [payerText(hold), randomId('hold'), JSON.stringify(FACTS)]
   const own = holdKey(accountId, hold.holdId)
   const state = ['active', 1, 1, 1, 1, 1, '']
   return {
@@ -82,11 +82,11 @@ async function calls(): Promise<Record<string, Call>> {
       args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100, ''],
       numbers: [2, 3, 4, 5, 7, 8, 9],
     },
-    renew: { script: SCRIPTS.renew, keys: [deadlines, own], args: [accountId, 1_000, 5, 1, record], numbers: [1, 2] },
+    renew: { script: SCRIPTS.renew, keys: [deadlines, own], args: [accountId, 1_000, 5, 1, facts], numbers: [1, 2] },
     settle: {
       script: SCRIPTS.settle,
       keys: [own, account, key, deadlines, events, recent],
-      args: [payer, hold.holdId, 5, 5, record, summaryOf(RECORD), 0],
+      args: [payer, hold.holdId, 5, 5, facts, summaryOf(FACTS), 0],
       numbers: [2, 3],
     },
     expire: {
@@ -175,7 +175,7 @@ describe('a malformed number reaches no balance', () => {
       await expect(bench.ledger.reserve({ ...fresh, ttlMs: bad })).rejects.toThrow('out of range')
       await expect(bench.ledger.settle({ ...settlement(hold, 1), cost: amount })).rejects.toThrow('out of range')
       await expect(bench.ledger.settle({ ...settlement(hold, 1), tokens: bad })).rejects.toThrow('out of range')
-      const renewal = { ...hold, cost: amount, record: JSON.stringify(RECORD), reached: true }
+      const renewal = { ...hold, cost: amount, facts: JSON.stringify(FACTS), reached: true }
       await expect(bench.ledger.renew([renewal])).rejects.toThrow('out of range')
       await expect(bench.ledger.setKeyState(keyState(hold, { concurrency: bad }))).rejects.toThrow('LEDGER')
       if (bad === -1) continue
@@ -194,12 +194,12 @@ describe('a malformed number reaches no balance', () => {
     }
   })
 
-  test('nor does a record that is none: neither settled nor renewed', async () => {
+  test('nor does facts that are none: neither settled nor renewed', async () => {
     const before = await snapshot(bench.redis, hold.accountId)
-    for (const record of ['', '{}', '[]', 'x', JSON.stringify({ ...RECORD, usage: { ...RECORD.usage, output: -1 } })]) {
-      await expect(bench.ledger.settle(settlement(hold, 1, { record }))).rejects.toThrow('whole record')
-      await expect(bench.ledger.renew([{ ...hold, cost: nano(1), record, reached: true }])).rejects.toThrow(
-        'whole record',
+    for (const facts of ['', '{}', '[]', 'x', JSON.stringify({ ...FACTS, usage: { ...FACTS.usage, output: -1 } })]) {
+      await expect(bench.ledger.settle(settlement(hold, 1, { facts }))).rejects.toThrow('whole set of facts')
+      await expect(bench.ledger.renew([{ ...hold, cost: nano(1), facts, reached: true }])).rejects.toThrow(
+        'whole set of facts',
       )
     }
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)

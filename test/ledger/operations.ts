@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import fc from 'fast-check'
 import type { Payer } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
-import { RECORD, request } from './harness'
+import { FACTS, request } from './harness'
 import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
 import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
 
@@ -134,7 +134,7 @@ async function perform(world: World, chosen: Operation): Promise<void> {
       const { payer, holdId } = holdOf(world, chosen)
       const { accountId } = payer
       const { isReached, ttlMs: ttl } = chosen
-      const renewal = { accountId, holdId, ttlMs: ttl, cost: nano(chosen.cost), record: JSON.stringify(RECORD) }
+      const renewal = { accountId, holdId, ttlMs: ttl, cost: nano(chosen.cost), facts: JSON.stringify(FACTS) }
       const expected = renew(accountOf(world, payer), holdId, ttl, chosen.cost, isReached)
       expect(await bench.ledger.renew([{ ...renewal, reached: isReached }])).toEqual([expected])
       return
@@ -144,7 +144,7 @@ async function perform(world: World, chosen: Operation): Promise<void> {
       const { force } = chosen
       const settlement = { ...payer, holdId, cost: nano(chosen.cost), tokens: chosen.tokens }
       const expected = settle(accountOf(world, payer), settlement, force)
-      const outcome = await bench.ledger.settle({ ...settlement, record: JSON.stringify(RECORD) }, { force })
+      const outcome = await bench.ledger.settle({ ...settlement, facts: JSON.stringify(FACTS) }, { force })
       expect(outcome).toMatchObject(expected)
       return
     }

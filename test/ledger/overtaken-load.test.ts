@@ -25,8 +25,8 @@ async function overtake(mode: RestoreMode): Promise<void> {
   let isFirst = true
   const history = {
     ...memory,
-    async knownEventIds(ids: string[]) {
-      const known = await memory.knownEventIds(ids)
+    async knownRecordIds(ids: string[]) {
+      const known = await memory.knownRecordIds(ids)
       if (isFirst) {
         isFirst = false
         await other.ledger.readBalance(payer.accountId)

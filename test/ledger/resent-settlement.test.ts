@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => bench.redis.disconnect())
 
 /** The moments of a load at which the settlement can come, each a read of the history, and before and after it. */
-const MOMENTS = ['before', 'accounts', 'knownEventIds', 'after'] as const
+const MOMENTS = ['before', 'accounts', 'knownRecordIds', 'after'] as const
 
 test.each(MOMENTS)('sent again %s the account is compared with the history', async (moment) => {
   const { payer, hold } = await chargedAndForgotten()
   const again = () => bench.ledger.settle(settlement(hold, COST), { force: true })
   if (moment === 'before') await again()
-  const restore = moment === 'accounts' || moment === 'knownEventIds' ? interrupt(moment, again) : () => undefined
+  const restore = moment === 'accounts' || moment === 'knownRecordIds' ? interrupt(moment, again) : () => undefined
   await bench.ledger.readBalance(payer.accountId)
   restore()
   if (moment === 'after') expect(await again()).toEqual({ kind: 'already_settled' })
@@ -55,7 +55,7 @@ async function chargedAndForgotten(): Promise<{ payer: Payer; hold: ReserveReque
 }
 
 /** Does `work` once, while the history is being read. Returns how to stop that. */
-function interrupt(name: 'accounts' | 'knownEventIds', work: () => Promise<unknown>): () => void {
+function interrupt(name: 'accounts' | 'knownRecordIds', work: () => Promise<unknown>): () => void {
   const { history } = bench
   const read: (ids: string[]) => Promise<unknown> = history[name]
   let isDone = false

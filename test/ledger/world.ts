@@ -13,7 +13,7 @@ import {
   parseHoldMember,
   shardOf,
 } from '@/ledger/store/names'
-import { parseEventEnvelope } from '@/ledger/usage-event'
+import { parseRecordEnvelope } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import type { Bench } from './harness'
 import { keyState } from './memory-history'
@@ -151,13 +151,13 @@ export async function compare(world: World, client: number): Promise<void> {
       ...keys.map((payer) => bench.ledger.readKey(payer)),
     ])
     expect(balance).toMatchObject({ status, seq, ...amounts({ available, held, spent }) })
-    const events = entries.flatMap(([, fields]) => parseEventEnvelope(fields) ?? [])
-    const own = events.filter((event) => event.accountId === accountId)
+    const records = entries.flatMap(([, fields]) => parseRecordEnvelope(fields) ?? [])
+    const own = records.filter((record) => record.accountId === accountId)
     // Holds that expire together do so in the order of their deadlines, which real milliseconds decide.
-    expect(new Map(own.map((event) => [event.eventId, Number(event.cost)]))).toEqual(
-      new Map(stream.map((event) => [event.eventId, event.cost])),
+    expect(new Map(own.map((record) => [record.recordId, Number(record.cost)]))).toEqual(
+      new Map(stream.map((record) => [record.recordId, record.cost])),
     )
-    expect(own.map((event) => event.seq)).toEqual(stream.map((event) => event.seq))
+    expect(own.map((record) => record.seq)).toEqual(stream.map((record) => record.seq))
     expect(Number(storedOverrun)).toBe(overrun)
     for (const [index, { keyId }] of keys.entries()) {
       const key = account.keys.get(keyId)

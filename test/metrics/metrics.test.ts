@@ -157,7 +157,7 @@ test('says how the books are doing, as Prometheus text and without a credential'
   }
   await until(async () => {
     const now = await scrape()
-    return now.get('svc_flusher_lag_events') === 0 && (now.get('svc_flusher_inserted_records_total') ?? 0) > 0
+    return now.get('svc_flusher_lag_records') === 0 && (now.get('svc_flusher_inserted_records_total') ?? 0) > 0
   }, 'the history to catch up')
 })
 

@@ -52,7 +52,7 @@ test('state is read when it is asked for, routing included', async () => {
     openStreams: () => open,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 7,
-    flusher: () => ({ lagEvents: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
+    flusher: () => ({ lagRecords: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
     routing: () => ({
       circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
       keys: new Map([['provider1/0a1b', { state: 'out', forMs: 1 }]]),
@@ -63,7 +63,7 @@ test('state is read when it is asked for, routing included', async () => {
     const series = await seriesOf(metrics)
     return names.map((name) => series.get(name))
   }
-  expect(await values('svc_open_streams', 'svc_unacknowledged_settlements', 'svc_flusher_lag_events')).toEqual([
+  expect(await values('svc_open_streams', 'svc_unacknowledged_settlements', 'svc_flusher_lag_records')).toEqual([
     3, 7, 5,
   ])
   open = 1
@@ -84,7 +84,7 @@ test('drift shows by kind until a later check finds it gone', async () => {
     openStreams: () => 0,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 0,
-    flusher: () => ({ lagEvents: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
+    flusher: () => ({ lagRecords: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
   })
   metrics.drift({ atMs: 1_000_000, durationMs: 500, accounts: 9, violations: { overdrawn: 2, key_held: 1 } })
   const series = await seriesOf(metrics)

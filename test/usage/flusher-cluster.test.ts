@@ -7,10 +7,10 @@ import { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { eventsKey, shardOf } from '@/ledger/store/names'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
-import { streamFields, usageEvent } from './sample-events'
+import { streamFields, usageRecord } from './sample-records'
 
 setDefaultTimeout(90_000)
 
@@ -45,32 +45,32 @@ afterAll(async () => {
 })
 
 test('events of all shards reach the books', async () => {
-  await append(events(400))
+  await append(records(400))
   await booked()
 })
 
-test('a shard that moves to another node while events come loses none and doubles none', async () => {
+test('a shard that moves to another node while records come loses none and doubles none', async () => {
   const shard = shardOf('acct_0')
   const owner = await cluster.ownerOf(shard)
   const target = cluster.nodes.find((node) => node !== owner)
   if (!target) throw new Error('a cluster of one')
   const appending = (async () => {
-    for (let round = 0; round < 20; round++) await append(events(30))
+    for (let round = 0; round < 20; round++) await append(records(30))
   })()
   await cluster.moveShard(shard, target)
   await appending
-  await append(events(100))
+  await append(records(100))
   await booked()
 })
 
 test('a dead master holds up only its own shards, and nothing of them is lost when it is back', async () => {
   const victim = await cluster.ownerOf(shardOf('acct_1'))
-  const batch = events(300)
-  const own: UsageEvent[] = []
-  const others: UsageEvent[] = []
-  for (const event of batch) {
-    const isOwn = (await cluster.ownerOf(shardOf(event.accountId))) === victim
-    ;(isOwn ? own : others).push(event)
+  const batch = records(300)
+  const own: UsageRecord[] = []
+  const others: UsageRecord[] = []
+  for (const record of batch) {
+    const isOwn = (await cluster.ownerOf(shardOf(record.accountId))) === victim
+    ;(isOwn ? own : others).push(record)
   }
   expect(own.length).toBeGreaterThan(0)
   await victim.server.kill()
@@ -92,17 +92,17 @@ async function restart(node: ClusterNode): Promise<void> {
   admin.disconnect()
 }
 
-function events(count: number): UsageEvent[] {
-  return Array.from({ length: count }, (_, index) => usageEvent({ accountId: `acct_${index % 90}`, cost: 1 }))
+function records(count: number): UsageRecord[] {
+  return Array.from({ length: count }, (_, index) => usageRecord({ accountId: `acct_${index % 90}`, cost: 1 }))
 }
 
 /** As the gateway does, tries again where a shard is on the move or its node is back a moment ago. */
-async function append(batch: readonly UsageEvent[]): Promise<void> {
+async function append(batch: readonly UsageRecord[]): Promise<void> {
   await Promise.all(
-    batch.map((event) =>
+    batch.map((record) =>
       until(
-        () => appender.xadd(eventsKey(shardOf(event.accountId)), '*', ...streamFields(event)).catch(() => undefined),
-        'the event to be taken',
+        () => appender.xadd(eventsKey(shardOf(record.accountId)), '*', ...streamFields(record)).catch(() => undefined),
+        'the record to be taken',
         30_000,
       ),
     ),

@@ -1,4 +1,4 @@
-/** The flusher against real stores: every event reaches the books exactly once, whatever breaks on the way. */
+/** The flusher against real stores: every record reaches the books exactly once, whatever breaks on the way. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -7,10 +7,10 @@ import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { CONSUMER_GROUP, eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher, type Flusher, type FlusherOptions } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
-import { streamFields, usageEvent } from './sample-events'
+import { streamFields, usageRecord } from './sample-records'
 import { signalServer } from './signal-server'
 
 setDefaultTimeout(60_000)
@@ -43,14 +43,14 @@ afterAll(async () => {
 })
 
 describe('a flusher', () => {
-  test('carries events of many accounts over all shards into the books and empties the streams', async () => {
-    const events = Array.from({ length: 3_000 }, (_, index) =>
-      usageEvent({ accountId: `acct_${index % 150}`, cost: 10 + (index % 7), seq: index + 1 }),
+  test('carries records of many accounts over all shards into the books and empties the streams', async () => {
+    const records = Array.from({ length: 3_000 }, (_, index) =>
+      usageRecord({ accountId: `acct_${index % 150}`, cost: 10 + (index % 7), seq: index + 1 }),
     )
-    await append(events)
+    await append(records)
     const flusher = start()
     await drained()
-    expect(await booked()).toEqual({ records: 3_000, cost: sum(events) })
+    expect(await booked()).toEqual({ records: 3_000, cost: sum(records) })
     expect(await streamLengths()).toBe(0)
     expect(await pendingCount()).toBe(0)
     expect(flusher.status()).toMatchObject({
@@ -69,22 +69,22 @@ describe('a flusher', () => {
     )
   })
 
-  test('sees events that come later, and says how many wait', async () => {
+  test('sees records that come later, and says how many wait', async () => {
     const flusher = start()
     for (const cost of [5, 6, 7]) {
-      await append([usageEvent({ cost })])
+      await append([usageRecord({ cost })])
       await drained()
     }
     expect(await booked()).toEqual({ records: 3, cost: 18 })
-    await until(() => flusher.status().lagEvents === 0, 'the count of waiting events')
+    await until(() => flusher.status().lagRecords === 0, 'the count of waiting events')
   })
 
   test('carries on after the store came back empty', async () => {
     start()
-    await append([usageEvent({ cost: 1 })])
+    await append([usageRecord({ cost: 1 })])
     await drained()
     await redis.flushall()
-    await append([usageEvent({ cost: 2 })])
+    await append([usageRecord({ cost: 2 })])
     await drained()
     expect(await booked()).toEqual({ records: 2, cost: 3 })
   })
@@ -92,8 +92,8 @@ describe('a flusher', () => {
 
 describe('exactly once', () => {
   test('a worker that fails between commit and acknowledgement books nothing twice', async () => {
-    const events = Array.from({ length: 200 }, (_, index) => usageEvent({ cost: index }))
-    await append(events)
+    const records = Array.from({ length: 200 }, (_, index) => usageRecord({ cost: index }))
+    await append(records)
     let failures = 3
     start({
       afterCommit: async () => {
@@ -102,83 +102,83 @@ describe('exactly once', () => {
     })
     await drained()
     expect(failures).toBeLessThan(0)
-    expect(await booked()).toEqual({ records: 200, cost: sum(events) })
+    expect(await booked()).toEqual({ records: 200, cost: sum(records) })
   })
 
   test('a process killed between commit and acknowledgement books nothing twice', async () => {
-    const events = Array.from({ length: 50 }, (_, index) => usageEvent({ cost: index }))
-    await append(events)
+    const records = Array.from({ length: 50 }, (_, index) => usageRecord({ cost: index }))
+    await append(records)
     const child = Bun.spawn(['bun', 'test/usage/killed-flusher.ts', redisServer.url, databaseUrl], { stderr: 'pipe' })
     expect(await child.exited).not.toBe(0)
     expect(child.signalCode).toBe('SIGKILL')
-    const { records } = await booked()
-    expect(records).toBeGreaterThan(0)
-    expect(await pendingCount()).toBe(records)
+    const before = await booked()
+    expect(before.records).toBeGreaterThan(0)
+    expect(await pendingCount()).toBe(before.records)
     const flusher = start({ claimIdleMs: 50 })
     await drained()
-    expect(await booked()).toEqual({ records: 50, cost: sum(events) })
-    expect(flusher.status().insertedRecords).toBe(50 - records)
+    expect(await booked()).toEqual({ records: 50, cost: sum(records) })
+    expect(flusher.status().insertedRecords).toBe(50 - before.records)
     expect(await pendingCount()).toBe(0)
   })
 
-  test('three workers that take over from each other all the time book every event once', async () => {
-    const events = Array.from({ length: 2_000 }, (_, index) =>
-      usageEvent({ accountId: `acct_${index % 20}`, keyId: `key_${index % 20}`, cost: index % 13 }),
+  test('three workers that take over from each other all the time book every record once', async () => {
+    const records = Array.from({ length: 2_000 }, (_, index) =>
+      usageRecord({ accountId: `acct_${index % 20}`, keyId: `key_${index % 20}`, cost: index % 13 }),
     )
     const workers = [1, 2, 3].map(() => start({ claimIdleMs: 1, batchSize: 50, afterCommit: () => Bun.sleep(2) }))
-    for (let index = 0; index < events.length; index += 250) await append(events.slice(index, index + 250))
+    for (let index = 0; index < records.length; index += 250) await append(records.slice(index, index + 250))
     await drained()
-    expect(await booked()).toEqual({ records: 2_000, cost: sum(events) })
+    expect(await booked()).toEqual({ records: 2_000, cost: sum(records) })
     const inserted = workers.reduce((total, worker) => total + worker.status().insertedRecords, 0)
     expect(inserted).toBe(2_000)
     const [days] =
       await database.sql`SELECT sum(requests)::integer AS requests, sum(cost_nano)::bigint AS cost FROM usage_daily`
-    expect(days).toEqual({ requests: 2_000, cost: sum(events) })
+    expect(days).toEqual({ requests: 2_000, cost: sum(records) })
   })
 })
 
 describe('poison', () => {
   test('entries that can never be stored end in the dead letters, and everything around them in the books', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999`
-    const good = Array.from({ length: 40 }, (_, index) => usageEvent({ accountId: 'acct_2', cost: index + 1 }))
+    const good = Array.from({ length: 40 }, (_, index) => usageRecord({ accountId: 'acct_2', cost: index + 1 }))
     await append(good.slice(0, 20))
     await redis.xadd(eventsKey(3), '*', 'no', 'event')
-    await append([usageEvent({ holdId: 'hold_overflow', cost: 5_000 })])
+    await append([usageRecord({ holdId: 'hold_overflow', cost: 5_000 })])
     await append(good.slice(20))
     const flusher = start({ claimIdleMs: 20, maxDeliveries: 3 })
     await drained()
     expect(await booked()).toEqual({ records: 40, cost: sum(good) })
     const letters = await database.db.query.deadLetters.findMany({
-      orderBy: (letter, { desc }) => desc(letter.eventId),
+      orderBy: (letter, { desc }) => desc(letter.recordId),
     })
     expect(letters).toMatchObject([
-      { stream: eventsKey(3), eventId: null, payload: '["no","event"]', error: 'not a usage event', isBooked: false },
-      { eventId: 'hold_overflow', accountId: 'acct_1', isBooked: false },
+      { stream: eventsKey(3), recordId: null, payload: '["no","event"]', error: 'not a usage record', isBooked: false },
+      { recordId: 'hold_overflow', accountId: 'acct_1', isBooked: false },
     ])
     expect(letters[1]?.error).toStartWith('23514')
     expect(flusher.status().deadLetters).toBe(2)
-    expect(log.events('usage_event_not_stored').length).toBeGreaterThanOrEqual(4)
-    expect(log.events('usage_event_dead_lettered')).toHaveLength(2)
+    expect(log.events('usage_record_not_stored').length).toBeGreaterThanOrEqual(4)
+    expect(log.events('usage_record_dead_lettered')).toHaveLength(2)
   })
 
   test('a charge whose record is unreadable is booked all the same', async () => {
-    const fields = streamFields(usageEvent({ holdId: 'hold_torn', cost: 77 }))
+    const fields = streamFields(usageRecord({ holdId: 'hold_torn', cost: 77 }))
     await redis.xadd(eventsKey(shardOf('acct_1')), '*', ...fields.slice(0, -1), '{"torn":')
     start({ claimIdleMs: 10 })
     await drained()
     expect(await booked()).toEqual({ records: 1, cost: 77 })
-    expect(await database.db.query.deadLetters.findMany()).toMatchObject([{ eventId: 'hold_torn', isBooked: true }])
+    expect(await database.db.query.deadLetters.findMany()).toMatchObject([{ recordId: 'hold_torn', isBooked: true }])
   })
 
   test('what somebody trimmed from a stream is reported, not passed over', async () => {
-    await append([usageEvent()])
+    await append([usageRecord()])
     const key = eventsKey(shardOf('acct_1'))
     await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0')
     await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'somebody', 'STREAMS', key, '>')
     await redis.xtrim(key, 'MAXLEN', 0)
     start({ claimIdleMs: 10 })
-    await until(() => log.events('usage_events_lost').length > 0, 'the report')
-    expect(log.events('usage_events_lost')[0]).toMatchObject({ level: 'error', count: 1 })
+    await until(() => log.events('usage_records_lost').length > 0, 'the report')
+    expect(log.events('usage_records_lost')[0]).toMatchObject({ level: 'error', count: 1 })
   })
 })
 
@@ -202,30 +202,30 @@ describe('a database in trouble', () => {
   })
   afterAll(() => own.stop())
 
-  test('that is stopped and comes back: the events wait in their streams and are booked once', async () => {
+  test('that is stopped and comes back: the records wait in their streams and are booked once', async () => {
     const flusher = start()
-    await append([usageEvent({ cost: 1 })])
+    await append([usageRecord({ cost: 1 })])
     await drained()
     await own.kill()
-    const events = Array.from({ length: 500 }, (_, index) => usageEvent({ cost: index }))
-    await append(events)
-    await until(() => !flusher.status().healthy && flusher.status().lagEvents === 500, 'the lag to be seen')
+    const records = Array.from({ length: 500 }, (_, index) => usageRecord({ cost: index }))
+    await append(records)
+    await until(() => !flusher.status().healthy && flusher.status().lagRecords === 500, 'the lag to be seen')
     expect(flusher.status().lastError).toBeDefined()
     expect(await streamLengths()).toBe(500)
     await own.restart()
     await drained()
-    expect(await booked()).toEqual({ records: 501, cost: sum(events) + 1 })
+    expect(await booked()).toEqual({ records: 501, cost: sum(records) + 1 })
     await until(() => flusher.status().healthy, 'health')
   })
 
   test('that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {
     const flusher = start({ transactionTimeoutMs: 100, stopTimeoutMs: 200 })
     const stuck = start({ transactionTimeoutMs: 60_000, stopTimeoutMs: 200 })
-    await append([usageEvent({ cost: 1 })])
+    await append([usageRecord({ cost: 1 })])
     await drained()
     await signalServer(own, 'SIGSTOP')
     try {
-      await append(Array.from({ length: 400 }, () => usageEvent({ cost: 2 })))
+      await append(Array.from({ length: 400 }, () => usageRecord({ cost: 2 })))
       await until(() => flusher.status().lastError?.includes('no answer'), 'the hang to be noticed')
       const started = performance.now()
       await stuck.stop()
@@ -238,15 +238,15 @@ describe('a database in trouble', () => {
     expect(await booked()).toEqual({ records: 401, cost: 801 })
   })
 
-  test('that loses its connections in the middle of batches books every event once', async () => {
-    const events = Array.from({ length: 1_500 }, (_, index) =>
-      usageEvent({ cost: index % 11, accountId: `acct_${index % 9}` }),
+  test('that loses its connections in the middle of batches books every record once', async () => {
+    const records = Array.from({ length: 1_500 }, (_, index) =>
+      usageRecord({ cost: index % 11, accountId: `acct_${index % 9}` }),
     )
-    await append(events)
+    await append(records)
     // A statement that goes out as its connection ends may never be answered; the worker's own limit is what recovers it.
     start({ batchSize: 60, transactionTimeoutMs: 500, afterCommit: () => killConnections(own.url) })
     await drained()
-    expect(await booked()).toEqual({ records: 1_500, cost: sum(events) })
+    expect(await booked()).toEqual({ records: 1_500, cost: sum(records) })
   })
 })
 
@@ -259,8 +259,10 @@ function start(options: Partial<FlusherOptions> = {}): Flusher {
   return flusher
 }
 
-async function append(events: readonly UsageEvent[]): Promise<void> {
-  await Promise.all(events.map((event) => redis.xadd(eventsKey(shardOf(event.accountId)), '*', ...streamFields(event))))
+async function append(records: readonly UsageRecord[]): Promise<void> {
+  await Promise.all(
+    records.map((record) => redis.xadd(eventsKey(shardOf(record.accountId)), '*', ...streamFields(record))),
+  )
 }
 
 async function drained(): Promise<void> {
@@ -287,8 +289,8 @@ async function booked(): Promise<{ records: number; cost: number }> {
   return { records: row?.records ?? -1, cost: row?.cost ?? -1 }
 }
 
-function sum(events: readonly UsageEvent[]): number {
-  return events.reduce((total, event) => total + event.cost, 0)
+function sum(records: readonly UsageRecord[]): number {
+  return records.reduce((total, record) => total + record.cost, 0)
 }
 
 /** Ends every session but our own, as an administrator or a failing network would. */

@@ -1,18 +1,18 @@
-/** Usage events of one account, made up at random, and what the usage list has to say of them, computed the simple way. */
+/** Usage records of one account, made up at random, and what the usage list has to say of them, computed the simple way. */
 import fc from 'fast-check'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
-import { BILLING_RULES, EVENT_FLAGS, type EventFlag, type UsageEvent } from '@/ledger/usage-event'
-import { NOON_MS, usageEvent } from './sample-events'
+import { BILLING_RULES, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
+import { NOON_MS, usageRecord } from './sample-records'
 
 const KEYS = ['key_a', 'key_b', 'key_c']
 const MODELS = ['svc/alpha', 'svc/beta', 'svc/gamma']
 const REQUESTED = ['auto-smart', ...MODELS]
 const DAY_MS = 86_400_000
-/** The made-up events lie within so many days before {@link NOON_MS}. */
+/** The made-up records lie within so many days before {@link NOON_MS}. */
 const DAYS = 9
 
-/** Events that are often in the same millisecond, mostly ordinary, sometimes anything else. */
-export function madeUpEvents(accountId: string): fc.Arbitrary<UsageEvent[]> {
+/** Records that are often in the same millisecond, mostly ordinary, sometimes anything else. */
+export function madeUpRecords(accountId: string): fc.Arbitrary<UsageRecord[]> {
   const one = fc.record({
     // Steps of eight hours: many ties, and moments exactly at midnight.
     step: fc.integer({ min: 0, max: DAYS * 3 }),
@@ -23,9 +23,9 @@ export function madeUpEvents(accountId: string): fc.Arbitrary<UsageEvent[]> {
     status: fc.constantFrom(200, 200, 200, 200, 499, 502),
     rule: fc.constantFrom('usage' as const, 'usage' as const, ...BILLING_RULES),
     flags: fc.oneof(
-      fc.constant<EventFlag[]>([]),
-      fc.constant<EventFlag[]>([]),
-      fc.uniqueArray(fc.constantFrom<EventFlag>(...EVENT_FLAGS), { maxLength: 2 }),
+      fc.constant<RecordFlag[]>([]),
+      fc.constant<RecordFlag[]>([]),
+      fc.uniqueArray(fc.constantFrom<RecordFlag>(...RECORD_FLAGS), { maxLength: 2 }),
     ),
     isLate: fc.integer({ min: 0, max: 9 }).map((value) => value === 0),
     cost: fc.integer({ min: 0, max: 5_000_000 }),
@@ -33,16 +33,16 @@ export function madeUpEvents(accountId: string): fc.Arbitrary<UsageEvent[]> {
   })
   return fc.array(one, { minLength: 0, maxLength: 120 }).map((drafts) =>
     drafts.map((draft, index) => {
-      const { step, offset, keyId, isLate, cost, flags, output, ...record } = draft
+      const { step, offset, keyId, isLate, cost, flags, output, ...facts } = draft
       const atMs = NOON_MS - DAYS * DAY_MS + step * (DAY_MS / 3) + offset
-      const event = usageEvent({ accountId, keyId, seq: index + 1, atMs, cost, record: { ...record, flags } })
-      event.record.usage = { ...event.record.usage, output }
-      return isLate ? { ...event, kind: 'late' as const, eventId: `${event.holdId}:late`, flags: ['late'] } : event
+      const record = usageRecord({ accountId, keyId, seq: index + 1, atMs, cost, facts: { ...facts, flags } })
+      record.facts.usage = { ...record.facts.usage, output }
+      return isLate ? { ...record, kind: 'late' as const, recordId: `${record.holdId}:late`, flags: ['late'] } : record
     }),
   )
 }
 
-/** A filter over those events: usually narrow in time, with any mixture of the rest. */
+/** A filter over those records: usually narrow in time, with any mixture of the rest. */
 export function madeUpFilter(accountId: string): fc.Arbitrary<UsageFilter> {
   const moment = fc.oneof(
     fc.integer({ min: NOON_MS - (DAYS + 1) * DAY_MS, max: NOON_MS + DAY_MS }),
@@ -56,7 +56,7 @@ export function madeUpFilter(accountId: string): fc.Arbitrary<UsageFilter> {
         model: fc.constantFrom(...MODELS),
         requestedModel: fc.constantFrom(...REQUESTED),
         status: fc.constantFrom('ok' as const, 'error' as const, 200, 499),
-        flag: fc.constantFrom(...EVENT_FLAGS),
+        flag: fc.constantFrom(...RECORD_FLAGS),
         rule: fc.constantFrom(...BILLING_RULES),
       },
       { requiredKeys: ['times'] },
@@ -67,25 +67,25 @@ export function madeUpFilter(accountId: string): fc.Arbitrary<UsageFilter> {
     }))
 }
 
-/** The events that match, newest first. */
-export function matching(events: readonly UsageEvent[], filter: UsageFilter): UsageEvent[] {
-  return events
-    .filter((event) => isMatch(event, filter))
-    .sort((one, other) => other.atMs - one.atMs || other.seq - one.seq || (other.eventId < one.eventId ? -1 : 1))
+/** The records that match, newest first. */
+export function matching(records: readonly UsageRecord[], filter: UsageFilter): UsageRecord[] {
+  return records
+    .filter((record) => isMatch(record, filter))
+    .sort((one, other) => other.atMs - one.atMs || other.seq - one.seq || (other.recordId < one.recordId ? -1 : 1))
 }
 
-function isMatch({ accountId, atMs, keyId, flags, record }: UsageEvent, filter: UsageFilter): boolean {
-  const allFlags = [...flags, ...record.flags]
+function isMatch({ accountId, atMs, keyId, flags, facts }: UsageRecord, filter: UsageFilter): boolean {
+  const allFlags = [...flags, ...facts.flags]
   return (
     accountId === filter.accountId &&
     atMs >= filter.fromMs &&
     atMs < filter.toMs &&
     (filter.keyId === undefined || keyId === filter.keyId) &&
-    (filter.model === undefined || record.model === filter.model) &&
-    (filter.requestedModel === undefined || record.requestedModel === filter.requestedModel) &&
+    (filter.model === undefined || facts.model === filter.model) &&
+    (filter.requestedModel === undefined || facts.requestedModel === filter.requestedModel) &&
     (filter.flag === undefined || allFlags.includes(filter.flag)) &&
-    (filter.rule === undefined || record.rule === filter.rule) &&
-    isStatus(record.status, filter.status)
+    (filter.rule === undefined || facts.rule === filter.rule) &&
+    isStatus(facts.status, filter.status)
   )
 }
 
@@ -95,18 +95,18 @@ function isStatus(status: number, wanted: UsageFilter['status']): boolean {
   return wanted === 'error' ? status >= 400 : status === wanted
 }
 
-/** The sums of events, late corrections as cost only. */
-export function sumsOf(events: readonly UsageEvent[]) {
-  const requests = events.filter((event) => event.kind !== 'late')
-  const input = (event: UsageEvent) => {
-    const { uncached, cacheRead, cacheWrite5m, cacheWrite1h } = event.record.usage
+/** The sums of records, late corrections as cost only. */
+export function sumsOf(records: readonly UsageRecord[]) {
+  const requests = records.filter((record) => record.kind !== 'late')
+  const input = (record: UsageRecord) => {
+    const { uncached, cacheRead, cacheWrite5m, cacheWrite1h } = record.facts.usage
     return uncached + cacheRead + cacheWrite5m + cacheWrite1h
   }
   return {
     requests: requests.length,
-    errors: requests.filter((event) => event.record.status >= 400).length,
-    inputTokens: requests.reduce((sum, event) => sum + input(event), 0),
-    outputTokens: requests.reduce((sum, event) => sum + event.record.usage.output, 0),
-    cost: events.reduce((sum, event) => sum + event.cost, 0),
+    errors: requests.filter((record) => record.facts.status >= 400).length,
+    inputTokens: requests.reduce((sum, record) => sum + input(record), 0),
+    outputTokens: requests.reduce((sum, record) => sum + record.facts.usage.output, 0),
+    cost: records.reduce((sum, record) => sum + record.cost, 0),
   }
 }

@@ -19,7 +19,7 @@ import { buryEntry } from '@/usage/dead-letters'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createShardStreams } from '@/usage/shard-streams'
 import { logRecorder } from './log-recorder'
-import { usageEvent } from './sample-events'
+import { usageRecord } from './sample-records'
 
 setDefaultTimeout(60_000)
 
@@ -66,7 +66,7 @@ afterEach(async () => {
   await database.close()
 })
 
-/** Charges {@link COST}, and makes the record of its event unreadable, as a defect or a newer version might. */
+/** Charges {@link COST}, and makes the facts of its record unreadable, as a defect or a newer version might. */
 async function chargeTorn(): Promise<void> {
   await charge()
   const key = eventsKey(shardOf(payer.accountId))
@@ -81,15 +81,15 @@ async function chargeTorn(): Promise<void> {
 
 async function charge(): Promise<void> {
   const hold = { ...payer, holdId: randomId('hold') }
-  const record = JSON.stringify(usageEvent({ holdId: hold.holdId }).record)
-  const request = { amount: nano(COST), inputCost: nano(1), tokens: 10, ttlMs: 60_000, record }
+  const facts = JSON.stringify(usageRecord({ holdId: hold.holdId }).facts)
+  const request = { amount: nano(COST), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts }
   expect(await ledger.reserve({ ...hold, ...request })).toMatchObject({ kind: 'reserved' })
-  expect(await ledger.settle({ ...hold, cost: nano(COST), tokens: 10, record })).toMatchObject({ kind: 'settled' })
+  expect(await ledger.settle({ ...hold, cost: nano(COST), tokens: 10, facts })).toMatchObject({ kind: 'settled' })
 }
 
 async function flushed(): Promise<void> {
   flusher?.start()
-  await until(async () => (await ledger.unsyncedEventCount()) === 0, 'the streams to be empty')
+  await until(async () => (await ledger.unsyncedRecordCount()) === 0, 'the streams to be empty')
 }
 
 const letters = () => database.db.query.deadLetters.findMany()
@@ -98,7 +98,7 @@ const kinds = async () => {
   return [...store.violations, ...books.violations].map(({ kind }) => kind)
 }
 
-test('booked without its record: a rebuilt balance includes it once', async () => {
+test('booked without its facts: a rebuilt balance includes it once', async () => {
   await charge()
   await chargeTorn()
   await flushed()
@@ -128,7 +128,7 @@ test('put aside by a worker that died before it acknowledged: it is in both, and
   await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'STREAMS', key, '>')
   const [id = '', fields = []] = (await redis.xrange(key, '-', '+'))[0] ?? []
   const entry = { shard: shardOf(payer.accountId), id, fields }
-  expect(await buryEntry(database.sql, { entry, event: undefined, reason: 'not a usage event' })).toBe(true)
+  expect(await buryEntry(database.sql, { entry, record: undefined, reason: 'not a usage record' })).toBe(true)
   expect(await kinds()).toEqual([])
   await redis.del(accountKey(payer.accountId))
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
@@ -138,9 +138,9 @@ test('put aside by a worker that died before it acknowledged: it is in both, and
 })
 
 test('not bookable at all: the store keeps the charge, a rebuild cannot, and every check says so until a person did it', async () => {
-  const full = usageEvent({ ...payer, holdId: 'hold_full' })
+  const full = usageRecord({ ...payer, holdId: 'hold_full' })
   await database.sql`INSERT INTO usage_daily VALUES (${payer.accountId}, (now() AT TIME ZONE 'UTC')::date, ${payer.keyId},
-    ${full.record.model}, 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0), (${payer.accountId},
+    ${full.facts.model}, 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0), (${payer.accountId},
     (now() AT TIME ZONE 'UTC')::date, ${payer.keyId}, 'unknown', 0, 0, 0, 0, 0, 0, 0, 0, 9000000000000000, 0, 0, 0)`
   await charge()
   await flushed()

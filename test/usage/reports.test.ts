@@ -11,7 +11,7 @@ import { nano } from '@/lib/money'
 import { createFlusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
 import { writeUsageBatch } from '@/usage/write-batch'
-import { usageEvent } from './sample-events'
+import { usageRecord } from './sample-records'
 
 setDefaultTimeout(60_000)
 
@@ -91,7 +91,7 @@ describe('usageSummary', () => {
     await copyAccount(other)
     const reports = createReports(other, fixture.ledger)
     const freshReports = createReports(other, fixture.ledger)
-    await writeUsageBatch(other.sql, [usageEvent({ accountId, cost: 3 })])
+    await writeUsageBatch(other.sql, [usageRecord({ accountId, cost: 3 })])
     expect((await reports.usageSummary(accountId))?.recentUsage).toHaveLength(1)
     await server.kill()
     try {
@@ -121,7 +121,7 @@ async function reserve(name: string, amount: number): Promise<string> {
   const holdId = `${name.replaceAll(' ', '_')}_${keyId}`
   const outcome = await fixture.ledger.reserve({
     ...{ accountId, keyId, holdId, amount: nano(amount), inputCost: nano(0) },
-    ...{ tokens: 1, ttlMs: 60_000, record: '' },
+    ...{ tokens: 1, ttlMs: 60_000, facts: '' },
   })
   expect(outcome.kind).toBe('reserved')
   return holdId
@@ -129,8 +129,8 @@ async function reserve(name: string, amount: number): Promise<string> {
 
 async function settle(name: string, cost: number): Promise<void> {
   const holdId = await reserve(name, cost)
-  const record = JSON.stringify(usageEvent().record)
-  const outcome = await fixture.ledger.settle({ accountId, keyId, holdId, cost: nano(cost), tokens: 1, record })
+  const facts = JSON.stringify(usageRecord().facts)
+  const outcome = await fixture.ledger.settle({ accountId, keyId, holdId, cost: nano(cost), tokens: 1, facts })
   expect(outcome.kind).toBe('settled')
 }
 
@@ -138,7 +138,7 @@ async function flushed(): Promise<void> {
   const { redis, ledger } = fixture
   const flusher = createFlusher({ redis, connect: () => connectDatabase(databaseAddress), logger: silentLogger })
   flusher.start()
-  await until(async () => (await ledger.unsyncedEventCount()) === 0, 'the streams to be empty')
+  await until(async () => (await ledger.unsyncedRecordCount()) === 0, 'the streams to be empty')
   await flusher.stop()
 }
 

@@ -29,7 +29,7 @@ describe('csvRow', () => {
   })
 })
 
-describe('a receipt’s lines', () => {
+describe('the price lines of a usage record', () => {
   const count = fc.integer({ min: 0, max: 2_000_000 })
   const usage = fc.record({
     ...{ uncached: count, cacheRead: count, cacheWrite5m: count, cacheWrite1h: count, output: count },
@@ -48,13 +48,11 @@ describe('a receipt’s lines', () => {
     fc.assert(
       fc.property(usage, pricing, (used, priced) => {
         const catalog = { models: new Map([['svc/alpha', { pricing: priced }]]) } as unknown as Catalog
-        const receipt = priceLines(catalog, 'svc/alpha', used)
-        if (!receipt) throw new Error('the model is there')
-        const parts = receipt.lines.map((line) => formatClassAmount(line.tokens, line.price))
-        const rounding = formatRounding(receipt.lines, receipt.total)
-        expect([...parts, rounding].reduce((sum, part) => sum + picoOf(part), 0n)).toBe(
-          picoOf(formatUsd(receipt.total)),
-        )
+        const price = priceLines(catalog, 'svc/alpha', used)
+        if (!price) throw new Error('the model is there')
+        const parts = price.lines.map((line) => formatClassAmount(line.tokens, line.price))
+        const rounding = formatRounding(price.lines, price.total)
+        expect([...parts, rounding].reduce((sum, part) => sum + picoOf(part), 0n)).toBe(picoOf(formatUsd(price.total)))
         expect(picoOf(rounding)).toBeGreaterThanOrEqual(0n)
         expect(picoOf(rounding)).toBeLessThan(1_000n)
       }),
@@ -78,7 +76,7 @@ describe('a cursor', () => {
     const position = fc.record({
       atMicros: fc.integer({ min: 0, max: 253_402_300_799_999_000 / 1_000 }),
       seq: fc.maxSafeNat(),
-      eventId: fc.stringMatching(/^[a-z0-9_:]{0,60}$/),
+      recordId: fc.stringMatching(/^[a-z0-9_:]{0,60}$/),
     })
     fc.assert(fc.property(position, (place) => expect(fromCursor(toCursor(place))).toEqual(place)))
   })

@@ -1,12 +1,12 @@
-/** Writing usage events: every event counts once, whoever writes it, however often and beside whom. */
+/** Writing usage records: every record counts once, whoever writes it, however often and beside whom. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
 import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
-import { parseRecord, type UsageEvent } from '@/ledger/usage-event'
+import { parseFacts, type UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
-import { type EventChanges, NOON_MS, usageEvent } from './sample-events'
+import { NOON_MS, type RecordChanges, usageRecord } from './sample-records'
 
 const DAY_MS = 86_400_000
 setDefaultTimeout(60_000)
@@ -33,18 +33,18 @@ afterAll(() => Promise.all(open.map((one) => one.close())))
 
 describe('writeUsageBatch', () => {
   test('keeps every field of an event', async () => {
-    const event = usageEvent({
+    const record = usageRecord({
       holdId: 'hold_all',
       cost: 1234,
       seq: 7,
       flags: ['overrun'],
-      record: { flags: ['estimated', 'overrun'], firstTokenMs: null, requestId: 'a "quoted\\ \n{id}' },
+      facts: { flags: ['estimated', 'overrun'], firstTokenMs: null, requestId: 'a "quoted\\ \n{id}' },
     })
-    expect(await writeUsageBatch(database.sql, [event])).toBe(1)
+    expect(await writeUsageBatch(database.sql, [record])).toBe(1)
     const stored = await database.db.query.usageRecords.findFirst()
     expect(stored).toEqual({
-      ...{ eventId: 'hold_all', holdId: 'hold_all', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', seq: 7 },
-      ...{ cost: event.cost, held: event.held, settledAt: new Date(NOON_MS), requestId: 'a "quoted\\ \n{id}' },
+      ...{ recordId: 'hold_all', holdId: 'hold_all', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', seq: 7 },
+      ...{ cost: record.cost, held: record.held, settledAt: new Date(NOON_MS), requestId: 'a "quoted\\ \n{id}' },
       ...{ model: 'svc/alpha', requestedModel: 'auto-smart', provider: 'provider1', upstreamModel: 'alpha-2026-01' },
       ...{ clientFormat: 'chat-completions', providerFormat: 'messages' },
       ...{ uncachedTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4 },
@@ -55,24 +55,24 @@ describe('writeUsageBatch', () => {
   })
 
   test('a record from before route reasons were kept has none', async () => {
-    const { routeReason: _, ...record } = usageEvent().record
-    const older = { ...usageEvent(), record }
-    expect(parseRecord(JSON.stringify(record))).toEqual(record)
-    expect(parseRecord(JSON.stringify({ ...record, routeReason: 5 }))).toBeUndefined()
-    expect(await writeUsageBatch(database.sql, [older, usageEvent({ record: { routeReason: '' } })])).toBe(2)
+    const { routeReason: _, ...facts } = usageRecord().facts
+    const older = { ...usageRecord(), facts }
+    expect(parseFacts(JSON.stringify(facts))).toEqual(facts)
+    expect(parseFacts(JSON.stringify({ ...facts, routeReason: 5 }))).toBeUndefined()
+    expect(await writeUsageBatch(database.sql, [older, usageRecord({ facts: { routeReason: '' } })])).toBe(2)
     const stored = await database.db.query.usageRecords.findMany()
     expect(stored.map((row) => row.routeReason)).toEqual([null, null])
   })
 
   test('moves the account, the key and the day by what was new, and by nothing the second time', async () => {
-    const events = [
-      usageEvent({ cost: 1_000, seq: 3 }),
-      usageEvent({ cost: 500, seq: 2, atMs: NOON_MS + 5_000, record: { status: 499, firstTokenMs: null } }),
-      usageEvent({ cost: 7, accountId: 'acct_2', keyId: 'key_2', record: { model: 'svc/beta' } }),
+    const records = [
+      usageRecord({ cost: 1_000, seq: 3 }),
+      usageRecord({ cost: 500, seq: 2, atMs: NOON_MS + 5_000, facts: { status: 499, firstTokenMs: null } }),
+      usageRecord({ cost: 7, accountId: 'acct_2', keyId: 'key_2', facts: { model: 'svc/beta' } }),
     ]
-    expect(await writeUsageBatch(database.sql, events.slice(0, 1))).toBe(1)
-    expect(await writeUsageBatch(database.sql, events)).toBe(2)
-    expect(await writeUsageBatch(database.sql, events)).toBe(0)
+    expect(await writeUsageBatch(database.sql, records.slice(0, 1))).toBe(1)
+    expect(await writeUsageBatch(database.sql, records)).toBe(2)
+    expect(await writeUsageBatch(database.sql, records)).toBe(0)
     expect(await accountsNow()).toEqual([
       { id: 'acct_1', balance: 998_500, spent: 1_500, month: 202603, month_spent: 1_500, seq: 3 },
       { id: 'acct_2', balance: 999_993, spent: 7, month: 202603, month_spent: 7, seq: 1 },
@@ -94,30 +94,30 @@ describe('writeUsageBatch', () => {
     ])
   })
 
-  test('an event that was settled a second time at another moment still counts once', async () => {
-    const first = usageEvent({ holdId: 'hold_twice', cost: 100 })
+  test('a record that was settled a second time at another moment still counts once', async () => {
+    const first = usageRecord({ holdId: 'hold_twice', cost: 100 })
     const again = { ...first, atMs: NOON_MS + 3 * DAY_MS }
     await writeUsageBatch(database.sql, [first])
     expect(await writeUsageBatch(database.sql, [again])).toBe(0)
     expect(await writeUsageBatch(database.sql, [first, again])).toBe(0)
-    const fresh = usageEvent({ holdId: 'hold_fresh', cost: 100 })
+    const fresh = usageRecord({ holdId: 'hold_fresh', cost: 100 })
     expect(await writeUsageBatch(database.sql, [fresh, { ...fresh, atMs: NOON_MS + 1 }])).toBe(1)
     expect((await accountsNow())[0]).toMatchObject({ balance: 999_800, spent: 200 })
   })
 
   test('counts a month from zero, whatever arrives late from the one before', async () => {
-    const march = usageEvent({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
-    const april = usageEvent({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
-    const lateMarch = usageEvent({ cost: 5, atMs: Date.UTC(2026, 2, 31) })
+    const march = usageRecord({ cost: 10, atMs: Date.UTC(2026, 3, 1) - 1 })
+    const april = usageRecord({ cost: 3, atMs: Date.UTC(2026, 3, 1) })
+    const lateMarch = usageRecord({ cost: 5, atMs: Date.UTC(2026, 2, 31) })
     await writeUsageBatch(database.sql, [march])
     await writeUsageBatch(database.sql, [april, lateMarch])
-    await writeUsageBatch(database.sql, [usageEvent({ cost: 4, atMs: Date.UTC(2026, 2, 30) })])
+    await writeUsageBatch(database.sql, [usageRecord({ cost: 4, atMs: Date.UTC(2026, 2, 30) })])
     expect((await accountsNow())[0]).toMatchObject({ spent: 22, month: 202604, month_spent: 3 })
   })
 
   test('a late correction takes money back but is no request of its own', async () => {
-    const expired = usageEvent({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired', 'estimated'] })
-    const late = usageEvent({ eventId: 'hold_x:late', holdId: 'hold_x', kind: 'late', cost: -300, flags: ['late'] })
+    const expired = usageRecord({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired', 'estimated'] })
+    const late = usageRecord({ recordId: 'hold_x:late', holdId: 'hold_x', kind: 'late', cost: -300, flags: ['late'] })
     await writeUsageBatch(database.sql, [late])
     await writeUsageBatch(database.sql, [expired])
     expect((await accountsNow())[0]).toMatchObject({ balance: 999_400, spent: 600 })
@@ -127,7 +127,7 @@ describe('writeUsageBatch', () => {
 
   test('blames the data where a charge can never be booked, and then books nothing of the batch', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999 WHERE id = 'acct_2'`
-    const batch = [usageEvent(), usageEvent({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]
+    const batch = [usageRecord(), usageRecord({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]
     const error = await writeUsageBatch(database.sql, batch).catch((failure: unknown) => failure)
     expect(databaseFailure(error)).toBe('data')
     expect((await accountsNow())[0]).toMatchObject({ balance: 1_000_000, spent: 0 })
@@ -135,12 +135,12 @@ describe('writeUsageBatch', () => {
   })
 
   test('an absurd latency does not keep a charge out of the books', async () => {
-    const record = { durationMs: 9e15, firstTokenMs: -4, status: 1e12, attempts: 2.5 }
-    expect(await writeUsageBatch(database.sql, [usageEvent({ record })])).toBe(1)
+    const facts = { durationMs: 9e15, firstTokenMs: -4, status: 1e12, attempts: 2.5 }
+    expect(await writeUsageBatch(database.sql, [usageRecord({ facts })])).toBe(1)
   })
 
-  test('writers that share events in any order end with every event once, without a deadlock', async () => {
-    const changes: fc.Arbitrary<EventChanges> = fc.record({
+  test('writers that share records in any order end with every record once, without a deadlock', async () => {
+    const changes: fc.Arbitrary<RecordChanges> = fc.record({
       holdId: fc.integer({ min: 0, max: 400 }).map((number) => `hold_${number}`),
       cost: fc.integer({ min: 0, max: 100 }),
       accountId: fc.constantFrom('acct_1', 'acct_2'),
@@ -153,13 +153,13 @@ describe('writeUsageBatch', () => {
         fc.array(fc.nat(), { minLength: 60 }),
         async (all, order) => {
           await resetBooks()
-          const events = [...new Map(all.map((one) => [one.holdId, usageEvent(one)])).values()]
-          const shuffled = events.toSorted((one, other) => rank(order, events, one) - rank(order, events, other))
-          const half = Math.ceil(events.length / 2)
-          const batches = [events, shuffled, events.slice(0, half), shuffled.slice(half), events.toReversed()]
+          const records = [...new Map(all.map((one) => [one.holdId, usageRecord(one)])).values()]
+          const shuffled = records.toSorted((one, other) => rank(order, records, one) - rank(order, records, other))
+          const half = Math.ceil(records.length / 2)
+          const batches = [records, shuffled, records.slice(0, half), shuffled.slice(half), records.toReversed()]
           const counts = await Promise.all(batches.map((batch) => writeUsageBatch(database.sql, batch)))
-          expect(counts.reduce((sum, count) => sum + count, 0)).toBe(events.length)
-          const total = events.reduce((sum, event) => sum + event.cost, 0)
+          expect(counts.reduce((sum, count) => sum + count, 0)).toBe(records.length)
+          const total = records.reduce((sum, record) => sum + record.cost, 0)
           const accounts = await accountsNow()
           expect(accounts.reduce((sum, account) => sum + account.spent, 0)).toBe(total)
           const [sums] = await database.sql`SELECT (SELECT sum(cost_nano)::bigint FROM usage_records) AS records,
@@ -172,8 +172,8 @@ describe('writeUsageBatch', () => {
   })
 })
 
-function rank(order: readonly number[], events: readonly UsageEvent[], event: UsageEvent): number {
-  return order[events.indexOf(event) % order.length] ?? 0
+function rank(order: readonly number[], records: readonly UsageRecord[], record: UsageRecord): number {
+  return order[records.indexOf(record) % order.length] ?? 0
 }
 
 async function resetBooks(): Promise<void> {

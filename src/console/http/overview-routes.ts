@@ -44,9 +44,9 @@ const OverviewBody = Type.Object({
     daysLeft: mean('Days the balance lasts at the spending rate of the last seven days'),
   }),
   started: Type.Object({ hasKey: Type.Boolean(), hasCredit: Type.Boolean(), hasRequest: Type.Boolean() }),
-  pendingEvents: Type.Integer({
+  pendingRecords: Type.Integer({
     description:
-      'Charges that are in the balance already and not yet in lists and charts; usually gone within a second',
+      'Usage records that are in the balance already and not yet in lists and charts; usually gone within a second',
   }),
 })
 

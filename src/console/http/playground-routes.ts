@@ -1,6 +1,6 @@
 /**
  * The playground: a chat completion for the signed-in person, paid by the account through the same use case as any other, with
- * the same holds, limits and receipts, under a key of its own that people can switch off.
+ * the same holds, limits and usage records, under a key of its own that people can switch off.
  */
 import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
@@ -9,7 +9,7 @@ import type { Viewer } from '@/console/auth/viewer'
 import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
 import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
-import { receiptEvent } from '@/http/receipt-event'
+import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
 import { type GuardDeps, guard } from './guard'
 
@@ -19,7 +19,7 @@ type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
   const format = formatNamed(chat, 'chat-completions')
-  const endpoint: ChatEndpoint = { format, line: {}, framing: format.framing, epilogue: receiptEvent }
+  const endpoint: ChatEndpoint = { format, line: {}, framing: format.framing, epilogue: usageRecordEvent }
   return (
     new Elysia({ name: 'playground-routes', prefix: '/dashboard/api/playground', tags: ['Dashboard'] })
       // Before the guard's parser, which would leave nothing for the use case to read and to measure.
@@ -35,7 +35,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
             summary: 'Chat in the playground',
             description:
               'Takes the body of POST /v1/chat/completions and answers like it, paid by the account. With `stream: true`, what ' +
-              'follows `data: [DONE]` is one more event, `receipt`, whose data holds request_id, model, cost_usd (decimal ' +
+              'follows `data: [DONE]` is one more event, `usage_record`, whose data holds request_id, model, cost_usd (decimal ' +
               'text), input_tokens, cached_tokens, output_tokens, reasoning_tokens, rule, first_token_ms and duration_ms.',
             requestBody: {
               required: true,

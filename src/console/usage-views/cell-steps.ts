@@ -4,9 +4,9 @@
  */
 import { plainArray, textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
+import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './listed-record'
 import type { SearchStep, TakeStep } from './search-step'
 import { detailCondition, keyAndModelCondition, rangeCondition, type UsageFilter } from './usage-filter'
-import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './usage-record'
 import { MS_PER_DAY, utcDayOf } from './utc-day'
 import { createWindowSteps } from './window-steps'
 
@@ -107,5 +107,5 @@ function spanOf(filter: UsageFilter, oldest: string, newest: string): UsageFilte
 
 /** Behind everything of the day, and before everything earlier. */
 function beforeDay(day: string): RecordPosition {
-  return { atMicros: Date.parse(day) * 1000 - 1, seq: Number.MAX_SAFE_INTEGER, eventId: '' }
+  return { atMicros: Date.parse(day) * 1000 - 1, seq: Number.MAX_SAFE_INTEGER, recordId: '' }
 }

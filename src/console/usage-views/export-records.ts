@@ -2,9 +2,9 @@
 import type { Database } from '@/db/client'
 import { formatUsd } from '@/lib/money'
 import { csvRow } from './csv-text'
+import type { ListedRecord, RecordPosition } from './listed-record'
 import { searchRecords } from './record-search'
 import type { UsageFilter } from './usage-filter'
-import type { ListedRecord, RecordPosition } from './usage-record'
 
 /** Records per page: some hundred kilobytes of text. No connection is held between pages, however slow the client. */
 const PAGE_SIZE = 1_000
@@ -66,7 +66,7 @@ export function exportRecords(
 }
 
 const HEADINGS = [
-  ...['time_utc', 'request_id', 'event_id', 'kind', 'key_id', 'key_name', 'model_requested', 'model', 'provider'],
+  ...['time_utc', 'request_id', 'record_id', 'kind', 'key_id', 'key_name', 'model_requested', 'model', 'provider'],
   ...['status', 'stream', 'attempts', 'billing_rule', 'flags', 'input_tokens', 'cache_read_tokens'],
   ...['cache_write_5m_tokens', 'cache_write_1h_tokens', 'output_tokens', 'reasoning_tokens', 'cost_usd', 'held_usd'],
   ...['first_token_ms', 'duration_ms', 'route_reason'],
@@ -74,7 +74,7 @@ const HEADINGS = [
 
 function toRow(record: ListedRecord): string {
   const { usage } = record
-  const request = [new Date(record.atMs).toISOString(), record.requestId, record.eventId, record.kind]
+  const request = [new Date(record.atMs).toISOString(), record.requestId, record.recordId, record.kind]
   const route = [record.keyId, record.keyName, record.requestedModel, record.model, record.provider]
   const outcome = [record.status, record.stream, record.attempts, record.rule, record.flags.join(' ')]
   const input = [usage.uncached, usage.cacheRead, usage.cacheWrite5m, usage.cacheWrite1h]

@@ -26,7 +26,7 @@ export type Overview = {
   /** What a new account still has to do; all true for one in use. */
   started: { hasKey: boolean; hasCredit: boolean; hasRequest: boolean }
   /** Charged requests that haven't reached the lists and charts yet: usually for less than a second. */
-  pendingEvents: number
+  pendingRecords: number
 }
 
 /** Means over requests; null where there was none to measure. */
@@ -80,7 +80,7 @@ export async function readOverview(
       hasCredit: account.has_credit,
       hasRequest: balance.seq > 0 || account.ledger_seq > 0,
     },
-    pendingEvents: Math.max(0, balance.seq - account.ledger_seq),
+    pendingRecords: Math.max(0, balance.seq - account.ledger_seq),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Amounts finer than a nano-USD as exact decimal text: a receipt shows each token class before the request is rounded up. */
+/** Amounts finer than a nano-USD as exact decimal text: a usage record shows each token class before the request is rounded up. */
 
 const PICO_DIGITS = 12
 const PRICE_DIGITS = 6

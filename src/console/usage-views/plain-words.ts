@@ -1,5 +1,5 @@
-/** What billing rules and flags mean, in the words of docs/BILLING.md: shown on receipts and beside filters. */
-import type { BillingRule, EventFlag } from '@/ledger/usage-event'
+/** What billing rules and flags mean, in the words of docs/BILLING.md: shown with usage records and beside filters. */
+import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 
 export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
   usage: 'The answer was complete. You paid for the usage that the provider reported.',
@@ -17,7 +17,7 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
     'The gateway that handled the request stopped before it could settle. You paid for what it had last recorded: at least the input, once a provider had been reached.',
 }
 
-export const FLAG_WORDS: Readonly<Record<EventFlag, string>> = {
+export const FLAG_WORDS: Readonly<Record<RecordFlag, string>> = {
   estimated: 'Some token counts are our own, since the provider reported none in the end.',
   clamped: 'The provider reported more than the request could have used. You paid for no more than was possible.',
   overrun: 'The request cost more than was left of the amount that was reserved for it.',

@@ -5,9 +5,9 @@
 import type { Database } from '@/db/client'
 import { createCellSteps } from './cell-steps'
 import { readKeyNames } from './key-names'
+import { type ListedRecord, positionOf, type RecordPosition, type RecordRow, toListed } from './listed-record'
 import type { TakeStep } from './search-step'
 import { isNoteworthy, type UsageFilter } from './usage-filter'
-import { type ListedRecord, positionOf, type RecordPosition, type RecordRow, toListed } from './usage-record'
 import { createWindowSteps } from './window-steps'
 
 export type SearchPage = {

@@ -1,5 +1,5 @@
 /** What a search is made of: looks at the records that are each bounded, whatever there is to look at. */
-import type { RecordPosition, RecordRow } from './usage-record'
+import type { RecordPosition, RecordRow } from './listed-record'
 
 /** What one look found, and from where to go on; `rest` is null where nothing can follow. */
 export type SearchStep = { rows: RecordRow[]; rest: RecordPosition | null }

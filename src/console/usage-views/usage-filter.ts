@@ -1,6 +1,6 @@
 /** Which of an account's records somebody wants to see: the filter of the usage list, as conditions on the records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
-import type { BillingRule, EventFlag } from '@/ledger/usage-event'
+import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
@@ -19,7 +19,7 @@ export type UsageFilter = {
   model?: string
   requestedModel?: string
   status?: StatusFilter
-  flag?: EventFlag
+  flag?: RecordFlag
   rule?: BillingRule
 }
 

@@ -8,7 +8,7 @@ import { exportRecords } from './export-records'
 import { type FilterChoices, readChoices } from './filter-choices'
 import { type Overview, readOverview } from './overview'
 import { readHistory } from './read-history'
-import { type PriceUsage, type Receipt, readReceipt } from './receipt'
+import { type PriceUsage, type RecordDetail, readRecordDetail } from './record-detail'
 import { type SearchOptions, type SearchPage, searchRecords } from './record-search'
 import { type RecordTotals, sumRecords } from './record-totals'
 import type { UsageFilter } from './usage-filter'
@@ -21,7 +21,7 @@ export interface UsageViews {
   totals(filter: UsageFilter): Promise<RecordTotals>
   series(filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries>
   choices(accountId: string): Promise<FilterChoices>
-  receipt(accountId: string, id: string): Promise<Receipt | undefined>
+  detail(accountId: string, id: string): Promise<RecordDetail | undefined>
   /** The records as CSV. Throws `rate_limited` where too many exports run. */
   export(filter: UsageFilter): ReadableStream<Uint8Array>
 }
@@ -72,7 +72,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     totals: (filter) => readHistory(sumRecords(database, filter)),
     series: (filter, group) => readHistory(readSeries(database, filter, group)),
     choices: (accountId) => readHistory(readChoices(database, accountId)),
-    receipt: (accountId, id) => readHistory(readReceipt(database, priceUsage, accountId, id)),
+    detail: (accountId, id) => readHistory(readRecordDetail(database, priceUsage, accountId, id)),
     export: beginExport,
   }
 }

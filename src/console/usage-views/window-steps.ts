@@ -1,5 +1,6 @@
 /** Looks for records by reading an account's backwards, so many at a time. */
 import type { Database } from '@/db/client'
+import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './listed-record'
 import type { SearchStep, TakeStep } from './search-step'
 import {
   isNoteworthy,
@@ -9,7 +10,6 @@ import {
   rangeCondition,
   type UsageFilter,
 } from './usage-filter'
-import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './usage-record'
 
 /** Steps through all records of the filter's range, or through the exceptions alone where nothing else can match. */
 export function createWindowSteps({ sql }: Database, filter: UsageFilter, windowSize: number): TakeStep {

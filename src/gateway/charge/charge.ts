@@ -6,7 +6,7 @@ import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { type Charge, type Ending, FREE } from '@/ledger/charge'
-import type { BillingRule, EventFlag } from '@/ledger/usage-event'
+import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 import type { MeterReading } from './meter'
 
 /** What the hold was sized for: nothing above it is possible, so nothing above it is believed. */
@@ -26,7 +26,7 @@ export function decideCharge(
   const isExact = reading.usage !== null && !reading.isUsageStale
   const claimed = isExact ? (reading.usage as Usage) : partialUsage(reading, estimatedInput)
   const usage = clampUsage(claimed, bounds)
-  const flags: EventFlag[] = []
+  const flags: RecordFlag[] = []
   if (!isExact) flags.push('estimated')
   if (usage !== claimed) flags.push('clamped')
   const rule = chooseRule(ending, reading.usage !== null)

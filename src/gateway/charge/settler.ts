@@ -75,7 +75,7 @@ export function createSettler(
     // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
     const outcome = await ledger.settle(resolution.settlement, { force: true })
     if (outcome.kind === 'settled' || outcome.kind === 'late') {
-      for (const flag of outcome.event.flags) metrics.flagged(flag, 1)
+      for (const flag of outcome.record.flags) metrics.flagged(flag, 1)
     }
     if (outcome.kind === 'settled' && !outcome.overrun) return
     logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })

@@ -7,7 +7,7 @@ import type { Settler } from '@/gateway/charge/settler'
 import type { Charge } from '@/ledger/charge'
 import type { Ledger } from '@/ledger/ledger'
 import type { AllowedModels, Payer, RateLimitState, Renewal, ReserveOutcome } from '@/ledger/outcomes'
-import type { UsageRecord } from '@/ledger/usage-event'
+import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
@@ -30,9 +30,9 @@ export interface Hold {
   readonly size: HoldSize
   readonly limits: RateLimitState
   /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
-  onRenewal(progress: () => { cost: Nano; record: UsageRecord }): void
+  onRenewal(progress: () => { cost: Nano; facts: RequestFacts }): void
   /** Ends the hold. Only the first call counts; later ones wait for the first. Returns when the ledger knows, or soon after. */
-  resolve(charge: Charge, record: (charge: Charge & { kind: 'charge' }) => UsageRecord): Promise<void>
+  resolve(charge: Charge, facts: (charge: Charge & { kind: 'charge' }) => RequestFacts): Promise<void>
   /** The answer's stream now owns the hold and will resolve it. */
   handOver(): void
 }
@@ -41,7 +41,7 @@ export interface Hold {
 export type Offer = {
   size: HoldSize
   /** What the ledger writes if this process dies before its first renewal. */
-  record: UsageRecord
+  facts: RequestFacts
   /** The models that the request was planned with. */
   allowedModels: AllowedModels
 }
@@ -67,7 +67,7 @@ export async function withHold(
   deps.crashPoint('reserved')
   let resolution: Promise<void> | undefined
   let isHandedOver = false
-  async function end(charge: Charge, record: (charge: Charge & { kind: 'charge' }) => UsageRecord): Promise<void> {
+  async function end(charge: Charge, facts: (charge: Charge & { kind: 'charge' }) => RequestFacts): Promise<void> {
     deps.keeper.forget(holdId)
     if (charge.kind === 'free') return deps.settler.resolve({ kind: 'release', ...payer, holdId })
     const tokens =
@@ -77,7 +77,7 @@ export async function withHold(
       holdId,
       cost: charge.cost,
       tokens: tokens + charge.usage.output,
-      record: JSON.stringify(record(charge)),
+      facts: JSON.stringify(facts(charge)),
     }
     deps.crashPoint('settling')
     await deps.settler.resolve({ kind: 'settle', settlement })
@@ -88,8 +88,8 @@ export async function withHold(
     size,
     limits,
     onRenewal: (progress) => deps.keeper.keep(renewalOf(deps.holdTtlMs, payer, holdId, progress), holdId),
-    resolve(charge, record) {
-      resolution ??= end(charge, record)
+    resolve(charge, facts) {
+      resolution ??= end(charge, facts)
       return resolution
     },
     handOver() {
@@ -102,30 +102,30 @@ export async function withHold(
     assert(resolution || isHandedOver, 'a request ended without settling, releasing or handing over its hold')
     return response
   } catch (error) {
-    resolution ??= end({ kind: 'free' }, neverRecorded)
+    resolution ??= end({ kind: 'free' }, noFacts)
     await resolution
     throw error
   }
 }
 
-function neverRecorded(): never {
-  throw new Error('a free ending has no record')
+function noFacts(): never {
+  throw new Error('a free ending has no facts')
 }
 
 function renewalOf(
   ttlMs: number,
   payer: Payer,
   holdId: string,
-  progress: () => { cost: Nano; record: UsageRecord },
+  progress: () => { cost: Nano; facts: RequestFacts },
 ): () => Renewal {
   return () => {
-    const { cost, record } = progress()
+    const { cost, facts } = progress()
     return {
       accountId: payer.accountId,
       holdId,
       ttlMs,
       cost,
-      record: JSON.stringify(record),
+      facts: JSON.stringify(facts),
       reached: true,
     }
   }
@@ -155,7 +155,7 @@ async function reserveOnce(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  { size, record, allowedModels }: Offer,
+  { size, facts, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
   try {
     return await deps.ledger.reserve({
@@ -165,7 +165,7 @@ async function reserveOnce(
       inputCost: size.inputCost,
       tokens: size.rateTokens,
       ttlMs: deps.holdTtlMs,
-      record: JSON.stringify(record),
+      facts: JSON.stringify(facts),
       allowedModels,
     })
   } catch (cause) {

@@ -3,7 +3,7 @@
  * other models than this process believed, counted exactly or with a lower output limit where the credit does not suffice.
  */
 import type { ChatRequest } from '@/chat/request'
-import { unreachedRecord } from '@/gateway/answer'
+import { unreachedFacts } from '@/gateway/answer'
 import type { ChatCall, ChatDeps } from '@/gateway/chat-call'
 import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
 import type { ReserveOutcome } from '@/ledger/outcomes'
@@ -33,7 +33,7 @@ export async function negotiate(
     draft = withCap(planned, cap)
   })
   let replans = 0
-  const offer = (size: HoldSize): Offer => ({ size, record: planned.record, allowedModels: planned.allowedModels })
+  const offer = (size: HoldSize): Offer => ({ size, facts: planned.facts, allowedModels: planned.allowedModels })
   return {
     draft: () => draft,
     first: offer(smallerSizes.quick),
@@ -57,7 +57,7 @@ export async function negotiate(
 /** Changes of one key that one request lives through before it is told to come back. */
 const MAX_REPLANS = 5
 
-type Planned = Draft & { allowedModels: AllowedModels; record: Offer['record'] }
+type Planned = Draft & { allowedModels: AllowedModels; facts: Offer['facts'] }
 
 /** Plans with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
 async function planAllowed(deps: ChatDeps, call: ChatCall, session: string | undefined): Promise<Planned> {
@@ -84,7 +84,7 @@ async function plan(
   const call = await restoreSignatures(deps, arrived, made)
   const [first] = made.targets
   assert(first, 'a plan has at least one target')
-  return { plan: made, call, loweredCap: undefined, allowedModels, record: unreachedRecord(call, first) }
+  return { plan: made, call, loweredCap: undefined, allowedModels, facts: unreachedFacts(call, first) }
 }
 
 /** A provider of another format than the client's may have signed what the client could not keep. */

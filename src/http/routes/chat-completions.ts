@@ -4,15 +4,15 @@ import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/w
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
 import { INFERENCE_ERRORS, operation } from '@/http/openapi'
-import { RECEIPT_HEADER, receiptEvent } from '@/http/receipt-event'
+import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event'
 
 /** Mounts the chat-completions endpoint. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'chat-completions')
   const endpoint = { format, line: {}, framing: format.framing }
-  const withReceipt = { ...endpoint, epilogue: receiptEvent }
+  const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
-    answerChat(deps, request, request.headers.get(RECEIPT_HEADER) === 'true' ? withReceipt : endpoint)
+    answerChat(deps, request, request.headers.get(USAGE_RECORD_HEADER) === 'true' ? withUsageRecord : endpoint)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (
     new Elysia({ name: 'chat-completions-routes' })
@@ -24,7 +24,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
           description:
             'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
-            '`x-svc-receipt: true` as well, one more event follows, `receipt`, which says what the answer cost.',
+            '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
           requestSchema: ChatCompletionsRequest,
           errors: INFERENCE_ERRORS,
         }),

@@ -22,7 +22,7 @@ import {
 } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import type { ScriptRunner } from '@/ledger/store/script-runner'
-import { type EventEnvelope, parseEventEnvelope } from '@/ledger/usage-event'
+import { parseRecordEnvelope, type RecordEnvelope } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 
@@ -56,8 +56,8 @@ export type AccountView = {
   /** Open holds whose charge the history has already: the store has forgotten that they were resolved. */
   staleHolds: HoldMember[]
   /** Charges inside the store's figures that the history lacks. */
-  unsynced: EventEnvelope[]
-  /** The highest number among the account's events that are still in the stream, or 0. */
+  unsynced: RecordEnvelope[]
+  /** The highest number among the account's records that are still in the stream, or 0. */
   lastStreamSeq: number
 }
 
@@ -77,31 +77,31 @@ export async function viewAccounts(
   const ids = [...keysOf.keys()]
   const before = byId(await runner.guard(() => history.accounts(ids)))
   const views = await Promise.all(ids.map((id) => viewStore(runner, shard, id, keysOf.get(id) ?? [])))
-  const events = await readStream(deps, shard, new Set(ids))
-  const eventIds = views.flatMap((view) => [
-    ...(events.get(view.accountId) ?? []).map((event) => event.eventId),
+  const records = await readStream(deps, shard, new Set(ids))
+  const recordIds = views.flatMap((view) => [
+    ...(records.get(view.accountId) ?? []).map((record) => record.recordId),
     ...view.openHolds.map((hold) => hold.holdId),
   ])
-  const known = new Set(eventIds.length > 0 ? await runner.guard(() => history.knownEventIds(eventIds)) : [])
-  const isNew = eventIds.length === 0 && views.every((view) => !view.stored)
+  const known = new Set(recordIds.length > 0 ? await runner.guard(() => history.knownRecordIds(recordIds)) : [])
+  const isNew = recordIds.length === 0 && views.every((view) => !view.stored)
   const after = isNew ? before : byId(await runner.guard(() => history.accounts(ids)))
   const result = new Map<string, AccountView>()
   for (const view of views) {
     const snapshot = after.get(view.accountId)
     if (!isSame(before.get(view.accountId), snapshot)) continue
-    result.set(view.accountId, combine(view, snapshot, events.get(view.accountId) ?? [], known))
+    result.set(view.accountId, combine(view, snapshot, records.get(view.accountId) ?? [], known))
   }
   return result
 }
 
-/** Reads a shard's stream from end to end: every event that is not acknowledged by the history. */
-export async function* streamEvents(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<EventEnvelope> {
+/** Reads a shard's stream from end to end: every record that is not acknowledged by the history. */
+export async function* streamedRecords(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<RecordEnvelope> {
   let from = '-'
   for (;;) {
     const page = await deps.runner.guard(() => deps.redis.xrange(eventsKey(shard), from, '+', 'COUNT', PAGE_SIZE))
     for (const [, fields] of page) {
-      const event = parseEventEnvelope(fields)
-      if (event) yield event
+      const record = parseRecordEnvelope(fields)
+      if (record) yield record
     }
     const last = page.at(-1)
     if (page.length < PAGE_SIZE || !last) return
@@ -167,21 +167,21 @@ async function readStream(
   deps: ViewDeps,
   shard: number,
   accountIds: ReadonlySet<string>,
-): Promise<Map<string, EventEnvelope[]>> {
-  const events = new Map<string, EventEnvelope[]>()
-  for await (const event of streamEvents(deps, shard)) {
-    if (!accountIds.has(event.accountId)) continue
-    const list = events.get(event.accountId)
-    if (list) list.push(event)
-    else events.set(event.accountId, [event])
+): Promise<Map<string, RecordEnvelope[]>> {
+  const records = new Map<string, RecordEnvelope[]>()
+  for await (const record of streamedRecords(deps, shard)) {
+    if (!accountIds.has(record.accountId)) continue
+    const list = records.get(record.accountId)
+    if (list) list.push(record)
+    else records.set(record.accountId, [record])
   }
-  return events
+  return records
 }
 
 function combine(
   view: StoreView,
   history: AccountSnapshot | undefined,
-  events: readonly EventEnvelope[],
+  records: readonly RecordEnvelope[],
   known: ReadonlySet<string>,
 ): AccountView {
   // The stream was read after the account: what is numbered higher came in between and is not inside its figures.
@@ -190,8 +190,8 @@ function combine(
     ...view,
     history,
     staleHolds: view.openHolds.filter((hold) => known.has(hold.holdId)),
-    unsynced: events.filter((event) => event.seq <= seq && !known.has(event.eventId)),
-    lastStreamSeq: Math.max(0, ...events.map((event) => event.seq)),
+    unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId)),
+    lastStreamSeq: Math.max(0, ...records.map((record) => record.seq)),
   }
 }
 

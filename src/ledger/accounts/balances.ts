@@ -1,7 +1,7 @@
 /** Accounts: credit, balance, latest charges, status. */
 
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
-import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentCharge } from '@/ledger/outcomes'
+import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentRecord } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountKey, creditedKey, metaKey, recentKey, shardOf } from '@/ledger/store/names'
 import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
@@ -58,11 +58,11 @@ export async function setAccountStatus(
 }
 
 /** The latest charges, newest first. */
-export async function recentCharges(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentCharge[]> {
+export async function recentRecords(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentRecord[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const last = Math.min(limit, RECENT_COUNT) - 1
   const lines = await deps.runner.guard(() => deps.redis.lrange(recentKey(accountId), 0, last))
-  return lines.flatMap((line) => parseRecentCharge(line) ?? [])
+  return lines.flatMap((line) => parseRecentRecord(line) ?? [])
 }
 
 /** Runs `work` until it finds the account, loading it in between. Undefined where the history has no such account. */
@@ -79,13 +79,13 @@ async function loaded<T>(
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-/** `eventId|atMs|cost|inputTokens|outputTokens|model`, as the scripts write it. */
-function parseRecentCharge(line: string): RecentCharge | undefined {
+/** `recordId|atMs|cost|inputTokens|outputTokens|model`, as the scripts write it. */
+function parseRecentRecord(line: string): RecentRecord | undefined {
   const match = /^([^|]+)\|(\d+)\|(-?\d+)\|(\d+)\|(\d+)\|(.*)$/s.exec(line)
   if (!match) return undefined
-  const [, eventId = '', atMs, cost, inputTokens, outputTokens, model = ''] = match
+  const [, recordId = '', atMs, cost, inputTokens, outputTokens, model = ''] = match
   return {
-    eventId,
+    recordId,
     model,
     inputTokens: Number(inputTokens),
     outputTokens: Number(outputTokens),

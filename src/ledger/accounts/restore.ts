@@ -15,7 +15,7 @@ import {
 } from '@/ledger/store/names'
 import { listOf, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import type { EventEnvelope } from '@/ledger/usage-event'
+import type { RecordEnvelope } from '@/ledger/usage-record'
 import { randomBase62 } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
@@ -39,7 +39,7 @@ const EPOCH_CHARS = 16
  * Creates a restorer; calls for the same id share one piece of work.
  *
  * What becomes of the parts: the balance is the history's, less the charges still in the stream, less what open holds hold.
- * Open holds stay open; one whose charge the history has already is closed. Events stay in the stream. So a rebuild
+ * Open holds stay open; one whose charge the history has already is closed. Records stay in the stream. So a rebuild
  * never creates money: whatever is spendable afterwards was credited and is neither charged nor held.
  */
 export function createRestorer(deps: RestoreDeps): Restorer {
@@ -138,11 +138,11 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   if (!view) return 'changed'
   const key = await deps.runner.guard(() => deps.history.key(accountId, keyId))
   if (!key) return 'unknown'
-  const events = view.unsynced.filter((event) => event.keyId === keyId)
+  const records = view.unsynced.filter((record) => record.keyId === keyId)
   const now = await deps.runner.guard(() => deps.history.account(accountId))
   if (now?.seq !== view.history?.seq || now?.spent !== view.history?.spent) return 'changed'
   const stored = view.keys.get(keyId)
-  const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, events)
+  const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, records)
   const reply = await deps.runner.run(
     SCRIPTS.loadKey,
     [metaKey(shard), apiKeyKey(payer), deadlinesKey(shard)],
@@ -168,10 +168,10 @@ export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'mon
 function monthlySpend(
   month: number,
   spent: number,
-  events: readonly EventEnvelope[],
+  records: readonly RecordEnvelope[],
 ): { month: number; spentMonth: number } {
-  const latest = Math.max(month, ...events.map((event) => monthOf(event.atMs)))
-  const unsynced = sumOf(events.filter((event) => monthOf(event.atMs) === latest))
+  const latest = Math.max(month, ...records.map((record) => monthOf(record.atMs)))
+  const unsynced = sumOf(records.filter((record) => monthOf(record.atMs) === latest))
   return { month: latest, spentMonth: (month === latest ? spent : 0) + unsynced }
 }
 
@@ -180,6 +180,6 @@ function monthOf(ms: number): number {
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
 }
 
-function sumOf(events: readonly EventEnvelope[]): number {
-  return events.reduce((sum, event) => sum + event.cost, 0)
+function sumOf(records: readonly RecordEnvelope[]): number {
+  return records.reduce((sum, record) => sum + record.cost, 0)
 }

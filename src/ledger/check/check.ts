@@ -24,7 +24,7 @@ export type CheckReport = {
   violations: Violation[]
   accounts: number
   openHolds: number
-  unsyncedEvents: number
+  unsyncedRecords: number
 }
 
 const BATCH_SIZE = 100
@@ -46,9 +46,15 @@ export async function checkLedger({ redis, history, logger }: CheckOptions): Pro
     violations.push(...(await checkShard({ ...deps, restorer }, shard, names)))
   const known = new Set<string>()
   for await (const ids of pagesOfAccounts(history)) for (const id of ids) known.add(id)
-  const unsyncedEvents = await sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard)))
+  const unsyncedRecords = await sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard)))
   for (const accountId of names.accounts.keys()) known.add(accountId)
-  return { ok: violations.length === 0, violations, accounts: known.size, openHolds: holds.openHolds, unsyncedEvents }
+  return {
+    ok: violations.length === 0,
+    violations,
+    accounts: known.size,
+    openHolds: holds.openHolds,
+    unsyncedRecords,
+  }
 }
 
 type CheckDeps = RestoreDeps & { restorer: Restorer }
@@ -120,7 +126,7 @@ function violationsOf(view: AccountView): Violation[] {
   if (!history) return [...violations, { kind: 'unknown_to_history', accountId, detail: 'no such account there' }]
   const missing = history.creditedEntryIds.filter((id) => !view.creditedIds.has(id))
   if (missing.length > 0) return [...violations, { kind: 'credit_missing', accountId, detail: missing.join(' ') }]
-  const charges = unsynced.reduce((sum, event) => sum + event.cost, 0)
+  const charges = unsynced.reduce((sum, record) => sum + record.cost, 0)
   const expected = history.balance - charges
   const actual = stored.available + stored.held
   if (expected !== actual) {

@@ -18,7 +18,7 @@ const PAGE_SIZE = 2_000
  * Rebuilds all accounts the history knows. First every account and key becomes unconfirmed, so that what this has not
  * reached yet is compared with the history on its next use; keys are rebuilt in that way only.
  *
- * Open holds stay open and held; events that have not reached the history stay charged; so what is spendable
+ * Open holds stay open and held; records that have not reached the history stay charged; so what is spendable
  * afterwards is what was credited and is neither charged nor held. Accounts that the history does not know are left alone:
  * a check names them.
  */

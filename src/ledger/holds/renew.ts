@@ -5,7 +5,7 @@ import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkedId, deadlinesKey, holdKey, shardOf } from '@/ledger/store/names'
 import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
-import { parseRecord } from '@/ledger/usage-event'
+import { parseFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 
 /** Holds in one script: bounds how long it keeps the store busy. */
@@ -34,12 +34,12 @@ function inBatches(indexes: readonly number[]): number[][] {
 }
 
 function renewalArguments(renewal: Renewal): string[] {
-  assert(!renewal.reached || parseRecord(renewal.record), 'a renewal of a reached upstream carries a whole record')
+  assert(!renewal.reached || parseFacts(renewal.facts), 'a renewal of a reached upstream carries a whole set of facts')
   return [
     checkedId(renewal.accountId),
     integerText(renewal.ttlMs, 'time to live', 1, MAX_TTL_MS),
     amountText(renewal.cost, 'cost'),
     renewal.reached ? '1' : '0',
-    renewal.record,
+    renewal.facts,
   ]
 }

@@ -55,7 +55,7 @@ function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest
     integerText(request.inputCost, 'input cost', 0, request.amount),
     integerText(request.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
     integerText(request.ttlMs, 'time to live', 1, MAX_TTL_MS),
-    request.record,
+    request.facts,
     defaultLimits.requestsPerMinute,
     defaultLimits.tokensPerMinute,
     defaultLimits.concurrency,

@@ -1,6 +1,6 @@
 /** Charges what requests really cost, also where their holds had expired or were lost by the store. */
 
-import { streamEvents } from '@/ledger/accounts/account-view'
+import { streamedRecords } from '@/ledger/accounts/account-view'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
@@ -16,21 +16,21 @@ import {
 } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import { EVENT_FLAGS, parseRecord, summaryOf, type UsageRecord } from '@/ledger/usage-event'
+import { parseFacts, RECORD_FLAGS, type RequestFacts, summaryOf } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
-  const record = parseRecord(settlement.record)
-  assert(record, 'a settlement carries a whole record')
+  const facts = parseFacts(settlement.facts)
+  assert(facts, 'a settlement carries a whole set of facts')
   /** The load of the account in which a lost hold was found to be charged nowhere. */
   let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await runSettle(deps, settlement, record, searched))
+    const reply = listOf(await runSettle(deps, settlement, facts, searched))
     const kind = wordOf(reply[0])
     const isLost = kind === 'unknown_hold' && force
-    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement, record)
+    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement, facts)
     searched = isLost ? wordOf(reply[1]) : ''
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
@@ -39,7 +39,7 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord, searched: string): Promise<unknown> {
+function runSettle(deps: LedgerDeps, settlement: Settlement, facts: RequestFacts, searched: string): Promise<unknown> {
   const { accountId, holdId } = settlement
   const shard = shardOf(accountId)
   const keys = [
@@ -51,41 +51,41 @@ function runSettle(deps: LedgerDeps, settlement: Settlement, record: UsageRecord
     holdId,
     amountText(settlement.cost, 'cost'),
     integerText(settlement.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
-    settlement.record,
-    summaryOf(record),
+    settlement.facts,
+    summaryOf(facts),
     searched,
   ])
 }
 
 /**
- * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its event is still
- * in the stream, or in the history. An event leaves the stream only for the history, so they are asked in this order. The
+ * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its record is still
+ * in the stream, or in the history. One leaves the stream only for the history, so they are asked in this order. The
  * history may have it from a worker that held it while the store was emptied, and the account may have been loaded before:
  * it is brought into line.
  */
 async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): Promise<boolean> {
-  for await (const event of streamEvents(deps, shardOf(accountId))) if (event.holdId === holdId) return true
-  const known = await deps.runner.guard(() => deps.history.knownEventIds([holdId, `${holdId}:late`]))
+  for await (const record of streamedRecords(deps, shardOf(accountId))) if (record.holdId === holdId) return true
+  const known = await deps.runner.guard(() => deps.history.knownRecordIds([holdId, `${holdId}:late`]))
   if (known.length === 0) return false
   await deps.restorer.account(accountId, 'rebuild')
   return true
 }
 
-function readOutcome(reply: ReplyItem[], settlement: Settlement, record: UsageRecord): SettleOutcome {
+function readOutcome(reply: ReplyItem[], settlement: Settlement, facts: RequestFacts): SettleOutcome {
   const kind = wordOf(reply[0]) as SettleOutcome['kind']
   if (kind !== 'settled' && kind !== 'late') return { kind }
   const words = wordOf(reply[4]).split(',')
   const { accountId, keyId, holdId } = settlement
-  const event = {
-    ...{ holdId, accountId, keyId, record },
+  const record = {
+    ...{ holdId, accountId, keyId, facts },
     ...{ seq: integerOf(reply[1]), atMs: integerOf(reply[2]) },
-    flags: EVENT_FLAGS.filter((flag) => words.includes(flag)),
+    flags: RECORD_FLAGS.filter((flag) => words.includes(flag)),
   }
   const amount = nano(integerOf(reply[3]))
   if (kind === 'late') {
     const cost = nano(settlement.cost - amount)
-    return { kind, expiredCost: amount, event: { ...event, eventId: `${holdId}:late`, kind, cost, held: nano(0) } }
+    return { kind, expiredCost: amount, record: { ...record, recordId: `${holdId}:late`, kind, cost, held: nano(0) } }
   }
-  const settled = { ...event, eventId: holdId, kind: 'settle' as const, cost: settlement.cost, held: amount }
-  return { kind, overrun: settlement.cost > amount, event: settled }
+  const settled = { ...record, recordId: holdId, kind: 'settle' as const, cost: settlement.cost, held: amount }
+  return { kind, overrun: settlement.cost > amount, record: settled }
 }

@@ -2,7 +2,7 @@
 -- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
 -- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
 --
--- KEYS  1 deadlines · 2 events · then per hold: hold, account, key, recent charges
+-- KEYS  1 deadlines · 2 records · then per hold: hold, account, key, latest records
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 
@@ -11,9 +11,9 @@ local accounts, keys = {}, {}
 local nowMs = currentMs()
 local month = monthOf(nowMs)
 
--- Counts the tokens and names the model of a record, for the list of latest charges.
-local function summaryOf(record)
-  local isRead, value = pcall(cjson.decode, record)
+-- Counts the tokens and names the model of a request, for the list of latest records.
+local function summaryOf(facts)
+  local isRead, value = pcall(cjson.decode, facts)
   if not isRead or type(value) ~= 'table' or type(value.usage) ~= 'table' then
     return '0|0|'
   end
@@ -36,7 +36,7 @@ for index = 1, #ARGV / 3 do
     keys[keyKey] = keys[keyKey] or readKey(keyKey)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
     local hold = readHold(holdKey, payer)
-      or { state = 'open', amount = amount, tokens = 0, cost = 0, inputCost = 0, isReached = false, record = '' }
+      or { state = 'open', amount = amount, tokens = 0, cost = 0, inputCost = 0, isReached = false, facts = '' }
     local account = accounts[accountKey]
     if not account then
       outcomes[index] = -2
@@ -66,8 +66,8 @@ for _, expiry in ipairs(expiries) do
     if key then
       chargeKey(expiry.keyKey, key, expiry.cost, month)
     end
-    appendEvent(KEYS[2], expiry.recentKey, {
-      eventId = expiry.holdId,
+    appendRecord(KEYS[2], expiry.recentKey, {
+      recordId = expiry.holdId,
       holdId = expiry.holdId,
       payer = expiry.payer,
       kind = 'expire',
@@ -76,8 +76,8 @@ for _, expiry in ipairs(expiries) do
       seq = account.seq,
       atMs = nowMs,
       flags = { 'expired', 'estimated' },
-      record = hold.record,
-      summary = summaryOf(hold.record),
+      facts = hold.facts,
+      summary = summaryOf(hold.facts),
     })
   end
 end

@@ -2,7 +2,7 @@
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 
 local RECENT_COUNT = 50
--- Trimming is left until some charges have gathered: readers take the first fifty anyway.
+-- Trimming is left until some have gathered: readers take the first fifty anyway.
 local RECENT_SLACK = 14
 local RECENT_TTL_MS = 90 * MS_PER_DAY
 -- A replay gets the first answer for this long. The money of a tombstone is already moved, so its TTL loses nothing.
@@ -33,7 +33,7 @@ local function readHold(key, payer)
     tokens = stored(fields[5], 'tokens'),
     cost = stored(fields[6], 'cost'),
     isReached = fields[7] == '1',
-    record = fields[8] or '',
+    facts = fields[8] or '',
   }
 end
 
@@ -81,7 +81,7 @@ local function returnHeld(key, amount)
   redis.call('HINCRBY', key, 'held', decimal(-amount))
 end
 
--- Takes `cost` from an account and gives it back `returned` from its hold; counts the event that says so.
+-- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so.
 local function chargeAccount(key, account, cost, returned, month)
   countMonth(account, cost, month)
   account.seq = account.seq + 1
@@ -113,7 +113,7 @@ local function freeKey(keyName, key, hold, tokensUsed)
     'tokensLevel', decimal(key.tokensLevel))
 end
 
--- Turns a hold into the short record of what became of it. It is never deleted and written anew: in a cluster slot that is
+-- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
 local function bury(key, state, payer, cost, ttlMs)
   redis.call('HSET', key, 'state', state, 'payer', payer, 'cost', decimal(cost))
@@ -121,16 +121,17 @@ local function bury(key, state, payer, cost, ttlMs)
   redis.call('PEXPIRE', key, decimal(ttlMs))
 end
 
--- Appends the usage event of a charge, and lists it among the account's latest charges.
--- event: eventId, holdId, payer, kind, cost, held, seq, atMs, flags, record, summary (input tokens|output tokens|model)
-local function appendEvent(eventsKey, recentKey, event)
-  local colon = string.find(event.payer, ':', 1, true)
-  local cost, atMs = decimal(event.cost), decimal(event.atMs)
-  redis.call('XADD', eventsKey, '*', 'eventId', event.eventId, 'holdId', event.holdId,
-    'accountId', string.sub(event.payer, 1, colon - 1), 'keyId', string.sub(event.payer, colon + 1),
-    'kind', event.kind, 'cost', cost, 'held', decimal(event.held), 'seq', decimal(event.seq),
-    'atMs', atMs, 'flags', table.concat(event.flags, ','), 'record', event.record)
-  local line = table.concat({ event.eventId, atMs, cost, event.summary }, '|')
+-- Appends a usage record, and lists it among the account's latest. In the stream, its id and facts go by older names, which
+-- gateways of several versions share: eventId and record.
+-- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags, facts, summary (input tokens|output tokens|model)
+local function appendRecord(recordsKey, recentKey, record)
+  local colon = string.find(record.payer, ':', 1, true)
+  local cost, atMs = decimal(record.cost), decimal(record.atMs)
+  redis.call('XADD', recordsKey, '*', 'eventId', record.recordId, 'holdId', record.holdId,
+    'accountId', string.sub(record.payer, 1, colon - 1), 'keyId', string.sub(record.payer, colon + 1),
+    'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
+    'atMs', atMs, 'flags', table.concat(record.flags, ','), 'record', record.facts)
+  local line = table.concat({ record.recordId, atMs, cost, record.summary }, '|')
   local length = redis.call('LPUSH', recentKey, line)
   local isLong = length > RECENT_COUNT + RECENT_SLACK
   if isLong then

@@ -2,7 +2,7 @@
 -- A deadline never moves back. Once the upstream was reached, that stays known. The last cost recorded counts.
 --
 -- KEYS  1 deadlines · 2… holds
--- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), record
+-- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), facts
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
 
 local outcomes, renewals = {}, {}
@@ -27,7 +27,7 @@ for index = 2, #KEYS do
       ttlMs = ttlMs,
       cost = cost,
       isReached = ARGV[at + 4] == '1',
-      record = ARGV[at + 5],
+      facts = ARGV[at + 5],
     }
   end
 end
@@ -35,7 +35,7 @@ local nowMs = currentMs()
 
 -- After this point, the transition must succeed.
 for _, renewal in ipairs(renewals) do
-  redis.call('HSET', renewal.key, 'cost', decimal(renewal.cost), 'record', renewal.record)
+  redis.call('HSET', renewal.key, 'cost', decimal(renewal.cost), 'record', renewal.facts)
   if renewal.isReached then
     redis.call('HSET', renewal.key, 'reached', '1')
   end

@@ -1,7 +1,7 @@
 -- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
--- ARGV  1 accountId:keyId · 2 hold id · 3 amount · 4 input cost · 5 tokens · 6 time to live in ms · 7 record
+-- ARGV  1 accountId:keyId · 2 hold id · 3 amount · 4 input cost · 5 tokens · 6 time to live in ms · 7 facts
 --       8 default requests per minute · 9 default tokens per minute · 10 default concurrency
 --       11 the allowed models that the request was planned with (empty = all)
 -- Returns one of

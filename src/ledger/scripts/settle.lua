@@ -2,8 +2,8 @@
 -- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where the caller has found
 -- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 events · 6 recent charges
--- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 record · 6 summary (input tokens|output tokens|model)
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 latest records
+-- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 facts · 6 summary (input tokens|output tokens|model)
 --       7 the load of the account in which a lost hold may be charged; empty where it may not
 -- Returns one of
 --       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
@@ -61,8 +61,8 @@ if hold and not isLate then
   redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
 end
 bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
-appendEvent(KEYS[5], KEYS[6], {
-  eventId = isLate and holdId .. ':late' or holdId,
+appendRecord(KEYS[5], KEYS[6], {
+  recordId = isLate and holdId .. ':late' or holdId,
   holdId = holdId,
   payer = payer,
   kind = isLate and 'late' or 'settle',
@@ -71,7 +71,7 @@ appendEvent(KEYS[5], KEYS[6], {
   seq = account.seq,
   atMs = nowMs,
   flags = flags,
-  record = ARGV[5],
+  facts = ARGV[5],
   summary = ARGV[6],
 })
 local kind = isLate and 'late' or 'settled'

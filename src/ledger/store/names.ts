@@ -6,7 +6,7 @@ export type Payer = { accountId: string; keyId: string }
 
 /** How many ledger shards there are. Stored in Redis and checked at start: changing it would orphan every balance. */
 export const SHARD_COUNT = 64
-/** The consumer group that carries usage events to the history, one per shard's stream. */
+/** The consumer group that carries usage records to the history, one per shard's stream. */
 export const CONSUMER_GROUP = 'history'
 /** A SCAN pattern that finds every name of every shard. */
 export const LEDGER_PATTERN = '{l*}:*'
@@ -35,8 +35,8 @@ export function checkedId(id: string): string {
 export const metaKey = (shard: number): string => `{l${shard}}:meta`
 /** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
 export const deadlinesKey = (shard: number): string => `{l${shard}}:deadlines`
-/** The shard's usage events that have not reached the history yet. */
-export const eventsKey = (shard: number): string => `{l${shard}}:events`
+/** The shard's usage records that have not reached the history yet. */
+export const eventsKey = (shard: number): string => `{l${shard}}:records`
 /** An account's money and status. */
 export const accountKey = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
 /** A key's status, limits, rate-limit state and what it has open. */

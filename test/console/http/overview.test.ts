@@ -24,7 +24,7 @@ describe('the overview', () => {
     expect(await overview()).toMatchObject({
       ...{ balance: '0', available: '0', held: '0', spentToday: '0', spentThisMonth: '0', requests: 0, errors: 0 },
       speed: { durationMs: null, firstTokenMs: null, tokensPerSecond: null },
-      ...{ activeKeys: 0, days: [], hint: { level: 'empty', daysLeft: null }, pendingEvents: 0 },
+      ...{ activeKeys: 0, days: [], hint: { level: 'empty', daysLeft: null }, pendingRecords: 0 },
       started: { hasKey: false, hasCredit: false, hasRequest: false },
     })
     await addCredit(gateway, accountId, '3.5')
@@ -55,7 +55,7 @@ describe('the overview', () => {
         balance: formatUsd(available),
         spentThisMonth: formatUsd(spent),
       },
-      ...{ requests: 3, errors: 0, spentToday: formatUsd(spent), pendingEvents: 0 },
+      ...{ requests: 3, errors: 0, spentToday: formatUsd(spent), pendingRecords: 0 },
       days: [{ model: 'svc/alpha', requests: 3, cost: formatUsd(spent) }],
       // About half is spent on the first day: what is left lasts less than another two.
       hint: { level: 'critical' },

@@ -52,7 +52,7 @@ async function playgroundKey(): Promise<KeyBody | undefined> {
 }
 
 describe('an answer', () => {
-  test('streams, says who answered, and ends in a receipt with the exact cost', async () => {
+  test('streams, says who answered, and ends in a usage record with the exact cost', async () => {
     const response = await ask()
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -62,13 +62,13 @@ describe('an answer', () => {
     const [before, after] = text.split('data: [DONE]\n\n')
     expect(before).toContain('"content":"Hel"')
     const [event, data] = (after ?? '').trim().split('\n')
-    expect(event).toBe('event: receipt')
-    const receipt = JSON.parse((data ?? '').slice('data: '.length))
-    expect(receipt).toMatchObject({
+    expect(event).toBe('event: usage_record')
+    const record = JSON.parse((data ?? '').slice('data: '.length))
+    expect(record).toMatchObject({
       ...{ request_id: response.headers.get('x-request-id'), model: 'svc/alpha', cost_usd: '0.00015', rule: 'usage' },
       ...{ input_tokens: 50, output_tokens: 50, cached_tokens: 0, reasoning_tokens: 0 },
     })
-    expect(receipt.duration_ms).toBeGreaterThanOrEqual(receipt.first_token_ms)
+    expect(record.duration_ms).toBeGreaterThanOrEqual(record.first_token_ms)
     const balance = await gateway.balance(person.viewer.accountId)
     expect(balance).toMatchObject({ available: nano(9_999_850_000), held: nano(0), spent: nano(150_000) })
   })
@@ -99,11 +99,11 @@ describe('an answer', () => {
     expect(await gateway.balance(accountId)).toMatchObject({ held: nano(0) })
   })
 
-  test('is not followed by a receipt where the provider broke off', async () => {
+  test('is not followed by a usage record where the provider broke off', async () => {
     gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hel' })))
     const text = await (await ask()).text()
     expect(text).toContain('"error"')
-    expect(text).not.toContain('receipt')
+    expect(text).not.toContain('usage_record')
   })
 
   test('to an API key of the account has that event only where it is asked for', async () => {
@@ -115,7 +115,7 @@ describe('an answer', () => {
         body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], stream: true }),
       })
     expect(await (await chat({})).text()).toEndWith('data: [DONE]\n\n')
-    expect(await (await chat({ 'x-svc-receipt': 'true' })).text()).toContain('"cost_usd":"0.00015"')
+    expect(await (await chat({ 'x-svc-usage-record': 'true' })).text()).toContain('"cost_usd":"0.00015"')
   })
 })
 

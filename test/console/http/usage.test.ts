@@ -1,10 +1,10 @@
-/** The usage routes through a whole gateway: real requests, exact sums, receipts, the export, and who may see what. */
+/** The usage routes through a whole gateway: real requests, exact sums, usage records, the export, and who may see what. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
-import { usageEvent } from '@test/usage/sample-events'
+import { usageRecord } from '@test/usage/sample-records'
 import { parse } from 'csv-parse/sync'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
@@ -102,7 +102,7 @@ describe('the list', () => {
   })
 })
 
-describe('a receipt', () => {
+describe('a usage record', () => {
   test('explains the charge to the nano-USD', async () => {
     const body = await get<Record<string, unknown>>(ada, `/requests/${requestIds[0]}`)
     const { spent } = await gateway.balance(ada.accountId)
@@ -119,19 +119,19 @@ describe('a receipt', () => {
       ...{ rounding: '0', priceNote: null, flags: [] },
       rule: { name: 'usage', words: expect.stringContaining('usage that the provider reported') },
     })
-    expect((body.charges as unknown[]).length).toBe(1)
+    expect((body.records as unknown[]).length).toBe(1)
   })
 
   test('adds a late correction to the charge that it corrects, found by either id', async () => {
-    const record = { requestId: 'req_late', usage: { ...usageEvent().record.usage, uncached: 1, cacheRead: 0 } }
+    const facts = { requestId: 'req_late', usage: { ...usageRecord().facts.usage, uncached: 1, cacheRead: 0 } }
     const { accountId, keyId } = ada
     const holdId = 'req_late'
     const atMs = Date.now()
-    const expired = usageEvent({ accountId, keyId, holdId, cost: 5_000, kind: 'expire', atMs, seq: 90, record })
+    const expired = usageRecord({ accountId, keyId, holdId, cost: 5_000, kind: 'expire', atMs, seq: 90, facts })
     const late = {
       ...expired,
       kind: 'late' as const,
-      eventId: 'req_late:late',
+      recordId: 'req_late:late',
       cost: nano(-2_000),
       seq: 91,
       flags: ['late' as const],
@@ -140,7 +140,7 @@ describe('a receipt', () => {
     for (const id of ['req_late', 'req_late%3Alate']) {
       expect(await get<object>(ada, `/requests/${id}`)).toMatchObject({
         cost: '0.000003',
-        charges: [
+        records: [
           { kind: 'expire', cost: '0.000005' },
           { kind: 'late', cost: '-0.000002' },
         ],
@@ -152,14 +152,14 @@ describe('a receipt', () => {
 })
 
 describe('another account', () => {
-  test('sees nothing of it: not in lists, sums, charts, choices, receipts or exports', async () => {
+  test('sees nothing of it: not in lists, sums, charts, choices, usage records or exports', async () => {
     expect(await get<List>(eve, '')).toEqual({ items: [], nextCursor: null, searchedTo: null })
     expect(await get<List>(eve, `?key=${ada.keyId}`)).toMatchObject({ items: [] })
     expect(await get<object>(eve, '/totals')).toMatchObject({ requests: 0, cost: '0' })
     expect(await get<object>(eve, '/series')).toMatchObject({ points: [] })
     expect(await get<object>(eve, '/choices')).toMatchObject({ keys: [{ keyId: eve.keyId }], models: [] })
-    const receipt = await eve.person.json('GET', `/dashboard/api/usage/requests/${requestIds[0]}`)
-    expect(receipt.status).toBe(404)
+    const record = await eve.person.json('GET', `/dashboard/api/usage/requests/${requestIds[0]}`)
+    expect(record.status).toBe(404)
     const file = await eve.person.fetch('/dashboard/api/usage/export')
     expect((await file.text()).trim().split('\r\n')).toHaveLength(1)
   })
@@ -201,9 +201,9 @@ describe('the export', () => {
     if (evil.kind !== 'created') throw new Error(evil.kind)
     const names = ['+1', '-1', '@SUM(A1)', '\tx', '\rx', 'a,"b"\nc']
     const events = names.map((provider, index) =>
-      usageEvent({ accountId, keyId: evil.keyId, seq: index + 1, atMs: Date.now(), record: { provider } }),
+      usageRecord({ accountId, keyId: evil.keyId, seq: index + 1, atMs: Date.now(), facts: { provider } }),
     )
-    const late = usageEvent({ accountId, keyId: evil.keyId, seq: 50, atMs: Date.now(), cost: -1_500, kind: 'late' })
+    const late = usageRecord({ accountId, keyId: evil.keyId, seq: 50, atMs: Date.now(), cost: -1_500, kind: 'late' })
     await writeUsageBatch(gateway.gateway.database.sql, [...events, late])
     const response = await eve.person.fetch(`/dashboard/api/usage/export?key=${evil.keyId}`)
     const rows: Record<string, string>[] = parse(await response.text(), { columns: true })
@@ -219,7 +219,7 @@ describe('the export', () => {
     const startMs = Date.now() - 3_600_000
     for (let first = 0; first < 20_000; first += 5_000) {
       const events = Array.from({ length: 5_000 }, (_, index) =>
-        usageEvent({
+        usageRecord({
           accountId: grace.accountId,
           keyId: grace.keyId,
           seq: first + index + 1,

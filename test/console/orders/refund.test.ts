@@ -199,6 +199,6 @@ async function hold(usd: number): Promise<void> {
   if (key.kind !== 'created') throw new Error(key.kind)
   const amount = nano(usd * 1_000_000_000)
   const request = { accountId, keyId: key.keyId, holdId: crypto.randomUUID(), amount, inputCost: nano(0) }
-  const outcome = await ledger.reserve({ ...request, tokens: 1, ttlMs: 3_600_000, record: '{}' })
+  const outcome = await ledger.reserve({ ...request, tokens: 1, ttlMs: 3_600_000, facts: '{}' })
   expect(outcome).toMatchObject({ kind: 'reserved' })
 }

@@ -1,7 +1,7 @@
 /** The export below HTTP: its end is told once however it comes, and reads that fail are answered in words. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
-import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import { GatewayError } from '@/chat/error'
 import { exportRecords } from '@/console/usage-views/export-records'
 import { readHistory } from '@/console/usage-views/read-history'
@@ -16,8 +16,8 @@ let database: Database
 beforeAll(async () => {
   address = await freshDatabase()
   database = connectDatabase(address, { maxConnections: 1 })
-  const events = Array.from({ length: 2_500 }, (_, index) => usageEvent({ seq: index + 1, atMs: NOON_MS + index }))
-  await writeUsageBatch(database.sql, events)
+  const records = Array.from({ length: 2_500 }, (_, index) => usageRecord({ seq: index + 1, atMs: NOON_MS + index }))
+  await writeUsageBatch(database.sql, records)
 })
 afterAll(() => database.close(0))
 

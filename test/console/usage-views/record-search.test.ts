@@ -1,15 +1,15 @@
-/** The usage list and its sums against a plain list in memory: any events, any filter, any page size. */
+/** The usage list and its sums against a plain list in memory: any records, any filter, any page size. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase } from '@test/support/stores'
-import { madeUpEvents, madeUpFilter, matching, sumsOf } from '@test/usage/made-up-usage'
-import { NOON_MS, usageEvent } from '@test/usage/sample-events'
+import { madeUpFilter, madeUpRecords, matching, sumsOf } from '@test/usage/made-up-usage'
+import { NOON_MS, usageRecord } from '@test/usage/sample-records'
 import fc from 'fast-check'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { readSeries } from '@/console/usage-views/usage-series'
 import { connectDatabase, type Database } from '@/db/client'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 
 setDefaultTimeout(120_000)
@@ -24,10 +24,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.close(0))
 
-/** Writes made-up events of a new account, beside one of another account, and checks `property` with several filters. */
-async function forAny(check: (events: UsageEvent[], filter: UsageFilter, pageSize: number) => Promise<void>) {
+/** Writes made-up records of a new account, beside one of another account, and checks `property` with several filters. */
+async function forAny(check: (records: UsageRecord[], filter: UsageFilter, pageSize: number) => Promise<void>) {
   const drafts = fc.tuple(
-    madeUpEvents(''),
+    madeUpRecords(''),
     fc.array(fc.tuple(madeUpFilter(''), fc.integer({ min: 1, max: 40 })), {
       minLength: 1,
       maxLength: FILTERS_PER_RUN,
@@ -36,10 +36,10 @@ async function forAny(check: (events: UsageEvent[], filter: UsageFilter, pageSiz
   await fc.assert(
     fc.asyncProperty(drafts, async ([made, filters]) => {
       const accountId = `acct_made_up_${++accountCount}`
-      const events = made.map((event) => ({ ...event, accountId }))
-      const other = usageEvent({ accountId: `${accountId}_other`, keyId: 'key_a', atMs: NOON_MS })
-      await writeUsageBatch(database.sql, [...events, other])
-      for (const [filter, pageSize] of filters) await check(events, { ...filter, accountId }, pageSize)
+      const records = made.map((record) => ({ ...record, accountId }))
+      const other = usageRecord({ accountId: `${accountId}_other`, keyId: 'key_a', atMs: NOON_MS })
+      await writeUsageBatch(database.sql, [...records, other])
+      for (const [filter, pageSize] of filters) await check(records, { ...filter, accountId }, pageSize)
     }),
     { numRuns: RUNS },
   )
@@ -50,7 +50,7 @@ async function allPages(filter: UsageFilter, limit: number, windowSize?: number)
   for (let after: Parameters<typeof searchRecords>[2]['after']; ; ) {
     const page = await searchRecords(database, filter, { after, limit, ...(windowSize && { windowSize }) })
     expect(page.records.length).toBeLessThanOrEqual(limit)
-    ids.push(...page.records.map((record) => record.eventId))
+    ids.push(...page.records.map((record) => record.recordId))
     if (!page.next) return ids
     after = page.next
   }
@@ -58,8 +58,8 @@ async function allPages(filter: UsageFilter, limit: number, windowSize?: number)
 
 describe('searchRecords', () => {
   test('pages through exactly the matching records, newest first, each once', async () => {
-    await forAny(async (events, filter, pageSize) => {
-      const expected = matching(events, filter).map((event) => event.eventId)
+    await forAny(async (records, filter, pageSize) => {
+      const expected = matching(records, filter).map((record) => record.recordId)
       expect(await allPages(filter, pageSize)).toEqual(expected)
       // Also where one look reads only a few records.
       expect(await allPages(filter, pageSize, pageSize)).toEqual(expected)
@@ -68,33 +68,33 @@ describe('searchRecords', () => {
 
   test('goes on where its time ran out, and says how far it has looked', async () => {
     const accountId = 'acct_slow'
-    const events = Array.from({ length: 30 }, (_, index) =>
-      usageEvent({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),
+    const records = Array.from({ length: 30 }, (_, index) =>
+      usageRecord({ accountId, seq: index + 1, atMs: NOON_MS - (index % 10) * 86_400_000, keyId: `key_${index % 3}` }),
     )
-    await writeUsageBatch(database.sql, events)
+    await writeUsageBatch(database.sql, records)
     const filter = { accountId, fromMs: 0, toMs: NOON_MS + 1, keyId: 'key_1' }
     const ids: string[] = []
     let partial = 0
     for (let after: Parameters<typeof searchRecords>[2]['after']; ; ) {
       const page = await searchRecords(database, filter, { after, limit: 50, budgetMs: 0 })
-      ids.push(...page.records.map((record) => record.eventId))
+      ids.push(...page.records.map((record) => record.recordId))
       if (!page.next) break
       expect(page.searchedToMs).toBeNumber()
       partial += 1
       after = page.next
     }
-    expect(ids).toEqual(matching(events, filter).map((event) => event.eventId))
+    expect(ids).toEqual(matching(records, filter).map((record) => record.recordId))
     expect(partial).toBeGreaterThan(0)
   })
 
   test('finds the records of a day on which very many keys were used', async () => {
     const accountId = 'acct_many_keys'
-    const events = Array.from({ length: 300 }, (_, index) =>
-      usageEvent({ accountId, keyId: `key_${index}`, seq: index + 1, atMs: NOON_MS - index * 60_000 }),
+    const records = Array.from({ length: 300 }, (_, index) =>
+      usageRecord({ accountId, keyId: `key_${index}`, seq: index + 1, atMs: NOON_MS - index * 60_000 }),
     )
-    await writeUsageBatch(database.sql, events)
+    await writeUsageBatch(database.sql, records)
     const filter = { accountId, fromMs: 0, toMs: NOON_MS + 1, model: 'svc/alpha' }
-    expect(await allPages(filter, 25, 40)).toEqual(matching(events, filter).map((event) => event.eventId))
+    expect(await allPages(filter, 25, 40)).toEqual(matching(records, filter).map((record) => record.recordId))
   })
 })
 
@@ -102,23 +102,23 @@ describe('searchRecords by model over many keys and days', () => {
   test('reads the daily sums in several goes', async () => {
     const accountId = 'acct_many_cells'
     const [keys, days] = [60, 45]
-    const events = Array.from({ length: keys * days }, (_, index) =>
-      usageEvent({
+    const records = Array.from({ length: keys * days }, (_, index) =>
+      usageRecord({
         ...{ accountId, keyId: `key_${index % keys}`, seq: index + 1 },
         atMs: NOON_MS - Math.floor(index / keys) * DAY_MS + (index % 7),
       }),
     )
-    await writeUsageBatch(database.sql, events)
+    await writeUsageBatch(database.sql, records)
     const filter = { accountId, fromMs: 0, toMs: NOON_MS + DAY_MS, model: 'svc/alpha' }
-    expect(await allPages(filter, 700)).toEqual(matching(events, filter).map((event) => event.eventId))
+    expect(await allPages(filter, 700)).toEqual(matching(records, filter).map((record) => record.recordId))
   })
 })
 
 describe('sumRecords', () => {
   test('adds up exactly what matches, to the nano-USD', async () => {
-    await forAny(async (events, filter) => {
+    await forAny(async (records, filter) => {
       const { isComplete, ...sums } = await sumRecords(database, filter)
-      expect(sums).toEqual(sumsOf(matching(events, filter)) as typeof sums)
+      expect(sums).toEqual(sumsOf(matching(records, filter)) as typeof sums)
       expect(isComplete).toBe(true)
     })
   })
@@ -126,16 +126,16 @@ describe('sumRecords', () => {
 
 describe('readSeries', () => {
   test('splits exactly the sums of its hours or whole days, whatever it is grouped by', async () => {
-    await forAny(async (events, filter) => {
+    await forAny(async (records, filter) => {
       for (const group of ['model', 'key', 'status'] as const) {
         const series = await readSeries(database, filter, group)
         const whole = series.step === 'hour' ? filter : wholeDays(filter)
         const expected = new Map<string, { cost: number; requests: number }>()
-        for (const event of matching(events, whole)) {
-          const name = `${bucketOf(event.atMs, series.step)} ${groupOf(event, group)}`
+        for (const record of matching(records, whole)) {
+          const name = `${bucketOf(record.atMs, series.step)} ${groupOf(record, group)}`
           const point = expected.get(name) ?? { cost: 0, requests: 0 }
-          point.cost += event.cost
-          if (event.kind !== 'late') point.requests += 1
+          point.cost += record.cost
+          if (record.kind !== 'late') point.requests += 1
           expected.set(name, point)
         }
         const seen = series.points.map(({ atMs, group: label, cost, requests }) => [
@@ -163,8 +163,8 @@ function bucketOf(atMs: number, step: 'hour' | 'day'): number {
   return Math.floor(atMs / length) * length
 }
 
-function groupOf(event: UsageEvent, group: 'model' | 'key' | 'status'): string {
-  if (group === 'model') return event.record.model
-  if (group === 'key') return event.keyId
-  return event.record.status >= 400 ? 'error' : 'ok'
+function groupOf(record: UsageRecord, group: 'model' | 'key' | 'status'): string {
+  if (group === 'model') return record.facts.model
+  if (group === 'key') return record.keyId
+  return record.facts.status >= 400 ? 'error' : 'ok'
 }

@@ -2,7 +2,7 @@
 import type { Customer } from '@test/support/gateway'
 import { ZERO_USAGE } from '@/chat/usage'
 import { connectDatabase } from '@/db/client'
-import type { UsageEvent } from '@/ledger/usage-event'
+import type { UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 
@@ -25,21 +25,21 @@ export async function bookMonth(databaseUrl: string, { accountId, keyId }: Omit<
   await database.sql`SELECT ensure_usage_partitions((now() - interval '2 months')::date, 4)`
   const random = createRandom(7)
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS
-  const events: UsageEvent[] = []
+  const records: UsageRecord[] = []
   for (let day = DAYS; day >= 1; day--) {
     const atMs = today - day * DAY_MS
     const isWeekend = [0, 6].includes(new Date(atMs).getUTCDay())
     const count = Math.round((isWeekend ? QUIET_DAY : BUSY_DAY) * (0.7 + 0.6 * random()))
     for (let index = 0; index < count; index++) {
       const moment = atMs + Math.floor(random() * DAY_MS)
-      events.push(eventAt(moment, events.length, { accountId, keyId }, random))
+      records.push(recordAt(moment, records.length, { accountId, keyId }, random))
     }
   }
-  await writeUsageBatch(database.sql, events)
+  await writeUsageBatch(database.sql, records)
   await database.close()
 }
 
-function eventAt(atMs: number, index: number, payer: Omit<Customer, 'key'>, random: () => number): UsageEvent {
+function recordAt(atMs: number, index: number, payer: Omit<Customer, 'key'>, random: () => number): UsageRecord {
   const model = pick(random())
   const isError = index % ERROR_EVERY === ERROR_EVERY - 1
   const uncached = Math.round(200 + random() ** 3 * 12_000)
@@ -48,10 +48,10 @@ function eventAt(atMs: number, index: number, payer: Omit<Customer, 'key'>, rand
   const holdId = `hold_picture${index}`
   return {
     ...payer,
-    ...{ eventId: holdId, holdId, kind: 'settle', seq: 0, atMs, flags: [] },
+    ...{ recordId: holdId, holdId, kind: 'settle', seq: 0, atMs, flags: [] },
     cost: nano(uncached * model.input + output * model.output),
     held: nano(100_000_000),
-    record: {
+    facts: {
       requestId: `req_picture${index}`,
       model: model.id,
       requestedModel: index % 5 === 0 ? 'auto-smart' : model.id,

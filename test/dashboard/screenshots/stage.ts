@@ -55,7 +55,7 @@ export async function openStage(): Promise<Stage> {
     await (await chat(gateway.url, key, model)).text()
   }
   const requestId = (await chat(gateway.url, key, 'svc/alpha')).headers.get('x-request-id') ?? ''
-  const isBooked = async () => (await gateway.gateway.deps.ledger.unsyncedEventCount()) === 0
+  const isBooked = async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0
   await until(isBooked, 'the charges to be in the history')
   return { gateway, administrator, newcomer, orderId, openOrderId, keyId, requestId }
 }

@@ -173,7 +173,7 @@ describe('a store that came back', () => {
     await bench.history.flush(bench.redis, [accountId])
     for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
     await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
-    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', settlement(hold, 1).record)
+    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', settlement(hold, 1).facts)
     await passDeadline(bench.redis, hold)
     await bench.ledger.expireDue(100)
     await loseConfirmation(accountId)

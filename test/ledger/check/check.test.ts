@@ -53,16 +53,16 @@ const kinds = async () => [...new Set((await check()).violations.map((violation)
 
 describe('a ledger in order', () => {
   test('is found so, with its counts', async () => {
-    expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedEvents: 1 })
+    expect(await check()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
     bench.history.addAccount('acct_never_used')
     expect(await check()).toMatchObject({ ok: true, accounts: 2 })
   })
 
   test('is found so wherever the flusher stands', async () => {
     await bench.history.flush(bench.redis, [payer.accountId], { crash: true })
-    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 1 })
+    expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 1 })
     await bench.history.flush(bench.redis, [payer.accountId])
-    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 0 })
+    expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0 })
   })
 
   test('is found so after overruns, corrections, late and forced settlements', async () => {
@@ -103,7 +103,7 @@ describe('a ledger in order', () => {
     await sweeper.stop()
     await bench.ledger.expireDue(1_000)
     await bench.history.flush(bench.redis, [...ids, payer.accountId])
-    expect(await check()).toMatchObject({ ok: true, unsyncedEvents: 0, openHolds: 1 })
+    expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0, openHolds: 1 })
   }, 60_000)
 })
 

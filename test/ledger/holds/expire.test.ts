@@ -4,8 +4,8 @@ import {
   type Bench,
   connect,
   createBench,
+  FACTS,
   passDeadline,
-  RECORD,
   request,
   settlement,
   storeMs,
@@ -15,7 +15,7 @@ import { expireHolds } from '@/ledger/holds/expire'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Renewal, ReserveRequest } from '@/ledger/outcomes'
 import { accountKey, apiKeyKey, deadlinesKey, eventsKey, holdKey, holdMember, shardOf } from '@/ledger/store/names'
-import { parseUsageEvent } from '@/ledger/usage-event'
+import { parseUsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
 let bench: Bench
@@ -38,7 +38,7 @@ function renewal(hold: ReserveRequest, cost: number, changes: Partial<Renewal> =
     holdId,
     ttlMs: 60_000,
     cost: nano(cost),
-    record: JSON.stringify(RECORD),
+    facts: JSON.stringify(FACTS),
     reached: true,
     ...changes,
   }
@@ -84,9 +84,9 @@ describe('renew', () => {
 })
 
 describe('expire', () => {
-  test('charges nothing where the upstream was never reached, and leaves no event', async () => {
+  test('charges nothing where the upstream was never reached, and leaves no usage record', async () => {
     const hold = await reserved(400, 100)
-    await bench.ledger.renew([renewal(hold, 0, { reached: false, record: '' })])
+    await bench.ledger.renew([renewal(hold, 0, { reached: false, facts: '' })])
     expect(await expire(hold)).toBe(0)
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
       ...{ available: nano(1_000), held: nano(0), spent: nano(0), seq: 0 },
@@ -115,12 +115,12 @@ describe('expire', () => {
     })
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(charged) })
     const entries = await bench.redis.xrange(eventsKey(shardOf(hold.accountId)), '-', '+')
-    const events = entries.flatMap(([, fields]) => parseUsageEvent(fields) ?? [])
-    expect(events.filter((event) => event.holdId === hold.holdId)).toMatchObject([
-      { eventId: hold.holdId, kind: 'expire', cost: nano(charged), held: nano(400), flags: ['estimated', 'expired'] },
+    const records = entries.flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
+    expect(records.filter((record) => record.holdId === hold.holdId)).toMatchObject([
+      { recordId: hold.holdId, kind: 'expire', cost: nano(charged), held: nano(400), flags: ['estimated', 'expired'] },
     ])
-    expect((await bench.ledger.recentCharges(hold.accountId, 5))[0]).toMatchObject({
-      ...{ model: RECORD.model, inputTokens: 18, outputTokens: 7, cost: nano(charged) },
+    expect((await bench.ledger.recentRecords(hold.accountId, 5))[0]).toMatchObject({
+      ...{ model: FACTS.model, inputTokens: 18, outputTokens: 7, cost: nano(charged) },
     })
   })
 

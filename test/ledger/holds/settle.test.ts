@@ -4,8 +4,8 @@ import {
   type Bench,
   connect,
   createBench,
+  FACTS,
   passDeadline,
-  RECORD,
   request,
   settlement,
   snapshot,
@@ -21,7 +21,7 @@ import {
   recentKey,
   shardOf,
 } from '@/ledger/store/names'
-import { parseUsageEvent } from '@/ledger/usage-event'
+import { parseUsageRecord } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 
@@ -38,13 +38,15 @@ async function reserved(credit: number, amount: number): Promise<ReserveRequest>
   return hold
 }
 
-async function eventsOf(accountId: string) {
+async function recordsOf(accountId: string) {
   const entries = await bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+')
-  return entries.flatMap(([, fields]) => parseUsageEvent(fields) ?? []).filter((event) => event.accountId === accountId)
+  return entries
+    .flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
+    .filter((record) => record.accountId === accountId)
 }
 
 describe('settle', () => {
-  test('charges the cost, returns the rest, and appends one event', async () => {
+  test('charges the cost, returns the rest, and appends one usage record', async () => {
     const hold = await reserved(1_000, 400)
     const outcome = await bench.ledger.settle(settlement(hold, 150))
     expect(outcome).toMatchObject({ kind: 'settled', overrun: false })
@@ -53,11 +55,11 @@ describe('settle', () => {
       ...{ available: nano(850), held: nano(0), status: 'active', seq: 1 },
       ...month,
     })
-    const events = await eventsOf(hold.accountId)
-    expect(events).toEqual(outcome.kind === 'settled' ? [outcome.event] : [])
-    expect(events[0]).toMatchObject({
-      ...{ eventId: hold.holdId, holdId: hold.holdId, kind: 'settle', cost: nano(150), held: nano(400), seq: 1 },
-      ...{ accountId: hold.accountId, keyId: hold.keyId, flags: [], record: RECORD },
+    const records = await recordsOf(hold.accountId)
+    expect(records).toEqual(outcome.kind === 'settled' ? [outcome.record] : [])
+    expect(records[0]).toMatchObject({
+      ...{ recordId: hold.holdId, holdId: hold.holdId, kind: 'settle', cost: nano(150), held: nano(400), seq: 1 },
+      ...{ accountId: hold.accountId, keyId: hold.keyId, flags: [], facts: FACTS },
     })
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
     expect(await bench.redis.zscore(deadlinesKey(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
@@ -78,7 +80,7 @@ describe('settle', () => {
     expect(await bench.ledger.settle(settlement(hold, 1_300))).toMatchObject({
       kind: 'settled',
       overrun: true,
-      event: { flags: ['overrun'], cost: nano(1_300), held: nano(400) },
+      record: { flags: ['overrun'], cost: nano(1_300), held: nano(400) },
     })
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(-300), held: nano(0) })
     expect(await bench.redis.hget(accountKey(hold.accountId), 'overrun')).toBe('900')
@@ -87,7 +89,7 @@ describe('settle', () => {
   test('corrects an expired hold by the difference, up or down, once', async () => {
     for (const cost of [90, 20]) {
       const hold = await reserved(1_000, 400)
-      const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, record: JSON.stringify(RECORD) }
+      const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, facts: JSON.stringify(FACTS) }
       await bench.ledger.renew([{ ...progress, cost: nano(60), reached: true }])
       await passDeadline(bench.redis, hold)
       const expired = await bench.ledger.expireDue(100)
@@ -96,15 +98,15 @@ describe('settle', () => {
       expect(late).toMatchObject({
         kind: 'late',
         expiredCost: nano(60),
-        event: { eventId: `${hold.holdId}:late`, kind: 'late', cost: nano(cost - 60), flags: ['late'], seq: 2 },
+        record: { recordId: `${hold.holdId}:late`, kind: 'late', cost: nano(cost - 60), flags: ['late'], seq: 2 },
       })
       expect(await bench.ledger.settle(settlement(hold, cost))).toEqual({ kind: 'already_settled' })
       expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
         ...{ available: nano(1_000 - cost), held: nano(0), spent: nano(cost), spentThisMonth: nano(cost), seq: 2 },
       })
-      const events = await eventsOf(hold.accountId)
-      expect(events.map((event) => event.cost)).toEqual([nano(60), nano(cost - 60)])
-      expect(events[0]?.flags).toEqual(['estimated', 'expired'])
+      const records = await recordsOf(hold.accountId)
+      expect(records.map((record) => record.cost)).toEqual([nano(60), nano(cost - 60)])
+      expect(records[0]?.flags).toEqual(['estimated', 'expired'])
     }
   })
 
@@ -118,7 +120,7 @@ describe('settle', () => {
     expect(await bench.ledger.settle(settlement(lost, 30), { force: true })).toMatchObject({
       kind: 'settled',
       overrun: true,
-      event: { eventId: lost.holdId, cost: nano(30), held: nano(0), flags: ['overrun', 'forced'] },
+      record: { recordId: lost.holdId, cost: nano(30), held: nano(0), flags: ['overrun', 'forced'] },
     })
     expect(await bench.ledger.settle(settlement(lost, 30), { force: true })).toEqual({ kind: 'already_settled' })
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(970), spent: nano(30) })
@@ -169,11 +171,11 @@ describe('settle', () => {
     const holds = Array.from({ length: 73 }, () => request(payer, 10))
     for (const [index, hold] of holds.entries()) {
       await bench.ledger.reserve(hold)
-      const record = JSON.stringify({ ...RECORD, model: `svc/a|b|${index}` })
-      await bench.ledger.settle(settlement(hold, index % 10, { record }))
+      const facts = JSON.stringify({ ...FACTS, model: `svc/a|b|${index}` })
+      await bench.ledger.settle(settlement(hold, index % 10, { facts }))
     }
-    const recent = await bench.ledger.recentCharges(payer.accountId, 50)
-    expect(recent.map((charge) => charge.eventId)).toEqual(
+    const recent = await bench.ledger.recentRecords(payer.accountId, 50)
+    expect(recent.map((charge) => charge.recordId)).toEqual(
       holds
         .map((hold) => hold.holdId)
         .reverse()
@@ -181,7 +183,7 @@ describe('settle', () => {
     )
     expect(recent[0]).toMatchObject({ model: 'svc/a|b|72', inputTokens: 18, outputTokens: 7, cost: nano(2) })
     expect(Math.abs((recent[0]?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
-    expect(await bench.ledger.recentCharges(payer.accountId, 3)).toEqual(recent.slice(0, 3))
+    expect(await bench.ledger.recentRecords(payer.accountId, 3)).toEqual(recent.slice(0, 3))
     expect(await bench.redis.llen(recentKey(payer.accountId))).toBeLessThan(65)
   })
 
@@ -196,7 +198,7 @@ describe('settle', () => {
 })
 
 describe('release', () => {
-  test('returns everything, and leaves no event', async () => {
+  test('returns everything, and leaves no usage record', async () => {
     const hold = await reserved(1_000, 400)
     expect(await bench.ledger.release(hold)).toBe('released')
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
@@ -205,7 +207,7 @@ describe('release', () => {
       seq: 0,
     })
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0) })
-    expect(await eventsOf(hold.accountId)).toEqual([])
+    expect(await recordsOf(hold.accountId)).toEqual([])
     const before = await snapshot(bench.redis, hold.accountId)
     expect(await bench.ledger.release(hold)).toBe('already_released')
     expect(await bench.ledger.settle(settlement(hold, 10), { force: true })).toEqual({ kind: 'already_released' })

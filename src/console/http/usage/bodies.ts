@@ -1,8 +1,8 @@
 /** What the usage routes answer: records, sums and charts, with money as decimal text and moments as ISO 8601. */
 import { type Static, Type } from '@sinclair/typebox'
+import type { ListedRecord } from '@/console/usage-views/listed-record'
 import type { SearchPage } from '@/console/usage-views/record-search'
 import type { RecordTotals } from '@/console/usage-views/record-totals'
-import type { ListedRecord } from '@/console/usage-views/usage-record'
 import type { UsageSeries } from '@/console/usage-views/usage-series'
 import { formatUsd, nano } from '@/lib/money'
 import { toCursor } from './query'
@@ -13,7 +13,7 @@ const milliseconds = (description: string) =>
   Type.Union([Type.Number(), Type.Null()], { description: `${description}, milliseconds` })
 
 export const UsageItem = Type.Object({
-  eventId: Type.String(),
+  recordId: Type.String(),
   requestId: Type.String(),
   at: iso('When it was charged'),
   kind: Type.String({ description: '`settle`, `expire`, or `late`: a correction' }),
@@ -48,7 +48,7 @@ export const TotalsBody = Type.Object({
   errors: Type.Integer(),
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
-  cost: usd('All charges and corrections together'),
+  cost: usd('All usage records together, corrections included'),
   isComplete: Type.Boolean({ description: 'False where there were too many records to add up: these are the newest' }),
 })
 

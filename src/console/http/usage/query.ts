@@ -2,10 +2,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { invalidRequest } from '@/chat/error'
+import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
-import type { RecordPosition } from '@/console/usage-views/usage-record'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
-import { BILLING_RULES, EVENT_FLAGS } from '@/ledger/usage-event'
+import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
 const moment = (description: string) => Type.Optional(Type.String({ pattern: MOMENT, description }))
@@ -24,7 +24,7 @@ export const FilterQuery = Type.Object({
   status: Type.Optional(
     Type.String({ pattern: '^(ok|error|[1-5][0-9]{2})$', description: '`ok`, `error`, or an HTTP status' }),
   ),
-  flag: Type.Optional(oneOf(EVENT_FLAGS)),
+  flag: Type.Optional(oneOf(RECORD_FLAGS)),
   rule: Type.Optional(oneOf(BILLING_RULES)),
 })
 
@@ -63,18 +63,18 @@ export function filterOf(query: Static<typeof FilterQuery>, accountId: string, n
 }
 
 /** A place in the list as opaque text. */
-export function toCursor({ atMicros, seq, eventId }: RecordPosition): string {
-  return Buffer.from(JSON.stringify([atMicros, seq, eventId])).toString('base64url')
+export function toCursor({ atMicros, seq, recordId }: RecordPosition): string {
+  return Buffer.from(JSON.stringify([atMicros, seq, recordId])).toString('base64url')
 }
 
 /** Reads a cursor of {@link toCursor}; throws 400 for anything else. */
 export function fromCursor(text: string | undefined): RecordPosition | undefined {
   if (text === undefined) return undefined
-  const [atMicros, seq, eventId] = parseList(Buffer.from(text, 'base64url').toString())
+  const [atMicros, seq, recordId] = parseList(Buffer.from(text, 'base64url').toString())
   const isSound =
-    isCount(atMicros) && atMicros <= LATEST_MS * 1000 && isCount(seq) && /^[\x21-\x7e]{0,300}$/.test(String(eventId))
+    isCount(atMicros) && atMicros <= LATEST_MS * 1000 && isCount(seq) && /^[\x21-\x7e]{0,300}$/.test(String(recordId))
   if (!isSound) throw invalidRequest('cursor: is not one that this list has given.', 'cursor')
-  return { atMicros, seq, eventId: String(eventId) }
+  return { atMicros, seq, recordId: String(recordId) }
 }
 
 function isCount(value: unknown): value is number {

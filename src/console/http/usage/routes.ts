@@ -1,4 +1,4 @@
-/** The usage page's routes: the list of charged requests, their sums and chart, receipts, and the export. */
+/** The usage page's routes: the list of charged requests, their sums and chart, each usage record in full, and the export. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Catalog } from '@/catalog/types'
@@ -8,10 +8,10 @@ import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import type { UsageViews } from '@/console/usage-views/usage-views'
 import { utcDayOf } from '@/console/usage-views/utc-day'
-import { BILLING_RULES, EVENT_FLAGS } from '@/ledger/usage-event'
+import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
 import { SeriesBody, TotalsBody, toSeriesBody, toTotalsBody, toUsagePage, UsagePage } from './bodies'
 import { FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
-import { ReceiptBody, toReceiptBody } from './receipt-body'
+import { RecordDetailBody, toRecordDetailBody } from './record-detail-body'
 
 export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: Pick<Catalog, 'tiers'> }
 
@@ -57,11 +57,11 @@ export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
       response: ChoicesBody,
       detail: CHOICES,
     })
-    .get('/requests/:requestId', ({ viewer, params }) => receipt(usage, viewer.accountId, params.requestId), {
+    .get('/requests/:requestId', ({ viewer, params }) => recordDetail(usage, viewer.accountId, params.requestId), {
       signedIn: true,
       params: Type.Object({ requestId: Type.String({ pattern: '^[\\x21-\\x7e]{1,300}$', maxLength: 300 }) }),
-      response: ReceiptBody,
-      detail: RECEIPT,
+      response: RecordDetailBody,
+      detail: RECORD,
     })
     .get('/export', ({ viewer, query }) => exportCsv(usage, filterOf(query, viewer.accountId)), {
       signedIn: true,
@@ -73,7 +73,7 @@ export function dashboardUsageRoutes(deps: DashboardUsageDeps) {
 const LIST = {
   summary: 'Charged requests, newest first',
   description:
-    'One item per charge; corrections are items of their own. Requests that cost nothing are not listed. A charge appears ' +
+    'One item per usage record; corrections are items of their own. Requests that cost nothing have none. A record appears ' +
     'within about a second of the end of its request.',
 }
 const TOTALS = {
@@ -90,11 +90,11 @@ const CHOICES = {
   summary: 'What usage can be filtered by',
   description: 'Keys (deleted ones too), models that answered in the last 400 days, billing rules and flags in words.',
 }
-const RECEIPT = {
-  summary: 'The receipt of one request',
+const RECORD = {
+  summary: 'The usage record of one request',
   description:
-    'By its `x-request-id` (or the id of one of its charges): route, tokens, price per token class and the billing rule ' +
-    'that decided the charge.',
+    'By its `x-request-id` (or the id of one of its records): route, tokens, price per token class and the billing rule ' +
+    'that decided the cost.',
 }
 const EXPORT = {
   summary: 'Charged requests as CSV',
@@ -111,14 +111,14 @@ async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string
     models,
     tiers: [...catalog.tiers.keys()],
     rules: BILLING_RULES.map((name) => ({ name, words: RULE_WORDS[name] })),
-    flags: EVENT_FLAGS.map((name) => ({ name, words: FLAG_WORDS[name] })),
+    flags: RECORD_FLAGS.map((name) => ({ name, words: FLAG_WORDS[name] })),
   }
 }
 
-async function receipt(usage: UsageViews, accountId: string, requestId: string) {
-  const found = await usage.receipt(accountId, requestId)
+async function recordDetail(usage: UsageViews, accountId: string, requestId: string) {
+  const found = await usage.detail(accountId, requestId)
   if (!found) throw new GatewayError('not_found', 'Your account has no charged request with this id.')
-  return toReceiptBody(found)
+  return toRecordDetailBody(found)
 }
 
 function exportCsv(usage: UsageViews, filter: UsageFilter): Response {

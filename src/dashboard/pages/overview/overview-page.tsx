@@ -65,7 +65,7 @@ function RecentRequests() {
       }
     >
       <Loaded query={recent}>
-        {({ items }) => <RecordsList items={items} receiptPath={(id) => `/usage?request=${encodeURIComponent(id)}`} />}
+        {({ items }) => <RecordsList items={items} recordPath={(id) => `/usage?request=${encodeURIComponent(id)}`} />}
       </Loaded>
     </Section>
   )

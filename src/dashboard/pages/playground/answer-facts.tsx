@@ -1,12 +1,12 @@
 /** What is known of an answer: who gave it, how fast, how long, what it cost. */
 import { Group, Text, Tooltip } from '@mantine/core'
 import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
-import type { Receipt } from './stream-chat'
+import type { AnswerRecord } from './stream-chat'
 import type { Turn } from './use-chat'
 
 /** A line under an answer, which grows while it is being written. */
 export function AnswerFacts({ turn }: { turn: Turn }) {
-  const { model, provider, receipt, firstTokenMs, requestId, state } = turn
+  const { model, provider, record, firstTokenMs, requestId, state } = turn
   if (model === undefined) return null
   return (
     <Group gap="md" mt={6} style={{ rowGap: 2 }} aria-label="About this answer" role="group">
@@ -14,15 +14,15 @@ export function AnswerFacts({ turn }: { turn: Turn }) {
         <Fact>{model}</Fact>
       </Tooltip>
       {firstTokenMs !== undefined && <Fact>First token {formatDuration(firstTokenMs)}</Fact>}
-      {receipt && <ReceiptFacts receipt={receipt} />}
+      {record && <RecordFacts record={record} />}
       {state === 'stopped' && <Fact>Stopped: what was written is charged, see Usage</Fact>}
     </Group>
   )
 }
 
-function ReceiptFacts({ receipt }: { receipt: Receipt }) {
-  const speed = tokensPerSecond(receipt)
-  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = receipt
+function RecordFacts({ record }: { record: AnswerRecord }) {
+  const speed = tokensPerSecond(record)
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens } = record
   const details = [
     cachedTokens > 0 && `${formatCount(cachedTokens)} of the input from a cache`,
     reasoningTokens > 0 && `${formatCount(reasoningTokens)} of the output reasoning`,
@@ -35,8 +35,8 @@ function ReceiptFacts({ receipt }: { receipt: Receipt }) {
           {formatCount(inputTokens)} in, {formatCount(outputTokens)} out
         </Fact>
       </Tooltip>
-      <Tooltip label={`Exactly ${formatMoney(receipt.costUsd, { isExact: true })}`}>
-        <Fact>{formatMoney(receipt.costUsd)}</Fact>
+      <Tooltip label={`Exactly ${formatMoney(record.costUsd, { isExact: true })}`}>
+        <Fact>{formatMoney(record.costUsd)}</Fact>
       </Tooltip>
     </>
   )
@@ -51,7 +51,7 @@ function Fact({ children, ...rest }: { children: React.ReactNode }) {
 }
 
 /** The writing alone, without the wait for its first word; undefined where it was too short to tell. */
-function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: Receipt): string | undefined {
+function tokensPerSecond({ outputTokens, durationMs, firstTokenMs }: AnswerRecord): string | undefined {
   const writingMs = durationMs - (firstTokenMs ?? 0)
   if (outputTokens < 2 || writingMs < 1) return undefined
   const speed = (outputTokens / writingMs) * 1000

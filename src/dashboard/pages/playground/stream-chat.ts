@@ -10,7 +10,7 @@ type ChatCall = {
 }
 
 /** What an answer cost, as the service says once it is settled. Times are milliseconds as the service measured them. */
-export type Receipt = {
+export type AnswerRecord = {
   costUsd: string
   inputTokens: number
   cachedTokens: number
@@ -23,7 +23,7 @@ export type Receipt = {
 type ChatPiece =
   | { type: 'began'; model: string; provider: string; requestId: string }
   | { type: 'text' | 'reasoning'; text: string }
-  | { type: 'receipt'; receipt: Receipt }
+  | { type: 'record'; record: AnswerRecord }
 
 const SESSION_PATH = '/dashboard/api/playground/chat'
 const KEY_PATH = '/v1/chat/completions'
@@ -47,7 +47,7 @@ export async function* streamChat({ key, body }: ChatCall, signal: AbortSignal):
 }
 
 async function send(key: string | undefined, body: JsonObject, signal: AbortSignal): Promise<Response> {
-  const headers = new Headers({ 'content-type': 'application/json', 'x-svc-receipt': 'true' })
+  const headers = new Headers({ 'content-type': 'application/json', 'x-svc-usage-record': 'true' })
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
   const init = { method: 'POST', headers, signal, body: JSON.stringify({ ...body, stream: true }) } as const
   // A pasted key pays by itself: nobody's session goes along.
@@ -66,8 +66,8 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>, signal: Abo
 function* piecesOf(event: string | undefined, json: JsonValue | undefined): Generator<ChatPiece> {
   if (!isJsonObject(json)) return
   if (json.error !== undefined) throw toApiError(json, 200)
-  if (event === 'receipt') {
-    yield { type: 'receipt', receipt: readReceipt(json) }
+  if (event === 'usage_record') {
+    yield { type: 'record', record: readAnswerRecord(json) }
     return
   }
   const [choice] = Array.isArray(json.choices) ? json.choices : []
@@ -78,7 +78,7 @@ function* piecesOf(event: string | undefined, json: JsonValue | undefined): Gene
   if (typeof written === 'string' && written !== '') yield { type: 'text', text: written }
 }
 
-function readReceipt(json: JsonObject): Receipt {
+function readAnswerRecord(json: JsonObject): AnswerRecord {
   const count = (name: string) => Number(json[name] ?? 0)
   return {
     costUsd: String(json.cost_usd ?? '0'),

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'
 import { bodyOf, keyOf, type Message, type Settings } from './settings'
-import { type Receipt, streamChat } from './stream-chat'
+import { type AnswerRecord, streamChat } from './stream-chat'
 
 export type Turn = Message & {
   id: number
@@ -16,7 +16,7 @@ export type Turn = Message & {
   requestId?: string
   /** Milliseconds until the first words were here. */
   firstTokenMs?: number
-  receipt?: Receipt
+  record?: AnswerRecord
 }
 
 export interface Chat {
@@ -92,8 +92,8 @@ async function write(
       case 'began':
         change(() => ({ model: piece.model, provider: piece.provider, requestId: piece.requestId }))
         break
-      case 'receipt':
-        change(() => ({ receipt: piece.receipt }))
+      case 'record':
+        change(() => ({ record: piece.record }))
         break
       default: {
         const { type, text } = piece

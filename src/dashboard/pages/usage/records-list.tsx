@@ -1,4 +1,4 @@
-/** Charged requests: a table, or cards where there is no room for one. Each leads to its receipt. */
+/** Charged requests: a table, or cards where there is no room for one. Each leads to its usage record. */
 import { Anchor, Box, Group, Stack, Table, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'
@@ -10,8 +10,8 @@ import type { UsageItem } from './usage-data'
 
 type RecordsListProps = {
   items: readonly UsageItem[]
-  /** The address of a request's receipt. */
-  receiptPath(requestId: string): string
+  /** The address of a request's usage record. */
+  recordPath(requestId: string): string
 }
 
 /** From here on there is room for every column. */
@@ -24,7 +24,7 @@ export function RecordsList(props: RecordsListProps) {
 
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
 
-function RecordsTable({ items, receiptPath }: RecordsListProps) {
+function RecordsTable({ items, recordPath }: RecordsListProps) {
   return (
     <Table verticalSpacing="xs" horizontalSpacing="lg" highlightOnHover>
       <Table.Thead>
@@ -48,9 +48,9 @@ function RecordsTable({ items, receiptPath }: RecordsListProps) {
       </Table.Thead>
       <Table.Tbody>
         {items.map((item) => (
-          <Table.Tr key={item.eventId}>
+          <Table.Tr key={item.recordId}>
             <Table.Td>
-              <ReceiptLink item={item} path={receiptPath(item.requestId)} />
+              <RecordLink item={item} path={recordPath(item.requestId)} />
             </Table.Td>
             <Table.Td>
               <ModelNames item={item} />
@@ -75,14 +75,14 @@ function RecordsTable({ items, receiptPath }: RecordsListProps) {
   )
 }
 
-function RecordCards({ items, receiptPath }: RecordsListProps) {
+function RecordCards({ items, recordPath }: RecordsListProps) {
   return (
     <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
       {items.map((item) => (
-        <Box component="li" key={item.eventId} px="lg" py="md" style={{ borderTop: '1px solid var(--hairline)' }}>
+        <Box component="li" key={item.recordId} px="lg" py="md" style={{ borderTop: '1px solid var(--hairline)' }}>
           <Group justify="space-between" align="flex-start" wrap="nowrap" gap="sm">
             <Box miw={0}>
-              <ReceiptLink item={item} path={receiptPath(item.requestId)} />
+              <RecordLink item={item} path={recordPath(item.requestId)} />
               <ModelNames item={item} />
             </Box>
             <Box ta="right">
@@ -102,9 +102,15 @@ function RecordCards({ items, receiptPath }: RecordsListProps) {
   )
 }
 
-function ReceiptLink({ item, path }: { item: UsageItem; path: string }) {
+function RecordLink({ item, path }: { item: UsageItem; path: string }) {
   return (
-    <Anchor component={Link} href={path} size="sm" style={NO_WRAP} aria-label={`Receipt: ${formatMoment(item.at)}`}>
+    <Anchor
+      component={Link}
+      href={path}
+      size="sm"
+      style={NO_WRAP}
+      aria-label={`Usage record: ${formatMoment(item.at)}`}
+    >
       <Moment at={item.at} />
     </Anchor>
   )

@@ -9,7 +9,7 @@ type DataOf<Call extends (...args: never[]) => Promise<{ data: unknown }>> = Non
 
 export type UsageItem = DataOf<typeof api.usage.get>['items'][number]
 export type UsageSeries = DataOf<typeof api.usage.series.get>
-export type Receipt = DataOf<ReturnType<typeof api.usage.requests>['get']>
+export type UsageRecord = DataOf<ReturnType<typeof api.usage.requests>['get']>
 
 /** Everything about usage; invalidate it when new requests came in. */
 export const USAGE_KEY = ['usage'] as const
@@ -49,10 +49,10 @@ export function useChoices() {
   return useQuery({ queryKey: ['usage-choices'], queryFn: () => answer(api.usage.choices.get()), staleTime: 60_000 })
 }
 
-/** The receipt of one request. */
-export function useReceipt(requestId: string) {
+/** The usage record of one request. */
+export function useUsageRecord(requestId: string) {
   return useQuery({
-    queryKey: ['receipt', requestId],
+    queryKey: ['usage-record', requestId],
     queryFn: () => answer(api.usage.requests({ requestId: encodeURIComponent(requestId) }).get()),
   })
 }

@@ -16,7 +16,7 @@ import { useLiveEvents } from '@/dashboard/live'
 import { queryClient } from '@/dashboard/query'
 import { FilterBar } from './filter-bar'
 import { toQuery, type UsageFilters, useFilters } from './filters'
-import { ReceiptDrawer } from './receipt-drawer'
+import { RecordDrawer } from './record-drawer'
 import { RecordsList } from './records-list'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
@@ -32,7 +32,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description="Every request that was charged, with its receipt. Requests that cost nothing are not listed."
+      description="Every request that was charged, with its usage record. Requests that cost nothing are not listed."
       actions={
         <Button
           component="a"
@@ -49,7 +49,7 @@ export function UsagePage() {
       <Totals filters={filter.filters} />
       <UsageChart filters={filter.filters} />
       <Records {...filter} />
-      <ReceiptDrawer requestId={requestId} close={() => setParams(without('request'), { replace: true })} />
+      <RecordDrawer requestId={requestId} close={() => setParams(without('request'), { replace: true })} />
     </Page>
   )
 }
@@ -117,7 +117,7 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
       {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear }} />}
       {items.length > 0 && (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
-          <RecordsList items={items} receiptPath={(id) => `/usage?${withParam(params, 'request', id)}`} />
+          <RecordsList items={items} recordPath={(id) => `/usage?${withParam(params, 'request', id)}`} />
         </Box>
       )}
       {hasNextPage && (

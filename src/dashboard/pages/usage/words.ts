@@ -41,7 +41,7 @@ export function ruleLabel(rule: string): string {
   return RULES[rule] ?? rule
 }
 
-/** A flag of a charge. */
+/** A flag of a usage record. */
 export function flagLabel(flag: string): string {
   return FLAGS[flag] ?? flag
 }

@@ -1,4 +1,4 @@
-/** The immutable record that a settle or an expire appends: the only thing that ever becomes a charge in the history. */
+/** The usage record: the immutable thing that a settle or an expire appends, and the only thing that the history ever charges. */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { parsePayer } from '@/ledger/store/names'
@@ -18,13 +18,13 @@ export const BILLING_RULES = [
 export type BillingRule = (typeof BILLING_RULES)[number]
 
 /** `forced`: charged although the store had lost the hold. */
-export const EVENT_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
-export type EventFlag = (typeof EVENT_FLAGS)[number]
+export const RECORD_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
+export type RecordFlag = (typeof RECORD_FLAGS)[number]
 
 /**
- * What the gateway knows of a request, carried through the ledger unread. The scripts store it as opaque text.
+ * What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text.
  */
-export type UsageRecord = {
+export type RequestFacts = {
   requestId: string
   /** The catalogue model that answered, and the model or tier that was asked for. */
   model: string
@@ -35,7 +35,7 @@ export type UsageRecord = {
   providerFormat: FormatName
   usage: Usage
   rule: BillingRule
-  flags: EventFlag[]
+  flags: RecordFlag[]
   stream: boolean
   /** HTTP status the client got; 499 where it went away first. */
   status: number
@@ -48,47 +48,50 @@ export type UsageRecord = {
   durationMs: number
 }
 
-const EVENT_KINDS = ['settle', 'expire', 'late'] as const
+const RECORD_KINDS = ['settle', 'expire', 'late'] as const
 /** The last millisecond of the year 9999: no clock says more, and neither dates nor the history's months hold more. */
 const LATEST_MS = 253_402_300_799_999
 
-/** One entry of a shard's usage-event stream. */
-export type UsageEvent = {
+/**
+ * One entry of a shard's stream. Stored there under older names, which rolling restarts share: `eventId` for `recordId`,
+ * `record` for `facts`.
+ */
+export type UsageRecord = {
   /** The hold id; a late correction's is the hold id + `:late`. Unique for ever: the history's dedupe key. */
-  eventId: string
+  recordId: string
   holdId: string
   accountId: string
   keyId: string
-  kind: (typeof EVENT_KINDS)[number]
-  /** What this event adds to the account's charges; of a late correction the difference, which may be negative. */
+  kind: (typeof RECORD_KINDS)[number]
+  /** What this record adds to the account's charges; of a late correction the difference, which may be negative. */
   cost: Nano
   /** What had been held. */
   held: Nano
   seq: number
   /** The store's clock when it happened, milliseconds since 1970. */
   atMs: number
-  flags: EventFlag[]
-  record: UsageRecord
+  flags: RecordFlag[]
+  facts: RequestFacts
 }
 
-/** An event without its record: all that money needs. */
-export type EventEnvelope = Omit<UsageEvent, 'record'>
+/** A record without the facts: all that money needs. */
+export type RecordEnvelope = Omit<UsageRecord, 'facts'>
 
 /**
  * Reads a stream entry. `fields` are its names and values in turn. Returns undefined where anything in it is not as the
  * scripts and the gateway write it: such an entry must never reach the history's books.
  */
-export function parseUsageEvent(fields: readonly string[]): UsageEvent | undefined {
-  const envelope = parseEventEnvelope(fields)
-  const record = parseRecord(fieldMap(fields).get('record') ?? '')
-  return envelope && record ? { ...envelope, record } : undefined
+export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
+  const envelope = parseRecordEnvelope(fields)
+  const facts = parseFacts(fieldMap(fields).get('record') ?? '')
+  return envelope && facts ? { ...envelope, facts } : undefined
 }
 
-/** Reads a stream entry but for its record, so that the money of an entry with a broken record can still be counted. */
-export function parseEventEnvelope(fields: readonly string[]): EventEnvelope | undefined {
+/** Reads a stream entry but for its facts, so that the money of an entry with broken facts can still be counted. */
+export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope | undefined {
   const map = fieldMap(fields)
   const text = (name: string) => map.get(name) ?? ''
-  const kind = EVENT_KINDS.find((name) => name === text('kind'))
+  const kind = RECORD_KINDS.find((name) => name === text('kind'))
   const payer = parsePayer(`${text('accountId')}:${text('keyId')}`)
   const cost = integer(text('cost'), -MAX_NANO, MAX_NANO)
   const held = integer(text('held'), 0, MAX_NANO)
@@ -96,14 +99,14 @@ export function parseEventEnvelope(fields: readonly string[]): EventEnvelope | u
   const atMs = integer(text('atMs'), 0, LATEST_MS)
   const flags = parseFlags(text('flags') === '' ? [] : text('flags').split(','))
   const holdId = text('holdId')
-  const eventId = kind === 'late' ? `${holdId}:late` : holdId
-  if (!kind || !payer || !flags || holdId === '' || text('eventId') !== eventId) return undefined
+  const recordId = kind === 'late' ? `${holdId}:late` : holdId
+  if (!kind || !payer || !flags || holdId === '' || text('eventId') !== recordId) return undefined
   if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
-  return { eventId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
+  return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
 }
 
-/** Reads a record's JSON, or undefined where any field is missing or of the wrong type. */
-export function parseRecord(text: string): UsageRecord | undefined {
+/** Reads the JSON of facts, or undefined where any field is missing or of the wrong type. */
+export function parseFacts(text: string): RequestFacts | undefined {
   const value = parseJson(text)
   if (!isJsonObject(value) || !isJsonObject(value.usage)) return undefined
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
@@ -124,12 +127,12 @@ export function parseRecord(text: string): UsageRecord | undefined {
     typeof value.stream === 'boolean' &&
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs))
-  return isWhole ? (value as unknown as UsageRecord) : undefined
+  return isWhole ? (value as unknown as RequestFacts) : undefined
 }
 
-/** What the list of latest charges keeps of a record: `input tokens|output tokens|model`. */
-export function summaryOf(record: UsageRecord): string {
-  return `${inputTokens(record.usage)}|${record.usage.output}|${record.model}`
+/** What the list of latest records keeps of the facts: `input tokens|output tokens|model`. */
+export function summaryOf(facts: RequestFacts): string {
+  return `${inputTokens(facts.usage)}|${facts.usage.output}|${facts.model}`
 }
 
 function hasUsage(usage: JsonObject): boolean {
@@ -150,9 +153,9 @@ function fieldMap(fields: readonly string[]): Map<string, string> {
   return map
 }
 
-function parseFlags(values: readonly unknown[]): EventFlag[] | undefined {
-  const flags = EVENT_FLAGS.filter((flag) => values.includes(flag))
-  return values.every((value) => EVENT_FLAGS.some((flag) => flag === value)) ? flags : undefined
+function parseFlags(values: readonly unknown[]): RecordFlag[] | undefined {
+  const flags = RECORD_FLAGS.filter((flag) => values.includes(flag))
+  return values.every((value) => RECORD_FLAGS.some((flag) => flag === value)) ? flags : undefined
 }
 
 /** A plain integer between `least` and `most`, or undefined. */

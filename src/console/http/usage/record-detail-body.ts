@@ -1,22 +1,22 @@
-/** A request's receipt as the dashboard shows it, in plain words. */
+/** A usage record as the dashboard shows it, in plain words. */
 import { type Static, Type } from '@sinclair/typebox'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
-import type { Receipt } from '@/console/usage-views/receipt'
+import type { RecordDetail } from '@/console/usage-views/record-detail'
 import { formatUsd } from '@/lib/money'
 import { toIso, toUsageItem, UsageItem } from './bodies'
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })
 
-const ReceiptLine = Type.Object({
+const PriceLine = Type.Object({
   class: Type.String({ description: '`input`, `cacheRead`, `cacheWrite5m`, `cacheWrite1h` or `output`' }),
   tokens: Type.Integer(),
   unitPrice: Type.String({ description: 'USD per 1,000,000 tokens' }),
   amount: Type.String({ description: 'USD, twelve decimals at most' }),
 })
 
-export const ReceiptBody = Type.Composite([
-  Type.Omit(UsageItem, ['eventId', 'kind', 'rule', 'flags', 'cost']),
+export const RecordDetailBody = Type.Composite([
+  Type.Omit(UsageItem, ['recordId', 'kind', 'rule', 'flags', 'cost']),
   Type.Object({
     startedAt: Type.String({ description: 'ISO 8601 in UTC' }),
     upstreamModel: Type.String({ description: "The model's name at the provider" }),
@@ -28,15 +28,15 @@ export const ReceiptBody = Type.Composite([
     cacheWriteTokens: Type.Integer(),
     reasoningTokens: Type.Integer({ description: 'Part of the output' }),
     held: Type.String({ description: 'USD reserved before the request' }),
-    cost: Type.String({ description: 'USD, all charges of the request together' }),
-    charges: Type.Array(
-      Type.Object({ eventId: Type.String(), kind: Type.String(), at: Type.String(), cost: Type.String() }),
+    cost: Type.String({ description: 'USD, all records of the request together' }),
+    records: Type.Array(
+      Type.Object({ recordId: Type.String(), kind: Type.String(), at: Type.String(), cost: Type.String() }),
       { description: 'Oldest first; more than one where a correction followed' },
     ),
     rule: Explained,
     flags: Type.Array(Explained),
-    lines: Type.Union([Type.Array(ReceiptLine), Type.Null()], {
-      description: "Null where today's prices do not give this charge",
+    lines: Type.Union([Type.Array(PriceLine), Type.Null()], {
+      description: "Null where today's prices do not give this cost",
     }),
     rounding: Type.Union([Type.String(), Type.Null()], {
       description: 'What rounding the sum up to 0.000000001 USD added',
@@ -48,16 +48,16 @@ export const ReceiptBody = Type.Composite([
 const NO_LINES =
   "Today's prices do not add up to this charge: the price has changed since, the model is no longer offered, or the rule below decided the amount. What was charged stands."
 
-/** The receipt in its wire shape. */
-export function toReceiptBody(receipt: Receipt): Static<typeof ReceiptBody> {
-  const { record, lines, cost, rule, flags } = receipt
-  const { eventId, kind, rule: ruleName, flags: flagNames, cost: lastCost, ...item } = toUsageItem(record)
+/** The record in its wire shape. */
+export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDetailBody> {
+  const { record, lines, cost, rule, flags } = detail
+  const { recordId, kind, rule: ruleName, flags: flagNames, cost: lastCost, ...item } = toUsageItem(record)
   return {
     ...item,
-    startedAt: toIso(receipt.startedAtMs),
-    upstreamModel: receipt.upstreamModel,
-    clientFormat: receipt.clientFormat,
-    providerFormat: receipt.providerFormat,
+    startedAt: toIso(detail.startedAtMs),
+    upstreamModel: detail.upstreamModel,
+    clientFormat: detail.clientFormat,
+    providerFormat: detail.providerFormat,
     attempts: record.attempts,
     routeReason: record.routeReason,
     cacheReadTokens: record.usage.cacheRead,
@@ -65,11 +65,7 @@ export function toReceiptBody(receipt: Receipt): Static<typeof ReceiptBody> {
     reasoningTokens: record.usage.reasoning,
     held: formatUsd(record.held),
     cost: formatUsd(cost),
-    charges: receipt.charges.map(({ atMs, cost: part, ...charge }) => ({
-      ...charge,
-      at: toIso(atMs),
-      cost: formatUsd(part),
-    })),
+    records: detail.records.map(({ atMs, cost: own, ...part }) => ({ ...part, at: toIso(atMs), cost: formatUsd(own) })),
     rule: { name: rule, words: RULE_WORDS[rule] },
     flags: flags.map((flag) => ({ name: flag, words: FLAG_WORDS[flag] })),
     lines:

@@ -1,20 +1,20 @@
 /** One usage record as it is shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
 import { inputTokens, type Usage } from '@/chat/usage'
-import type { BillingRule, EventFlag, UsageEvent } from '@/ledger/usage-event'
+import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
 /** A place in an account's records, which are ordered by time, number and id, newest first. */
-export type RecordPosition = { atMicros: number; seq: number; eventId: string }
+export type RecordPosition = { atMicros: number; seq: number; recordId: string }
 
 export type ListedRecord = {
-  eventId: string
+  recordId: string
   requestId: string
   keyId: string
   /** The key's name; null where the key is not known any more. */
   keyName: string | null
-  kind: UsageEvent['kind']
+  kind: UsageRecord['kind']
   atMs: number
   position: RecordPosition
   model: string
@@ -23,7 +23,7 @@ export type ListedRecord = {
   status: number
   stream: boolean
   rule: BillingRule
-  flags: EventFlag[]
+  flags: RecordFlag[]
   attempts: number
   usage: Usage
   inputTokens: number
@@ -38,7 +38,7 @@ export type RecordRow = {
   event_id: string
   request_id: string
   key_id: string
-  kind: UsageEvent['kind']
+  kind: UsageRecord['kind']
   seq: number
   at_micros: number
   model: string
@@ -75,14 +75,14 @@ export function recordColumns(sql: Sql): Fragment {
 /** ` AND … `: only what lies behind `position`, or nothing where there is none. The plain bound on the time is what an index can use. */
 export function afterCondition(sql: Sql, position: RecordPosition | undefined): Fragment {
   if (!position) return sql``
-  const { atMicros, seq, eventId } = position
+  const { atMicros, seq, recordId } = position
   const at = sql`('1970-01-01 00:00:00+00'::timestamptz + ${atMicros}::text::bigint * interval '1 microsecond')`
-  return sql`AND settled_at <= ${at} AND (settled_at, seq, event_id) < (${at}, ${seq}::text::bigint, ${eventId}::text)`
+  return sql`AND settled_at <= ${at} AND (settled_at, seq, event_id) < (${at}, ${seq}::text::bigint, ${recordId}::text)`
 }
 
 /** The position of a row. */
 export function positionOf(row: Pick<RecordRow, 'at_micros' | 'seq' | 'event_id'>): RecordPosition {
-  return { atMicros: row.at_micros, seq: row.seq, eventId: row.event_id }
+  return { atMicros: row.at_micros, seq: row.seq, recordId: row.event_id }
 }
 
 /** Makes rows presentable; `keyNames` by key id. */
@@ -96,7 +96,7 @@ export function toListed(row: RecordRow, keyNames: ReadonlyMap<string, string>):
     reasoning: row.reasoning,
   }
   return {
-    eventId: row.event_id,
+    recordId: row.event_id,
     requestId: row.request_id,
     keyId: row.key_id,
     keyName: keyNames.get(row.key_id) ?? null,
@@ -109,7 +109,7 @@ export function toListed(row: RecordRow, keyNames: ReadonlyMap<string, string>):
     status: row.status,
     stream: row.stream,
     rule: row.rule,
-    flags: row.flags === '' ? [] : (row.flags.split(',') as EventFlag[]),
+    flags: row.flags === '' ? [] : (row.flags.split(',') as RecordFlag[]),
     attempts: row.attempts,
     usage,
     inputTokens: inputTokens(usage),

@@ -1,13 +1,13 @@
 /** What a stream of chat completions ends in for those who ask for it: what the answer was, and exactly what it cost. */
 import { inputTokens } from '@/chat/usage'
-import type { Receipt } from '@/gateway/chat-call'
+import type { SettledAnswer } from '@/gateway/chat-call'
 import { formatUsd, ZERO_NANO } from '@/lib/money'
 
-/** The request header that asks for the event: `x-svc-receipt: true`. */
-export const RECEIPT_HEADER = 'x-svc-receipt'
+/** The request header that asks for the event: `x-svc-usage-record: true`. */
+export const USAGE_RECORD_HEADER = 'x-svc-usage-record'
 
-/** The event `receipt`, as text. It follows `[DONE]`, where the libraries of this format have stopped reading. */
-export function receiptEvent({ requestId, model, charge, firstTokenMs, durationMs }: Receipt): string {
+/** The event `usage_record`, as text. It follows `[DONE]`, where the libraries of this format have stopped reading. */
+export function usageRecordEvent({ requestId, model, charge, firstTokenMs, durationMs }: SettledAnswer): string {
   const isCharged = charge.kind === 'charge'
   const data = {
     request_id: requestId,
@@ -21,5 +21,5 @@ export function receiptEvent({ requestId, model, charge, firstTokenMs, durationM
     first_token_ms: firstTokenMs,
     duration_ms: durationMs,
   }
-  return `event: receipt\ndata: ${JSON.stringify(data)}\n\n`
+  return `event: usage_record\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -1,10 +1,10 @@
-/** The receipt of one request: what was asked and answered, what it used, what that cost and by which rule. */
+/** One usage record in full: what was asked and answered, what it used, what that cost and by which rule. */
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
-import type { BillingRule, EventFlag, UsageEvent } from '@/ledger/usage-event'
+import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import { readKeyNames } from './key-names'
-import { type ListedRecord, type RecordRow, recordColumns, toListed } from './usage-record'
+import { type ListedRecord, type RecordRow, recordColumns, toListed } from './listed-record'
 
 /** Today's price of a usage, class by class; `price` in pico-USD per token. Undefined where the model is not sold any more. */
 export type PriceUsage = (
@@ -12,21 +12,21 @@ export type PriceUsage = (
   usage: Usage,
 ) => { lines: { class: string; tokens: number; price: number }[]; total: Nano } | undefined
 
-/** One charge of a request: there are two where its real cost became known after its reservation had expired. */
-type ReceiptCharge = { eventId: string; kind: UsageEvent['kind']; atMs: number; cost: Nano }
+/** One record of a request: there are two where its real cost became known after its reservation had expired. */
+type RecordPart = { recordId: string; kind: UsageRecord['kind']; atMs: number; cost: Nano }
 
-export type Receipt = {
-  /** The request as its last charge knows it. */
+export type RecordDetail = {
+  /** The request as its last record knows it. */
   record: ListedRecord
   upstreamModel: string
   clientFormat: string
   providerFormat: string
   startedAtMs: number
   /** Oldest first; their sum is `cost`. */
-  charges: ReceiptCharge[]
+  records: RecordPart[]
   cost: Nano
   rule: BillingRule
-  flags: EventFlag[]
+  flags: RecordFlag[]
   /** The price of each token class, where today's prices give exactly this cost; else undefined. */
   lines: { class: string; tokens: number; price: number }[] | undefined
 }
@@ -34,21 +34,21 @@ export type Receipt = {
 /** What a late correction adds to its request's id to make its own. */
 const LATE_SUFFIX = ':late'
 
-/** The receipt of the account's request, found by its request id or by the id of one of its charges; undefined where there is none. */
-export async function readReceipt(
+/** The record of the account's request in full, found by its request id or by its own; undefined where there is none. */
+export async function readRecordDetail(
   database: Database,
   priceUsage: PriceUsage,
   accountId: string,
   id: string,
-): Promise<Receipt | undefined> {
+): Promise<RecordDetail | undefined> {
   const requestId = id.endsWith(LATE_SUFFIX) ? id.slice(0, -LATE_SUFFIX.length) : id
-  const rows = await readCharges(database, accountId, requestId)
+  const rows = await readDetailRows(database, accountId, requestId)
   const last = rows.at(-1)
   if (!last) return undefined
   const names = await readKeyNames(database, accountId, [last.key_id])
-  const charges = rows.map((row) => toListed(row, names))
+  const records = rows.map((row) => toListed(row, names))
   const record = toListed(last, names)
-  const cost = nano(charges.reduce((sum, charge) => sum + charge.cost, 0))
+  const cost = nano(records.reduce((sum, part) => sum + part.cost, 0))
   const price = priceUsage(record.model, record.usage)
   return {
     record,
@@ -56,24 +56,24 @@ export async function readReceipt(
     clientFormat: last.client_format,
     providerFormat: last.provider_format,
     startedAtMs: last.started_ms,
-    charges: charges.map(({ eventId, kind, atMs, cost: part }) => ({ eventId, kind, atMs, cost: part })),
+    records: records.map(({ recordId, kind, atMs, cost: part }) => ({ recordId, kind, atMs, cost: part })),
     cost,
     rule: record.rule,
-    flags: [...new Set(charges.flatMap((charge) => charge.flags))],
+    flags: [...new Set(records.flatMap((part) => part.flags))],
     lines: price?.total === cost ? price.lines : undefined,
   }
 }
 
-type ChargeRow = RecordRow & {
+type DetailRow = RecordRow & {
   upstream_model: string
   client_format: string
   provider_format: string
   started_ms: number
 }
 
-/** A request's id is that of its charge, which the primary key finds in every month. */
-async function readCharges({ sql }: Database, accountId: string, requestId: string): Promise<ChargeRow[]> {
-  const rows = await sql<ChargeRow[]>`
+/** A request's id is that of its record, which the primary key finds in every month. */
+async function readDetailRows({ sql }: Database, accountId: string, requestId: string): Promise<DetailRow[]> {
+  const rows = await sql<DetailRow[]>`
     SELECT ${recordColumns(sql)}, upstream_model, client_format, provider_format,
       (extract(epoch FROM started_at) * 1000)::bigint AS started_ms
     FROM usage_records WHERE event_id IN (${requestId}, ${requestId + LATE_SUFFIX}) AND account_id = ${accountId}

@@ -1,14 +1,14 @@
-/** A receipt: what was charged and why, then how the request went. */
+/** A usage record: what was charged and why, then how the request went. */
 import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import { ModelNames, Outcome } from './record-cells'
-import type { Receipt } from './usage-data'
+import type { UsageRecord } from './usage-data'
 import { classLabel, flagLabel, ruleLabel } from './words'
 
-export function ReceiptBody({ receipt }: { receipt: Receipt }) {
+export function RecordDetails({ record }: { record: UsageRecord }) {
   return (
     <Stack gap="lg">
       <Group justify="space-between" align="flex-end">
@@ -17,30 +17,30 @@ export function ReceiptBody({ receipt }: { receipt: Receipt }) {
             Charged
           </Text>
           <Text fz={26} fw={650} component="div">
-            <Money usd={receipt.cost} isExact />
+            <Money usd={record.cost} isExact />
           </Text>
         </Box>
-        <Outcome item={{ ...receipt, kind: 'settle', flags: [] }} />
+        <Outcome item={{ ...record, kind: 'settle', flags: [] }} />
       </Group>
-      <Price receipt={receipt} />
+      <Price record={record} />
       <Box>
         <Title order={3} size="h5" mb={4}>
-          Billing rule: {ruleLabel(receipt.rule.name)}
+          Billing rule: {ruleLabel(record.rule.name)}
         </Title>
-        <Text size="sm">{receipt.rule.words}</Text>
-        {receipt.flags.map((flag) => (
+        <Text size="sm">{record.rule.words}</Text>
+        {record.flags.map((flag) => (
           <Alert key={flag.name} color="yellow" mt="sm" title={capitalise(flagLabel(flag.name))} py="xs">
             <Text size="sm">{flag.words}</Text>
           </Alert>
         ))}
       </Box>
-      {receipt.charges.length > 1 && <Charges receipt={receipt} />}
-      <Details receipt={receipt} />
+      {record.records.length > 1 && <Records record={record} />}
+      <Details record={record} />
     </Stack>
   )
 }
 
-function Price({ receipt: { lines, rounding, priceNote, cost } }: { receipt: Receipt }) {
+function Price({ record: { lines, rounding, priceNote, cost } }: { record: UsageRecord }) {
   if (lines === null) return <Text size="sm">{priceNote}</Text>
   return (
     <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -100,25 +100,25 @@ function Row({ children, cells }: { children: ReactNode; cells: [string, string,
   )
 }
 
-function Charges({ receipt: { charges } }: { receipt: Receipt }) {
+function Records({ record: { records } }: { record: UsageRecord }) {
   return (
     <Box>
       <Title order={3} size="h5" mb={4}>
-        Charges
+        Its usage records
       </Title>
-      {charges.map((charge) => (
-        <Group key={charge.eventId} justify="space-between" gap="sm">
+      {records.map((part) => (
+        <Group key={part.recordId} justify="space-between" gap="sm">
           <Text size="sm">
-            {charge.kind === 'late' ? 'Correction' : 'Charge'}, <Moment at={charge.at} />
+            {part.kind === 'late' ? 'Corrected' : 'Charged'}, <Moment at={part.at} />
           </Text>
-          <Money usd={charge.cost} isExact />
+          <Money usd={part.cost} isExact />
         </Group>
       ))}
     </Box>
   )
 }
 
-function Details({ receipt }: { receipt: Receipt }) {
+function Details({ record }: { record: UsageRecord }) {
   return (
     <Box>
       <Title order={3} size="h5" mb={4}>
@@ -127,33 +127,33 @@ function Details({ receipt }: { receipt: Receipt }) {
       <Table fz="sm" verticalSpacing={6} layout="fixed">
         <Table.Tbody>
           <Detail name="Model">
-            <ModelNames item={receipt} />
+            <ModelNames item={record} />
           </Detail>
-          <Detail name="Route">{receipt.routeReason ?? 'Nothing had answered'}</Detail>
+          <Detail name="Route">{record.routeReason ?? 'Nothing had answered'}</Detail>
           <Detail name="Provider">
-            {receipt.provider}, model {receipt.upstreamModel}
+            {record.provider}, model {record.upstreamModel}
           </Detail>
-          <Detail name="Attempts">{formatCount(receipt.attempts)}</Detail>
-          <Detail name="HTTP status">{receipt.status}</Detail>
-          <Detail name="API key">{receipt.keyName ?? receipt.keyId}</Detail>
+          <Detail name="Attempts">{formatCount(record.attempts)}</Detail>
+          <Detail name="HTTP status">{record.status}</Detail>
+          <Detail name="API key">{record.keyName ?? record.keyId}</Detail>
           <Detail name="Formats">
-            {receipt.clientFormat}
-            {receipt.clientFormat !== receipt.providerFormat && `, translated to ${receipt.providerFormat}`}
-            {receipt.stream ? ', streamed' : ', in one piece'}
+            {record.clientFormat}
+            {record.clientFormat !== record.providerFormat && `, translated to ${record.providerFormat}`}
+            {record.stream ? ', streamed' : ', in one piece'}
           </Detail>
           <Detail name="Tokens">
-            {formatCount(receipt.inputTokens)} in ({formatCount(receipt.cacheReadTokens)} from cache),{' '}
-            {formatCount(receipt.outputTokens)} out ({formatCount(receipt.reasoningTokens)} reasoning)
+            {formatCount(record.inputTokens)} in ({formatCount(record.cacheReadTokens)} from cache),{' '}
+            {formatCount(record.outputTokens)} out ({formatCount(record.reasoningTokens)} reasoning)
           </Detail>
           <Detail name="Began">
-            <Moment at={receipt.startedAt} />
+            <Moment at={record.startedAt} />
           </Detail>
           <Detail name="First token">
-            {receipt.firstTokenMs === null ? 'Not measured' : `after ${formatDuration(receipt.firstTokenMs)}`}
+            {record.firstTokenMs === null ? 'Not measured' : `after ${formatDuration(record.firstTokenMs)}`}
           </Detail>
-          <Detail name="Duration">{formatDuration(receipt.durationMs)}</Detail>
+          <Detail name="Duration">{formatDuration(record.durationMs)}</Detail>
           <Detail name="Reserved">
-            <Money usd={receipt.held} isExact />
+            <Money usd={record.held} isExact />
           </Detail>
         </Table.Tbody>
       </Table>

@@ -1,22 +1,22 @@
-/** Usage events for tests, and the fields with which the ledger's scripts append them to a stream. */
-import type { UsageEvent, UsageRecord } from '@/ledger/usage-event'
+/** Usage records for tests, and the fields with which the ledger's scripts append them to a stream. */
+import type { RequestFacts, UsageRecord } from '@/ledger/usage-record'
 import { randomBase62 } from '@/lib/ids'
 import { nano } from '@/lib/money'
 
-export type EventChanges = Partial<Omit<UsageEvent, 'record' | 'cost' | 'held'>> & {
+export type RecordChanges = Partial<Omit<UsageRecord, 'facts' | 'cost' | 'held'>> & {
   cost?: number
   held?: number
-  record?: Partial<UsageRecord>
+  facts?: Partial<RequestFacts>
 }
 
 /** 2026-03-10T12:00:00Z: a quiet moment in the middle of a month. */
 export const NOON_MS = Date.UTC(2026, 2, 10, 12)
 
 /** A settled request of `acct_1` through `key_1` that cost 1,000 nano-USD, with what `changes` says instead. */
-export function usageEvent(changes: EventChanges = {}): UsageEvent {
+export function usageRecord(changes: RecordChanges = {}): UsageRecord {
   const holdId = changes.holdId ?? `hold_${randomBase62(22)}`
   return {
-    eventId: holdId,
+    recordId: holdId,
     holdId,
     accountId: 'acct_1',
     keyId: 'key_1',
@@ -27,19 +27,19 @@ export function usageEvent(changes: EventChanges = {}): UsageEvent {
     ...changes,
     cost: nano(changes.cost ?? 1_000),
     held: nano(changes.held ?? 5_000),
-    record: { ...SAMPLE_RECORD, ...changes.record },
+    facts: { ...SAMPLE_FACTS, ...changes.facts },
   }
 }
 
-/** The stream fields of `event`, in the order in which the scripts write them. */
-export function streamFields(event: UsageEvent): string[] {
-  const { eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, record } = event
-  return Object.entries({ eventId, holdId, accountId, keyId, kind, cost, held, seq, atMs })
+/** The stream fields of `record`, in the order in which the scripts write them. */
+export function streamFields(record: UsageRecord): string[] {
+  const { recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs, flags, facts } = record
+  return Object.entries({ eventId: recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs })
     .flatMap(([name, value]) => [name, String(value)])
-    .concat('flags', flags.join(','), 'record', JSON.stringify(record))
+    .concat('flags', flags.join(','), 'record', JSON.stringify(facts))
 }
 
-const SAMPLE_RECORD: UsageRecord = {
+const SAMPLE_FACTS: RequestFacts = {
   requestId: 'req_sample',
   model: 'svc/alpha',
   requestedModel: 'auto-smart',

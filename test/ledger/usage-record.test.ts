@@ -1,0 +1,84 @@
+/** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
+import { describe, expect, test } from 'bun:test'
+import { parseFacts, parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
+import { nano } from '@/lib/money'
+import { FACTS } from './harness'
+
+const FIELDS = {
+  eventId: 'hold_1',
+  holdId: 'hold_1',
+  accountId: 'acct_1',
+  keyId: 'key_1',
+  kind: 'settle',
+  cost: '150',
+  held: '400',
+  seq: '7',
+  atMs: '1760000000000',
+  flags: 'overrun,forced',
+  record: JSON.stringify(FACTS),
+}
+
+const entry = (changes: Partial<Record<keyof typeof FIELDS, string>> = {}) =>
+  Object.entries({ ...FIELDS, ...changes }).flat()
+
+describe('parseUsageRecord', () => {
+  test('reads what the scripts write', () => {
+    expect(parseUsageRecord(entry())).toEqual({
+      ...{ recordId: 'hold_1', holdId: 'hold_1', accountId: 'acct_1', keyId: 'key_1', kind: 'settle', cost: nano(150) },
+      ...{ held: nano(400), seq: 7, atMs: 1_760_000_000_000, flags: ['overrun', 'forced'], facts: FACTS },
+    })
+    expect(parseUsageRecord(entry({ kind: 'late', eventId: 'hold_1:late', cost: '-9', flags: '' }))).toMatchObject({
+      ...{ kind: 'late', cost: nano(-9), flags: [] },
+    })
+  })
+
+  test.each(Object.keys(FIELDS))('refuses an entry without %s, or with nonsense in it', (name) => {
+    const without = Object.entries(FIELDS).filter(([field]) => field !== name)
+    const isOptional = name === 'flags'
+    if (!isOptional) expect(parseUsageRecord(without.flat())).toBeUndefined()
+    for (const bad of ['nan', '1e3', '1.5', '{}', 'a b', '\0', '9007199254740993']) {
+      const isId = /^(account|key)Id$/.test(name) && /^\w+$/.test(bad)
+      if (!isId) expect(parseUsageRecord(entry({ [name]: bad }))).toBeUndefined()
+    }
+  })
+
+  test('refuses what contradicts itself', () => {
+    for (const changes of [
+      ...[{ eventId: 'hold_2' }, { kind: 'late' }, { eventId: 'hold_1:late' }, { seq: '0' }, { held: '-1' }],
+      ...[{ cost: '9000000000000001' }, { flags: 'overrun,' }, { flags: 'generous' }, { atMs: '253402300800000' }],
+    ]) {
+      expect(parseUsageRecord(entry(changes))).toBeUndefined()
+    }
+    expect(parseUsageRecord([])).toBeUndefined()
+    expect(parseUsageRecord(['eventId'])).toBeUndefined()
+  })
+
+  test('still reads the money of an entry whose facts are broken', () => {
+    const broken = entry({ record: '{"usage":' })
+    expect(parseUsageRecord(broken)).toBeUndefined()
+    expect(parseRecordEnvelope(broken)).toMatchObject({ cost: nano(150), seq: 7 })
+  })
+})
+
+describe('parseFacts', () => {
+  test('reads whole facts', () => {
+    expect(parseFacts(JSON.stringify(FACTS))).toEqual(FACTS)
+    expect(parseFacts(JSON.stringify({ ...FACTS, firstTokenMs: null, flags: ['clamped'] }))).toBeDefined()
+    expect(summaryOf(FACTS)).toBe('18|7|svc/alpha')
+  })
+
+  test.each(Object.keys(FACTS))('refuses one without %s', (name) => {
+    const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
+    expect(parseFacts(JSON.stringify(rest))).toBeUndefined()
+    for (const bad of [{}, [], [[]], 'x', -0.5]) {
+      const isFine = name === 'flags' ? JSON.stringify(bad) === '[]' : typeof bad === typeof FACTS[name as 'model']
+      if (!isFine) expect(parseFacts(JSON.stringify({ ...FACTS, [name]: bad }))).toBeUndefined()
+    }
+  })
+
+  test.each(Object.keys(FACTS.usage))('refuses a usage whose %s is no count', (name) => {
+    for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
+      expect(parseFacts(JSON.stringify({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } }))).toBeUndefined()
+    }
+  })
+})
