@@ -12,9 +12,8 @@ import { describeFailure } from '@/db/failure'
 import { creditOutbox } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Credit, CreditOutcome } from '@/ledger/outcomes'
-import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { createPause } from '@/lib/pause'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 
 type OutboxOptions = {
   /** Milliseconds between two looks while there is nothing to do or something fails. */
@@ -23,20 +22,19 @@ type OutboxOptions = {
   confirmAfterSeconds?: number
 }
 
-interface OutboxWorker {
-  start(): void
-  /** Resolves once the round that is running has ended, or after two seconds. */
-  stop(): Promise<void>
+interface OutboxWorker extends BackgroundWorker {
   /** One round now: how many rows moved on, and how many could not. */
   runOnce(): Promise<{ moved: number; failed: number }>
 }
 
 const CONFIRM_AFTER_SECONDS = 60
 const INTERVAL_MS = 2_000
+/** All of it: many processes look at the same rows. */
+const JITTER = 1
 const ROUND_SIZE = 200
 const STOP_TIMEOUT_MS = 2_000
 
-/** Tells `ledger` what the outbox in `database` holds. Any number of workers may run at once. */
+/** Tells `ledger` what the outbox in `database` holds. Any number of workers may run at once. A stop takes two seconds at most. */
 export function createOutboxWorker(
   database: Database,
   ledger: Ledger,
@@ -44,36 +42,18 @@ export function createOutboxWorker(
   options: OutboxOptions = {},
 ): OutboxWorker {
   const { intervalMs = INTERVAL_MS, confirmAfterSeconds = CONFIRM_AFTER_SECONDS } = options
-  const pause = createPause()
-  let loop: Promise<void> | undefined
-  let isStopping = false
-
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      const isBusy = await runOnce(database, ledger, logger, confirmAfterSeconds).then(
-        (round) => round.moved === ROUND_SIZE,
-        (error) => {
-          logger.warn('credit_outbox_failed', { reason: describeFailure(error) })
-          return false
-        },
-      )
-      if (isBusy || isStopping) continue
-      // Spread out, so that many processes don't look at the same moment.
-      await pause.wait(intervalMs * (0.5 + Math.random()))
-    }
-  }
-
-  return {
-    start() {
-      loop ??= run()
+  const { start, stop } = createWorkerLoop({
+    async round() {
+      const { moved } = await runOnce(database, ledger, logger, confirmAfterSeconds)
+      return moved === ROUND_SIZE ? 0 : jittered(intervalMs, JITTER)
     },
-    async stop() {
-      isStopping = true
-      pause.end()
-      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS, () => undefined)
+    onFailure(error) {
+      logger.warn('credit_outbox_failed', { reason: describeFailure(error) })
+      return jittered(intervalMs, JITTER)
     },
-    runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds),
-  }
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  })
+  return { start, stop, runOnce: () => runOnce(database, ledger, logger, confirmAfterSeconds) }
 }
 
 /** Applies one credit and notes it. Throws where the ledger or the history can't be reached; repeating is safe. */

@@ -22,6 +22,7 @@ import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
+import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
 import { createHealthExchange, healthScope } from '@/routing/health/health-exchange'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
@@ -55,12 +56,6 @@ type ComposeOptions = {
   logger: Logger
   /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
   watchesLedger?: boolean
-}
-
-/** What runs in the background until it is stopped. */
-interface Worker {
-  start(): void
-  stop(): Promise<void>
 }
 
 /** How long a start waits for the ledger's store. */
@@ -100,7 +95,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config) })
   const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({ config, database, ledger, clock: systemClock, logger })
-  const workers: Worker[] = [
+  const workers: BackgroundWorker[] = [
     flusher,
     createSweeper({ ledger, logger, onExpired }),
     createOutboxWorker(database, ledger, logger),
@@ -126,7 +121,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       deps.dashboard.liveAccounts.stop()
       await finishAnswers(deps, timeoutMs)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
-      deps.keeper.stop()
+      await deps.keeper.stop()
       await deps.router.stop()
       deps.metrics.stop()
       await Promise.all(workers.map((worker) => worker.stop()))

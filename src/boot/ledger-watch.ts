@@ -8,10 +8,9 @@ import { checkLedger } from '@/ledger/check/check'
 import type { Violation } from '@/ledger/check/violation'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
-import { withDeadline } from '@/lib/deadline'
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
-import { createPause } from '@/lib/pause'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import type { DriftReport } from '@/metrics/metrics'
 
 type LedgerWatchOptions = {
@@ -23,12 +22,6 @@ type LedgerWatchOptions = {
   onReport(report: DriftReport): void
   /** Pause between two checks, over all gateways together. Jittered by a quarter. */
   intervalMs?: number
-}
-
-export interface LedgerWatch {
-  start(): void
-  /** Stops, and waits for a check under way for up to five seconds; a longer one is abandoned, and harms nobody. */
-  stop(): Promise<void>
 }
 
 const DEFAULT_INTERVAL_MS = 300_000
@@ -44,29 +37,28 @@ const MAX_LINES = 20
 const TURN_KEY = 'ledger-check:turn'
 const REPORT_KEY = 'ledger-check:report'
 
-/** Creates a watch that is not running yet. */
-export function createLedgerWatch(options: LedgerWatchOptions): LedgerWatch {
+/** Creates a watch that is not running yet. A check under way at its stop has five seconds; a longer one is abandoned, and harms nobody. */
+export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker {
   const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
-  const pause = createPause()
-  let loop: Promise<void> | undefined
-  let isStopping = false
+  const loop = createWorkerLoop({ round, onFailure, stopTimeoutMs: STOP_TIMEOUT_MS })
+  let isFirst = true
   let hasTurn = false
 
-  async function run(): Promise<void> {
-    for (let round = 1; !isStopping; round++) {
-      try {
-        await runRound(round === 1)
-      } catch (error) {
-        if (!isStopping) logger.warn('ledger_check_failed', { error })
-      }
-      await pause.wait(intervalMs * (1 - JITTER / 2 + Math.random() * JITTER))
-    }
-  }
-
-  async function runRound(isFirst: boolean): Promise<void> {
+  async function round(): Promise<number> {
+    const mayRepeat = isFirst
+    isFirst = false
     const known = parseReport(await redis.get(REPORT_KEY))
     if (known) onReport(known)
-    if (known && !isFirst) return
+    if (!known || mayRepeat) await takeTurn()
+    return jittered(intervalMs, JITTER)
+  }
+
+  function onFailure(error: unknown): number {
+    if (!loop.isStopping()) logger.warn('ledger_check_failed', { error })
+    return jittered(intervalMs, JITTER)
+  }
+
+  async function takeTurn(): Promise<void> {
     hasTurn = (await redis.set(TURN_KEY, '1', 'PX', TURN_MS, 'NX')) === 'OK'
     if (!hasTurn) return
     try {
@@ -84,13 +76,9 @@ export function createLedgerWatch(options: LedgerWatchOptions): LedgerWatch {
   }
 
   return {
-    start() {
-      loop ??= run()
-    },
+    start: loop.start,
     async stop() {
-      isStopping = true
-      pause.end()
-      if (loop) await withDeadline(loop, STOP_TIMEOUT_MS, () => undefined)
+      await loop.stop()
       await giveTurnBack().catch(() => undefined)
     },
   }

@@ -5,13 +5,14 @@ import { createSandboxProvider, type SandboxProvider } from '@/console/orders/de
 import { readOrCreateSandboxSecret } from '@/console/orders/deposits/sandbox-secret'
 import { createWebhookVerifier, type WebhookVerifier } from '@/console/orders/deposits/webhook-signature'
 import type { OrdersDeps } from '@/console/orders/deps'
-import { createExpiryWorker, type ExpiryWorker } from '@/console/orders/expiry-worker'
+import { createExpiryWorker } from '@/console/orders/expiry-worker'
 import { type BankDetails, EXAMPLE_BANK } from '@/console/orders/methods'
 import { createOrders, type Orders } from '@/console/orders/orders'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import type { BackgroundWorker } from '@/lib/worker-loop'
 
 export type TopUps = {
   orders: Orders
@@ -19,7 +20,7 @@ export type TopUps = {
   /** Undefined where no provider takes deposits. */
   depositDesk: DepositDesk | undefined
   sandbox: SandboxProvider | undefined
-  expiry: ExpiryWorker
+  expiry: BackgroundWorker
 }
 
 type TopUpParts = { config: Config; database: Database; ledger: Ledger; clock: Clock; logger: Logger }

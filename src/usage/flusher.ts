@@ -4,9 +4,8 @@ import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { UsageRecord } from '@/ledger/usage-record'
-import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { createPause } from '@/lib/pause'
+import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
 import { createShardStreams, type StreamEntry } from './shard-streams'
@@ -44,10 +43,8 @@ export type FlusherStatus = {
   deadLetters: number
 }
 
-export interface Flusher {
-  start(): void
-  /** Lets the batch in hand finish for up to `stopTimeoutMs`, then drops it: its entries are delivered again. */
-  stop(): Promise<void>
+/** Its stop lets the batch in hand finish for up to `stopTimeoutMs`, then drops it: its entries are delivered again. */
+export interface Flusher extends BackgroundWorker {
   status(): FlusherStatus
 }
 
@@ -82,35 +79,26 @@ export function createFlusher(options: FlusherOptions): Flusher {
     insertedRecords: 0,
     deadLetters: 0,
   }
-  const pause = createPause()
+  const loop = createWorkerLoop({ round, onFailure: recover, stopTimeoutMs: settings.stopTimeoutMs })
   let database: Database | undefined
-  let loop: Promise<void> | undefined
-  let isStopping = false
+  let failuresInARow = 0
+  let idleMs = MIN_IDLE_MS
   let inHand: StreamEntry[] = []
   let nextClaimAt = 0
   let nextCountAt = 0
   let nextPartitionsAt = 0
   let troubleUntil = 0
 
-  async function run(): Promise<void> {
-    let failures = 0
-    let idleMs = MIN_IDLE_MS
-    while (!isStopping) {
-      try {
-        const handled = await runRound()
-        if (failures > 0) logger.info('flusher_recovered', { failures })
-        failures = 0
-        if (performance.now() > troubleUntil) status.lastError = undefined
-        idleMs = handled > 0 ? MIN_IDLE_MS : Math.min(settings.maxIdleMs, idleMs * 2)
-        if (handled === 0) await pause.wait(idleMs)
-      } catch (error) {
-        failures += 1
-        await recover(error, failures)
-      }
-    }
+  async function round(): Promise<number> {
+    const handled = await handleBatch()
+    if (failuresInARow > 0) logger.info('flusher_recovered', { failures: failuresInARow })
+    failuresInARow = 0
+    if (performance.now() > troubleUntil) status.lastError = undefined
+    idleMs = handled > 0 ? MIN_IDLE_MS : Math.min(settings.maxIdleMs, idleMs * 2)
+    return handled > 0 ? 0 : idleMs
   }
 
-  async function runRound(): Promise<number> {
+  async function handleBatch(): Promise<number> {
     await upkeep()
     if (inHand.length === 0) inHand = await readBatch()
     const entries = inHand
@@ -178,12 +166,13 @@ export function createFlusher(options: FlusherOptions): Flusher {
     logger.error('usage_record_dead_lettered', { ...details, isBooked })
   }
 
-  async function recover(error: unknown, failures: number): Promise<void> {
+  async function recover(error: unknown, failures: number): Promise<number> {
+    failuresInARow = failures
     noteFailure(error)
     logger.warn('flusher_failed', { reason: status.lastError, failures })
     if (error instanceof DatabaseTimeoutError) await dropConnections()
     const backoffMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1))
-    await pause.wait(backoffMs * (0.5 + Math.random() / 2))
+    return backoffMs * (0.5 + Math.random() / 2)
   }
 
   function noteFailure(error: unknown): void {
@@ -207,13 +196,9 @@ export function createFlusher(options: FlusherOptions): Flusher {
   }
 
   return {
-    start() {
-      loop ??= run()
-    },
+    start: loop.start,
     async stop() {
-      isStopping = true
-      pause.end()
-      if (loop) await withDeadline(loop, settings.stopTimeoutMs, () => undefined)
+      await loop.stop()
       await dropConnections()
     },
     status: () => ({ ...status, healthy: status.lastError === undefined }),

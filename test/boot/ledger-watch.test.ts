@@ -6,10 +6,11 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { createLedgerHistory } from '@/accounts/history'
-import { createLedgerWatch, type LedgerWatch } from '@/boot/ledger-watch'
+import { createLedgerWatch } from '@/boot/ledger-watch'
 import { connectRedis, type RedisClient } from '@/ledger/store/connection'
 import { accountKey } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
+import type { BackgroundWorker } from '@/lib/worker-loop'
 import type { DriftReport } from '@/metrics/metrics'
 
 let server: TestServer
@@ -34,7 +35,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-function watch(intervalMs: number): { watch: LedgerWatch; reports: DriftReport[] } {
+function watch(intervalMs: number): { watch: BackgroundWorker; reports: DriftReport[] } {
   const reports: DriftReport[] = []
   const { database } = gateway.gateway
   const onReport = (report: DriftReport) => reports.push(report)

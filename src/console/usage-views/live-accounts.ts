@@ -8,6 +8,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { Nano } from '@/lib/money'
+import { createWorkerLoop } from '@/lib/worker-loop'
 
 export type LiveEvent =
   | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
@@ -84,26 +85,23 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   let told: Extract<LiveEvent, { type: 'balance' }> | undefined
   /** The number of the last charge in the history that the listeners know of; undefined before the first look. */
   let toldSeq: number | undefined
-  let isStopped = false
-  let isFailing = false
-  let timer: Timer | undefined = setTimeout(run, 0)
-
-  async function run(): Promise<void> {
-    try {
+  const loop = createWorkerLoop({
+    async round() {
       await withDeadline(look(), LOOK_TIMEOUT_MS, () => {
         throw new Error(`no answer in ${LOOK_TIMEOUT_MS} ms`)
       })
-      isFailing = false
-    } catch (error) {
-      if (!isFailing) logger.warn('live_account_unreadable', { accountId, error })
-      isFailing = true
-    }
-    if (!isStopped) timer = setTimeout(run, intervalMs)
-  }
+      return intervalMs
+    },
+    onFailure(error, failures) {
+      if (failures === 1) logger.warn('live_account_unreadable', { accountId, error })
+      return intervalMs
+    },
+  })
+  loop.start()
 
   async function look(): Promise<void> {
     const balance = await ledger.readBalance(accountId)
-    if (!balance || isStopped) return
+    if (!balance || loop.isStopping()) return
     const event = balanceEvent(balance)
     if (JSON.stringify(event) !== JSON.stringify(told)) tell(event)
     told = event
@@ -113,7 +111,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   /** A page that is told of a charge asks for it at once: it is told when the history has it. */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
-    if (isStopped || seq === toldSeq) return
+    if (loop.isStopping() || seq === toldSeq) return
     if (toldSeq !== undefined) tell({ type: 'usage', seq, pending: Math.max(0, ledgerSeq - seq) })
     toldSeq = seq
   }
@@ -128,10 +126,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
       listeners.add(listener)
       if (told) listener(told)
     },
-    stop() {
-      isStopped = true
-      clearTimeout(timer)
-    },
+    stop: () => void loop.stop(),
   }
 }
 

@@ -3,15 +3,14 @@ import type { Ledger } from '@/ledger/ledger'
 import type { Renewal } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import type { Metrics } from '@/metrics/metrics'
 
-export interface HoldKeeper {
+export interface HoldKeeper extends BackgroundWorker {
   /** Starts renewing a hold whose upstream was reached. `renewal` is asked afresh each time. */
   keep(renewal: () => Renewal, holdId: string): void
   forget(holdId: string): void
   openCount(): number
-  start(): void
-  stop(): void
 }
 
 /** How often open holds are looked over; also how soon a new one's progress is first recorded. */
@@ -31,8 +30,18 @@ export function createHoldKeeper(
 ): HoldKeeper {
   const renewEveryMs = Math.min(RENEW_EVERY_MS, holdTtlMs / RENEWALS_PER_LIFE)
   const open = new Map<string, { renewal: () => Renewal; dueAtMs: number }>()
-  let timer: Timer | undefined
-  let isBusy = false
+  const { start, stop } = createWorkerLoop({
+    firstPauseMs: TICK_MS,
+    async round() {
+      await renewDue()
+      return TICK_MS
+    },
+    onFailure(error) {
+      metrics.renewalFailed()
+      logger.warn('renewal_failed', { openHolds: open.size, error })
+      return TICK_MS
+    },
+  })
 
   async function renewDue(): Promise<void> {
     const nowMs = clock.monotonic()
@@ -46,26 +55,11 @@ export function createHoldKeeper(
       await ledger.renew(due.slice(start, start + BATCH_SIZE))
   }
 
-  async function tick(): Promise<void> {
-    if (isBusy) return
-    isBusy = true
-    try {
-      await renewDue()
-    } catch (error) {
-      metrics.renewalFailed()
-      logger.warn('renewal_failed', { openHolds: open.size, error })
-    } finally {
-      isBusy = false
-    }
-  }
-
   return {
     keep: (renewal, holdId) => open.set(holdId, { renewal, dueAtMs: clock.monotonic() + TICK_MS / 2 }),
     forget: (holdId) => open.delete(holdId),
     openCount: () => open.size,
-    start() {
-      timer = setInterval(() => void tick(), TICK_MS)
-    },
-    stop: () => clearInterval(timer),
+    start,
+    stop,
   }
 }

@@ -1,7 +1,7 @@
 /** The worker that expires holds whose gateway died. Any number of them may run at once: a hold has one winner. */
-
 import type { Ledger } from '@/ledger/ledger'
 import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 
 type SweeperOptions = {
   ledger: Pick<Ledger, 'expireDue'>
@@ -14,52 +14,25 @@ type SweeperOptions = {
   onExpired?: (count: number) => void
 }
 
-interface Sweeper {
-  start(): void
-  /** Stops, and waits for a sweep under way. */
-  stop(): Promise<void>
-}
-
 const DEFAULT_INTERVAL_MS = 1_000
 const DEFAULT_LIMIT_PER_SHARD = 100
 const JITTER = 0.25
 
-/** Creates a sweeper that is not running yet. */
-export function createSweeper(options: SweeperOptions): Sweeper {
+/** Creates a sweeper that is not running yet. Its stop waits for a sweep under way. */
+export function createSweeper(options: SweeperOptions): BackgroundWorker {
   const { ledger, logger, intervalMs = DEFAULT_INTERVAL_MS, limitPerShard = DEFAULT_LIMIT_PER_SHARD } = options
-  let timer: Timer | undefined
-  let sweep: Promise<void> | undefined
-  let isStopped = true
-
-  async function run(): Promise<void> {
-    try {
+  const pauseMs = () => jittered(intervalMs, JITTER)
+  return createWorkerLoop({
+    firstPauseMs: pauseMs(),
+    async round() {
       const expired = await ledger.expireDue(limitPerShard)
       for (const hold of expired) logger.warn('hold_expired', hold)
       if (expired.length > 0) options.onExpired?.(expired.length)
-    } catch (error) {
+      return pauseMs()
+    },
+    onFailure(error) {
       logger.warn('sweep_failed', { error })
-    }
-  }
-
-  function schedule(): void {
-    const pause = intervalMs * (1 - JITTER / 2 + Math.random() * JITTER)
-    timer = setTimeout(() => {
-      sweep = run().finally(() => {
-        if (!isStopped) schedule()
-      })
-    }, pause)
-  }
-
-  return {
-    start() {
-      if (!isStopped) return
-      isStopped = false
-      schedule()
+      return pauseMs()
     },
-    async stop() {
-      isStopped = true
-      clearTimeout(timer)
-      await sweep
-    },
-  }
+  })
 }

@@ -6,7 +6,7 @@
 import type { Catalog } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
-import { createPause } from '@/lib/pause'
+import { createWorkerLoop } from '@/lib/worker-loop'
 import noteText from './note-health.lua' with { type: 'text' }
 import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
@@ -55,10 +55,19 @@ export const NO_EXCHANGE: HealthExchange = {
 /** Creates an exchange over the store. */
 export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   const { run, gatewayId, scope, logger, intervalMs = READ_INTERVAL_MS } = options
-  const pause = createPause()
-  let isStopped = false
-  let reading: Promise<void> = Promise.resolve()
   let isReachable = true
+  let tell: (notes: HealthNote[]) => void = () => undefined
+  const reading = createWorkerLoop({
+    async round() {
+      const reply = await attempt(readText, [])
+      if (reply !== undefined && !reading.isStopping()) tell(parseNotes(reply, gatewayId))
+      return intervalMs
+    },
+    onFailure(error) {
+      logger.error('health_notes_not_adopted', { error })
+      return intervalMs
+    },
+  })
 
   async function attempt(text: string, args: (string | number)[]): Promise<unknown> {
     try {
@@ -72,14 +81,6 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
     }
   }
 
-  async function readOn(listener: (notes: HealthNote[]) => void): Promise<void> {
-    while (!isStopped) {
-      const reply = await attempt(readText, [])
-      if (reply !== undefined && !isStopped) listener(parseNotes(reply, gatewayId))
-      await pause.wait(intervalMs)
-    }
-  }
-
   return {
     publish(subject, state, forMs) {
       void attempt(noteText, [subject, gatewayId, state, Math.ceil(forMs), firstStays(subject)])
@@ -88,13 +89,10 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
       void attempt(withdrawText, [subject, gatewayId, firstStays(subject)])
     },
     start(listener) {
-      reading = readOn(listener)
+      tell = listener
+      reading.start()
     },
-    async stop() {
-      isStopped = true
-      pause.end()
-      await reading
-    },
+    stop: reading.stop,
   }
 }
 

@@ -1,0 +1,81 @@
+/** A background worker: one round of work after another, never two at once, with pauses that a stop cuts short. */
+import { withDeadline } from './deadline'
+
+/** What runs in the background until it is stopped. */
+export interface BackgroundWorker {
+  /** Begins with the first round. A second call does nothing. */
+  start(): void
+  /** Ends the pause, or waits for the round under way. For ever: a worker that was stopped does not start again. */
+  stop(): Promise<void>
+}
+
+interface WorkerLoop extends BackgroundWorker {
+  /** Whether a stop has been asked for, for rounds that would say or do more than is wanted then. */
+  isStopping(): boolean
+}
+
+export type WorkerLoopOptions = {
+  /** One round. Returns the milliseconds until the next: 0, at once, where it has left work undone. */
+  round(): Promise<number>
+  /** Told of every round that failed, with the number of failures in a row. Returns the milliseconds until the next; never throws. */
+  onFailure(error: unknown, failures: number): number | Promise<number>
+  /** Milliseconds before the first round. Default 0. */
+  firstPauseMs?: number
+  /** The longest that a stop waits for a round; what takes longer is abandoned. Default: as long as it takes. */
+  stopTimeoutMs?: number
+}
+
+/** Creates a worker that is not running yet. It outlives whatever a round throws. */
+export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
+  const { round, onFailure, firstPauseMs = 0, stopTimeoutMs } = options
+  let loop: Promise<void> | undefined
+  let isStopping = false
+  let endPause: (() => void) | undefined
+
+  /** No race with a promise that lasts as long as the process: it would remember every round there ever was. */
+  function pause(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, milliseconds)
+    endPause = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    return promise
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0
+    for (let pauseMs = firstPauseMs; ; ) {
+      if (pauseMs > 0) await pause(pauseMs)
+      if (isStopping) return
+      try {
+        pauseMs = await round()
+        failures = 0
+      } catch (error) {
+        failures += 1
+        pauseMs = await onFailure(error, failures)
+      }
+    }
+  }
+
+  return {
+    start() {
+      loop ??= run()
+    },
+    async stop() {
+      isStopping = true
+      endPause?.()
+      loop ??= Promise.resolve()
+      await (stopTimeoutMs === undefined ? loop : withDeadline(loop, stopTimeoutMs, () => undefined))
+    },
+    isStopping: () => isStopping,
+  }
+}
+
+/**
+ * `milliseconds`, longer or shorter by up to half of `share` of them, so that many processes with the same worker don't all
+ * look at the same moment.
+ */
+export function jittered(milliseconds: number, share: number): number {
+  return milliseconds * (1 - share / 2 + Math.random() * share)
+}

@@ -1,0 +1,215 @@
+/** Tests the background worker: its pauses, its failures and its end, by a clock that the test moves. */
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import fc from 'fast-check'
+import { createWorkerLoop, jittered, type WorkerLoopOptions } from '@/lib/worker-loop'
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+describe('a worker loop', () => {
+  test('does nothing before its start', async () => {
+    const { rounds } = watch({ round: async () => 10 })
+    await pass(100)
+    expect(rounds()).toBe(0)
+  })
+
+  test('begins at once, and pauses for as long as each round says', async () => {
+    const pauses = [10, 30, 10]
+    const { worker, rounds } = watch({ round: async () => pauses.shift() ?? 1_000 })
+    worker.start()
+    await pass(0)
+    expect(rounds()).toBe(1)
+    await pass(9)
+    expect(rounds()).toBe(1)
+    await pass(1)
+    expect(rounds()).toBe(2)
+    await pass(29)
+    expect(rounds()).toBe(2)
+    await pass(1)
+    expect(rounds()).toBe(3)
+  })
+
+  test('goes on at once where a round has left work undone', async () => {
+    let left = 3
+    const { worker, rounds } = watch({ round: async () => (--left > 0 ? 0 : 1_000) })
+    worker.start()
+    await pass(0)
+    expect(rounds()).toBe(3)
+  })
+
+  test('waits before the first round where it is told to', async () => {
+    const { worker, rounds } = watch({ round: async () => 1_000, firstPauseMs: 5 })
+    worker.start()
+    await pass(4)
+    expect(rounds()).toBe(0)
+    await pass(1)
+    expect(rounds()).toBe(1)
+  })
+
+  test('never has two rounds at once, however long one takes and however often it is started', async () => {
+    const work = Promise.withResolvers<number>()
+    const { worker, rounds } = watch({ round: () => work.promise })
+    worker.start()
+    worker.start()
+    await pass(60_000)
+    expect(rounds()).toBe(1)
+    work.resolve(10)
+    await pass(10)
+    expect(rounds()).toBe(2)
+  })
+
+  test('outlives failures, counts those in a row, and pauses for as long as it is told', async () => {
+    const failures: number[] = []
+    const outcomes = ['fails', 'fails', 'works', 'fails', 'works']
+    const { worker, rounds } = watch({
+      async round() {
+        if (outcomes.shift() === 'fails') throw new Error('no store')
+        return 10
+      },
+      async onFailure(error, count) {
+        expect(error).toEqual(new Error('no store'))
+        failures.push(count)
+        return 100 * count
+      },
+    })
+    worker.start()
+    await pass(0)
+    await pass(99)
+    expect(rounds()).toBe(1)
+    await pass(1)
+    await pass(199)
+    expect(rounds()).toBe(2)
+    await pass(1)
+    expect(rounds()).toBe(3)
+    await pass(10)
+    await pass(100)
+    expect(rounds()).toBe(5)
+    expect(failures).toEqual([1, 2, 1])
+  })
+
+  test('takes a round that throws before its first wait for a failure as well', async () => {
+    const { worker, rounds } = watch({
+      round() {
+        throw new Error('at once')
+      },
+      onFailure: () => 10,
+    })
+    worker.start()
+    await pass(10)
+    expect(rounds()).toBe(2)
+  })
+})
+
+describe('a stop', () => {
+  test('cuts a pause short, leaves no timer behind, and is for ever', async () => {
+    const { worker, rounds } = watch({ round: async () => 60_000 })
+    worker.start()
+    await pass(0)
+    expect(jest.getTimerCount()).toBe(1)
+    await worker.stop()
+    expect(jest.getTimerCount()).toBe(0)
+    worker.start()
+    await pass(120_000)
+    expect(rounds()).toBe(1)
+  })
+
+  test('waits for the round under way, and no other follows', async () => {
+    const work = Promise.withResolvers<number>()
+    const { worker, rounds } = watch({ round: () => work.promise })
+    worker.start()
+    const stop = observe(worker.stop())
+    await pass(60_000)
+    expect(stop.isOver).toBe(false)
+    expect(worker.isStopping()).toBe(true)
+    work.resolve(0)
+    await pass(0)
+    expect(stop.isOver).toBe(true)
+    expect(rounds()).toBe(1)
+  })
+
+  test('abandons a round that takes longer than it may', async () => {
+    const { worker } = watch({ round: () => new Promise<number>(() => undefined), stopTimeoutMs: 2_000 })
+    worker.start()
+    const stop = observe(worker.stop())
+    await pass(1_999)
+    expect(stop.isOver).toBe(false)
+    await pass(1)
+    expect(stop.isOver).toBe(true)
+  })
+
+  test('of a worker that never started is over at once, and so is a second one', async () => {
+    const { worker, rounds } = watch({ round: async () => 10 })
+    await worker.stop()
+    await worker.stop()
+    worker.start()
+    await pass(10)
+    expect(rounds()).toBe(0)
+  })
+
+  test('ends a worker that keeps failing', async () => {
+    const { worker, rounds } = watch({ round: () => Promise.reject(new Error('no store')), onFailure: () => 50 })
+    worker.start()
+    await pass(120)
+    const before = rounds()
+    await worker.stop()
+    await pass(1_000)
+    expect(rounds()).toBe(before)
+  })
+})
+
+test('a jittered pause stays within half of its share on either side, and reaches both', () => {
+  jest.useRealTimers()
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e6 }), fc.double({ min: 0, max: 1, noNaN: true }), (pause, share) => {
+      const one = jittered(pause, share)
+      expect(one).toBeGreaterThanOrEqual(pause * (1 - share / 2) - 1e-6)
+      expect(one).toBeLessThanOrEqual(pause * (1 + share / 2) + 1e-6)
+    }),
+  )
+  const many = Array.from({ length: 1_000 }, () => jittered(100, 1))
+  expect(Math.min(...many)).toBeLessThan(60)
+  expect(Math.max(...many)).toBeGreaterThan(140)
+})
+
+function watch(options: Pick<WorkerLoopOptions, 'round'> & Partial<WorkerLoopOptions>) {
+  let count = 0
+  const worker = createWorkerLoop({
+    onFailure(error) {
+      throw error
+    },
+    ...options,
+    round() {
+      count += 1
+      return options.round()
+    },
+  })
+  return { worker, rounds: () => count }
+}
+
+function observe(work: Promise<void>): { isOver: boolean } {
+  const seen = { isOver: false }
+  void work.then(() => {
+    seen.isOver = true
+  })
+  return seen
+}
+
+/** Lets `milliseconds` go by, one at a time, and what follows from each of them happen. */
+async function pass(milliseconds: number): Promise<void> {
+  await settled()
+  for (let step = 0; step < Math.min(milliseconds, 500); step++) {
+    jest.advanceTimersByTime(1)
+    await settled()
+  }
+  if (milliseconds > 500) jest.advanceTimersByTime(milliseconds - 500)
+  await settled()
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
