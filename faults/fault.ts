@@ -1,7 +1,8 @@
 /** What a fault of the suite is, and what it may use to happen. */
 import type { Customer } from '@faults/world/bank'
-import type { Sighting, Wish } from '@faults/world/client'
+import type { Sighting } from '@faults/world/client'
 import type { Random } from '@faults/world/random'
+import type { Wish } from '@faults/world/request'
 import type { ClusterWorld, SingleWorld } from '@faults/world/world'
 
 /** What may differ from the provider's bill under this fault, and why nothing else may. All of it is in docs/RELIABILITY.md. */

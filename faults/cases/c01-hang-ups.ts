@@ -3,9 +3,9 @@
 import type { Fault, Stage } from '@faults/fault'
 import { INPUT_NANO, OUTPUT_NANO } from '@faults/world/catalog-file'
 import { newMarker } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
 import { openRawClient, type RawClient } from '@faults/world/raw-client'
 import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, usageEvent, writeWords } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
 
@@ -28,9 +28,8 @@ const hasWords = (count: number) => (client: RawClient) => client.received().inc
 const MOMENTS: readonly Moment[] = [
   {
     what: 'before the headers',
-    async play(exchange, left) {
+    async play(exchange) {
       exchange.bill('input', BILLED_INPUT_TOKENS)
-      await Promise.race([left, exchange.answer.gone])
       await exchange.answer.gone
     },
     hasCome: () => true,

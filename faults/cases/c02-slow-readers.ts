@@ -3,9 +3,9 @@
 import type { Fault, Stage } from '@faults/fault'
 import { BRISK } from '@faults/world/catalog-file'
 import { newMarker } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
 import { openRawClient } from '@faults/world/raw-client'
 import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, wordOf } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
 

@@ -1,7 +1,8 @@
 /** A gateway is killed with streams open on it; the other one goes on. */
 
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
-import { CLIENT_FORMATS, type Sighting } from '@faults/world/client'
+import type { Sighting } from '@faults/world/client'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
 

@@ -1,6 +1,6 @@
 /** A gateway dies at each moment of a request's life at which something has happened that nobody knows of yet. */
 import type { Fault, Stage } from '@faults/fault'
-import { CLIENT_FORMATS } from '@faults/world/client'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import type { SingleWorld } from '@faults/world/world'
 
 const POINTS = ['reserved', 'answering', 'settling', 'settled'] as const

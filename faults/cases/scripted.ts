@@ -1,8 +1,9 @@
 /** Sends a request whose call to the provider gets an answer of its own. */
 import type { Stage } from '@faults/fault'
-import { newMarker, type Sighting, type Wish } from '@faults/world/client'
+import { newMarker, type Sighting } from '@faults/world/client'
+import type { Script } from '@faults/world/exchange'
+import type { Wish } from '@faults/world/request'
 import { answerJson } from '@faults/world/scripts'
-import type { Script } from '@faults/world/upstream'
 import type { World } from '@faults/world/world'
 
 /** Sends `wish`, and lets the provider play `script` for it. */

@@ -1,8 +1,8 @@
 /** The provider breaks off: in the middle of a chunk, of an event, of a body, in order or with a reset. */
 import type { Fault } from '@faults/fault'
 import { type Sighting, wordCount } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
 import { chunkEvent, EVENT_STREAM, wordOf, writeWords } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 6

@@ -1,8 +1,8 @@
 /** The provider's stream ends cleanly as HTTP goes, but without the end of its format. */
 import type { Fault } from '@faults/fault'
-import { CLIENT_FORMATS } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import { chunkEvent, EVENT_STREAM, writeWords } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 6

@@ -1,8 +1,9 @@
 /** The provider's stream is legal and strange: torn anywhere, with every line end, comments, a BOM, a giant event. */
 import type { Fault } from '@faults/fault'
-import { CLIENT_FORMATS, type ClientFormat, type Sighting } from '@faults/world/client'
+import type { Sighting } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS, type ClientFormat } from '@faults/world/request'
 import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, usageEvent, wordOf } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 8

@@ -1,5 +1,6 @@
 /** The provider's figures are false: impossible, contradictory, early, twice, or no JSON at all. */
 import type { Fault } from '@faults/fault'
+import type { Exchange } from '@faults/world/exchange'
 import {
   BILLED_INPUT_TOKENS,
   chunkEvent,
@@ -9,7 +10,6 @@ import {
   usageOf,
   wordOf,
 } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 6

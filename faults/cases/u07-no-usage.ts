@@ -1,6 +1,7 @@
 /** The provider never says what it used, or says it to a client who did not ask. */
 import type { Fault } from '@faults/fault'
-import { CLIENT_FORMATS } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import {
   answerJson,
   BILLED_INPUT_TOKENS,
@@ -10,7 +11,6 @@ import {
   wordOf,
   writeWords,
 } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 12

@@ -1,8 +1,8 @@
 /** The provider reports an error in the middle of an answer that began with 200. */
 import type { Fault } from '@faults/fault'
-import { CLIENT_FORMATS } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import { dataEvent, EVENT_STREAM, writeWords } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
 import { sendScripted } from './scripted'
 
 const WORDS = 7

@@ -3,8 +3,9 @@ import { gzipSync } from 'node:zlib'
 import type { Fault } from '@faults/fault'
 import { MAX_OUTPUT_TOKENS } from '@faults/world/catalog-file'
 import type { Sighting } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
 import { BILLED_INPUT_TOKENS, chunkEvent, EVENT_STREAM, wordOf } from '@faults/world/scripts'
-import type { Exchange } from '@faults/world/upstream'
+import { withDeadline } from '@/lib/deadline'
 import { sendScripted } from './scripted'
 
 type Case = {
@@ -40,7 +41,7 @@ const CASES: readonly Case[] = [
       answer.head(200, EVENT_STREAM)
       while (!answer.isGone()) {
         await answer.write(':')
-        await Promise.race([Bun.sleep(200), answer.gone])
+        await withDeadline(answer.gone, 200, () => undefined)
       }
     },
     isAsPromised: isRefused,

@@ -1,8 +1,9 @@
 /** The provider answers 200 with something that is no answer, and many answers at once that must not be mixed up. */
 import type { Fault, Stage } from '@faults/fault'
 import type { Customer } from '@faults/world/bank'
-import { CLIENT_FORMATS, type Sighting } from '@faults/world/client'
-import type { Exchange } from '@faults/world/upstream'
+import type { Sighting } from '@faults/world/client'
+import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import type { SingleWorld } from '@faults/world/world'
 import { UNAVAILABLE } from './expect'
 import { sendScripted } from './scripted'

@@ -1,7 +1,8 @@
 /** I8: upstream keys, customers' keys, passwords and prompts are where they belong and nowhere else. */
 
 import { UPSTREAM_SECRET } from '@faults/world/catalog-file'
-import { PROMPT_CANARY, type Sighting } from '@faults/world/client'
+import type { Sighting } from '@faults/world/client'
+import { PROMPT_CANARY } from '@faults/world/request'
 import type { World } from '@faults/world/world'
 import { Cluster, type Redis } from 'ioredis'
 import type { Breach } from './evidence'

@@ -35,10 +35,11 @@ export function createAnswer(socket: Socket): Answer {
 
   async function send(bytes: string | Uint8Array): Promise<void> {
     if (isGone() || socket.write(bytes)) return
-    const drained = Promise.withResolvers<void>()
-    socket.once('drain', drained.resolve)
-    await Promise.race([drained.promise, gone.promise])
-    socket.off('drain', drained.resolve)
+    const moved = Promise.withResolvers<void>()
+    socket.once('drain', moved.resolve)
+    void gone.promise.then(moved.resolve)
+    await moved.promise
+    socket.off('drain', moved.resolve)
   }
 
   return {

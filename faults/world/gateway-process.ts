@@ -1,6 +1,8 @@
 /** One gateway as operators run it: a process of its own, told everything by its environment, watched from outside. */
+
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
 
 export interface GatewayProcess {
@@ -69,7 +71,7 @@ export function createGatewayProcess(
       latest = ''
       const command = [process.execPath, ...(preload === undefined ? [] : ['--preload', preload]), MAIN]
       child = Bun.spawn(command, {
-        env: { PATH: process.env.PATH ?? '', ...environment, ...extra },
+        env: { ...BARE_ENVIRONMENT, ...environment, ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       void collect(child.stdout, child)

@@ -1,6 +1,7 @@
 /** A client on a bare socket, for ways of going away and of not reading that no HTTP library has. */
 import { connect, type Socket } from 'node:net'
-import { requestOf, type Sighting, type Wish } from './client'
+import type { Sighting } from './client'
+import { requestOf, type Wish } from './request'
 
 export interface RawClient {
   /** Bytes that arrived; stands still while the client does not read. */

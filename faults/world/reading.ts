@@ -1,5 +1,5 @@
 /** Reads answers of the three formats as their client libraries do: the text, and whether the answer ended as it must. */
-import type { ClientFormat } from './client'
+import type { ClientFormat } from './request'
 
 export type StreamReading = {
   text: string

@@ -1,6 +1,7 @@
 /** What the scripted provider answers: whole answers in the chat-completions format, word by word, and pieces to break them with. */
+import { withDeadline } from '@/lib/deadline'
 import type { Answer } from './answer'
-import type { Exchange, Script } from './upstream'
+import type { Exchange, Script } from './exchange'
 
 /** What every request is billed for its prompt: less than any count of ours, as the provider's own count would be. */
 export const BILLED_INPUT_TOKENS = 10
@@ -37,7 +38,7 @@ export async function writeWords(exchange: Exchange, { words, pauseMs }: Pace): 
   bill('input', BILLED_INPUT_TOKENS)
   await answer.write(chunkEvent({ role: 'assistant', content: '' }))
   for (let index = 0; index < words; index++) {
-    if (pauseMs > 0) await Promise.race([Bun.sleep(pauseMs), answer.gone])
+    if (pauseMs > 0) await withDeadline(answer.gone, pauseMs, () => undefined)
     if (answer.isGone()) return false
     bill('output', 1)
     await answer.write(chunkEvent({ content: wordOf(call.marker, index) }))
@@ -57,7 +58,7 @@ async function finishStream(answer: Answer, words: number): Promise<void> {
 async function answerWhole(exchange: Exchange, { words, pauseMs }: Pace): Promise<void> {
   const { call, answer, bill } = exchange
   bill('input', BILLED_INPUT_TOKENS)
-  await Promise.race([Bun.sleep(words * pauseMs), answer.gone])
+  await withDeadline(answer.gone, words * pauseMs, () => undefined)
   if (answer.isGone()) return
   bill('output', words)
   const text = Array.from({ length: words }, (_, index) => wordOf(call.marker, index)).join('')

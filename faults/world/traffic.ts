@@ -1,8 +1,9 @@
 /** The everyday load that every fault strikes: many clients, each with an account of its own, one request after another. */
 import { until } from '@test/support/until'
 import type { Customer } from './bank'
-import { CLIENT_FORMATS, type Sighting, send, type Wish } from './client'
+import { type Sighting, send } from './client'
 import type { Random } from './random'
+import { CLIENT_FORMATS, type Wish } from './request'
 
 type TrafficOptions = {
   customers: readonly Customer[]

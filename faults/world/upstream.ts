@@ -3,26 +3,11 @@
  * reset, stay silent, send what is no HTTP. It keeps its own bill.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Answer, createAnswer } from './answer'
+import { createAnswer } from './answer'
 import { type Bill, createBill } from './bill'
+import type { Call, Script } from './exchange'
 import { createRequestReader, type RawRequest } from './request-reader'
 import { defaultScript } from './scripts'
-
-/** One call as the provider saw it. */
-type Call = {
-  index: number
-  path: string
-  headers: ReadonlyMap<string, string>
-  body: Record<string, unknown>
-  /** Names the client's request: taken from its prompt. */
-  marker: string
-  /** How many calls came for this request before. */
-  attempt: number
-  atMs: number
-}
-
-export type Exchange = { call: Call; answer: Answer; bill(kind: 'input' | 'output', tokens: number): void }
-export type Script = (exchange: Exchange) => Promise<void>
 
 export interface Upstream {
   readonly url: string

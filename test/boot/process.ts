@@ -1,5 +1,7 @@
 /** Runs the gateway as operators do: as a process of its own, told everything by its environment. */
+
 import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
 
 const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
@@ -17,7 +19,7 @@ export interface GatewayProcess {
 /** Starts `src/main.ts` with `environment` and nothing else but PATH. */
 export function spawnGateway(environment: Record<string, string>): GatewayProcess {
   const child = Bun.spawn([process.execPath, MAIN], {
-    env: { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', ...environment },
+    env: { ...BARE_ENVIRONMENT, HOST: '127.0.0.1', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

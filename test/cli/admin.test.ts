@@ -1,9 +1,11 @@
 /** The operator commands as an operator runs them: as processes, on real stores. */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { isWellFormedKey } from '@/accounts/key-text'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
@@ -235,7 +237,7 @@ async function refuse(line: string, ...more: string[]): Promise<Outcome> {
 
 async function run(args: readonly string[], environment: Record<string, string>): Promise<Outcome> {
   const child = Bun.spawn([process.execPath, 'src/cli/main.ts', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { ...BARE_ENVIRONMENT, ...environment },
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -42,7 +42,7 @@ test('durations and distances are rounded to what is worth reading', () => {
 test('a day without an hour is the same day everywhere', () => {
   const script = "import { formatDay } from '@/dashboard/format'\nconsole.info(formatDay('2026-11-21'))"
   for (const zone of ['Pacific/Honolulu', 'UTC', 'Pacific/Auckland']) {
-    const run = Bun.spawnSync([process.execPath, '-e', script], { env: { ...process.env, TZ: zone } })
+    const run = Bun.spawnSync(['env', `TZ=${zone}`, process.execPath, '-e', script])
     expect(run.stdout.toString().trim()).toBe('21 Nov 2026')
   }
   expect(formatDay('2026-11-21')).toBe('21 Nov 2026')

@@ -58,6 +58,7 @@ export function openHolds(account: ModelAccount, keyId?: string): ModelHold[] {
   )
 }
 
+/** What the open holds of the account, or of one of its keys, come to. */
 export function heldBy(account: ModelAccount, keyId?: string): number {
   return openHolds(account, keyId).reduce((sum, hold) => sum + hold.amount, 0)
 }
@@ -126,6 +127,7 @@ function afterLimits(account: ModelAccount, key: ModelKey, request: ReserveReque
   return { kind: 'reserved', available: account.available - amount }
 }
 
+/** What a renewal answers; the hold then ends no sooner than in `ttlMs`. */
 export function renew(
   account: ModelAccount,
   holdId: string,
@@ -142,6 +144,7 @@ export function renew(
   return 'renewed'
 }
 
+/** What a settlement answers; `force` charges without a hold, too. */
 export function settle(
   account: ModelAccount,
   settlement: Payer & { holdId: string; cost: number; tokens: number },
@@ -170,6 +173,7 @@ export function settle(
   return { kind: 'settled', overrun: cost > hold.amount }
 }
 
+/** What a release answers; the credit comes back whole. */
 export function release(account: ModelAccount, payer: Payer, holdId: string): string {
   const hold = account.holds.get(holdId)
   if (!hold) {
@@ -198,6 +202,7 @@ export function expireDue(account: ModelAccount): Map<string, number> {
   return costs
 }
 
+/** What a credit answers, which happens once by its id. */
 export function credit(account: ModelAccount, entryId: string, amount: number): Expected {
   if (account.credits.has(entryId)) return { kind: 'exists', available: account.available }
   account.credits.set(entryId, amount)
@@ -213,6 +218,7 @@ export function flush(account: ModelAccount, crash: boolean): void {
   if (!crash) account.stream = []
 }
 
+/** Lets time pass: deadlines come nearer, limits fill up. */
 export function advance(account: ModelAccount, ms: number): void {
   for (const hold of account.holds.values()) hold.remainingMs -= ms
   for (const key of account.keys.values()) {

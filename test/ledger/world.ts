@@ -65,6 +65,7 @@ export async function createWorld(benches: readonly [Bench, Bench]): Promise<Wor
   return world
 }
 
+/** What the model says of the account that pays. */
 export function accountOf(world: World, payer: Payer): ModelAccount {
   const account = world.accounts.get(payer.accountId)
   if (!account) throw new Error('the model has no such account')

@@ -27,6 +27,6 @@ export async function prepareChromium(say: (line: string) => void): Promise<void
 }
 
 async function aptGet(...words: string[]): Promise<void> {
-  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  await Bun.spawn(['apt-get', ...words], { env: environment, stdout: Bun.stderr, stderr: 'inherit' }).exited
+  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]
+  await Bun.spawn(command, { stdout: Bun.stderr, stderr: 'inherit' }).exited
 }

@@ -67,7 +67,8 @@ export function checkImports(source: Source): Violation[] {
 
 /** Finds import cycles between files, types included: each is reported once, from the file that sorts first. */
 export function checkCycles(sources: readonly Source[]): Violation[] {
-  const targets = new Map(sources.map((source) => [source.path, localTargets(source, sources)]))
+  const paths = new Set(sources.map((source) => source.path))
+  const targets = new Map(sources.map((source) => [source.path, localTargets(source, paths)]))
   const done = new Set<string>()
   const violations: Violation[] = []
 
@@ -90,7 +91,7 @@ export function checkCycles(sources: readonly Source[]): Violation[] {
 function complaint(path: string, item: Import): string | undefined {
   const { specifier } = item
   if (specifier.includes('../')) return `${specifier}: import across folders as @/folder/file`
-  if (specifier.startsWith('@test/')) return `${specifier}: the product does not import its tests`
+  if (/^@(test|faults)\//.test(specifier)) return `${specifier}: the product does not import its tests`
   const target = resolveLocal(path, specifier)
   if (target === undefined) return undefined
   const [from, to] = [areaOf(path), areaOf(target)]
@@ -132,7 +133,6 @@ function formatPlace(path: string): { format: string; side: string | undefined }
   return format === undefined ? undefined : { format, side }
 }
 
-function localTargets(source: Source, sources: readonly Source[]): string[] {
-  const paths = new Set(sources.map((other) => other.path))
+function localTargets(source: Source, paths: ReadonlySet<string>): string[] {
   return source.imports.flatMap(({ specifier }) => findTarget(source.path, specifier, paths) ?? [])
 }

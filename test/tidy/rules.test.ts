@@ -1,5 +1,6 @@
 /** The structure rules against small samples: each must be able to fail, and to let good code pass. */
 import { describe, expect, test } from 'bun:test'
+import { checkImportsBeside, MAY_IMPORT_BESIDE } from './beside-rules'
 import { checkCycles, checkImports, MAY_IMPORT } from './import-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import { readSource, type Violation } from './source'
@@ -86,11 +87,52 @@ describe('the import table', () => {
     expect(imports('src/lib/sse.ts', '@/lib/money')).toHaveLength(1)
     expect(imports('src/gateway/relay.ts', './../lib/money')).toHaveLength(1)
     expect(imports('src/lib/sse.ts', '@test/support/until')).toHaveLength(1)
+    expect(imports('src/lib/sse.ts', '@faults/world/bank')).toHaveLength(1)
   })
 
   test('has no row that allows two folders to import each other', () => {
     const mutual = Object.entries(MAY_IMPORT).flatMap(([from, targets]) =>
       targets.filter((to) => MAY_IMPORT[to]?.includes(from)).map((to) => `${from} ↔ ${to}`),
+    )
+    expect(mutual).toEqual([])
+  })
+})
+
+describe('the table beside src/', () => {
+  const beside = (path: string, specifier: string) =>
+    details(checkImportsBeside(readSource(path, `${HEADER}import '${specifier}'\n`)))
+
+  test.each([
+    ['test/lib/sse.test.ts', '@/lib/sse'],
+    ['test/lib/sse.test.ts', './sse-reference'],
+    ['test/lib/sse.test.ts', '@test/support/until'],
+    ['test/faults/quick.test.ts', '@faults/cases/index'],
+    ['faults/run.ts', './check/bill'],
+    ['faults/cases/f01.ts', '@faults/fault'],
+    ['faults/world/bank.ts', '@test/support/stores'],
+    ['bench/books.ts', './books/print'],
+    ['bench/books.ts', 'elysia'],
+  ])('lets %s import %s', (path, specifier) => {
+    expect(beside(path, specifier)).toEqual([])
+  })
+
+  test.each([
+    ['test/lib/sse.test.ts', '@faults/world/bank'],
+    ['test/lib/sse.test.ts', '@test/lib/sse-reference'],
+    ['test/lib/sse.test.ts', '../support/until'],
+    ['faults/world/bank.ts', '@faults/cases/index'],
+    ['faults/world/bank.ts', '@faults/fault'],
+    ['faults/check/bill.ts', '@faults/cases/index'],
+    ['faults/cases/f01.ts', '@faults/run'],
+    ['faults/fault.ts', './run'],
+    ['bench/books/print.ts', '@faults/world/bank'],
+  ])('forbids %s to import %s', (path, specifier) => {
+    expect(beside(path, specifier)).toHaveLength(1)
+  })
+
+  test('has no row that allows two to import each other', () => {
+    const mutual = Object.entries(MAY_IMPORT_BESIDE).filter(([from, targets]) =>
+      targets.some((to) => MAY_IMPORT_BESIDE[to]?.includes(from)),
     )
     expect(mutual).toEqual([])
   })
@@ -168,6 +210,15 @@ describe('style', () => {
     expect(style(`function outer() {\n${inner}${'  work()\n'.repeat(70)}}\n`)).toEqual([
       'outer has 72 lines; at most 70',
     ])
+  })
+
+  test('counts a chapter of tests as what it divides', () => {
+    const chapter = (head: string) => `${head} () => {\n${'  work()\n'.repeat(69)}})\n`
+    for (const head of ["describe('money',", "describe.each(['a', 'b'])('%s',"]) {
+      expect(style(chapter(head), 'test/lib/sample.test.ts')).toEqual([])
+      expect(style(chapter(head), 'test/lib/sample.ts')).toHaveLength(1)
+    }
+    expect(style(chapter("test('money',"), 'test/lib/sample.test.ts')).toHaveLength(1)
   })
 
   test('asks for a header that says something', () => {

@@ -1,6 +1,7 @@
-/** The structure of src/ as a test: who imports whom, sizes, headers, forbidden syntax, Lua headers, migration numbers. */
+/** The structure of our trees as a test: who imports whom, takers of exports, sizes, headers, syntax, scripts, migrations. */
 import { describe, expect, test } from 'bun:test'
 import { basename } from 'node:path'
+import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkLua, checkMigrations } from './script-rules'
@@ -10,6 +11,8 @@ import { listFiles, readText, readTrees } from './tree'
 
 const TREES = readTrees()
 const SOURCES = TREES.src
+const BESIDE = [...TREES.faults, ...TREES.bench]
+const ALL = Object.values(TREES).flat()
 const MEDIAN = median(SOURCES.map((source) => source.lines))
 
 describe('the structure of src/', () => {
@@ -19,14 +22,6 @@ describe('the structure of src/', () => {
 
   test('imports follow the table', () => {
     expect(format(SOURCES.flatMap(checkImports))).toEqual([])
-  })
-
-  test('imports have no cycles', () => {
-    expect(format(checkCycles(SOURCES))).toEqual([])
-  })
-
-  test('files and functions keep to size, header and syntax', () => {
-    expect(format(SOURCES.flatMap(checkStyle))).toEqual([])
   })
 
   test(`the median file of ${SOURCES.length} has ${MEDIAN} lines, at most ${MAX_MEDIAN_LINES}`, () => {
@@ -42,9 +37,27 @@ describe('the structure of src/', () => {
     const names = listFiles('src/db/migrations').map((path) => basename(path))
     expect(format(checkMigrations(names.filter((name) => name.endsWith('.sql'))))).toEqual([])
   })
+})
+
+describe('the structure of all trees', () => {
+  test('faults/, bench/ and test/ import what their table allows', () => {
+    expect(format([...BESIDE, ...TREES.test].flatMap(checkImportsBeside))).toEqual([])
+  })
+
+  test('imports have no cycles, from one tree to another either', () => {
+    expect(format(checkCycles(ALL))).toEqual([])
+  })
+
+  test('files and functions keep to size, header and syntax', () => {
+    expect(format(ALL.flatMap(checkStyle))).toEqual([])
+  })
+
+  test('the median file of faults/ and bench/ is as short as one of src/', () => {
+    expect(median(BESIDE.map((source) => source.lines))).toBeLessThanOrEqual(MAX_MEDIAN_LINES)
+  })
 
   test('every export has a taker', () => {
-    expect(format(checkExports(Object.values(TREES).flat()))).toEqual([])
+    expect(format(checkExports(ALL))).toEqual([])
   })
 })
 

@@ -34,7 +34,7 @@ function readTree(tree: Tree): Source[] {
 /** The path of a file of our own that `specifier` names, without its extension; undefined for packages. */
 export function resolveLocal(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
-  const [, alias, rest] = /^@(test|faults|bench)?\/(.+)$/.exec(specifier) ?? []
+  const [, alias, rest] = /^@(test|faults)?\/(.+)$/.exec(specifier) ?? []
   return rest === undefined ? undefined : `${alias ?? 'src'}/${rest}`
 }
 

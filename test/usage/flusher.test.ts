@@ -53,12 +53,8 @@ describe('a flusher', () => {
     expect(await booked()).toEqual({ records: 3_000, cost: sum(records) })
     expect(await streamLengths()).toBe(0)
     expect(await pendingCount()).toBe(0)
-    expect(flusher.status()).toMatchObject({
-      insertedRecords: 3_000,
-      deadLetters: 0,
-      lastError: undefined,
-      healthy: true,
-    })
+    const status = { insertedRecords: 3_000, deadLetters: 0, lastError: undefined, healthy: true }
+    expect(flusher.status()).toMatchObject(status)
   })
 
   test('makes the partitions of the months around today', async () => {

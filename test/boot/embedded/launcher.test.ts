@@ -1,6 +1,8 @@
 /** The watch on whoever started the gateway, with shells in the parts of npx and `bun run`. */
+
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { untilGone } from './start-both-in-child'
 
 const SCRIPT = join(import.meta.dir, 'launched.ts')
@@ -9,7 +11,7 @@ const STAY = '; true'
 
 function launch(command: string, environment: Record<string, string>) {
   const shell = Bun.spawn(['bash', '-c', `${command}${STAY}`], {
-    env: { PATH: process.env.PATH ?? '', BUN: process.execPath, SCRIPT, ...environment },
+    env: { ...BARE_ENVIRONMENT, BUN: process.execPath, SCRIPT, ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',

@@ -1,7 +1,9 @@
 /** Runs the stand-in gateway as a process of its own, under the account that a test wants. */
+
 import { chown, mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
 
 /** A running stand-in and the servers it started. `exited` is its exit code, or undefined where a signal ended it. */
@@ -38,7 +40,7 @@ export async function newDataDir(account: Account): Promise<string> {
 export async function startBothInChild(dataDir: string, account: Account): Promise<StandIn> {
   const wrapper = isRoot && account === 'ordinary user' ? AS_NOBODY : []
   const child = Bun.spawn([...wrapper, process.execPath, join(import.meta.dir, 'start-both.ts'), dataDir], {
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir },
+    env: { ...BARE_ENVIRONMENT, HOME: dataDir },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

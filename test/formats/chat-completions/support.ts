@@ -11,10 +11,12 @@ import { createSseParser } from '@/lib/sse'
 
 const FIXTURES = new URL('../../fixtures/chat-completions/', import.meta.url)
 
+/** A file of the recorded conversations of this format. */
 export async function fixtureBytes(file: string): Promise<Uint8Array> {
   return Bun.file(new URL(file, FIXTURES)).bytes()
 }
 
+/** Such a file that is one JSON object. */
 export async function fixtureJson(file: string): Promise<JsonObject> {
   const json: unknown = await Bun.file(new URL(file, FIXTURES)).json()
   assert(isJsonObject(json), `${file} is no JSON object`)
@@ -125,10 +127,12 @@ function foldEvent(folded: Folded, event: ChatEvent, open: Set<number>, finished
   }
 }
 
+/** Usage in which only `counts` is not zero. */
 export function usageOf(counts: Partial<Usage>): Usage {
   return { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0, ...counts }
 }
 
+/** A target with these quirks. */
 export function traitsWith(...quirks: string[]): TargetTraits {
   return { model: 'alpha-2026-01', maxOutputTokens: 32_768, quirks: new Set(quirks) }
 }

@@ -22,16 +22,19 @@ export const context: AnswerContext = {
   estimatedInputTokens: 21,
 }
 
+/** A file of the recorded conversations of this format. */
 export function readFixture(name: string): string {
   return readFileSync(join(import.meta.dir, '..', '..', 'fixtures', 'generate-content', name), 'utf8')
 }
 
+/** Such a file that is one JSON object. */
 export function readJsonFixture(name: string): JsonObject {
   const json = parseJson(readFixture(name))
   assert(isJsonObject(json), `${name} is no JSON object`)
   return json
 }
 
+/** A target with these quirks. */
 export function traits(...quirks: string[]): TargetTraits {
   return { model: 'up-flash', maxOutputTokens: 8192, quirks: new Set(quirks) }
 }

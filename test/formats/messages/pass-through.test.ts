@@ -1,9 +1,9 @@
 /** The same format on its way through: what is replaced, what is taken out, and that all else is the caller's own. */
 import { describe, expect, test } from 'bun:test'
-import { complaint, context, readFixture, traits, wireBody } from '@test/formats/messages/support'
 import fc from 'fast-check'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { complaint, context, readFixture, traits, wireBody } from './support'
 
 const { passThrough } = messages
 

@@ -1,11 +1,11 @@
 /** What holds for every request: the API's rules are kept whatever the conversation, meaning survives, much of it takes no long. */
 import { describe, expect, test } from 'bun:test'
-import { chatRequest, decodeText, encodeEvents, traits } from '@test/formats/messages/support'
 import fc from 'fast-check'
 import { GatewayError } from '@/chat/error'
 import type { CacheHint, ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
+import { chatRequest, decodeText, encodeEvents, traits } from './support'
 
 const id = fc.constantFrom('a', 'b', 'c|d', '', 'call_1')
 const anyText = fc.oneof(fc.constantFrom('', ' ', 'words'), fc.string())

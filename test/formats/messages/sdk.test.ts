@@ -1,12 +1,12 @@
 /** The real client library against what the encoder writes: its iterator, its stream helper, its errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic, { APIError, PaymentRequiredError } from '@anthropic-ai/sdk'
-import { context, encodeEvents, toSse } from '@test/formats/messages/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse } from '@/chat/response'
 import { unfold } from '@/chat/unfold'
 import { messages } from '@/formats/messages/index'
+import { context, encodeEvents, toSse } from './support'
 
 const usage = { uncached: 10, cacheRead: 4, cacheWrite5m: 2, cacheWrite1h: 1, output: 8, reasoning: 3 }
 const signature = { format: 'generate-content', value: 'AbC=' } as const

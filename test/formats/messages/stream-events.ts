@@ -1,9 +1,9 @@
 /** Events of whole blocks for tests of written streams, and the blocks that a client would gather from what was written. */
 import { expect } from 'bun:test'
-import { dataOf, type encodeEvents } from '@test/formats/messages/support'
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
+import { dataOf, type encodeEvents } from './support'
 
 /** Where an event belongs. */
 export const at = (block: number, choice = 0) => ({ choice, block })

@@ -17,10 +17,12 @@ export const context: AnswerContext = {
   estimatedInputTokens: 21,
 }
 
+/** A file of the recorded conversations of this format. */
 export function readFixture(name: string): string {
   return readFileSync(join(import.meta.dir, '..', '..', 'fixtures', 'messages', name), 'utf8')
 }
 
+/** A target with these quirks. */
 export function traits(...quirks: string[]): TargetTraits {
   return { model: 'upstream-model', maxOutputTokens: 8192, quirks: new Set(quirks) }
 }
@@ -59,6 +61,7 @@ export function decodeChunks(chunks: readonly Uint8Array[]): ChatEvent[] {
   return [...events, ...decoder.end()]
 }
 
+/** The events of a stream that arrives at once. */
 export function decodeText(text: string): ChatEvent[] {
   return decodeChunks([new TextEncoder().encode(text)])
 }
@@ -69,10 +72,12 @@ export function encodeEvents(events: readonly ChatEvent[], changes: Partial<Answ
   return [...events.flatMap((event) => encoder.push(event)), ...encoder.end()]
 }
 
+/** The bytes of these frames, as text. */
 export function toSse(frames: readonly Frame[]): string {
   return frames.map((frame, index) => messages.framing.format(frame, index)).join('')
 }
 
+/** The JSON of each frame. */
 export function dataOf(frames: readonly Frame[]): JsonObject[] {
   return frames.map((frame) => parseJson(frame.data) as JsonObject)
 }

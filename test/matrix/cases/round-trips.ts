@@ -1,8 +1,9 @@
 /** Signed answers, and the history that each provider must see again when the client sends the tools' results. */
-import { answer, USAGE } from '@test/matrix/cases/words'
+
 import type { Answer } from '@test/matrix/types'
 import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
+import { answer, USAGE } from './words'
 
 /**
  * A tool loop. `signedBy` answers the first question; the second is asked of every provider. Call ids are written `ID1`,

@@ -1,6 +1,8 @@
 /** Slots at a provider: free, waited for, given up, and refused at once. */
+
 import { expect, test } from 'bun:test'
 import { manualClock, providerOf } from '@test/routing/world'
+import { peek } from 'bun'
 import { GatewayError } from '@/chat/error'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 
@@ -10,7 +12,8 @@ const two = providerOf('p1', { maxConcurrency: 2 })
 /** What a promise came to by now: its value, or `pending`. */
 async function now<T>(promise: Promise<T>): Promise<T | 'pending'> {
   for (let turn = 0; turn < 5; turn++) await Promise.resolve()
-  return Promise.race([promise, Promise.resolve('pending' as const)])
+  const value = peek(promise)
+  return value === promise ? 'pending' : value
 }
 
 test('hands out as many slots as there are, and each again after its release', () => {
