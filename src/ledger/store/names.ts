@@ -35,8 +35,8 @@ export function checkedId(id: string): string {
 export const metaKey = (shard: number): string => `{l${shard}}:meta`
 /** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
 export const deadlinesKey = (shard: number): string => `{l${shard}}:deadlines`
-/** The shard's usage records that have not reached the history yet. */
-export const eventsKey = (shard: number): string => `{l${shard}}:records`
+/** The shard's usage records that have not reached the history yet, under the name that running stores know them by. */
+export const eventsKey = (shard: number): string => `{l${shard}}:events`
 /** An account's money and status. */
 export const accountKey = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
 /** A key's status, limits, rate-limit state and what it has open. */
