@@ -3,10 +3,13 @@ import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyStatus, LedgerHistory } from '@/ledger/outcomes'
+import { createBatch } from '@/lib/batch'
 import { nano } from '@/lib/money'
 
 /** A paid request waits for this, so a database that hangs must count as down soon. */
 const HISTORY_TIMEOUT_MS = 3_000
+/** After a loss of the store every account is read at its next request: many by one statement, and no more wait than this. */
+const READINGS = { maxKeys: 500, maxQuestions: 2, maxWaiting: 10_000 }
 
 /**
  * Reads the history from `database`. Rejects where it cannot be reached within {@link HISTORY_TIMEOUT_MS}.
@@ -19,26 +22,36 @@ const HISTORY_TIMEOUT_MS = 3_000
 export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIMEOUT_MS): LedgerHistory {
   const { sql } = database
   const bounded = <T>(work: Promise<T>) => withDatabaseDeadline(work, timeoutMs)
-  async function readAccounts(accountIds: string[]): Promise<AccountSnapshot[]> {
-    const rows = await bounded(sql<AccountRow[]>`
-      SELECT id, status, balance_nano, spent_nano, spent_month_nano, spent_month, ledger_seq,
-        to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids
-      FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
-    return rows.map(toAccountSnapshot)
-  }
-  return {
-    async account(accountId) {
-      const [account] = await readAccounts([accountId])
-      return account
+  const askAccount = createBatch<AccountSnapshot>({
+    ...READINGS,
+    async answer(accountIds) {
+      const rows = await bounded(sql<AccountRow[]>`
+        SELECT id, status, balance_nano, spent_nano, spent_month_nano, spent_month, ledger_seq,
+          to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids
+        FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
+      return new Map(rows.map((row) => [row.id, toAccountSnapshot(row)]))
     },
-    accounts: readAccounts,
-    async key(accountId, keyId) {
-      const [row] = await bounded(sql<KeyRow[]>`
-        SELECT status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
+  })
+  const askKey = createBatch<KeySnapshot>({
+    ...READINGS,
+    async answer(keyIds) {
+      const rows = await bounded(sql<KeyRow[]>`
+        SELECT id, account_id, status, requests_per_minute, tokens_per_minute, concurrency, monthly_budget_nano,
           (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at_ms, to_json(allowed_models) AS allowed_models,
           spent_month_nano, spent_month
-        FROM api_keys WHERE id = ${keyId} AND account_id = ${accountId}`)
-      return row && toKeySnapshot(accountId, keyId, row)
+        FROM api_keys WHERE id = ANY(${textArray(keyIds)}::text::text[])`)
+      return new Map(rows.map((row) => [row.id, toKeySnapshot(row)]))
+    },
+  })
+  return {
+    account: (accountId) => bounded(askAccount(accountId)),
+    async accounts(accountIds) {
+      const found = await bounded(Promise.all(accountIds.map(askAccount)))
+      return found.filter((account) => account !== undefined)
+    },
+    async key(accountId, keyId) {
+      const key = await bounded(askKey(keyId))
+      return key?.accountId === accountId ? key : undefined
     },
     async knownRecordIds(recordIds) {
       const rows = await bounded(
@@ -68,6 +81,8 @@ type AccountRow = {
 }
 
 type KeyRow = {
+  id: string
+  account_id: string
   status: KeyStatus
   requests_per_minute: number | null
   tokens_per_minute: number | null
@@ -92,10 +107,10 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
   }
 }
 
-function toKeySnapshot(accountId: string, keyId: string, row: KeyRow): KeySnapshot {
+function toKeySnapshot(row: KeyRow): KeySnapshot {
   return {
-    accountId,
-    keyId,
+    accountId: row.account_id,
+    keyId: row.id,
     status: row.status,
     requestsPerMinute: row.requests_per_minute,
     tokensPerMinute: row.tokens_per_minute,

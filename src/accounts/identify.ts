@@ -1,11 +1,11 @@
 /** From the text of a key to who pays: this process's memory, then the ledger's map, then the history. */
-import { eq } from 'drizzle-orm'
 import { GatewayError } from '@/chat/error'
+import { textArray } from '@/db/array-literal'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
-import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
+import { createBatch } from '@/lib/batch'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { withDeadline } from '@/lib/deadline'
 import { hashKey, isWellFormedKey } from './key-text'
@@ -26,8 +26,11 @@ export type Identify = (keyText: string) => Promise<Payer | undefined>
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
 /** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
 const LEDGER_PATIENCE_MS = 200
-/** Look-ups in the history at once, per process: a flood of made-up keys may not fill the queue to the database. */
-const MAX_HISTORY_LOOKUPS = 32
+/**
+ * Look-ups in the history, per process. After a loss of the ledger's store every key is looked up at once, so they wait for
+ * each other; a flood of made-up keys fills this queue and two connections, and nothing else.
+ */
+const HISTORY_LOOKUPS = { maxKeys: 1_000, maxQuestions: 2, maxWaiting: 10_000 }
 const RETRY_AFTER_SECONDS = 2
 
 /**
@@ -43,21 +46,20 @@ export function createIdentify(
   const { memorySize, timeoutMs } = { ...DEFAULTS, ...options }
   const memory = createBoundedMap<string, Payer>(memorySize)
   const running = new Map<string, Promise<Payer | undefined>>()
-  let historyLookups = 0
+  const askHistory = createBatch<Payer>({
+    ...HISTORY_LOOKUPS,
+    answer: (keyHashes) => withDatabaseDeadline(findInHistory(database, keyHashes), timeoutMs),
+  })
 
   async function lookUp(keyHash: string): Promise<Payer | undefined> {
     const known = await askLedger(keyHash)
     if (known) return known
-    if (historyLookups >= MAX_HISTORY_LOOKUPS) throw unavailable('too many look-ups')
-    historyLookups += 1
     try {
-      const found = await withDatabaseDeadline(findInHistory(database, keyHash), timeoutMs)
+      const found = await withDatabaseDeadline(askHistory(keyHash), timeoutMs)
       if (found) void ledger.rememberKeyHash(keyHash, found).catch(() => undefined)
       return found
     } catch (error) {
       throw unavailable(error)
-    } finally {
-      historyLookups -= 1
     }
   }
 
@@ -80,12 +82,14 @@ export function createIdentify(
   }
 }
 
-async function findInHistory({ db }: Database, keyHash: string): Promise<Payer | undefined> {
-  const [row] = await db
-    .select({ accountId: apiKeys.accountId, keyId: apiKeys.id, status: apiKeys.status })
-    .from(apiKeys)
-    .where(eq(apiKeys.keyHash, keyHash))
-  return row && row.status !== 'deleted' ? { accountId: row.accountId, keyId: row.keyId } : undefined
+type KeyRow = { key_hash: string; account_id: string; id: string }
+
+/** Whose keys these are, by their hashes; deleted keys are nobody's. */
+async function findInHistory({ sql }: Database, keyHashes: readonly string[]): Promise<Map<string, Payer>> {
+  const rows = await sql<KeyRow[]>`
+    SELECT key_hash, account_id, id FROM api_keys
+    WHERE key_hash = ANY(${textArray(keyHashes)}::text::text[]) AND status <> 'deleted'`
+  return new Map(rows.map((row) => [row.key_hash, { accountId: row.account_id, keyId: row.id }]))
 }
 
 function unavailable(cause: unknown): GatewayError {

@@ -1,10 +1,13 @@
 /** The life of an API key, as the history, the ledger and other gateways see it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
+import { until } from '@test/support/until'
+import type { TransactionSql } from 'postgres'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createIdentify } from '@/accounts/identify'
-import { hashKey, isWellFormedKey } from '@/accounts/key-text'
+import { generateKey, hashKey, isWellFormedKey } from '@/accounts/key-text'
 import { GatewayError } from '@/chat/error'
+import { connectDatabase } from '@/db/client'
 import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
@@ -200,6 +203,26 @@ describe('identify', () => {
     }
   })
 
+  test('keeps a flood of made-up keys out of the way of everything else', async () => {
+    const { keyId, key } = await createKey()
+    await fixture.ledger.forgetKeyHash(hashKey(key))
+    const identify = createIdentify(fixture.database, fixture.ledger, SERVICE)
+    const other = connectDatabase(databaseAddress, { maxConnections: 1 })
+    const outcomes = await other.sql.begin(async (connection) => {
+      await connection`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`
+      const flood = Promise.allSettled(Array.from({ length: 14_000 }, () => identify(generateKey(SERVICE))))
+      await until(async () => (await waitingStatements(connection)) > 0, 'the look-ups to wait for the lock')
+      // The pool has four connections: whoever needs one for something else still gets it.
+      expect(await fixture.database.sql`SELECT 1 AS one`).toHaveLength(1)
+      expect(await waitingStatements(connection)).toBeLessThanOrEqual(2)
+      return await flood
+    })
+    const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof GatewayError)
+    expect(refusals).toHaveLength(14_000)
+    await other.close(0)
+    expect(await until(() => identify(key).catch(() => undefined), 'the key to be found')).toEqual({ accountId, keyId })
+  })
+
   test('works through the history while the ledger is down', async () => {
     const { keyId, key } = await createKey()
     const down = () => Promise.reject(new Error('down'))
@@ -207,6 +230,12 @@ describe('identify', () => {
     expect(await createIdentify(fixture.database, ledger, SERVICE)(key)).toEqual({ accountId, keyId })
   })
 })
+
+async function waitingStatements(connection: TransactionSql): Promise<number> {
+  const [row] = await connection<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+  return row?.count ?? 0
+}
 
 async function createKey(): Promise<{ keyId: string; key: string }> {
   const created = await fixture.apiKeys.create({ accountId, name: 'test' })

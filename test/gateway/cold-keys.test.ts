@@ -1,0 +1,62 @@
+/** Keys that this store has never seen, as all are after its loss: each is served, however many come at once. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { chatCompletion } from '@test/support/upstream'
+
+setDefaultTimeout(120_000)
+
+const CUSTOMERS = 300
+const AT_ONCE = 200
+const TOGETHER = 30
+
+let databaseUrl: string
+let lost: TestServer
+let fresh: TestServer
+let customers: Customer[]
+let cold: TestGateway
+
+beforeAll(async () => {
+  databaseUrl = await freshDatabase()
+  ;[lost, fresh] = await Promise.all([startRedis(), startRedis()])
+  const before = await startGateway({ respond: refuse, redisUrl: lost.url, databaseUrl })
+  customers = await eachOf(TOGETHER, Array(CUSTOMERS).fill('1'), (usd: string) => before.customer(usd))
+  await before.stop()
+  cold = await startGateway({
+    respond: () => Response.json(chatCompletion('hello')),
+    redisUrl: fresh.url,
+    databaseUrl,
+    environment: { REDIS_COMMAND_TIMEOUT_MS: '1000' },
+  })
+})
+afterAll(async () => {
+  await cold.stop()
+  await Promise.all([lost.stop(), fresh.stop()])
+})
+
+test('300 keys, 200 at a time: none is refused, and each pays for itself', async () => {
+  const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello.' }] })
+  const answers = await eachOf(AT_ONCE, customers, async ({ key }) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const response = await fetch(`${cold.url}/v1/chat/completions`, { method: 'POST', headers, body })
+    return { status: response.status, text: await response.text() }
+  })
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+  const balances = await Promise.all(customers.map(({ accountId }) => cold.balance(accountId)))
+  expect(new Set(balances.map(({ available }) => 1e9 - available))).toEqual(new Set([20_000]))
+})
+
+function refuse(): Response {
+  return new Response('nobody should ask', { status: 500 })
+}
+
+/** Does `work` for each item in order, as many at once as said. */
+async function eachOf<T, R>(atOnce: number, items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return results
+}
