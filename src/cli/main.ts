@@ -5,8 +5,8 @@ import { GatewayError } from '@/chat/error'
 import { processEnvironment } from '@/config/config'
 import { describeFailure } from '@/db/failure'
 import { createRedactor } from '@/lib/redact'
-import { parseCommand } from './commands'
 import { CommandFailure } from './failure'
+import { parseCommand } from './parse-command'
 import { withServices } from './services'
 
 async function main(args: readonly string[]): Promise<number> {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { catalogSecrets, DEFAULT_LIMITS, loadCatalog } from '@/catalog/catalog'
 import { DEFAULT_TIMEOUTS } from '@/catalog/providers'
 import type { Provider } from '@/catalog/types'
-import { ALL_KEYS, type Json, load, SAMPLE, spoil, variable } from './sample'
+import { ALL_KEYS, type Json, load, SAMPLE, spoil, variable } from './sample-catalog'
 
 const TEXT = JSON.stringify(SAMPLE)
 

@@ -13,7 +13,7 @@ import {
 import { FILE_TOKENS_MAX, IMAGE_TOKENS_MAX, REMOTE_FILE_TOKENS_MAX } from '@/catalog/prompt-parts'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock } from '@/chat/request'
-import { modelOf, prices, requestOf } from './samples'
+import { modelOf, prices, requestOf } from './sample-requests'
 
 const MODEL = modelOf({ base: prices(1, 1), steps: [] }, 1000)
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }

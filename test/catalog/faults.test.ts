@@ -1,6 +1,6 @@
 /** A spoilt catalogue: every mistake is found, all at once, at its place, in words that help. */
 import { describe, expect, test } from 'bun:test'
-import { ALL_KEYS, faultsOf, type Json, SAMPLE, spoil, variable } from './sample'
+import { ALL_KEYS, faultsOf, type Json, SAMPLE, spoil, variable } from './sample-catalog'
 
 const MODEL: Json = { ...SAMPLE.models[1], id: 'svc/gamma' } as unknown as Json
 const list = (...items: unknown[]) => items as Json

@@ -5,7 +5,7 @@ import { inputCost, pricesFor, requestCost, worstCaseCost } from '@/catalog/pric
 import type { Prices, Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { AssertionError } from '@/lib/assert'
-import { arbitraryPricing, prices } from './samples'
+import { arbitraryPricing, prices } from './sample-requests'
 
 const tokens = fc.nat(500_000)
 const usages: fc.Arbitrary<Usage> = fc

@@ -8,7 +8,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { FORMATS } from '@/formats/index'
 import type { JsonObject } from '@/lib/json'
-import { modelOf, prices, requestOf } from './samples'
+import { modelOf, prices, requestOf } from './sample-requests'
 
 function paramOf(request: ChatRequest, models?: Model[]): string | undefined {
   try {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { loadCatalog } from '@/catalog/catalog'
 import { worstCaseCost } from '@/catalog/price'
 import type { Catalog } from '@/catalog/types'
-import { ALL_KEYS, type Json, SAMPLE, spoil, variable } from './sample'
+import { ALL_KEYS, type Json, SAMPLE, spoil, variable } from './sample-catalog'
 
 /** Every place in a JSON value, as dotted paths. */
 function placesOf(value: unknown, prefix = ''): string[] {

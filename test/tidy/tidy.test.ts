@@ -3,15 +3,18 @@ import { describe, expect, test } from 'bun:test'
 import { basename } from 'node:path'
 import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
+import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
 import { checkStyle, MAX_MEDIAN_LINES, median } from './style-rules'
-import { listFiles, readText, readTrees } from './tree'
+import { listFiles, readText, readTrees, TREE_NAMES } from './tree'
 
 const TREES = readTrees()
 const SOURCES = TREES.src
 const BESIDE = [...TREES.faults, ...TREES.bench]
+const PATHS = TREE_NAMES.flatMap(listFiles)
+const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()
 const MEDIAN = median(SOURCES.map((source) => source.lines))
 
@@ -54,6 +57,18 @@ describe('the structure of all trees', () => {
 
   test('the median file of faults/ and bench/ is as short as one of src/', () => {
     expect(median(BESIDE.map((source) => source.lines))).toBeLessThanOrEqual(MAX_MEDIAN_LINES)
+  })
+
+  test('tests stand where their subject stands', () => {
+    expect(format(checkMirror(PATHS))).toEqual([])
+  })
+
+  test('no folder holds more files than one looks through', () => {
+    expect(format(checkDrawers(OURS))).toEqual([])
+  })
+
+  test('no two files of a folder have nearly one name', () => {
+    expect(format(checkNames(OURS))).toEqual([])
   })
 
   test('every export has a taker', () => {

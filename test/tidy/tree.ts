@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path'
 import { readSource, type Source } from './source'
 
 const ROOT = join(import.meta.dir, '..', '..')
-const TREES = ['src', 'test', 'faults', 'bench'] as const
+/** The folders that hold our code. */
+export const TREE_NAMES = ['src', 'test', 'faults', 'bench'] as const
 
-type Tree = (typeof TREES)[number]
+type Tree = (typeof TREE_NAMES)[number]
 
 /** Every file below `folder`, by its path from the project's root, in order. */
 export function listFiles(folder: string): string[] {
@@ -22,7 +23,7 @@ export function readText(path: string): string {
 
 /** The TypeScript of each of our trees. */
 export function readTrees(): Record<Tree, Source[]> {
-  return Object.fromEntries(TREES.map((tree) => [tree, readTree(tree)])) as Record<Tree, Source[]>
+  return Object.fromEntries(TREE_NAMES.map((tree) => [tree, readTree(tree)])) as Record<Tree, Source[]>
 }
 
 function readTree(tree: Tree): Source[] {

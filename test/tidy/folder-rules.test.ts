@@ -1,0 +1,66 @@
+/** The rules of folders against small samples: a test that has lost its subject, a full drawer, a name that is there twice. */
+import { describe, expect, test } from 'bun:test'
+import { checkDrawers, checkMirror, checkNames } from './folder-rules'
+
+describe('the mirror', () => {
+  const paths = [
+    'src/lib/money.ts',
+    'src/console/auth/auth.ts',
+    'test/matrix/cases/words.ts',
+    'test/console/auth/a.test.ts',
+  ]
+
+  test('has a folder of src/ behind each folder of tests', () => {
+    expect(checkMirror([...paths, 'test/lib/money.test.ts', 'test/console/a.test.ts'], ['matrix'])).toEqual([])
+  })
+
+  test.each([['test/money/money.test.ts'], ['test/lib/money/money.test.ts'], ['test/matrices/a.test.ts']])(
+    'shows that %s has none',
+    (path) => {
+      expect(checkMirror([...paths, path], ['matrix'])).toHaveLength(1)
+    },
+  )
+
+  test('has no exception in vain', () => {
+    expect(checkMirror(paths, ['matrix', 'clients'])).toHaveLength(1)
+    expect(checkMirror([...paths, 'src/matrix/a.ts'], ['matrix'])).toHaveLength(1)
+  })
+})
+
+describe('a drawer', () => {
+  const files = (folder: string, count: number) => Array.from({ length: count }, (_, index) => `${folder}/${index}.ts`)
+
+  test('holds 24 files and as many folders as it likes', () => {
+    expect(checkDrawers([...files('src/lib', 24), ...files('src/lib/other', 24)])).toEqual([])
+    expect(checkDrawers(files('src/lib', 25))).toHaveLength(1)
+  })
+
+  test('may be a list', () => {
+    expect(checkDrawers(files('src/db/migrations', 25))).toEqual([])
+    expect(checkDrawers(files('src/db', 25))).toHaveLength(1)
+  })
+})
+
+describe('two names in one folder', () => {
+  test.each([
+    ['normalise.ts', 'normalize.ts'],
+    ['check-request.ts', 'checkRequest.ts'],
+    ['Money.ts', 'money.ts'],
+    ['command.ts', 'commands.ts'],
+    ['colour.ts', 'color.ts'],
+    ['cancelled.ts', 'canceled.ts'],
+    ['sample.test.ts', 'samples.test.ts'],
+  ])('%s and %s are one', (one, other) => {
+    expect(checkNames([`src/lib/${one}`, `src/lib/${other}`])).toHaveLength(1)
+    expect(checkNames([`src/lib/${one}`, `src/db/${other}`])).toEqual([])
+  })
+
+  test.each([
+    ['money.ts', 'money.test.ts'],
+    ['throttle.ts', 'throttle.lua'],
+    ['decode-usage.ts', 'encode-usage.ts'],
+    ['pass.ts', 'passes-on.ts'],
+  ])('%s and %s are two', (one, other) => {
+    expect(checkNames([`src/lib/${one}`, `src/lib/${other}`])).toEqual([])
+  })
+})
