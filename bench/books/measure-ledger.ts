@@ -78,7 +78,7 @@ async function busyAccountBytes(redis: Redis, ledger: ReturnType<typeof createLe
   await ledger.rememberKeyHash(keyHash, payer)
   for (let index = 0; index < RECENT_CHARGES; index++) {
     const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
-    const facts = JSON.stringify(usageRecord({ facts: { requestId: holdId } }).facts)
+    const { facts } = usageRecord({ facts: { requestId: holdId } })
     await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts })
     await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, facts })
   }

@@ -31,7 +31,7 @@ async function resolveAll(stage: Stage<SingleWorld>): Promise<string> {
   const { accountId, keyId } = await stage.customer()
   const payer = { accountId, keyId }
   const holdId = `hold_${crypto.randomUUID().replaceAll('-', '')}`
-  const facts = JSON.stringify(factsOf(holdId))
+  const facts = factsOf(holdId)
   const amount = nano(AMOUNT)
   const reserved = await ledger.reserve({ ...payer, holdId, amount, inputCost: nano(0), tokens: 1, ttlMs: 1, facts })
   stage.expect(reserved.kind === 'reserved', `the reserve said ${reserved.kind}`)

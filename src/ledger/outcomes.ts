@@ -3,7 +3,7 @@
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
-import type { UsageRecord } from './usage-record'
+import type { RequestFacts, UsageRecord } from './usage-record'
 
 export type { Payer } from '@/ledger/store/names'
 export type { AllowedModels } from './allowed-models'
@@ -20,8 +20,8 @@ export type ReserveRequest = Payer & {
   tokens: number
   /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
   ttlMs: number
-  /** What the expire script writes into the usage record if the gateway never comes back: the {@link RequestFacts} as JSON. */
-  facts: string
+  /** What the expire script writes into the usage record if the gateway never comes back. */
+  facts: RequestFacts
   /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
   allowedModels?: AllowedModels
 }
@@ -55,7 +55,14 @@ export type RateLimitState = {
 }
 
 /** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
-export type Renewal = { accountId: string; holdId: string; ttlMs: number; cost: Nano; facts: string; reached: boolean }
+export type Renewal = {
+  accountId: string
+  holdId: string
+  ttlMs: number
+  cost: Nano
+  facts: RequestFacts
+  reached: boolean
+}
 export type RenewOutcome = 'renewed' | 'settled' | 'released' | 'expired' | 'unknown_hold'
 
 export type Settlement = Payer & {
@@ -63,7 +70,7 @@ export type Settlement = Payer & {
   cost: Nano
   /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
   tokens: number
-  facts: string
+  facts: RequestFacts
 }
 
 export type SettleOutcome =

@@ -2,6 +2,7 @@
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { parsePayer } from '@/ledger/store/names'
+import { assert } from '@/lib/assert'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 
@@ -106,7 +107,7 @@ export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope |
 }
 
 /** Reads the JSON of facts, or undefined where any field is missing or of the wrong type. */
-export function parseFacts(text: string): RequestFacts | undefined {
+function parseFacts(text: string): RequestFacts | undefined {
   const value = parseJson(text)
   if (!isJsonObject(value) || !isJsonObject(value.usage)) return undefined
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
@@ -130,21 +131,36 @@ export function parseFacts(text: string): RequestFacts | undefined {
   return isWhole ? (value as unknown as RequestFacts) : undefined
 }
 
+/**
+ * Writes facts as the scripts store them. Their types say the rest; a number that JSON cannot hold, or tokens that nobody can
+ * count, are a bug of the caller, and end here before they make a record that the history refuses.
+ */
+export function factsText(facts: RequestFacts): string {
+  const { status, attempts, startedAtMs, durationMs, firstTokenMs, usage } = facts
+  const isSound =
+    hasUsage(usage) &&
+    [status, attempts, startedAtMs, durationMs].every(Number.isFinite) &&
+    (firstTokenMs === null || Number.isFinite(firstTokenMs))
+  assert(isSound, 'facts with a number that is none')
+  return JSON.stringify(facts)
+}
+
 /** What the list of latest records keeps of the facts: `input tokens|output tokens|model`. */
 export function summaryOf(facts: RequestFacts): string {
   return `${inputTokens(facts.usage)}|${facts.usage.output}|${facts.model}`
 }
 
-function hasUsage(usage: JsonObject): boolean {
-  const names = [
-    'uncached',
-    'cacheRead',
-    'cacheWrite5m',
-    'cacheWrite1h',
-    'output',
-    'reasoning',
-  ] satisfies (keyof Usage)[]
-  return names.every((name) => Number.isSafeInteger(usage[name]) && Number(usage[name]) >= 0)
+const TOKEN_CLASSES = [
+  'uncached',
+  'cacheRead',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'output',
+  'reasoning',
+] satisfies (keyof Usage)[]
+
+function hasUsage(usage: Usage | JsonObject): boolean {
+  return TOKEN_CLASSES.every((name) => Number.isSafeInteger(usage[name]) && Number(usage[name]) >= 0)
 }
 
 function fieldMap(fields: readonly string[]): Map<string, string> {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, redisUrl, startPostgres } from '@test/support/stores'
 import { until } from '@test/support/until'
+import { usageRecord } from '@test/usage/sample-records'
 import type { TransactionSql } from 'postgres'
 import { createApiKeys } from '@/accounts/api-keys'
 import { createIdentify } from '@/accounts/identify'
@@ -246,6 +247,6 @@ async function createKey(): Promise<{ keyId: string; key: string }> {
 async function reserve(keyId: string) {
   return await fixture.ledger.reserve({
     ...{ accountId, keyId, holdId: `hold_${keyId}`, amount: nano(0), inputCost: nano(0) },
-    ...{ tokens: 1, ttlMs: 60_000, facts: '' },
+    ...{ tokens: 1, ttlMs: 60_000, facts: usageRecord().facts },
   })
 }

@@ -29,7 +29,7 @@ test('every call works on every shard, many at once', async () => {
   const holds = payers.map((payer) => request(payer, 100, { inputCost: nano(3) }))
   const reserved = await Promise.all(holds.map((hold) => bench.ledger.reserve(hold)))
   expect(reserved.every((outcome) => outcome.kind === 'reserved')).toBe(true)
-  const progress = { ttlMs: 1_000, cost: nano(5), facts: JSON.stringify(FACTS), reached: true }
+  const progress = { ttlMs: 1_000, cost: nano(5), facts: FACTS, reached: true }
   const renewals = holds.map(({ accountId, holdId }) => ({ accountId, holdId, ...progress }))
   expect(new Set(await bench.ledger.renew(renewals))).toEqual(new Set(['renewed']))
   const thirds = [0, 1, 2].map((part) => holds.filter((_, index) => index % 3 === part))

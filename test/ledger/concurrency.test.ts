@@ -54,7 +54,7 @@ describe('one hold, resolved by everybody at once', () => {
       const payer = await benches[0].fund(1_000)
       const hold = request(payer, 100, { inputCost: nano(5) })
       await benches[0].ledger.reserve(hold)
-      const progress = { cost: nano(20), facts: JSON.stringify(FACTS), reached: true }
+      const progress = { cost: nano(20), facts: FACTS, reached: true }
       await benches[0].ledger.renew([{ ...payer, holdId: hold.holdId, ttlMs: 1_000, ...progress }])
       await passDeadline(benches[0].redis, hold)
       const work = Array.from(

@@ -141,7 +141,7 @@ describe('a store out of memory', () => {
     await bench.redis.config('SET', 'maxmemory', '1')
     try {
       await expect(bench.ledger.reserve(request(payer, 1))).rejects.toMatchObject(unavailable)
-      const progress = { ttlMs: 1_000, cost: nano(10), facts: JSON.stringify(FACTS), reached: true }
+      const progress = { ttlMs: 1_000, cost: nano(10), facts: FACTS, reached: true }
       expect(await bench.ledger.renew([{ ...payer, holdId: holds[2].holdId, ...progress }])).toEqual(['renewed'])
       expect(await bench.ledger.settle(settlement(holds[0], 40))).toMatchObject({ kind: 'settled' })
       expect(await bench.ledger.release(holds[1])).toBe('released')

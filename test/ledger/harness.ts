@@ -96,7 +96,7 @@ export function createBench(redis: RedisClient, limits = LIMITS, history = creat
 /** A reserve of `amount` with a hold id of its own. */
 export function request(payer: Payer, amount: number, changes: Partial<ReserveRequest> = {}): ReserveRequest {
   const base = { ...payer, holdId: randomId('hold'), amount: nano(amount), inputCost: nano(Math.min(1, amount)) }
-  return { ...base, tokens: 100, ttlMs: 60_000, facts: '', ...changes }
+  return { ...base, tokens: 100, ttlMs: 60_000, facts: FACTS, ...changes }
 }
 
 /** The settlement of a reserved request. */
@@ -106,7 +106,7 @@ export function settlement(
   changes: Partial<Settlement> = {},
 ): Settlement {
   const { accountId, keyId, holdId } = hold
-  return { accountId, keyId, holdId, cost: nano(cost), tokens: 25, facts: JSON.stringify(FACTS), ...changes }
+  return { accountId, keyId, holdId, cost: nano(cost), tokens: 25, facts: FACTS, ...changes }
 }
 
 /** Makes a hold's deadline lie `agoMs` in the past. */

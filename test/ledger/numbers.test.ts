@@ -175,7 +175,7 @@ describe('a malformed number reaches no balance', () => {
       await expect(bench.ledger.reserve({ ...fresh, ttlMs: bad })).rejects.toThrow('out of range')
       await expect(bench.ledger.settle({ ...settlement(hold, 1), cost: amount })).rejects.toThrow('out of range')
       await expect(bench.ledger.settle({ ...settlement(hold, 1), tokens: bad })).rejects.toThrow('out of range')
-      const renewal = { ...hold, cost: amount, facts: JSON.stringify(FACTS), reached: true }
+      const renewal = { ...hold, cost: amount, facts: FACTS, reached: true }
       await expect(bench.ledger.renew([renewal])).rejects.toThrow('out of range')
       await expect(bench.ledger.setKeyState(keyState(hold, { concurrency: bad }))).rejects.toThrow('LEDGER')
       if (bad === -1) continue
@@ -194,13 +194,14 @@ describe('a malformed number reaches no balance', () => {
     }
   })
 
-  test('nor does facts that are none: neither settled nor renewed', async () => {
+  test('nor do facts that the history would refuse: neither settled nor renewed', async () => {
     const before = await snapshot(bench.redis, hold.accountId)
-    for (const facts of ['', '{}', '[]', 'x', JSON.stringify({ ...FACTS, usage: { ...FACTS.usage, output: -1 } })]) {
-      await expect(bench.ledger.settle(settlement(hold, 1, { facts }))).rejects.toThrow('whole set of facts')
-      await expect(bench.ledger.renew([{ ...hold, cost: nano(1), facts, reached: true }])).rejects.toThrow(
-        'whole set of facts',
-      )
+    const usages = [-1, 0.5, Number.NaN, 2 ** 53].map((output) => ({ usage: { ...FACTS.usage, output } }))
+    for (const bad of [...usages, { durationMs: Number.NaN }, { firstTokenMs: Number.POSITIVE_INFINITY }]) {
+      const facts = { ...FACTS, ...bad }
+      const progress = { ...hold, ttlMs: 1_000, cost: nano(1), facts, reached: true }
+      await expect(bench.ledger.settle(settlement(hold, 1, { facts }))).rejects.toThrow('a number that is none')
+      await expect(bench.ledger.renew([progress])).rejects.toThrow('a number that is none')
     }
     expect(await snapshot(bench.redis, hold.accountId)).toEqual(before)
   })

@@ -134,7 +134,7 @@ async function perform(world: World, chosen: Operation): Promise<void> {
       const { payer, holdId } = holdOf(world, chosen)
       const { accountId } = payer
       const { isReached, ttlMs: ttl } = chosen
-      const renewal = { accountId, holdId, ttlMs: ttl, cost: nano(chosen.cost), facts: JSON.stringify(FACTS) }
+      const renewal = { accountId, holdId, ttlMs: ttl, cost: nano(chosen.cost), facts: FACTS }
       const expected = renew(accountOf(world, payer), holdId, ttl, chosen.cost, isReached)
       expect(await bench.ledger.renew([{ ...renewal, reached: isReached }])).toEqual([expected])
       return
@@ -144,7 +144,7 @@ async function perform(world: World, chosen: Operation): Promise<void> {
       const { force } = chosen
       const settlement = { ...payer, holdId, cost: nano(chosen.cost), tokens: chosen.tokens }
       const expected = settle(accountOf(world, payer), settlement, force)
-      const outcome = await bench.ledger.settle({ ...settlement, facts: JSON.stringify(FACTS) }, { force })
+      const outcome = await bench.ledger.settle({ ...settlement, facts: FACTS }, { force })
       expect(outcome).toMatchObject(expected)
       return
     }

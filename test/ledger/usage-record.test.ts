@@ -1,6 +1,6 @@
 /** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
 import { describe, expect, test } from 'bun:test'
-import { parseFacts, parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
+import { parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { FACTS } from './harness'
 
@@ -60,25 +60,27 @@ describe('parseUsageRecord', () => {
   })
 })
 
-describe('parseFacts', () => {
-  test('reads whole facts', () => {
-    expect(parseFacts(JSON.stringify(FACTS))).toEqual(FACTS)
-    expect(parseFacts(JSON.stringify({ ...FACTS, firstTokenMs: null, flags: ['clamped'] }))).toBeDefined()
+describe('the facts of an entry', () => {
+  const factsIn = (facts: object) => parseUsageRecord(entry({ record: JSON.stringify(facts) }))?.facts
+
+  test('are read whole', () => {
+    expect(factsIn(FACTS)).toEqual(FACTS)
+    expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
     expect(summaryOf(FACTS)).toBe('18|7|svc/alpha')
   })
 
-  test.each(Object.keys(FACTS))('refuses one without %s', (name) => {
+  test.each(Object.keys(FACTS))('are refused without %s', (name) => {
     const { [name as keyof typeof FACTS]: _, ...rest } = FACTS
-    expect(parseFacts(JSON.stringify(rest))).toBeUndefined()
+    expect(factsIn(rest)).toBeUndefined()
     for (const bad of [{}, [], [[]], 'x', -0.5]) {
       const isFine = name === 'flags' ? JSON.stringify(bad) === '[]' : typeof bad === typeof FACTS[name as 'model']
-      if (!isFine) expect(parseFacts(JSON.stringify({ ...FACTS, [name]: bad }))).toBeUndefined()
+      if (!isFine) expect(factsIn({ ...FACTS, [name]: bad })).toBeUndefined()
     }
   })
 
-  test.each(Object.keys(FACTS.usage))('refuses a usage whose %s is no count', (name) => {
+  test.each(Object.keys(FACTS.usage))('are refused with a usage whose %s is no count', (name) => {
     for (const bad of [-1, 0.5, 2 ** 53, null, '1', undefined]) {
-      expect(parseFacts(JSON.stringify({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } }))).toBeUndefined()
+      expect(factsIn({ ...FACTS, usage: { ...FACTS.usage, [name]: bad } })).toBeUndefined()
     }
   })
 })

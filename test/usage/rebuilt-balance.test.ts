@@ -81,7 +81,7 @@ async function chargeTorn(): Promise<void> {
 
 async function charge(): Promise<void> {
   const hold = { ...payer, holdId: randomId('hold') }
-  const facts = JSON.stringify(usageRecord({ holdId: hold.holdId }).facts)
+  const { facts } = usageRecord({ holdId: hold.holdId })
   const request = { amount: nano(COST), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts }
   expect(await ledger.reserve({ ...hold, ...request })).toMatchObject({ kind: 'reserved' })
   expect(await ledger.settle({ ...hold, cost: nano(COST), tokens: 10, facts })).toMatchObject({ kind: 'settled' })

@@ -121,7 +121,7 @@ async function reserve(name: string, amount: number): Promise<string> {
   const holdId = `${name.replaceAll(' ', '_')}_${keyId}`
   const outcome = await fixture.ledger.reserve({
     ...{ accountId, keyId, holdId, amount: nano(amount), inputCost: nano(0) },
-    ...{ tokens: 1, ttlMs: 60_000, facts: '' },
+    ...{ tokens: 1, ttlMs: 60_000, facts: usageRecord().facts },
   })
   expect(outcome.kind).toBe('reserved')
   return holdId
@@ -129,7 +129,7 @@ async function reserve(name: string, amount: number): Promise<string> {
 
 async function settle(name: string, cost: number): Promise<void> {
   const holdId = await reserve(name, cost)
-  const facts = JSON.stringify(usageRecord().facts)
+  const { facts } = usageRecord()
   const outcome = await fixture.ledger.settle({ accountId, keyId, holdId, cost: nano(cost), tokens: 1, facts })
   expect(outcome.kind).toBe('settled')
 }

@@ -77,7 +77,7 @@ export async function withHold(
       holdId,
       cost: charge.cost,
       tokens: tokens + charge.usage.output,
-      facts: JSON.stringify(facts(charge)),
+      facts: facts(charge),
     }
     deps.crashPoint('settling')
     await deps.settler.resolve({ kind: 'settle', settlement })
@@ -120,14 +120,7 @@ function renewalOf(
 ): () => Renewal {
   return () => {
     const { cost, facts } = progress()
-    return {
-      accountId: payer.accountId,
-      holdId,
-      ttlMs,
-      cost,
-      facts: JSON.stringify(facts),
-      reached: true,
-    }
+    return { accountId: payer.accountId, holdId, ttlMs, cost, facts, reached: true }
   }
 }
 
@@ -165,7 +158,7 @@ async function reserveOnce(
       inputCost: size.inputCost,
       tokens: size.rateTokens,
       ttlMs: deps.holdTtlMs,
-      facts: JSON.stringify(facts),
+      facts,
       allowedModels,
     })
   } catch (cause) {

@@ -5,8 +5,7 @@ import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkedId, deadlinesKey, holdKey, shardOf } from '@/ledger/store/names'
 import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
-import { parseFacts } from '@/ledger/usage-record'
-import { assert } from '@/lib/assert'
+import { factsText } from '@/ledger/usage-record'
 
 /** Holds in one script: bounds how long it keeps the store busy. */
 const BATCH_SIZE = 200
@@ -34,12 +33,11 @@ function inBatches(indexes: readonly number[]): number[][] {
 }
 
 function renewalArguments(renewal: Renewal): string[] {
-  assert(!renewal.reached || parseFacts(renewal.facts), 'a renewal of a reached upstream carries a whole set of facts')
   return [
     checkedId(renewal.accountId),
     integerText(renewal.ttlMs, 'time to live', 1, MAX_TTL_MS),
     amountText(renewal.cost, 'cost'),
     renewal.reached ? '1' : '0',
-    renewal.facts,
+    factsText(renewal.facts),
   ]
 }

@@ -15,6 +15,7 @@ import {
   wordOf,
 } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
+import { factsText } from '@/ledger/usage-record'
 
 /** Holds credit for one request. One round trip, unless the account or the key has to be loaded first. */
 export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
@@ -55,7 +56,7 @@ function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest
     integerText(request.inputCost, 'input cost', 0, request.amount),
     integerText(request.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
     integerText(request.ttlMs, 'time to live', 1, MAX_TTL_MS),
-    request.facts,
+    factsText(request.facts),
     defaultLimits.requestsPerMinute,
     defaultLimits.tokensPerMinute,
     defaultLimits.concurrency,

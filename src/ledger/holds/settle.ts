@@ -16,21 +16,19 @@ import {
 } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import { parseFacts, RECORD_FLAGS, type RequestFacts, summaryOf } from '@/ledger/usage-record'
-import { assert } from '@/lib/assert'
+import { factsText, RECORD_FLAGS, summaryOf } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
-  const facts = parseFacts(settlement.facts)
-  assert(facts, 'a settlement carries a whole set of facts')
+  const args = settleArguments(settlement)
   /** The load of the account in which a lost hold was found to be charged nowhere. */
   let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await runSettle(deps, settlement, facts, searched))
+    const reply = listOf(await runSettle(deps, settlement, [...args, searched]))
     const kind = wordOf(reply[0])
     const isLost = kind === 'unknown_hold' && force
-    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement, facts)
+    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement)
     searched = isLost ? wordOf(reply[1]) : ''
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
@@ -39,22 +37,27 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-function runSettle(deps: LedgerDeps, settlement: Settlement, facts: RequestFacts, searched: string): Promise<unknown> {
+function runSettle(deps: LedgerDeps, settlement: Settlement, args: string[]): Promise<unknown> {
   const { accountId, holdId } = settlement
   const shard = shardOf(accountId)
   const keys = [
     ...[holdKey(accountId, holdId), accountKey(accountId), apiKeyKey(settlement)],
     ...[deadlinesKey(shard), eventsKey(shard), recentKey(accountId)],
   ]
-  return deps.runner.run(SCRIPTS.settle, keys, [
+  return deps.runner.run(SCRIPTS.settle, keys, args)
+}
+
+/** All but the last: which load of the account was searched for the charge. */
+function settleArguments(settlement: Settlement): string[] {
+  const { holdId, cost, tokens, facts } = settlement
+  return [
     payerText(settlement),
     holdId,
-    amountText(settlement.cost, 'cost'),
-    integerText(settlement.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
-    settlement.facts,
+    amountText(cost, 'cost'),
+    integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
+    factsText(facts),
     summaryOf(facts),
-    searched,
-  ])
+  ]
 }
 
 /**
@@ -71,11 +74,11 @@ async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): P
   return true
 }
 
-function readOutcome(reply: ReplyItem[], settlement: Settlement, facts: RequestFacts): SettleOutcome {
+function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome {
   const kind = wordOf(reply[0]) as SettleOutcome['kind']
   if (kind !== 'settled' && kind !== 'late') return { kind }
   const words = wordOf(reply[4]).split(',')
-  const { accountId, keyId, holdId } = settlement
+  const { accountId, keyId, holdId, facts } = settlement
   const record = {
     ...{ holdId, accountId, keyId, facts },
     ...{ seq: integerOf(reply[1]), atMs: integerOf(reply[2]) },

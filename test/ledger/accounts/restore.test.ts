@@ -1,6 +1,6 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
 import { keyState } from '@test/ledger/memory-history'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import {
@@ -173,7 +173,7 @@ describe('a store that came back', () => {
     await bench.history.flush(bench.redis, [accountId])
     for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
     await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
-    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', settlement(hold, 1).facts)
+    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
     await passDeadline(bench.redis, hold)
     await bench.ledger.expireDue(100)
     await loseConfirmation(accountId)

@@ -38,7 +38,7 @@ function renewal(hold: ReserveRequest, cost: number, changes: Partial<Renewal> =
     holdId,
     ttlMs: 60_000,
     cost: nano(cost),
-    facts: JSON.stringify(FACTS),
+    facts: FACTS,
     reached: true,
     ...changes,
   }
@@ -86,7 +86,7 @@ describe('renew', () => {
 describe('expire', () => {
   test('charges nothing where the upstream was never reached, and leaves no usage record', async () => {
     const hold = await reserved(400, 100)
-    await bench.ledger.renew([renewal(hold, 0, { reached: false, facts: '' })])
+    await bench.ledger.renew([renewal(hold, 0, { reached: false })])
     expect(await expire(hold)).toBe(0)
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({
       ...{ available: nano(1_000), held: nano(0), spent: nano(0), seq: 0 },

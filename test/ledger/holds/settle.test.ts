@@ -89,7 +89,7 @@ describe('settle', () => {
   test('corrects an expired hold by the difference, up or down, once', async () => {
     for (const cost of [90, 20]) {
       const hold = await reserved(1_000, 400)
-      const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, facts: JSON.stringify(FACTS) }
+      const progress = { accountId: hold.accountId, holdId: hold.holdId, ttlMs: 1_000, facts: FACTS }
       await bench.ledger.renew([{ ...progress, cost: nano(60), reached: true }])
       await passDeadline(bench.redis, hold)
       const expired = await bench.ledger.expireDue(100)
@@ -171,7 +171,7 @@ describe('settle', () => {
     const holds = Array.from({ length: 73 }, () => request(payer, 10))
     for (const [index, hold] of holds.entries()) {
       await bench.ledger.reserve(hold)
-      const facts = JSON.stringify({ ...FACTS, model: `svc/a|b|${index}` })
+      const facts = { ...FACTS, model: `svc/a|b|${index}` }
       await bench.ledger.settle(settlement(hold, index % 10, { facts }))
     }
     const recent = await bench.ledger.recentRecords(payer.accountId, 50)
