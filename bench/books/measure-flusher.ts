@@ -3,7 +3,7 @@ import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
 import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
-import { eventsKey, shardOf } from '@/ledger/store/names'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
 import { createFlusher } from '@/usage/flusher'
 import { accountIdOf, keyIdOf, type Size, type Stores } from './fill'
@@ -57,7 +57,7 @@ async function fillStreams(redisUrl: string, accounts: number): Promise<void> {
         atMs: nowMs,
         facts: { requestId: holdId },
       })
-      pipeline.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(record))
+      pipeline.xadd(recordsName(shardOf(accountId)), '*', ...streamFields(record))
     }
     await pipeline.exec()
   }

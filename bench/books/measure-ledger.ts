@@ -8,7 +8,7 @@ import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import { createLedger } from '@/ledger/ledger'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
-import { accountKey, apiKeyKey, creditedKey, keyHashKey, recentKey } from '@/ledger/store/names'
+import { accountName, creditedName, keyHashName, keyName, recentName } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
 import { nano } from '@/lib/money'
 import { accountIdOf, keyIdOf, type Stores } from './fill'
@@ -84,11 +84,11 @@ async function busyAccountBytes(redis: Redis, ledger: ReturnType<typeof createLe
   }
   const { accountId } = payer
   const names = [
-    accountKey(accountId),
-    apiKeyKey(payer),
-    recentKey(accountId),
-    creditedKey(accountId),
-    keyHashKey(keyHash),
+    accountName(accountId),
+    keyName(payer),
+    recentName(accountId),
+    creditedName(accountId),
+    keyHashName(keyHash),
   ]
   const sizes = await Promise.all(names.map((name) => redis.memory('USAGE', name)))
   return sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0)

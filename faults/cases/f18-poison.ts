@@ -5,7 +5,7 @@ import type { SingleWorld } from '@faults/world/world'
 import { until } from '@test/support/until'
 import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { ZERO_USAGE } from '@/chat/usage'
-import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 
 /** No record at all, a record without money, JSON that ends too early, and a moment that no calendar has. */
 const POISON: readonly (readonly string[])[] = [
@@ -31,7 +31,7 @@ export const f18: Fault = {
     const before = gateways.flatMap((gateway) => gateway.lines('usage_record_dead_lettered')).length
     await stage.inject(async () => {
       for (const fields of POISON) {
-        await bank.redis.xadd(eventsKey(stage.random.integer(0, SHARD_COUNT - 1)), '*', ...fields)
+        await bank.redis.xadd(recordsName(stage.random.integer(0, SHARD_COUNT - 1)), '*', ...fields)
       }
       await chargeAbsurdly(stage)
     })
@@ -54,6 +54,6 @@ async function chargeAbsurdly({ world }: Stage<SingleWorld>): Promise<void> {
   const { accountId, keyId } = await world.bank.customer(1)
   for (const holdId of ABSURD) {
     const record = usageRecord({ holdId, accountId, keyId, cost: 0, facts: { usage: ABSURD_USAGE } })
-    await world.bank.redis.xadd(eventsKey(shardOf(accountId)), '*', ...streamFields(record))
+    await world.bank.redis.xadd(recordsName(shardOf(accountId)), '*', ...streamFields(record))
   }
 }

@@ -1,6 +1,6 @@
 /** Looks at balances ten times a second while a fault is on: a moment below zero counts, even if it is over at the end. */
 import type { RedisClient } from '@/ledger/store/connection'
-import { accountKey } from '@/ledger/store/names'
+import { accountName } from '@/ledger/store/names'
 
 export interface Sampler {
   watch(accountId: string): void
@@ -21,7 +21,9 @@ export function startSampler(redis: RedisClient): Sampler {
 
   async function sample(): Promise<void> {
     const ids = [...accounts]
-    const rows = await Promise.all(ids.map((id) => redis.hmget(accountKey(id), 'available', 'overrun').catch(() => [])))
+    const rows = await Promise.all(
+      ids.map((id) => redis.hmget(accountName(id), 'available', 'overrun').catch(() => [])),
+    )
     for (const [index, [available, overrun]] of rows.entries()) {
       if (available === undefined || available === null) continue
       samples++

@@ -12,7 +12,7 @@ import { release, reserve } from '@/ledger/holds/reserve'
 import { settle } from '@/ledger/holds/settle'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch'
-import { deadlinesKey, eventsKey, shardOf } from '@/ledger/store/names'
+import { deadlinesName, recordsName, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import { type LedgerDeps, sumOverShards } from './deps'
@@ -114,8 +114,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       await verifyEpoch(redis, runner)
     },
     onStoreReturn: (listener) => deps.epoch.onReturn(listener),
-    openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesKey(shard))),
-    unsyncedRecordCount: () => sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard))),
+    openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesName(shard))),
+    unsyncedRecordCount: () => sumOverShards(runner, (shard) => redis.xlen(recordsName(shard))),
   }
 }
 

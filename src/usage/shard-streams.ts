@@ -1,7 +1,7 @@
 /** The 64 streams of usage records, read as one consumer group by any number of workers, on one Redis or on a cluster. */
 import { Cluster } from 'ioredis'
 import type { RedisClient } from '@/ledger/store/connection'
-import { CONSUMER_GROUP, eventsKey, metaKey, SHARD_COUNT } from '@/ledger/store/names'
+import { CONSUMER_GROUP, metaName, recordsName, SHARD_COUNT } from '@/ledger/store/names'
 import { randomBase62 } from '@/lib/ids'
 
 /** One entry of one shard's stream; `fields` alternates names and values. */
@@ -45,7 +45,7 @@ type RawEntry = [id: string, fields: string[] | null]
 export function createShardStreams(redis: RedisClient): ShardStreams {
   const shards: Shard[] = Array.from({ length: SHARD_COUNT }, (_, shard) => ({
     shard,
-    key: eventsKey(shard),
+    key: recordsName(shard),
     wasActive: false,
     retryAtMs: 0,
   }))
@@ -53,7 +53,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
   const epochs = new Map<number, string | null>()
 
   async function read(shard: Shard, command: (shard: Shard) => Promise<RawEntry[]>): Promise<RawEntry[]> {
-    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await redis.hget(metaKey(shard.shard), 'epoch'))
+    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await redis.hget(metaName(shard.shard), 'epoch'))
     return withGroup(redis, shard.key, () => command(shard))
   }
 
@@ -111,7 +111,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       return failed?.reason
     },
     async deliveryCount({ shard, id }) {
-      const pending = await redis.xpending(eventsKey(shard), CONSUMER_GROUP, id, id, 1).catch(() => [])
+      const pending = await redis.xpending(recordsName(shard), CONSUMER_GROUP, id, id, 1).catch(() => [])
       const [entry] = pending as [string, string, number, number][]
       return entry?.[3] ?? 0
     },
@@ -141,20 +141,20 @@ async function acknowledgeShard(
   shard: number,
   entries: readonly StreamEntry[],
 ): Promise<void> {
-  const key = eventsKey(shard)
+  const key = recordsName(shard)
   const ids = entries.map((entry) => entry.id)
   const answers = await redis
     .multi()
     .xack(key, CONSUMER_GROUP, ...ids)
     .xdel(key, ...ids)
-    .hget(metaKey(shard), 'epoch')
+    .hget(metaName(shard), 'epoch')
     .exec()
   const failure = answers?.find(([error]) => error !== null)
   if (!answers || failure) throw failure?.[0] ?? new Error('the acknowledgement was not executed')
   const [, [, deleted] = [], [, epoch] = []] = answers
   if (deleted === ids.length || epoch === epochs.get(shard)) return
   epochs.delete(shard)
-  await redis.hset(metaKey(shard), 'epoch', randomBase62(EPOCH_CHARS))
+  await redis.hset(metaName(shard), 'epoch', randomBase62(EPOCH_CHARS))
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */

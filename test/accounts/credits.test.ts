@@ -6,7 +6,7 @@ import { logRecorder } from '@test/usage/log-recorder'
 import { createCredits } from '@/accounts/credits'
 import { createOutboxWorker } from '@/accounts/outbox'
 import type { Ledger } from '@/ledger/ledger'
-import { accountKey, creditedKey } from '@/ledger/store/names'
+import { accountName, creditedName } from '@/ledger/store/names'
 import { MAX_NANO, nano } from '@/lib/money'
 import { type Fixture, openFixture, silentLogger } from './fixture'
 import { createTestAccount } from './test-account'
@@ -126,8 +126,8 @@ describe('the outbox', () => {
   test('asks a second time, and so restores what a store lost that went back in time', async () => {
     await fixture.credits.addCredit({ accountId, amount: TEN, reference: 'lost' })
     const entry = await fixture.database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
-    await fixture.redis.srem(creditedKey(accountId), entry[0]?.id)
-    await fixture.redis.hincrby(accountKey(accountId), 'available', -TEN)
+    await fixture.redis.srem(creditedName(accountId), entry[0]?.id)
+    await fixture.redis.hincrby(accountName(accountId), 'available', -TEN)
     const log = logRecorder()
     const worker = createOutboxWorker(fixture.database, fixture.ledger, log.logger, { confirmAfterSeconds: 0 })
     await worker.runOnce()
@@ -143,6 +143,6 @@ async function balances() {
       (SELECT count(*) FROM ledger_entries WHERE account_id = a.id) AS entries,
       (SELECT count(*) FROM credit_outbox WHERE account_id = a.id AND applied_at IS NULL) AS pending
     FROM accounts a WHERE id = ${accountId}`
-  const fields = await fixture.redis.hget(accountKey(accountId), 'available')
+  const fields = await fixture.redis.hget(accountName(accountId), 'available')
   return { ledger: Number(fields ?? 0), history: row?.history, entries: row?.entries, pending: row?.pending }
 }

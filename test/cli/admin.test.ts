@@ -10,7 +10,7 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { isWellFormedKey } from '@/accounts/key-text'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
-import { accountKey } from '@/ledger/store/names'
+import { accountName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 
 setDefaultTimeout(120_000)
@@ -92,7 +92,7 @@ describe('the life of a customer, by commands', () => {
   test('ledger check and rebuild: damage is found, named, mended', async () => {
     const sound = await succeed('ledger check')
     expect(sound.json).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 0, unsyncedRecords: 0 })
-    await fixture.redis.hincrby(accountKey(accountId), 'available', 77)
+    await fixture.redis.hincrby(accountName(accountId), 'available', 77)
     const damaged = await run(['ledger', 'check'], stores)
     expect(damaged).toMatchObject({
       code: 1,

@@ -5,7 +5,7 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
 import { slotOf } from '@/ledger/store/cluster-slot'
-import { metaKey } from '@/ledger/store/names'
+import { metaName } from '@/ledger/store/names'
 
 const SLOT_COUNT = 16_384
 const PASSWORD = 'cluster'
@@ -45,14 +45,14 @@ export async function startCluster(count: number): Promise<TestCluster> {
   await Promise.all(nodes.map((node) => meet(node, nodes[0] as ClusterNode)))
   await isWhole(nodes, count)
   const ownerOf = async (shard: number) => {
-    const id = await ownerId(nodes, slotOf(metaKey(shard)))
+    const id = await ownerId(nodes, slotOf(metaName(shard)))
     return nodes.find((node) => node.id === id) as ClusterNode
   }
   return {
     nodes,
     url: nodes.map((node) => `redis://:${PASSWORD}@${node.host}:${node.port}`).join(','),
     ownerOf,
-    moveShard: async (shard, target) => moveSlot(nodes, slotOf(metaKey(shard)), await ownerOf(shard), target),
+    moveShard: async (shard, target) => moveSlot(nodes, slotOf(metaName(shard)), await ownerOf(shard), target),
     async addReplica(of) {
       const node = await startNode()
       await meet(node, of)

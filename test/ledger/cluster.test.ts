@@ -4,7 +4,7 @@ import { until } from '@test/support/until'
 import { checkLedger } from '@/ledger/check/check'
 import type { Payer } from '@/ledger/outcomes'
 import { slotOf } from '@/ledger/store/cluster-slot'
-import { deadlinesKey, holdMember, metaKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { deadlinesName, holdMember, metaName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
 import { type Bench, connect, createBench, FACTS, request, settlement } from './harness'
@@ -36,7 +36,8 @@ test('every call works on every shard, many at once', async () => {
   const settled = await Promise.all((thirds[0] ?? []).map((hold) => bench.ledger.settle(settlement(hold, 40))))
   expect(settled.every((outcome) => outcome.kind === 'settled')).toBe(true)
   for (const hold of thirds[1] ?? []) expect(await bench.ledger.release(hold)).toBe('released')
-  for (const hold of thirds[2] ?? []) await bench.redis.zadd(deadlinesKey(shardOf(hold.accountId)), 1, holdMember(hold))
+  for (const hold of thirds[2] ?? [])
+    await bench.redis.zadd(deadlinesName(shardOf(hold.accountId)), 1, holdMember(hold))
   expect(await bench.ledger.expireDue(100)).toHaveLength(20)
   expect(await bench.ledger.openHoldCount()).toBe(0)
   expect(await bench.ledger.unsyncedRecordCount()).toBe(40)
@@ -86,7 +87,7 @@ test('a slot that two nodes send to each other holds up no other, and is found w
     return shardOf(payer.accountId) === shard && payer
   }, 'an account of that shard')
   await bench.ledger.reserve(request(stray, 1))
-  const slot = slotOf(metaKey(shard))
+  const slot = slotOf(metaName(shard))
   const owner = await cluster.ownerOf(shard)
   const other = cluster.nodes.find((node) => node !== owner) as ClusterNode
   const names = (await owner.admin.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[]

@@ -1,6 +1,6 @@
 /** Credit: exactly once per ledger entry, for ever, also when it races with the account's first load. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { accountKey, creditedKey } from '@/ledger/store/names'
+import { accountName, creditedName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { MAX_NANO, nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, snapshot } from './harness'
@@ -28,14 +28,14 @@ test('adds money once, however often and from however many clients it comes', as
     { kind: 'credited', available: nano(150) },
   ])
   expect(outcomes.filter((outcome) => outcome.kind === 'exists')).toHaveLength(49)
-  expect(await bench.redis.pttl(creditedKey(accountId))).toBe(-1)
+  expect(await bench.redis.pttl(creditedName(accountId))).toBe(-1)
 })
 
 test('takes money back, even below zero, and remembers by how much', async () => {
   const payer = await bench.fund(100)
   await bench.ledger.reserve(request(payer, 80))
   expect(await bench.ledger.credit(entry(payer.accountId, -70))).toEqual({ kind: 'credited', available: nano(-50) })
-  expect(await bench.redis.hget(accountKey(payer.accountId), 'overrun')).toBe('70')
+  expect(await bench.redis.hget(accountName(payer.accountId), 'overrun')).toBe('70')
   expect(await bench.ledger.credit(entry(payer.accountId, 60))).toEqual({ kind: 'credited', available: nano(10) })
 })
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { startRedis, type TestServer } from '@test/support/stores'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
-import { eventsKey, shardOf } from '@/ledger/store/names'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, settlement } from './harness'
@@ -52,7 +52,7 @@ beforeEach(async () => {
   hold = request(payer, 400)
   await bench.ledger.reserve(hold)
   await bench.ledger.settle(settlement(hold, COST))
-  const entries = await redis.xrange(eventsKey(shardOf(payer.accountId)), '-', '+')
+  const entries = await redis.xrange(recordsName(shardOf(payer.accountId)), '-', '+')
   inHand = entries.flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
   expect(inHand).toHaveLength(1)
   await redis.flushall()

@@ -4,7 +4,7 @@ import { redisUrl } from '@test/support/stores'
 import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer, ReserveRequest, Settlement } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
-import { apiKeyKey, deadlinesKey, type HoldMember, holdMember, metaKey, shardOf } from '@/ledger/store/names'
+import { deadlinesName, type HoldMember, holdMember, keyName, metaName, shardOf } from '@/ledger/store/names'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
@@ -112,14 +112,14 @@ export function settlement(
 /** Makes a hold's deadline lie `agoMs` in the past. */
 export async function passDeadline(redis: RedisClient, hold: ReserveRequest, agoMs = 1): Promise<HoldMember> {
   const member = { accountId: hold.accountId, keyId: hold.keyId, holdId: hold.holdId, amount: hold.amount }
-  await redis.zadd(deadlinesKey(shardOf(hold.accountId)), 'XX', (await storeMs(redis)) - agoMs, holdMember(member))
+  await redis.zadd(deadlinesName(shardOf(hold.accountId)), 'XX', (await storeMs(redis)) - agoMs, holdMember(member))
   return member
 }
 
 /** Lets time pass for a key's rate limits: what it last did becomes `ms` older. */
 export async function letTimePass(redis: RedisClient, payer: Payer, ms: number): Promise<void> {
-  const key = apiKeyKey(payer)
-  for (const field of ['requestsAtMs', 'tokensAtMs']) await redis.hincrby(key, field, -ms)
+  const name = keyName(payer)
+  for (const field of ['requestsAtMs', 'tokensAtMs']) await redis.hincrby(name, field, -ms)
 }
 
 /** The store's clock. */
@@ -130,7 +130,7 @@ export async function storeMs(redis: RedisClient): Promise<number> {
 
 /** Everything in an account's shard, serialised, to compare with later. */
 export async function snapshot(redis: RedisClient, accountId: string): Promise<Record<string, string>> {
-  const tag = metaKey(shardOf(accountId)).split(':')[0] ?? ''
+  const tag = metaName(shardOf(accountId)).split(':')[0] ?? ''
   const names = (await redis.keys(`${tag.replace(/[{}]/g, '?')}:*`)).filter((name) => name.startsWith(`${tag}:`)).sort()
   const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
   return Object.fromEntries(names.map((name, index) => [name, values[index]?.toString('base64') ?? '']))

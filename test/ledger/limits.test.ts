@@ -1,7 +1,7 @@
 /** Rate limits, concurrency and monthly budgets, which reserve decides together with the money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Payer } from '@/ledger/outcomes'
-import { apiKeyKey } from '@/ledger/store/names'
+import { keyName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, letTimePass, passDeadline, request, settlement, storeMs } from './harness'
 import { keyState } from './memory-history'
@@ -149,7 +149,7 @@ describe('the monthly budget', () => {
     await bench.ledger.settle(settlement(spent, 500))
     await bench.ledger.reserve(open)
     expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ kind: 'budget_exceeded' })
-    await bench.redis.hset(apiKeyKey(payer), 'month', '202001')
+    await bench.redis.hset(keyName(payer), 'month', '202001')
     expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(0) })
     expect(await bench.ledger.reserve(request(payer, 601))).toMatchObject({ remaining: nano(600) })
     await bench.ledger.settle(settlement(open, 300))

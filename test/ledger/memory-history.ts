@@ -2,7 +2,7 @@
 
 import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
-import { eventsKey, shardOf } from '@/ledger/store/names'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
@@ -86,14 +86,14 @@ export function createMemoryHistory(): MemoryHistory {
     write,
     async flush(redis, accountIds, options) {
       for (const shard of new Set(accountIds.map(shardOf))) {
-        const entries = await redis.xrange(eventsKey(shard), '-', '+')
+        const entries = await redis.xrange(recordsName(shard), '-', '+')
         const own = entries.flatMap(([id, fields]) => {
           const record = parseUsageRecord(fields)
           return record && accounts.has(record.accountId) ? [{ id, record }] : []
         })
         write(own.map(({ record }) => record))
         if (options?.crash || own.length === 0) continue
-        await redis.xdel(eventsKey(shard), ...own.map(({ id }) => id))
+        await redis.xdel(recordsName(shard), ...own.map(({ id }) => id))
       }
     },
     records: (accountId) => [...records.values()].filter((record) => record.accountId === accountId),

@@ -4,15 +4,15 @@ import fc from 'fast-check'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS, type Script, script } from '@/ledger/scripts/scripts'
 import {
-  accountKey,
-  apiKeyKey,
-  creditedKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
-  metaKey,
+  accountName,
+  creditedName,
+  deadlinesName,
+  holdName,
+  keyName,
+  metaName,
   payerText,
-  recentKey,
+  recentName,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { summaryOf } from '@/ledger/usage-record'
@@ -60,53 +60,53 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
-type Call = { script: Script; keys: string[]; args: (string | number)[]; numbers: number[]; mayBeNegative?: boolean }
+type Call = { script: Script; names: string[]; args: (string | number)[]; numbers: number[]; mayBeNegative?: boolean }
 
 /** A valid call of each script that takes numbers, and which of its arguments are numbers. */
 async function calls(): Promise<Record<string, Call>> {
   const { accountId } = hold
-  const month = Number(await bench.redis.hget(apiKeyKey(hold), 'month'))
+  const month = Number(await bench.redis.hget(keyName(hold), 'month'))
   const shard = shardOf(accountId)
-  const [meta, account, key] = [metaKey(shard), accountKey(accountId), apiKeyKey(hold)]
+  const [meta, account, key] = [metaName(shard), accountName(accountId), keyName(hold)]
   const [version, keyVersion] = await Promise.all(
     [account, key].map((name) => bench.redis.hget(name, 'version').then(Number)),
   )
-  const [deadlines, events, recent] = [deadlinesKey(shard), eventsKey(shard), recentKey(accountId)]
+  const [deadlines, records, recent] = [deadlinesName(shard), recordsName(shard), recentName(accountId)]
   const [payer, fresh, facts] = [payerText(hold), randomId('hold'), JSON.stringify(FACTS)]
-  const own = holdKey(accountId, hold.holdId)
+  const own = holdName(accountId, hold.holdId)
   const state = ['active', 1, 1, 1, 1, 1, '']
   return {
     reserve: {
       script: SCRIPTS.reserve,
-      keys: [meta, account, key, holdKey(accountId, fresh), deadlines],
+      names: [meta, account, key, holdName(accountId, fresh), deadlines],
       args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100, ''],
       numbers: [2, 3, 4, 5, 7, 8, 9],
     },
-    renew: { script: SCRIPTS.renew, keys: [deadlines, own], args: [accountId, 1_000, 5, 1, facts], numbers: [1, 2] },
+    renew: { script: SCRIPTS.renew, names: [deadlines, own], args: [accountId, 1_000, 5, 1, facts], numbers: [1, 2] },
     settle: {
       script: SCRIPTS.settle,
-      keys: [own, account, key, deadlines, events, recent],
+      names: [own, account, key, deadlines, records, recent],
       args: [payer, hold.holdId, 5, 5, facts, summaryOf(FACTS), 0],
       numbers: [2, 3],
     },
     expire: {
       script: SCRIPTS.expire,
-      keys: [deadlines, events, own, account, key, recent],
+      names: [deadlines, records, own, account, key, recent],
       args: [payer, hold.holdId, 400],
       numbers: [2],
     },
     credit: {
-      ...{ script: SCRIPTS.credit, keys: [account, creditedKey(accountId)], args: ['entry', 5], numbers: [1] },
+      ...{ script: SCRIPTS.credit, names: [account, creditedName(accountId)], args: ['entry', 5], numbers: [1] },
       mayBeNegative: true,
     },
-    setKey: { script: SCRIPTS.setKey, keys: [key], args: state, numbers: [1, 2, 3, 4, 5] },
+    setKey: { script: SCRIPTS.setKey, names: [key], args: state, numbers: [1, 2, 3, 4, 5] },
     loadAccount: {
-      ...{ script: SCRIPTS.loadAccount, keys: [meta, account, creditedKey(accountId), deadlines] },
+      ...{ script: SCRIPTS.loadAccount, names: [meta, account, creditedName(accountId), deadlines] },
       args: [accountId, 'rebuild', 0, 1, version ?? 0, 'active', 1_000, 0, 202601, 0, 0, 'epoch', 0],
       ...{ numbers: [2, 3, 4, 6, 7, 8, 9, 10, 12], mayBeNegative: true },
     },
     loadKey: {
-      ...{ script: SCRIPTS.loadKey, keys: [meta, key, deadlines] },
+      ...{ script: SCRIPTS.loadKey, names: [meta, key, deadlines] },
       args: [payer, 'rebuild', keyVersion ?? 0, month, 0, ...state, 202601, 0, 'epoch'],
       ...{ numbers: [4, 6, 7, 8, 9, 10, 12, 13], mayBeNegative: true },
     },
@@ -124,7 +124,7 @@ describe('a malformed number reaches no balance', () => {
         for (const bad of call.mayBeNegative ? MALFORMED : [...MALFORMED, '-1', '-0.1']) {
           if (isOptional && bad === '') continue
           const args = call.args.with(index, bad)
-          const outcome = await bench.deps.runner.run(call.script, call.keys, args).catch((error: Error) => error)
+          const outcome = await bench.deps.runner.run(call.script, call.names, args).catch((error: Error) => error)
           const text = outcome instanceof Error ? outcome.message : String(outcome)
           expect(`${index} ${JSON.stringify(bad)}: ${text}`).toContain(': LEDGER ')
         }
@@ -137,26 +137,26 @@ describe('a malformed number reaches no balance', () => {
     const { accountId } = hold
     const script = await calls()
     const fields: [string, string, string[]][] = [
-      [accountKey(accountId), 'available', ['reserve', 'settle', 'credit']],
-      [accountKey(accountId), 'held', ['reserve', 'settle']],
-      [accountKey(accountId), 'spentMonth', ['settle']],
-      [accountKey(accountId), 'seq', ['settle']],
-      [accountKey(accountId), 'overrun', ['settle', 'credit']],
-      [apiKeyKey(hold), 'tokensLevel', ['reserve', 'settle']],
-      [apiKeyKey(hold), 'open', ['reserve', 'settle']],
-      [apiKeyKey(hold), 'held', ['reserve', 'settle']],
-      [apiKeyKey(hold), 'spentMonth', ['settle']],
-      [apiKeyKey(hold), 'requestsPerMinute', ['reserve']],
-      [holdKey(accountId, hold.holdId), 'amount', ['settle']],
-      [holdKey(accountId, hold.holdId), 'tokens', ['settle']],
+      [accountName(accountId), 'available', ['reserve', 'settle', 'credit']],
+      [accountName(accountId), 'held', ['reserve', 'settle']],
+      [accountName(accountId), 'spentMonth', ['settle']],
+      [accountName(accountId), 'seq', ['settle']],
+      [accountName(accountId), 'overrun', ['settle', 'credit']],
+      [keyName(hold), 'tokensLevel', ['reserve', 'settle']],
+      [keyName(hold), 'open', ['reserve', 'settle']],
+      [keyName(hold), 'held', ['reserve', 'settle']],
+      [keyName(hold), 'spentMonth', ['settle']],
+      [keyName(hold), 'requestsPerMinute', ['reserve']],
+      [holdName(accountId, hold.holdId), 'amount', ['settle']],
+      [holdName(accountId, hold.holdId), 'tokens', ['settle']],
     ]
     for (const [name, field, affected] of fields) {
       const good = await bench.redis.hget(name, field)
       await bench.redis.hset(name, field, '1e999')
       const before = await snapshot(bench.redis, accountId)
       for (const one of affected) {
-        const { script: lua, keys, args } = script[one] as Call
-        await expect(bench.deps.runner.run(lua, keys, args)).rejects.toThrow('LEDGER')
+        const { script: lua, names, args } = script[one] as Call
+        await expect(bench.deps.runner.run(lua, names, args)).rejects.toThrow('LEDGER')
       }
       expect(await snapshot(bench.redis, accountId)).toEqual(before)
       if (good === null) await bench.redis.hdel(name, field)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { RestoreMode } from '@/ledger/accounts/restore'
 import type { RedisClient } from '@/ledger/store/connection'
-import { accountKey, apiKeyKey, metaKey, shardOf } from '@/ledger/store/names'
+import { accountName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { connect, createBench, request, settlement } from './harness'
@@ -38,14 +38,14 @@ async function overtake(mode: RestoreMode): Promise<void> {
   const payer = await other.fund(CREDIT)
   const open = request(payer, 10)
   await other.ledger.reserve(open)
-  const names = [accountKey(payer.accountId), apiKeyKey(payer)]
+  const names = [accountName(payer.accountId), keyName(payer)]
   const old = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
   const hold = request(payer, 400)
   await other.ledger.reserve(hold)
   await other.ledger.settle(settlement(hold, COST))
   await memory.flush(redis, [payer.accountId])
   for (const [index, name] of names.entries()) await redis.restore(name, 0, old[index] ?? '', 'REPLACE')
-  await redis.hset(metaKey(shardOf(payer.accountId)), 'epoch', randomId('epoch'))
+  await redis.hset(metaName(shardOf(payer.accountId)), 'epoch', randomId('epoch'))
   const slow = createBench(redis, undefined, history)
   await slow.deps.restorer.account(payer.accountId, mode)
   await slow.deps.restorer.key(payer, mode)

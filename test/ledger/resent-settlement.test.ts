@@ -1,7 +1,7 @@
 /** A store that lost its last seconds is sent settlements again that the history has: none is charged twice, whenever it comes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { LedgerHistory, Payer, ReserveRequest } from '@/ledger/outcomes'
-import { accountKey, apiKeyKey, deadlinesKey, holdKey, holdMember, metaKey, shardOf } from '@/ledger/store/names'
+import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, request, settlement } from './harness'
@@ -40,7 +40,7 @@ async function chargedAndForgotten(): Promise<{ payer: Payer; hold: ReserveReque
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
   await ledger.reserve(hold)
-  const names = [accountKey(payer.accountId), apiKeyKey(payer), holdKey(payer.accountId, hold.holdId)]
+  const names = [accountName(payer.accountId), keyName(payer), holdName(payer.accountId, hold.holdId)]
   const before = await Promise.all(names.map((name) => redis.hgetall(name)))
   await ledger.settle(settlement(hold, COST))
   await history.flush(redis, [payer.accountId])
@@ -49,8 +49,8 @@ async function chargedAndForgotten(): Promise<{ payer: Payer; hold: ReserveReque
     await redis.hset(name, before[index] ?? {})
   }
   const shard = shardOf(payer.accountId)
-  await redis.zadd(deadlinesKey(shard), Date.now() + 60_000, holdMember({ ...hold, amount: hold.amount }))
-  await redis.hset(metaKey(shard), 'epoch', randomId('epoch'))
+  await redis.zadd(deadlinesName(shard), Date.now() + 60_000, holdMember({ ...hold, amount: hold.amount }))
+  await redis.hset(metaName(shard), 'epoch', randomId('epoch'))
   return { payer, hold }
 }
 

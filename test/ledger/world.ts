@@ -4,13 +4,13 @@ import { expect } from 'bun:test'
 import type { Payer } from '@/ledger/outcomes'
 import { startNewEpoch } from '@/ledger/store/epoch'
 import {
-  accountKey,
-  apiKeyKey,
-  deadlinesKey,
-  eventsKey,
+  accountName,
+  deadlinesName,
   holdMember,
+  keyName,
   LEDGER_PATTERN,
   parseHoldMember,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { parseRecordEnvelope } from '@/ledger/usage-record'
@@ -77,13 +77,13 @@ export async function advanceStore(world: World, ms: number): Promise<void> {
   const { redis } = world.benches[0]
   for (const payer of world.payers) {
     for (const field of ['requestsAtMs', 'tokensAtMs']) {
-      if (await redis.hexists(apiKeyKey(payer), field)) await redis.hincrby(apiKeyKey(payer), field, -ms)
+      if (await redis.hexists(keyName(payer), field)) await redis.hincrby(keyName(payer), field, -ms)
     }
   }
   for (const accountId of world.accounts.keys()) {
-    const key = deadlinesKey(shardOf(accountId))
-    for (const member of await redis.zrange(key, '0', '-1')) {
-      if (parseHoldMember(member)?.accountId === accountId) await redis.zincrby(key, -ms, member)
+    const name = deadlinesName(shardOf(accountId))
+    for (const member of await redis.zrange(name, '0', '-1')) {
+      if (parseHoldMember(member)?.accountId === accountId) await redis.zincrby(name, -ms, member)
     }
   }
 }
@@ -91,7 +91,7 @@ export async function advanceStore(world: World, ms: number): Promise<void> {
 /** Makes one hold's deadline pass. */
 export async function lapseStore(world: World, payer: Payer, holdId: string, amount: number): Promise<void> {
   const member = holdMember({ ...payer, holdId, amount })
-  await world.benches[0].redis.zadd(deadlinesKey(shardOf(payer.accountId)), 'XX', 1, member)
+  await world.benches[0].redis.zadd(deadlinesName(shardOf(payer.accountId)), 'XX', 1, member)
 }
 
 /** Remembers the store as it is now, as a backup or a replica would. */
@@ -147,8 +147,8 @@ export async function compare(world: World, client: number): Promise<void> {
     const keys = world.payers.filter((payer) => payer.accountId === accountId)
     const [balance, entries, storedOverrun, ...usages] = await Promise.all([
       bench.ledger.readBalance(accountId),
-      bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+'),
-      bench.redis.hget(accountKey(accountId), 'overrun'),
+      bench.redis.xrange(recordsName(shardOf(accountId)), '-', '+'),
+      bench.redis.hget(accountName(accountId), 'overrun'),
       ...keys.map((payer) => bench.ledger.readKey(payer)),
     ])
     expect(balance).toMatchObject({ status, seq, ...amounts({ available, held, spent }) })

@@ -6,7 +6,7 @@ import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
-import { eventsKey, shardOf } from '@/ledger/store/names'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
@@ -101,7 +101,8 @@ async function append(batch: readonly UsageRecord[]): Promise<void> {
   await Promise.all(
     batch.map((record) =>
       until(
-        () => appender.xadd(eventsKey(shardOf(record.accountId)), '*', ...streamFields(record)).catch(() => undefined),
+        () =>
+          appender.xadd(recordsName(shardOf(record.accountId)), '*', ...streamFields(record)).catch(() => undefined),
         'the record to be taken',
         30_000,
       ),

@@ -6,11 +6,11 @@ import type { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
-import { CONSUMER_GROUP, eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { CONSUMER_GROUP, recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { createFlusher, type Flusher, type FlusherOptions } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
-import { streamFields, usageRecord } from './sample-records'
+import { appendRecords, streamFields, usageRecord } from './sample-records'
 import { signalServer } from './signal-server'
 
 setDefaultTimeout(60_000)
@@ -138,7 +138,7 @@ describe('poison', () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999`
     const good = Array.from({ length: 40 }, (_, index) => usageRecord({ accountId: 'acct_2', cost: index + 1 }))
     await append(good.slice(0, 20))
-    await redis.xadd(eventsKey(3), '*', 'no', 'event')
+    await redis.xadd(recordsName(3), '*', 'no', 'event')
     await append([usageRecord({ holdId: 'hold_overflow', cost: 5_000 })])
     await append(good.slice(20))
     const flusher = start({ claimIdleMs: 20, maxDeliveries: 3 })
@@ -148,7 +148,13 @@ describe('poison', () => {
       orderBy: (letter, { desc }) => desc(letter.recordId),
     })
     expect(letters).toMatchObject([
-      { stream: eventsKey(3), recordId: null, payload: '["no","event"]', error: 'not a usage record', isBooked: false },
+      {
+        stream: recordsName(3),
+        recordId: null,
+        payload: '["no","event"]',
+        error: 'not a usage record',
+        isBooked: false,
+      },
       { recordId: 'hold_overflow', accountId: 'acct_1', isBooked: false },
     ])
     expect(letters[1]?.error).toStartWith('23514')
@@ -159,7 +165,7 @@ describe('poison', () => {
 
   test('a charge whose record is unreadable is booked all the same', async () => {
     const fields = streamFields(usageRecord({ holdId: 'hold_torn', cost: 77 }))
-    await redis.xadd(eventsKey(shardOf('acct_1')), '*', ...fields.slice(0, -1), '{"torn":')
+    await redis.xadd(recordsName(shardOf('acct_1')), '*', ...fields.slice(0, -1), '{"torn":')
     start({ claimIdleMs: 10 })
     await drained()
     expect(await booked()).toEqual({ records: 1, cost: 77 })
@@ -168,10 +174,10 @@ describe('poison', () => {
 
   test('what somebody trimmed from a stream is reported, not passed over', async () => {
     await append([usageRecord()])
-    const key = eventsKey(shardOf('acct_1'))
-    await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0')
-    await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'somebody', 'STREAMS', key, '>')
-    await redis.xtrim(key, 'MAXLEN', 0)
+    const name = recordsName(shardOf('acct_1'))
+    await redis.xgroup('CREATE', name, CONSUMER_GROUP, '0')
+    await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'somebody', 'STREAMS', name, '>')
+    await redis.xtrim(name, 'MAXLEN', 0)
     start({ claimIdleMs: 10 })
     await until(() => log.events('usage_records_lost').length > 0, 'the report')
     expect(log.events('usage_records_lost')[0]).toMatchObject({ level: 'error', count: 1 })
@@ -255,28 +261,24 @@ function start(options: Partial<FlusherOptions> = {}): Flusher {
   return flusher
 }
 
-async function append(records: readonly UsageRecord[]): Promise<void> {
-  await Promise.all(
-    records.map((record) => redis.xadd(eventsKey(shardOf(record.accountId)), '*', ...streamFields(record))),
-  )
-}
+const append = (records: readonly UsageRecord[]) => appendRecords(redis, records)
 
 async function drained(): Promise<void> {
   await until(async () => (await streamLengths()) === 0, 'the streams to be empty', 20_000)
 }
 
 async function streamLengths(): Promise<number> {
-  const lengths = await Promise.all(allStreams().map((key) => redis.xlen(key)))
+  const lengths = await Promise.all(allStreams().map((name) => redis.xlen(name)))
   return lengths.reduce((total, length) => total + length, 0)
 }
 
 async function pendingCount(): Promise<number> {
-  const summaries = await Promise.all(allStreams().map((key) => redis.xpending(key, CONSUMER_GROUP)))
+  const summaries = await Promise.all(allStreams().map((name) => redis.xpending(name, CONSUMER_GROUP)))
   return summaries.reduce<number>((total, summary) => total + Number((summary as [number])[0]), 0)
 }
 
 function allStreams(): string[] {
-  return Array.from({ length: SHARD_COUNT }, (_, shard) => eventsKey(shard))
+  return Array.from({ length: SHARD_COUNT }, (_, shard) => recordsName(shard))
 }
 
 async function booked(): Promise<{ records: number; cost: number }> {

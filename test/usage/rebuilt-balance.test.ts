@@ -12,7 +12,7 @@ import { checkLedger } from '@/ledger/check/check'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import type { LedgerHistory, Payer } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
-import { accountKey, CONSUMER_GROUP, eventsKey, metaKey, shardOf } from '@/ledger/store/names'
+import { accountName, CONSUMER_GROUP, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { buryEntry } from '@/usage/dead-letters'
@@ -69,13 +69,13 @@ afterEach(async () => {
 /** Charges {@link COST}, and makes the facts of its record unreadable, as a defect or a newer version might. */
 async function chargeTorn(): Promise<void> {
   await charge()
-  const key = eventsKey(shardOf(payer.accountId))
-  const [entry] = await redis.xrevrange(key, '+', '-', 'COUNT', 1)
+  const name = recordsName(shardOf(payer.accountId))
+  const [entry] = await redis.xrevrange(name, '+', '-', 'COUNT', 1)
   const [id = '', fields = []] = entry ?? []
   await redis
     .multi()
-    .xdel(key, id)
-    .xadd(key, '*', ...fields.slice(0, -1), '{"torn":')
+    .xdel(name, id)
+    .xadd(name, '*', ...fields.slice(0, -1), '{"torn":')
     .exec()
 }
 
@@ -113,7 +113,7 @@ test('booked without its facts: a rebuilt balance includes it once', async () =>
 
 test('not put aside yet: an account that is loaded again takes it from the stream, once', async () => {
   await chargeTorn()
-  await redis.del(accountKey(payer.accountId))
+  await redis.del(accountName(payer.accountId))
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
   await flushed()
   await redis.flushall()
@@ -123,14 +123,14 @@ test('not put aside yet: an account that is loaded again takes it from the strea
 
 test('put aside by a worker that died before it acknowledged: it is in both, and counts once', async () => {
   await chargeTorn()
-  const key = eventsKey(shardOf(payer.accountId))
-  await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0')
-  await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'STREAMS', key, '>')
-  const [id = '', fields = []] = (await redis.xrange(key, '-', '+'))[0] ?? []
+  const name = recordsName(shardOf(payer.accountId))
+  await redis.xgroup('CREATE', name, CONSUMER_GROUP, '0')
+  await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'STREAMS', name, '>')
+  const [id = '', fields = []] = (await redis.xrange(name, '-', '+'))[0] ?? []
   const entry = { shard: shardOf(payer.accountId), id, fields }
   expect(await buryEntry(database.sql, { entry, record: undefined, reason: 'not a usage record' })).toBe(true)
   expect(await kinds()).toEqual([])
-  await redis.del(accountKey(payer.accountId))
+  await redis.del(accountName(payer.accountId))
   expect(await ledger.readBalance(payer.accountId)).toMatchObject({ available: nano(CREDIT - COST), spent: nano(COST) })
   await flushed()
   expect(await letters()).toHaveLength(1)
@@ -183,9 +183,9 @@ test('taken over and stored by another worker first: nobody has the accounts com
   const { entries } = await slow.readNew(10)
   const taken = await fast.claimAbandoned(0, 10)
   expect(taken.entries).toEqual(entries)
-  const before = await redis.hget(metaKey(shard), 'epoch')
+  const before = await redis.hget(metaName(shard), 'epoch')
   for (const worker of [fast, slow]) expect(await worker.acknowledge(entries)).toBeUndefined()
-  expect(await redis.hget(metaKey(shard), 'epoch')).toBe(before)
+  expect(await redis.hget(metaName(shard), 'epoch')).toBe(before)
 })
 
 test('lost with the memory of the store while a worker had it: the accounts are compared again', async () => {
@@ -195,7 +195,7 @@ test('lost with the memory of the store while a worker had it: the accounts are 
   const { entries } = await worker.readNew(10)
   await redis.flushall()
   await ledger.readBalance(payer.accountId)
-  const before = await redis.hget(metaKey(shard), 'epoch')
+  const before = await redis.hget(metaName(shard), 'epoch')
   expect(await worker.acknowledge(entries)).toBeUndefined()
-  expect(await redis.hget(metaKey(shard), 'epoch')).not.toBe(before)
+  expect(await redis.hget(metaName(shard), 'epoch')).not.toBe(before)
 })

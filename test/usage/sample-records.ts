@@ -1,4 +1,6 @@
 /** Usage records for tests, and the fields with which the ledger's scripts append them to a stream. */
+import type { RedisClient } from '@/ledger/store/connection'
+import { recordsName, shardOf } from '@/ledger/store/names'
 import type { RequestFacts, UsageRecord } from '@/ledger/usage-record'
 import { randomBase62 } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -37,6 +39,13 @@ export function streamFields(record: UsageRecord): string[] {
   return Object.entries({ eventId: recordId, holdId, accountId, keyId, kind, cost, held, seq, atMs })
     .flatMap(([name, value]) => [name, String(value)])
     .concat('flags', flags.join(','), 'record', JSON.stringify(facts))
+}
+
+/** Appends `records` to the streams of their shards. */
+export async function appendRecords(redis: RedisClient, records: readonly UsageRecord[]): Promise<void> {
+  await Promise.all(
+    records.map((record) => redis.xadd(recordsName(shardOf(record.accountId)), '*', ...streamFields(record))),
+  )
 }
 
 const SAMPLE_FACTS: RequestFacts = {

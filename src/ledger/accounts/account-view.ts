@@ -11,14 +11,14 @@ import type { AccountSnapshot, LedgerHistory } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
 import {
-  accountKey,
-  apiKeyKey,
-  creditedKey,
-  deadlinesKey,
-  eventsKey,
+  accountName,
+  creditedName,
+  deadlinesName,
   type HoldMember,
-  metaKey,
+  keyName,
+  metaName,
   parseHoldMember,
+  recordsName,
 } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import type { ScriptRunner } from '@/ledger/store/script-runner'
@@ -98,7 +98,7 @@ export async function viewAccounts(
 export async function* streamedRecords(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<RecordEnvelope> {
   let from = '-'
   for (;;) {
-    const page = await deps.runner.guard(() => deps.redis.xrange(eventsKey(shard), from, '+', 'COUNT', PAGE_SIZE))
+    const page = await deps.runner.guard(() => deps.redis.xrange(recordsName(shard), from, '+', 'COUNT', PAGE_SIZE))
     for (const [, fields] of page) {
       const record = parseRecordEnvelope(fields)
       if (record) yield record
@@ -117,8 +117,8 @@ async function viewStore(
   accountId: string,
   keyIds: readonly string[],
 ): Promise<StoreView> {
-  const keys = keyIds.map((keyId) => apiKeyKey({ accountId, keyId }))
-  const names = [metaKey(shard), accountKey(accountId), creditedKey(accountId), deadlinesKey(shard), ...keys]
+  const keys = keyIds.map((keyId) => keyName({ accountId, keyId }))
+  const names = [metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard), ...keys]
   const [confirmed, account, credited, members, perKey] = listOf(
     await runner.run(SCRIPTS.viewAccount, names, [accountId]),
   )

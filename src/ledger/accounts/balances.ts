@@ -3,7 +3,7 @@
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentRecord } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { accountKey, creditedKey, metaKey, recentKey, shardOf } from '@/ledger/store/names'
+import { accountName, creditedName, metaName, recentName, shardOf } from '@/ledger/store/names'
 import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { assert } from '@/lib/assert'
@@ -15,10 +15,10 @@ const RECENT_COUNT = 50
 /** Adds or takes back credit once per entry. */
 export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
   assert(entryId.length > 0 && entryId.length <= MAX_ENTRY_ID_CHARS, 'an entry id is 1 to 200 characters')
-  const keys = [accountKey(accountId), creditedKey(accountId)]
+  const names = [accountName(accountId), creditedName(accountId)]
   const args = [entryId, integerText(amount, 'amount', -MAX_NANO, MAX_NANO)]
   const reply = await loaded(deps, accountId, async () => {
-    const list = listOf(await deps.runner.run(SCRIPTS.credit, keys, args))
+    const list = listOf(await deps.runner.run(SCRIPTS.credit, names, args))
     return list[0] === 'unknown_account' ? undefined : list
   })
   if (!reply) return { kind: 'unknown_account' }
@@ -30,7 +30,7 @@ export async function readBalance(deps: LedgerDeps, accountId: string): Promise<
   const shard = shardOf(accountId)
   const fields = await loaded(deps, accountId, async () => {
     await deps.epoch.ensure(shard)
-    const list = listOf(await deps.runner.run(SCRIPTS.readAccount, [metaKey(shard), accountKey(accountId)], []))
+    const list = listOf(await deps.runner.run(SCRIPTS.readAccount, [metaName(shard), accountName(accountId)], []))
     return list.length === 0 ? undefined : list
   })
   if (!fields) return undefined
@@ -51,7 +51,7 @@ export async function setAccountStatus(
   status: AccountStatus,
 ): Promise<'updated' | 'unknown_account'> {
   const outcome = await loaded(deps, accountId, async () => {
-    const word = wordOf(await deps.runner.run(SCRIPTS.setAccount, [accountKey(accountId)], [status]))
+    const word = wordOf(await deps.runner.run(SCRIPTS.setAccount, [accountName(accountId)], [status]))
     return word === 'unknown_account' ? undefined : word
   })
   return outcome ? 'updated' : 'unknown_account'
@@ -61,7 +61,7 @@ export async function setAccountStatus(
 export async function recentRecords(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentRecord[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const last = Math.min(limit, RECENT_COUNT) - 1
-  const lines = await deps.runner.guard(() => deps.redis.lrange(recentKey(accountId), 0, last))
+  const lines = await deps.runner.guard(() => deps.redis.lrange(recentName(accountId), 0, last))
   return lines.flatMap((line) => parseRecentRecord(line) ?? [])
 }
 

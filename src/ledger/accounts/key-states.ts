@@ -4,7 +4,7 @@ import { parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { apiKeyKey, keyHashKey, metaKey, parsePayer, payerText, shardOf } from '@/ledger/store/names'
+import { keyHashName, keyName, metaName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
@@ -15,7 +15,7 @@ export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage 
   const shard = shardOf(payer.accountId)
   for (let load = 0; load < MAX_LOADS; load++) {
     await deps.epoch.ensure(shard)
-    const fields = listOf(await deps.runner.run(SCRIPTS.readKey, [metaKey(shard), apiKeyKey(payer)], []))
+    const fields = listOf(await deps.runner.run(SCRIPTS.readKey, [metaName(shard), keyName(payer)], []))
     if (fields.length > 0) return keyUsage(payer, fields)
     if ((await deps.restorer.key(payer, 'load')) === 'unknown') return undefined
   }
@@ -24,23 +24,23 @@ export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage 
 
 /** Writes a key's status and limits. */
 export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<void> {
-  await deps.runner.run(SCRIPTS.setKey, [apiKeyKey(state)], keyStateArguments(state))
+  await deps.runner.run(SCRIPTS.setKey, [keyName(state)], keyStateArguments(state))
 }
 
 /** Remembers whose key this is. */
 export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: Payer): Promise<void> {
-  await deps.runner.guard(() => deps.redis.set(keyHashKey(keyHash), payerText(payer)))
+  await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), payerText(payer)))
 }
 
 /** Whose key this is, or undefined where nobody has said so yet. */
 export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
-  const text = await deps.runner.guard(() => deps.redis.get(keyHashKey(keyHash)))
+  const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)))
   return text === null ? undefined : parsePayer(text)
 }
 
 /** Forgets whose key this is, for a key that is deleted. */
 export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<void> {
-  await deps.runner.guard(() => deps.redis.del(keyHashKey(keyHash)))
+  await deps.runner.guard(() => deps.redis.del(keyHashName(keyHash)))
 }
 
 function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {

@@ -4,12 +4,12 @@ import { allowedModelsText } from '@/ledger/allowed-models'
 import type { AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {
-  accountKey,
-  apiKeyKey,
-  creditedKey,
-  deadlinesKey,
-  holdKey,
-  metaKey,
+  accountName,
+  creditedName,
+  deadlinesName,
+  holdName,
+  keyName,
+  metaName,
   payerText,
   shardOf,
 } from '@/ledger/store/names'
@@ -93,14 +93,14 @@ export async function applyView(
   if (!history) return 'unknown'
   const shard = shardOf(accountId)
   const figures = figuresOf(view, history, mode, deps.logger)
-  const keys = [
-    ...[metaKey(shard), accountKey(accountId), creditedKey(accountId), deadlinesKey(shard)],
-    ...staleHolds.map((hold) => holdKey(accountId, hold.holdId)),
+  const names = [
+    ...[metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard)],
+    ...staleHolds.map((hold) => holdName(accountId, hold.holdId)),
   ]
   const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
   const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]
   const stale = staleHolds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
-  const reply = await deps.runner.run(SCRIPTS.loadAccount, keys, [
+  const reply = await deps.runner.run(SCRIPTS.loadAccount, names, [
     ...[accountId, mode, ...base, ...target, randomBase62(EPOCH_CHARS)],
     ...[staleHolds.length, ...stale, ...history.creditedEntryIds],
   ])
@@ -145,7 +145,7 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, records)
   const reply = await deps.runner.run(
     SCRIPTS.loadKey,
-    [metaKey(shard), apiKeyKey(payer), deadlinesKey(shard)],
+    [metaName(shard), keyName(payer), deadlinesName(shard)],
     [
       ...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)],
       ...[month, spentMonth, randomBase62(EPOCH_CHARS)],

@@ -2,10 +2,10 @@
 import type { ViewDeps } from '@/ledger/accounts/account-view'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {
-  deadlinesKey,
+  deadlinesName,
   type HoldMember,
-  holdKey,
   holdMember,
+  holdName,
   parseHoldMember,
   parsePayer,
   SHARD_COUNT,
@@ -26,7 +26,7 @@ export async function checkHolds(
   const suspects = new Map<string, HoldMember>()
   let openHolds = 0
   for (let shard = 0; shard < SHARD_COUNT; shard++) {
-    const members = await deps.runner.guard(() => deps.redis.zrange(deadlinesKey(shard), '0', '-1'))
+    const members = await deps.runner.guard(() => deps.redis.zrange(deadlinesName(shard), '0', '-1'))
     openHolds += members.length
     for (const member of members) {
       const hold = parseHoldMember(member)
@@ -56,8 +56,8 @@ async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<
 
 async function checkHold(deps: ViewDeps, hold: HoldMember): Promise<Violation[]> {
   const { accountId, holdId } = hold
-  const keys = [holdKey(accountId, holdId), deadlinesKey(shardOf(accountId))]
-  const view = listOf(await deps.runner.run(SCRIPTS.viewHold, keys, [holdMember(hold)]))
+  const names = [holdName(accountId, holdId), deadlinesName(shardOf(accountId))]
+  const view = listOf(await deps.runner.run(SCRIPTS.viewHold, names, [holdMember(hold)]))
   const nowMs = integerOf(view[0])
   const state = wordOf(view[1])
   const deadline = wordOf(view[3])

@@ -9,7 +9,7 @@ import { sumOverShards } from '@/ledger/deps'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { verifyEpoch } from '@/ledger/store/epoch'
-import { eventsKey, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import { checkHolds } from './check-holds'
@@ -46,7 +46,7 @@ export async function checkLedger({ redis, history, logger }: CheckOptions): Pro
     violations.push(...(await checkShard({ ...deps, restorer }, shard, names)))
   const known = new Set<string>()
   for await (const ids of pagesOfAccounts(history)) for (const id of ids) known.add(id)
-  const unsyncedRecords = await sumOverShards(runner, (shard) => redis.xlen(eventsKey(shard)))
+  const unsyncedRecords = await sumOverShards(runner, (shard) => redis.xlen(recordsName(shard)))
   for (const accountId of names.accounts.keys()) known.add(accountId)
   return {
     ok: violations.length === 0,

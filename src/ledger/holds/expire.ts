@@ -4,15 +4,15 @@ import type { LedgerDeps } from '@/ledger/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {
-  accountKey,
-  apiKeyKey,
-  deadlinesKey,
-  eventsKey,
+  accountName,
+  deadlinesName,
   type HoldMember,
-  holdKey,
+  holdName,
+  keyName,
   parseHoldMember,
   payerText,
-  recentKey,
+  recentName,
+  recordsName,
   SHARD_COUNT,
 } from '@/ledger/store/names'
 import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
@@ -34,7 +34,7 @@ export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promis
 }
 
 async function expireShard(deps: LedgerDeps, shard: number, limit: number): Promise<ExpiredHold[]> {
-  const due = listOf(await deps.runner.run(SCRIPTS.due, [deadlinesKey(shard)], [limit]))
+  const due = listOf(await deps.runner.run(SCRIPTS.due, [deadlinesName(shard)], [limit]))
   const holds = due.flatMap((member) => parseHoldMember(wordOf(member)) ?? [])
   if (holds.length === 0) return []
   const costs = await expireHolds(deps, shard, holds)
@@ -48,13 +48,13 @@ async function expireShard(deps: LedgerDeps, shard: number, limit: number): Prom
 
 /** Expires these holds of one shard as far as they are due. Returns for each its cost, or a negative number. */
 export async function expireHolds(deps: LedgerDeps, shard: number, holds: readonly HoldMember[]): Promise<number[]> {
-  const keys = holds.flatMap((hold) => [
-    holdKey(hold.accountId, hold.holdId),
-    accountKey(hold.accountId),
-    apiKeyKey(hold),
-    recentKey(hold.accountId),
+  const names = holds.flatMap((hold) => [
+    holdName(hold.accountId, hold.holdId),
+    accountName(hold.accountId),
+    keyName(hold),
+    recentName(hold.accountId),
   ])
   const args = holds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
-  const reply = await deps.runner.run(SCRIPTS.expire, [deadlinesKey(shard), eventsKey(shard), ...keys], args)
+  const reply = await deps.runner.run(SCRIPTS.expire, [deadlinesName(shard), recordsName(shard), ...names], args)
   return listOf(reply).map(integerOf)
 }

@@ -3,7 +3,7 @@
 import type { LedgerDeps } from '@/ledger/deps'
 import type { Renewal, RenewOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { checkedId, deadlinesKey, holdKey, shardOf } from '@/ledger/store/names'
+import { checkedId, deadlinesName, holdName, shardOf } from '@/ledger/store/names'
 import { amountText, integerText, listOf, MAX_TTL_MS, wordOf } from '@/ledger/store/reply'
 import { factsText } from '@/ledger/usage-record'
 
@@ -18,9 +18,9 @@ export async function renew(deps: LedgerDeps, renewals: readonly Renewal[]): Pro
   await Promise.all(
     batches.map(async ({ shard, batch }) => {
       const own = batch.flatMap((index) => renewals[index] ?? [])
-      const keys = own.map((renewal) => holdKey(renewal.accountId, renewal.holdId))
+      const names = own.map((renewal) => holdName(renewal.accountId, renewal.holdId))
       const args = own.flatMap(renewalArguments)
-      const reply = listOf(await deps.runner.run(SCRIPTS.renew, [deadlinesKey(shard), ...keys], args))
+      const reply = listOf(await deps.runner.run(SCRIPTS.renew, [deadlinesName(shard), ...names], args))
       for (const [at, index] of batch.entries()) outcomes[index] = wordOf(reply[at]) as RenewOutcome
     }),
   )

@@ -3,7 +3,7 @@ import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { Payer, RateLimitScope, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { accountKey, apiKeyKey, deadlinesKey, holdKey, metaKey, payerText, shardOf } from '@/ledger/store/names'
+import { accountName, deadlinesName, holdName, keyName, metaName, payerText, shardOf } from '@/ledger/store/names'
 import {
   amountText,
   integerOf,
@@ -21,14 +21,14 @@ import { factsText } from '@/ledger/usage-record'
 export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
   const shard = shardOf(accountId)
-  const keys = [
-    ...[metaKey(shard), accountKey(accountId), apiKeyKey(request)],
-    ...[holdKey(accountId, holdId), deadlinesKey(shard)],
+  const names = [
+    ...[metaName(shard), accountName(accountId), keyName(request)],
+    ...[holdName(accountId, holdId), deadlinesName(shard)],
   ]
   const args = reserveArguments(deps, request)
   for (let load = 0; load < MAX_LOADS; load++) {
     await deps.epoch.ensure(shard)
-    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, keys, args)))
+    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)))
     if (outcome.kind === 'unknown_account') {
       if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return outcome
     } else if (outcome.kind === 'unknown_key') {
@@ -41,11 +41,11 @@ export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promis
 /** Returns a whole hold, and fences the id of one that is unknown. */
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
   const { accountId, holdId } = hold
-  const keys = [
-    ...[holdKey(accountId, holdId), accountKey(accountId), apiKeyKey(hold)],
-    ...[deadlinesKey(shardOf(accountId))],
+  const names = [
+    ...[holdName(accountId, holdId), accountName(accountId), keyName(hold)],
+    ...[deadlinesName(shardOf(accountId))],
   ]
-  return wordOf(await deps.runner.run(SCRIPTS.release, keys, [payerText(hold), holdId])) as ReleaseOutcome
+  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payerText(hold), holdId])) as ReleaseOutcome
 }
 
 function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest): (string | number)[] {

@@ -5,13 +5,13 @@ import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import {
-  accountKey,
-  apiKeyKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
+  accountName,
+  deadlinesName,
+  holdName,
+  keyName,
   payerText,
-  recentKey,
+  recentName,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
@@ -40,11 +40,11 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
 function runSettle(deps: LedgerDeps, settlement: Settlement, args: string[]): Promise<unknown> {
   const { accountId, holdId } = settlement
   const shard = shardOf(accountId)
-  const keys = [
-    ...[holdKey(accountId, holdId), accountKey(accountId), apiKeyKey(settlement)],
-    ...[deadlinesKey(shard), eventsKey(shard), recentKey(accountId)],
+  const names = [
+    ...[holdName(accountId, holdId), accountName(accountId), keyName(settlement)],
+    ...[deadlinesName(shard), recordsName(shard), recentName(accountId)],
   ]
-  return deps.runner.run(SCRIPTS.settle, keys, args)
+  return deps.runner.run(SCRIPTS.settle, names, args)
 }
 
 /** All but the last: which load of the account was searched for the charge. */

@@ -26,18 +26,18 @@ end
 
 for index = 1, #ARGV / 3 do
   local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
-  local holdKey, accountKey, keyKey, recentKey = unpack(KEYS, index * 4 - 1, index * 4 + 2)
+  local holdName, accountName, keyName, recentName = unpack(KEYS, index * 4 - 1, index * 4 + 2)
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
   local member = memberOf(payer, holdId, amount)
   local deadline = redis.call('ZSCORE', KEYS[1], member)
   outcomes[index] = -1
   if deadline and tonumber(deadline) <= nowMs then
-    accounts[accountKey] = accounts[accountKey] or readAccount(accountKey)
-    keys[keyKey] = keys[keyKey] or readKey(keyKey)
+    accounts[accountName] = accounts[accountName] or readAccount(accountName)
+    keys[keyName] = keys[keyName] or readKey(keyName)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
-    local hold = readHold(holdKey, payer)
+    local hold = readHold(holdName, payer)
       or { state = 'open', amount = amount, tokens = 0, cost = 0, inputCost = 0, isReached = false, facts = '' }
-    local account = accounts[accountKey]
+    local account = accounts[accountName]
     if not account then
       outcomes[index] = -2
     elseif hold.state == 'open' then
@@ -45,7 +45,7 @@ for index = 1, #ARGV / 3 do
       outcomes[index] = cost
       expiries[#expiries + 1] = {
         payer = payer, holdId = holdId, member = member, hold = hold, cost = cost, account = account,
-        key = keys[keyKey], holdKey = holdKey, accountKey = accountKey, keyKey = keyKey, recentKey = recentKey,
+        key = keys[keyName], holdName = holdName, accountName = accountName, keyName = keyName, recentName = recentName,
       }
     end
   end
@@ -56,17 +56,17 @@ for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
   redis.call('ZREM', KEYS[1], expiry.member)
   if key then
-    freeKey(expiry.keyKey, key, hold, hold.isReached and hold.tokens or 0)
+    freeKey(expiry.keyName, key, hold, hold.isReached and hold.tokens or 0)
   end
-  bury(expiry.holdKey, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
+  bury(expiry.holdName, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
   if not hold.isReached then
-    returnHeld(expiry.accountKey, hold.amount)
+    returnHeld(expiry.accountName, hold.amount)
   else
-    chargeAccount(expiry.accountKey, account, expiry.cost, hold.amount, month)
+    chargeAccount(expiry.accountName, account, expiry.cost, hold.amount, month)
     if key then
-      chargeKey(expiry.keyKey, key, expiry.cost, month)
+      chargeKey(expiry.keyName, key, expiry.cost, month)
     end
-    appendRecord(KEYS[2], expiry.recentKey, {
+    appendRecord(KEYS[2], expiry.recentName, {
       recordId = expiry.holdId,
       holdId = expiry.holdId,
       payer = expiry.payer,

@@ -18,8 +18,8 @@ local function memberOf(payer, holdId, amount)
 end
 
 -- A hold, or nil where there is none. Refuses a payer that is not the hold's own.
-local function readHold(key, payer)
-  local fields = redis.call('HMGET', key, 'state', 'payer', 'amount', 'inputCost', 'tokens', 'cost', 'reached', 'record')
+local function readHold(name, payer)
+  local fields = redis.call('HMGET', name, 'state', 'payer', 'amount', 'inputCost', 'tokens', 'cost', 'reached', 'record')
   if not fields[1] then
     return nil
   end
@@ -38,8 +38,8 @@ local function readHold(key, payer)
 end
 
 -- An account's counters, each proved to be an integer, or nil where the account is not loaded.
-local function readAccount(key)
-  local fields = redis.call('HMGET', key, 'status', 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun')
+local function readAccount(name)
+  local fields = redis.call('HMGET', name, 'status', 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun')
   if not fields[1] then
     return nil
   end
@@ -55,8 +55,8 @@ local function readAccount(key)
 end
 
 -- A key's counters, each proved to be an integer, or nil where the key is not loaded.
-local function readKey(key)
-  local fields = redis.call('HMGET', key, 'status', 'open', 'held', 'month', 'spentMonth', 'tokensLevel')
+local function readKey(name)
+  local fields = redis.call('HMGET', name, 'status', 'open', 'held', 'month', 'spentMonth', 'tokensLevel')
   if not fields[1] then
     return nil
   end
@@ -76,24 +76,24 @@ local function countMonth(counter, cost, month)
 end
 
 -- Gives an account back what one of its holds held.
-local function returnHeld(key, amount)
-  redis.call('HINCRBY', key, 'available', decimal(amount))
-  redis.call('HINCRBY', key, 'held', decimal(-amount))
+local function returnHeld(name, amount)
+  redis.call('HINCRBY', name, 'available', decimal(amount))
+  redis.call('HINCRBY', name, 'held', decimal(-amount))
 end
 
 -- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so.
-local function chargeAccount(key, account, cost, returned, month)
+local function chargeAccount(name, account, cost, returned, month)
   countMonth(account, cost, month)
   account.seq = account.seq + 1
-  redis.call('HINCRBY', key, 'available', decimal(returned - cost))
-  redis.call('HINCRBY', key, 'spent', decimal(cost))
+  redis.call('HINCRBY', name, 'available', decimal(returned - cost))
+  redis.call('HINCRBY', name, 'spent', decimal(cost))
   if returned > 0 then
-    redis.call('HINCRBY', key, 'held', decimal(-returned))
+    redis.call('HINCRBY', name, 'held', decimal(-returned))
   end
   if cost > returned then
-    redis.call('HINCRBY', key, 'overrun', decimal(cost - returned))
+    redis.call('HINCRBY', name, 'overrun', decimal(cost - returned))
   end
-  redis.call('HSET', key, 'seq', decimal(account.seq), 'month', decimal(account.month),
+  redis.call('HSET', name, 'seq', decimal(account.seq), 'month', decimal(account.month),
     'spentMonth', decimal(account.spentMonth))
 end
 
@@ -115,29 +115,29 @@ end
 
 -- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
-local function bury(key, state, payer, cost, ttlMs)
-  redis.call('HSET', key, 'state', state, 'payer', payer, 'cost', decimal(cost))
-  redis.call('HDEL', key, 'amount', 'inputCost', 'tokens', 'reached', 'record')
-  redis.call('PEXPIRE', key, decimal(ttlMs))
+local function bury(name, state, payer, cost, ttlMs)
+  redis.call('HSET', name, 'state', state, 'payer', payer, 'cost', decimal(cost))
+  redis.call('HDEL', name, 'amount', 'inputCost', 'tokens', 'reached', 'record')
+  redis.call('PEXPIRE', name, decimal(ttlMs))
 end
 
 -- Appends a usage record, and lists it among the account's latest. In the stream, its id and facts go by older names, which
 -- gateways of several versions share: eventId and record.
 -- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags, facts, summary (input tokens|output tokens|model)
-local function appendRecord(recordsKey, recentKey, record)
+local function appendRecord(recordsName, recentName, record)
   local colon = string.find(record.payer, ':', 1, true)
   local cost, atMs = decimal(record.cost), decimal(record.atMs)
-  redis.call('XADD', recordsKey, '*', 'eventId', record.recordId, 'holdId', record.holdId,
+  redis.call('XADD', recordsName, '*', 'eventId', record.recordId, 'holdId', record.holdId,
     'accountId', string.sub(record.payer, 1, colon - 1), 'keyId', string.sub(record.payer, colon + 1),
     'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
     'atMs', atMs, 'flags', table.concat(record.flags, ','), 'record', record.facts)
   local line = table.concat({ record.recordId, atMs, cost, record.summary }, '|')
-  local length = redis.call('LPUSH', recentKey, line)
+  local length = redis.call('LPUSH', recentName, line)
   local isLong = length > RECENT_COUNT + RECENT_SLACK
   if isLong then
-    redis.call('LTRIM', recentKey, 0, RECENT_COUNT - 1)
+    redis.call('LTRIM', recentName, 0, RECENT_COUNT - 1)
   end
   if isLong or length == 1 then
-    redis.call('PEXPIRE', recentKey, decimal(RECENT_TTL_MS))
+    redis.call('PEXPIRE', recentName, decimal(RECENT_TTL_MS))
   end
 end

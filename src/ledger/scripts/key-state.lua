@@ -21,8 +21,8 @@ local function checkKeyState(arguments, first)
   end
 end
 
-local function writeKeyState(key, arguments, first)
-  redis.call('HSET', key, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
+local function writeKeyState(name, arguments, first)
+  redis.call('HSET', name, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
     'tokensPerMinute', arguments[first + 2], 'concurrency', arguments[first + 3],
     'monthlyBudget', arguments[first + 4], 'expiresAtMs', arguments[first + 5], 'allowedModels', arguments[first + 6])
 end

@@ -34,7 +34,7 @@ local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
 local stale = {}
 for index = 1, staleCount do
   local payer, holdId, amountText = unpack(ARGV, 11 + index * 3, 13 + index * 3)
-  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, key = KEYS[4 + index] }
+  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, name = KEYS[4 + index] }
 end
 local held = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
@@ -51,7 +51,7 @@ if isFresh then
 end
 for member, hold in pairs(stale) do
   redis.call('ZREM', KEYS[4], member)
-  bury(hold.key, 'settled', hold.payer, 0, TOMBSTONE_MS)
+  bury(hold.name, 'settled', hold.payer, 0, TOMBSTONE_MS)
 end
 redis.call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
   'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),

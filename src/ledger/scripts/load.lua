@@ -1,9 +1,9 @@
 -- Stands in front of the scripts that build an account or a key from the history.
 
 -- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
-local function sumOpenHolds(deadlinesKey, prefix, excluded)
+local function sumOpenHolds(deadlinesName, prefix, excluded)
   local sum, count = 0, 0
-  for _, member in ipairs(redis.call('ZRANGE', deadlinesKey, 0, -1)) do
+  for _, member in ipairs(redis.call('ZRANGE', deadlinesName, 0, -1)) do
     if string.sub(member, 1, #prefix) == prefix and not excluded[member] then
       sum = sum + integer(string.match(member, '([^:]*)$'), 'held amount', 0, MAX_AMOUNT)
       count = count + 1
@@ -13,7 +13,7 @@ local function sumOpenHolds(deadlinesKey, prefix, excluded)
 end
 
 -- The shard's epoch; a store that was emptied under us has none, and gets the fresh one.
-local function epochOf(metaKey, fresh)
-  local epoch = redis.call('HGET', metaKey, 'epoch')
+local function epochOf(metaName, fresh)
+  local epoch = redis.call('HGET', metaName, 'epoch')
   return epoch or fresh, not epoch
 end

@@ -22,7 +22,7 @@ for index = 2, #KEYS do
     outcomes[index - 1] = 'renewed'
     local holdId = string.match(KEYS[index], '([^:]+)$')
     renewals[#renewals + 1] = {
-      key = KEYS[index],
+      name = KEYS[index],
       member = memberOf(fields[2], holdId, stored(fields[3], 'amount')),
       ttlMs = ttlMs,
       cost = cost,
@@ -35,9 +35,9 @@ local nowMs = currentMs()
 
 -- After this point, the transition must succeed.
 for _, renewal in ipairs(renewals) do
-  redis.call('HSET', renewal.key, 'cost', decimal(renewal.cost), 'record', renewal.facts)
+  redis.call('HSET', renewal.name, 'cost', decimal(renewal.cost), 'record', renewal.facts)
   if renewal.isReached then
-    redis.call('HSET', renewal.key, 'reached', '1')
+    redis.call('HSET', renewal.name, 'reached', '1')
   end
   redis.call('ZADD', KEYS[1], 'XX', 'GT', decimal(nowMs + renewal.ttlMs), renewal.member)
 end

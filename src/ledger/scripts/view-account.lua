@@ -8,8 +8,8 @@
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 
 -- Reads counters of a hash, each as text, or nothing where its first field is missing.
-local function counters(key, ...)
-  local fields = redis.call('HMGET', key, 'status', ...)
+local function counters(name, ...)
+  local fields = redis.call('HMGET', name, 'status', ...)
   if not fields[1] then
     return {}
   end

@@ -9,7 +9,7 @@ import { randomBase62 } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
-import { metaKey, SHARD_COUNT } from './names'
+import { metaName, SHARD_COUNT } from './names'
 import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
@@ -92,7 +92,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     },
     async doubt(shard) {
       const known = epochs.get(shard)
-      const epoch = await runner.guard(() => redis.hget(metaKey(shard), 'epoch'))
+      const epoch = await runner.guard(() => redis.hget(metaName(shard), 'epoch'))
       if (known === undefined || epoch === known || epochs.get(shard) !== known) return
       epochs.clear()
       ALL_SHARDS.forEach(invalidate)
@@ -146,7 +146,7 @@ async function verifyShard(
   fresh: string,
 ): Promise<{ isNew: boolean; epoch: string } | undefined> {
   if (identity === undefined) return undefined
-  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaKey(shard)], [identity, fresh, SHARD_COUNT]))
+  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, SHARD_COUNT]))
   assert(reply[0] !== 'wrong_shard_count', 'the store was written with another number of shards')
   return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
 }
@@ -154,7 +154,7 @@ async function verifyShard(
 /** Makes every account and key unconfirmed, so that each is compared with the history on its next use. */
 export async function startNewEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
   const epoch = randomBase62(EPOCH_CHARS)
-  await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaKey(shard), 'epoch', epoch))))
+  await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaName(shard), 'epoch', epoch))))
 }
 
 async function readIdentities(
@@ -195,7 +195,7 @@ async function refreshOwners(cluster: Cluster): Promise<void> {
 
 /** The node (host:port) that serves a shard. */
 function ownerOf(cluster: Cluster, shard: number): string {
-  return cluster.slots[slotOf(metaKey(shard))]?.[0] ?? ''
+  return cluster.slots[slotOf(metaName(shard))]?.[0] ?? ''
 }
 
 /** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */

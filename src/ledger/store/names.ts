@@ -1,4 +1,7 @@
-/** Every name the ledger uses in the store, in one place. Ids are the only text that enters a name, and they are checked. */
+/**
+ * Every name that the ledger gives to something in the store, in one place: what Redis calls a key is a name here, because a key
+ * is an API key. Ids are the only text that enters a name, and they are checked.
+ */
 import { assert } from '@/lib/assert'
 
 /** Who pays (`accountId`) and through which API key. */
@@ -32,25 +35,25 @@ export function checkedId(id: string): string {
 }
 
 /** Number of shard, shard count and epoch: what must be the same for all gateways. */
-export const metaKey = (shard: number): string => `{l${shard}}:meta`
+export const metaName = (shard: number): string => `{l${shard}}:meta`
 /** Open holds by deadline (milliseconds since 1970). The members are made by {@link holdMember}. */
-export const deadlinesKey = (shard: number): string => `{l${shard}}:deadlines`
-/** The shard's usage records that have not reached the history yet, under the name that running stores know them by. */
-export const eventsKey = (shard: number): string => `{l${shard}}:events`
+export const deadlinesName = (shard: number): string => `{l${shard}}:deadlines`
+/** The stream of the shard's usage records that have not reached the history yet, under the name that running stores know it by. */
+export const recordsName = (shard: number): string => `{l${shard}}:events`
 /** An account's money and status. */
-export const accountKey = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
-/** A key's status, limits, rate-limit state and what it has open. */
-export const apiKeyKey = (payer: Payer): string => `{l${shardOf(payer.accountId)}}:key:${payerText(payer)}`
+export const accountName = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
+/** An API key's status, limits, rate-limit state and what it has open. */
+export const keyName = (payer: Payer): string => `{l${shardOf(payer.accountId)}}:key:${payerText(payer)}`
 /** A hold: open, or the tombstone of a resolved one. */
-export const holdKey = (accountId: string, holdId: string): string =>
+export const holdName = (accountId: string, holdId: string): string =>
   `{l${shardOf(accountId)}}:hold:${checkedId(holdId)}`
-/** The account's latest charges. Carries no money. */
-export const recentKey = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
+/** The account's latest usage records. Carries no money. */
+export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
-export const creditedKey = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
+export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 
 /** Who a key's SHA-256 belongs to. Immutable, so it needs no shard. */
-export function keyHashKey(keyHash: string): string {
+export function keyHashName(keyHash: string): string {
   assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')
   return `keyhash:${keyHash}`
 }
@@ -67,7 +70,7 @@ export function parsePayer(text: string): Payer | undefined {
   return ID.test(accountId) && ID.test(keyId) ? { accountId, keyId } : undefined
 }
 
-/** An open hold as its shard's deadlines name it: `accountId:keyId:holdId:amount`, so that sums need no other key. */
+/** An open hold as its shard's deadlines name it: `accountId:keyId:holdId:amount`, so that sums need no other name. */
 export type HoldMember = Payer & { holdId: string; amount: number }
 
 /** Writes a deadlines member. */

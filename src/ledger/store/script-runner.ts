@@ -12,7 +12,7 @@ export interface ScriptRunner {
    * answers that it cannot work now; then the script may or may not have run. Throws the store's own error where the
    * script refused its arguments, which is a bug of ours.
    */
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** The same rules for any other work that may be done twice. */
   guard<T>(work: () => Promise<T>): Promise<T>
 }
@@ -67,8 +67,8 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
   }
 
   return {
-    async run(script, keys, args) {
-      const rest = [keys.length, ...keys, ...args]
+    async run(script, names, args) {
+      const rest = [names.length, ...names, ...args]
       let send = pipelined(redis)
       return await guard(() => {
         const attempt = evaluate(script, rest, send)

@@ -4,13 +4,13 @@ import { type Bench, connect, createBench, FACTS, passDeadline, request, settlem
 import { keyState } from '@test/ledger/memory-history'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import {
-  accountKey,
-  apiKeyKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
+  accountName,
+  deadlinesName,
   holdMember,
-  metaKey,
+  holdName,
+  keyName,
+  metaName,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -28,7 +28,7 @@ const another = () => createBench(bench.redis, undefined, bench.history)
 
 /** Makes the account unconfirmed, as a store that came back does. */
 async function loseConfirmation(accountId: string): Promise<void> {
-  await bench.redis.hset(metaKey(shardOf(accountId)), 'epoch', randomId('epoch'))
+  await bench.redis.hset(metaName(shardOf(accountId)), 'epoch', randomId('epoch'))
 }
 
 async function settled(payer: { accountId: string; keyId: string }, cost: number) {
@@ -63,7 +63,7 @@ describe('the first use of an account', () => {
     const payer = await bench.fund(1_000)
     const first = await settled(payer, 150)
     await bench.history.flush(bench.redis, [payer.accountId])
-    for (const name of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.del(name)
+    for (const name of [accountName(payer.accountId), keyName(payer)]) await bench.redis.del(name)
     expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
       ...{ available: nano(850), held: nano(0), spent: nano(150), spentThisMonth: nano(150), status: 'active', seq: 1 },
     })
@@ -80,7 +80,7 @@ describe('the first use of an account', () => {
     await settled(payer, 7)
     const open = request(payer, 200)
     await bench.ledger.reserve(open)
-    for (const name of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.del(name)
+    for (const name of [accountName(payer.accountId), keyName(payer)]) await bench.redis.del(name)
     expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
       ...{
         available: nano(663),
@@ -106,14 +106,14 @@ describe('a store that came back', () => {
     const payer = await bench.fund(1_000)
     await settled(payer, 100)
     await bench.ledger.reserve(request(payer, 50))
-    const before = await bench.redis.hgetall(accountKey(payer.accountId))
+    const before = await bench.redis.hgetall(accountName(payer.accountId))
     await loseConfirmation(payer.accountId)
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({
       available: nano(850),
       held: nano(50),
       seq: 1,
     })
-    const after = await bench.redis.hgetall(accountKey(payer.accountId))
+    const after = await bench.redis.hgetall(accountName(payer.accountId))
     expect({ ...after, epoch: '', version: '' }).toEqual({ ...before, epoch: '', version: '' })
     expect(after.epoch).not.toBe(before.epoch ?? '')
   })
@@ -122,10 +122,10 @@ describe('a store that came back', () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await bench.ledger.readBalance(accountId)
-    const old = await bench.redis.dumpBuffer(accountKey(accountId))
+    const old = await bench.redis.dumpBuffer(accountName(accountId))
     await settled(payer, 900)
     await bench.history.flush(bench.redis, [accountId])
-    await bench.redis.restore(accountKey(accountId), 0, old ?? '', 'REPLACE')
+    await bench.redis.restore(accountName(accountId), 0, old ?? '', 'REPLACE')
     await loseConfirmation(accountId)
     expect(await another().ledger.reserve(request(payer, 200))).toMatchObject({
       kind: 'insufficient',
@@ -149,17 +149,17 @@ describe('a store that came back', () => {
     const { accountId } = payer
     const hold = request(payer, 400)
     await bench.ledger.reserve(hold)
-    const names = [accountKey(accountId), apiKeyKey(payer), holdKey(accountId, hold.holdId)]
+    const names = [accountName(accountId), keyName(payer), holdName(accountId, hold.holdId)]
     const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
     await bench.ledger.settle(settlement(hold, 150))
     await bench.history.flush(bench.redis, [accountId])
     for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
-    await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
+    await bench.redis.zadd(deadlinesName(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
     await loseConfirmation(accountId)
     expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(850), held: nano(0), seq: 1 })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
     expect(await bench.ledger.settle(settlement(hold, 150), { force: true })).toEqual({ kind: 'already_settled' })
-    expect(await bench.redis.zscore(deadlinesKey(shardOf(accountId)), holdMember(hold))).toBeNull()
+    expect(await bench.redis.zscore(deadlinesName(shardOf(accountId)), holdMember(hold))).toBeNull()
   })
 
   test('and expired that hold a second time has charged it once in the end', async () => {
@@ -167,13 +167,13 @@ describe('a store that came back', () => {
     const { accountId } = payer
     const hold = request(payer, 400, { inputCost: nano(40) })
     await bench.ledger.reserve(hold)
-    const names = [accountKey(accountId), apiKeyKey(payer), holdKey(accountId, hold.holdId)]
+    const names = [accountName(accountId), keyName(payer), holdName(accountId, hold.holdId)]
     const old = await Promise.all(names.map((name) => bench.redis.dumpBuffer(name)))
     await bench.ledger.settle(settlement(hold, 150))
     await bench.history.flush(bench.redis, [accountId])
     for (const [index, name] of names.entries()) await bench.redis.restore(name, 0, old[index] ?? '', 'REPLACE')
-    await bench.redis.zadd(deadlinesKey(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
-    await bench.redis.hset(holdKey(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
+    await bench.redis.zadd(deadlinesName(shardOf(accountId)), Date.now() + 60_000, holdMember(hold))
+    await bench.redis.hset(holdName(accountId, hold.holdId), 'reached', '1', 'record', JSON.stringify(FACTS))
     await passDeadline(bench.redis, hold)
     await bench.ledger.expireDue(100)
     await loseConfirmation(accountId)
@@ -198,9 +198,9 @@ describe('a store that came back', () => {
     const payer = await bench.fund(1_000)
     const { accountId } = payer
     await settled(payer, 300)
-    const entries = await bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+')
+    const entries = await bench.redis.xrange(recordsName(shardOf(accountId)), '-', '+')
     const own = entries.filter(([, fields]) => fields.includes(accountId)).map(([id]) => id)
-    await bench.redis.xdel(eventsKey(shardOf(accountId)), ...own)
+    await bench.redis.xdel(recordsName(shardOf(accountId)), ...own)
     await loseConfirmation(accountId)
     expect(await bench.ledger.readBalance(accountId)).toMatchObject({ available: nano(700), spent: nano(300), seq: 1 })
     const logged = bench.logger.lines.filter((line) => line.event === 'ledger_history_behind')
@@ -255,7 +255,7 @@ describe('a rebuild', () => {
     const payers = await Promise.all(Array.from({ length: 20 }, () => bench.fund(100_000)))
     const ids = payers.map((payer) => payer.accountId)
     for (const payer of payers) await settled(payer, 10)
-    for (const id of ids) await bench.redis.hincrby(accountKey(id), 'available', 12_345)
+    for (const id of ids) await bench.redis.hincrby(accountName(id), 'available', 12_345)
     let isOver = false
     let charged = 0
     const traffic = payers.map(async (payer, index) => {

@@ -7,14 +7,14 @@ import { rebuildAll } from '@/ledger/check/rebuild'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
 import {
-  accountKey,
-  apiKeyKey,
-  creditedKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
+  accountName,
+  creditedName,
+  deadlinesName,
   holdMember,
-  metaKey,
+  holdName,
+  keyName,
+  metaName,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
@@ -108,7 +108,7 @@ describe('a ledger in order', () => {
 })
 
 describe('what is wrong is named', () => {
-  const account = () => accountKey(payer.accountId)
+  const account = () => accountName(payer.accountId)
   const shard = () => shardOf(payer.accountId)
 
   test.each<[string, string[], () => Promise<unknown>]>([
@@ -120,25 +120,25 @@ describe('what is wrong is named', () => {
       ['balance_differs', 'held_differs_from_open_holds'],
       () => bench.redis.hincrby(account(), 'held', 5),
     ],
-    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(apiKeyKey(payer), 'open', 1)],
-    ['a key leaks budget', ['key_held'], () => bench.redis.hincrby(apiKeyKey(payer), 'held', 1)],
+    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(keyName(payer), 'open', 1)],
+    ['a key leaks budget', ['key_held'], () => bench.redis.hincrby(keyName(payer), 'held', 1)],
     [
       'a hold loses its deadline',
       ['held_differs_from_open_holds', 'hold_without_deadline', 'key_held', 'key_open_count'],
-      () => bench.redis.zrem(deadlinesKey(shard()), holdMember(open)),
+      () => bench.redis.zrem(deadlinesName(shard()), holdMember(open)),
     ],
     [
       'a deadline loses its hold',
       ['deadline_without_hold'],
-      () => bench.redis.del(holdKey(payer.accountId, open.holdId)),
+      () => bench.redis.del(holdName(payer.accountId, open.holdId)),
     ],
     [
       'a hold changes its amount',
       ['hold_amount', 'hold_without_deadline'],
-      () => bench.redis.hset(holdKey(payer.accountId, open.holdId), 'amount', '1'),
+      () => bench.redis.hset(holdName(payer.accountId, open.holdId), 'amount', '1'),
     ],
     ['nobody sweeps', ['hold_overdue'], () => passDeadline(bench.redis, open, 120_000)],
-    ['an event is deleted unread', ['balance_differs', 'spent_differs'], () => bench.redis.del(eventsKey(shard()))],
+    ['an event is deleted unread', ['balance_differs', 'spent_differs'], () => bench.redis.del(recordsName(shard()))],
     [
       'the history forgets an account',
       ['unknown_to_history'],
@@ -166,7 +166,7 @@ describe('what is wrong is named', () => {
       ['balance_differs'],
       async () => {
         bench.history.addCredit(payer.accountId, 'entry_marked', 5)
-        await bench.redis.sadd(creditedKey(payer.accountId), 'entry_marked')
+        await bench.redis.sadd(creditedName(payer.accountId), 'entry_marked')
       },
     ],
   ])('%s: %p', async (_, expected, spoil) => {
@@ -176,14 +176,14 @@ describe('what is wrong is named', () => {
   })
 
   test('another number of shards', async () => {
-    await bench.redis.hset(metaKey(shard()), 'shards', '32')
+    await bench.redis.hset(metaName(shard()), 'shards', '32')
     await expect(check()).rejects.toThrow('number of shards')
   })
 
   test('and a rebuild mends it', async () => {
     await bench.redis.hincrby(account(), 'available', 500)
     await bench.redis.hincrby(account(), 'held', 5)
-    await bench.redis.hincrby(apiKeyKey(payer), 'open', 3)
+    await bench.redis.hincrby(keyName(payer), 'open', 3)
     await rebuildAll({ redis: bench.redis, history: bench.history, logger: bench.logger })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 1, held: nano(700) })
     expect(await check()).toMatchObject({ ok: true })
@@ -192,13 +192,13 @@ describe('what is wrong is named', () => {
 })
 
 test('a store that came back with old figures is brought into line, not reported', async () => {
-  const old = await bench.redis.dumpBuffer(accountKey(payer.accountId))
+  const old = await bench.redis.dumpBuffer(accountName(payer.accountId))
   const hold = request(payer, 50)
   await bench.ledger.reserve(hold)
   await bench.ledger.settle(settlement(hold, 50))
   await bench.history.flush(bench.redis, [payer.accountId])
-  await bench.redis.restore(accountKey(payer.accountId), 0, old ?? '', 'REPLACE')
+  await bench.redis.restore(accountName(payer.accountId), 0, old ?? '', 'REPLACE')
   expect(await kinds()).toEqual(['balance_differs', 'spent_differs'])
-  await bench.redis.hset(metaKey(shardOf(payer.accountId)), 'identity', 'another process')
+  await bench.redis.hset(metaName(shardOf(payer.accountId)), 'identity', 'another process')
   expect(await check()).toMatchObject({ ok: true })
 })

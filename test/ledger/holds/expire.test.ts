@@ -14,7 +14,7 @@ import { until } from '@test/support/until'
 import { expireHolds } from '@/ledger/holds/expire'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Renewal, ReserveRequest } from '@/ledger/outcomes'
-import { accountKey, apiKeyKey, deadlinesKey, eventsKey, holdKey, holdMember, shardOf } from '@/ledger/store/names'
+import { accountName, deadlinesName, holdMember, holdName, keyName, recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
@@ -52,7 +52,7 @@ async function expire(hold: ReserveRequest): Promise<number> {
 }
 
 async function deadlineOf(hold: ReserveRequest): Promise<number> {
-  return Number(await bench.redis.zscore(deadlinesKey(shardOf(hold.accountId)), holdMember(hold)))
+  return Number(await bench.redis.zscore(deadlinesName(shardOf(hold.accountId)), holdMember(hold)))
 }
 
 describe('renew', () => {
@@ -114,7 +114,7 @@ describe('expire', () => {
       },
     })
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(charged) })
-    const entries = await bench.redis.xrange(eventsKey(shardOf(hold.accountId)), '-', '+')
+    const entries = await bench.redis.xrange(recordsName(shardOf(hold.accountId)), '-', '+')
     const records = entries.flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
     expect(records.filter((record) => record.holdId === hold.holdId)).toMatchObject([
       { recordId: hold.holdId, kind: 'expire', cost: nano(charged), held: nano(400), flags: ['estimated', 'expired'] },
@@ -142,8 +142,8 @@ describe('expire', () => {
     for (const hold of holds) await bench.ledger.reserve(hold)
     await bench.ledger.renew(holds.map((hold) => renewal(hold, 10)))
     for (const hold of holds) await passDeadline(bench.redis, hold)
-    for (const key of [accountKey(payer.accountId), apiKeyKey(payer)]) {
-      await bench.redis.hset(key, 'month', '202001', 'spentMonth', '5')
+    for (const name of [accountName(payer.accountId), keyName(payer)]) {
+      await bench.redis.hset(name, 'month', '202001', 'spentMonth', '5')
     }
     let expired = 0
     while (expired < 30) {
@@ -159,10 +159,10 @@ describe('expire', () => {
 
   test('returns what a hold held that the store has lost, and loads an account that it has lost', async () => {
     const [lostHold, lostAccount] = [await reserved(400, 100), await reserved(400, 100)]
-    await bench.redis.del(holdKey(lostHold.accountId, lostHold.holdId))
+    await bench.redis.del(holdName(lostHold.accountId, lostHold.holdId))
     expect(await expire(lostHold)).toBe(0)
     expect(await bench.ledger.readBalance(lostHold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
-    await bench.redis.del(accountKey(lostAccount.accountId))
+    await bench.redis.del(accountName(lostAccount.accountId))
     await passDeadline(bench.redis, lostAccount)
     const isExpired = async () =>
       (await bench.ledger.expireDue(100)).some((hold) => hold.accountId === lostAccount.accountId)

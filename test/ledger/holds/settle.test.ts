@@ -12,13 +12,13 @@ import {
 } from '@test/ledger/harness'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import {
-  accountKey,
-  apiKeyKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
+  accountName,
+  deadlinesName,
   holdMember,
-  recentKey,
+  holdName,
+  keyName,
+  recentName,
+  recordsName,
   shardOf,
 } from '@/ledger/store/names'
 import { parseUsageRecord } from '@/ledger/usage-record'
@@ -39,7 +39,7 @@ async function reserved(credit: number, amount: number): Promise<ReserveRequest>
 }
 
 async function recordsOf(accountId: string) {
-  const entries = await bench.redis.xrange(eventsKey(shardOf(accountId)), '-', '+')
+  const entries = await bench.redis.xrange(recordsName(shardOf(accountId)), '-', '+')
   return entries
     .flatMap(([, fields]) => parseUsageRecord(fields) ?? [])
     .filter((record) => record.accountId === accountId)
@@ -62,7 +62,7 @@ describe('settle', () => {
       ...{ accountId: hold.accountId, keyId: hold.keyId, flags: [], facts: FACTS },
     })
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(150) })
-    expect(await bench.redis.zscore(deadlinesKey(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
+    expect(await bench.redis.zscore(deadlinesName(shardOf(hold.accountId)), holdMember(hold))).toBeNull()
   })
 
   test('answers every repetition with already_settled, whatever it says', async () => {
@@ -83,7 +83,7 @@ describe('settle', () => {
       record: { flags: ['overrun'], cost: nano(1_300), held: nano(400) },
     })
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(-300), held: nano(0) })
-    expect(await bench.redis.hget(accountKey(hold.accountId), 'overrun')).toBe('900')
+    expect(await bench.redis.hget(accountName(hold.accountId), 'overrun')).toBe('900')
   })
 
   test('corrects an expired hold by the difference, up or down, once', async () => {
@@ -129,7 +129,7 @@ describe('settle', () => {
   test('does not force a charge a second time when the tombstone is gone: the stream knows it, then the history', async () => {
     const hold = await reserved(1_000, 400)
     await bench.ledger.settle(settlement(hold, 30))
-    await bench.redis.del(holdKey(hold.accountId, hold.holdId))
+    await bench.redis.del(holdName(hold.accountId, hold.holdId))
     expect(await bench.ledger.settle(settlement(hold, 30), { force: true })).toEqual({ kind: 'already_settled' })
     await bench.history.flush(bench.redis, [hold.accountId])
     expect(await bench.ledger.settle(settlement(hold, 30), { force: true })).toEqual({ kind: 'already_settled' })
@@ -138,16 +138,16 @@ describe('settle', () => {
 
   test('loads an account that the store has lost, and charges it', async () => {
     const hold = await reserved(1_000, 400)
-    await bench.redis.del(accountKey(hold.accountId))
+    await bench.redis.del(accountName(hold.accountId))
     expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled', overrun: false })
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(970), held: nano(0) })
   })
 
   test('goes on without a key that the store has lost', async () => {
     const hold = await reserved(1_000, 400)
-    await bench.redis.del(apiKeyKey(hold))
+    await bench.redis.del(keyName(hold))
     expect(await bench.ledger.settle(settlement(hold, 30))).toMatchObject({ kind: 'settled' })
-    expect(await bench.redis.exists(apiKeyKey(hold))).toBe(0)
+    expect(await bench.redis.exists(keyName(hold))).toBe(0)
     expect(await bench.ledger.readKey(hold)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(30) })
   })
 
@@ -156,11 +156,11 @@ describe('settle', () => {
     const holds = [request(payer, 100), request(payer, 100), request(payer, 100)] as const
     for (const hold of holds) await bench.ledger.reserve(hold)
     await bench.ledger.settle(settlement(holds[0], 10))
-    for (const key of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.hset(key, 'month', '202001')
+    for (const name of [accountName(payer.accountId), keyName(payer)]) await bench.redis.hset(name, 'month', '202001')
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(10), spentThisMonth: nano(0) })
     await bench.ledger.settle(settlement(holds[1], 20))
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(30), spentThisMonth: nano(20) })
-    for (const key of [accountKey(payer.accountId), apiKeyKey(payer)]) await bench.redis.hset(key, 'month', '299901')
+    for (const name of [accountName(payer.accountId), keyName(payer)]) await bench.redis.hset(name, 'month', '299901')
     await bench.ledger.settle(settlement(holds[2], 30))
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ spent: nano(60), spentThisMonth: nano(50) })
     expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(50) })
@@ -184,7 +184,7 @@ describe('settle', () => {
     expect(recent[0]).toMatchObject({ model: 'svc/a|b|72', inputTokens: 18, outputTokens: 7, cost: nano(2) })
     expect(Math.abs((recent[0]?.atMs ?? 0) - Date.now())).toBeLessThan(60_000)
     expect(await bench.ledger.recentRecords(payer.accountId, 3)).toEqual(recent.slice(0, 3))
-    expect(await bench.redis.llen(recentKey(payer.accountId))).toBeLessThan(65)
+    expect(await bench.redis.llen(recentName(payer.accountId))).toBeLessThan(65)
   })
 
   test('refuses to settle the hold of another payer', async () => {
@@ -233,7 +233,7 @@ describe('release', () => {
 
   test('works while the account is lost: what is loaded afterwards no longer counts the hold', async () => {
     const hold = await reserved(1_000, 400)
-    await bench.redis.del(accountKey(hold.accountId))
+    await bench.redis.del(accountName(hold.accountId))
     expect(await bench.ledger.release(hold)).toBe('released')
     expect(await bench.ledger.readBalance(hold.accountId)).toMatchObject({ available: nano(1_000), held: nano(0) })
   })
@@ -245,8 +245,8 @@ test('only tombstones and the list of latest charges ever expire', async () => {
   const open = request(hold, 10)
   await bench.ledger.reserve(open)
   await bench.ledger.settle(settlement(hold, 10))
-  expect(await bench.redis.pttl(holdKey(accountId, hold.holdId))).toBeGreaterThan(590_000)
-  for (const name of [holdKey(accountId, open.holdId), accountKey(accountId), apiKeyKey(hold)]) {
+  expect(await bench.redis.pttl(holdName(accountId, hold.holdId))).toBeGreaterThan(590_000)
+  for (const name of [holdName(accountId, open.holdId), accountName(accountId), keyName(hold)]) {
     expect(await bench.redis.pttl(name)).toBe(-1)
   }
   for (const name of Object.keys(await snapshot(bench.redis, accountId))) {

@@ -5,7 +5,7 @@ import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import type { RedisClient } from '@/ledger/store/connection'
 import { createEpochGuard, startNewEpoch } from '@/ledger/store/epoch'
-import { metaKey } from '@/ledger/store/names'
+import { metaName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
 
@@ -35,7 +35,7 @@ function createGuard() {
   return { guard, runner, returns: () => returns, verifications }
 }
 
-const epochNow = (shard: number) => redis.hget(metaKey(shard), 'epoch')
+const epochNow = (shard: number) => redis.hget(metaName(shard), 'epoch')
 
 describe('a doubt', () => {
   test('about a store that is as it was changes nothing', async () => {

@@ -2,20 +2,20 @@
 import { describe, expect, test } from 'bun:test'
 import { slotOf } from '@/ledger/store/cluster-slot'
 import {
-  accountKey,
-  apiKeyKey,
-  creditedKey,
-  deadlinesKey,
-  eventsKey,
-  holdKey,
+  accountName,
+  creditedName,
+  deadlinesName,
   holdMember,
-  keyHashKey,
-  metaKey,
+  holdName,
+  keyHashName,
+  keyName,
+  metaName,
   parseHoldMember,
   parseName,
   parsePayer,
   payerText,
-  recentKey,
+  recentName,
+  recordsName,
   SHARD_COUNT,
   shardOf,
 } from '@/ledger/store/names'
@@ -42,8 +42,8 @@ describe('shards', () => {
     const { accountId } = payer
     const shard = shardOf(accountId)
     const names = [
-      ...[metaKey(shard), deadlinesKey(shard), eventsKey(shard), accountKey(accountId), apiKeyKey(payer)],
-      ...[holdKey(accountId, randomId('hold')), recentKey(accountId), creditedKey(accountId)],
+      ...[metaName(shard), deadlinesName(shard), recordsName(shard), accountName(accountId), keyName(payer)],
+      ...[holdName(accountId, randomId('hold')), recentName(accountId), creditedName(accountId)],
     ]
     expect(new Set(names.map(slotOf)).size).toBe(1)
     expect(new Set(names).size).toBe(names.length)
@@ -60,10 +60,10 @@ describe('names', () => {
   test('can be taken apart again', () => {
     const payer = { accountId: 'acct_A', keyId: 'key_B' }
     const shard = shardOf('acct_A')
-    expect(parseName(accountKey('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
-    expect(parseName(apiKeyKey(payer))).toEqual({ kind: 'key', shard, ids: ['acct_A', 'key_B'] })
-    expect(parseName(holdKey('acct_A', 'hold_C'))).toEqual({ kind: 'hold', shard, ids: ['hold_C'] })
-    for (const other of [metaKey(1), recentKey('acct_A'), 'keyhash:00', '{l1}:account:', '{x}:account:a']) {
+    expect(parseName(accountName('acct_A'))).toEqual({ kind: 'account', shard, ids: ['acct_A'] })
+    expect(parseName(keyName(payer))).toEqual({ kind: 'key', shard, ids: ['acct_A', 'key_B'] })
+    expect(parseName(holdName('acct_A', 'hold_C'))).toEqual({ kind: 'hold', shard, ids: ['hold_C'] })
+    for (const other of [metaName(1), recentName('acct_A'), 'keyhash:00', '{l1}:account:', '{x}:account:a']) {
       expect(parseName(other)).toBeUndefined()
     }
   })
@@ -76,6 +76,6 @@ describe('names', () => {
       expect(parseHoldMember(bad)).toBeUndefined()
     }
     for (const bad of ['', 'a', 'a:', ':b', 'a:b:c', 'ä:b']) expect(parsePayer(bad)).toBeUndefined()
-    expect(() => keyHashKey('A'.repeat(64))).toThrow('hexadecimal')
+    expect(() => keyHashName('A'.repeat(64))).toThrow('hexadecimal')
   })
 })
