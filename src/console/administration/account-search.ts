@@ -2,16 +2,14 @@
 import type { Database } from '@/db/client'
 import type { AccountStatus } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
-import { MAX_PAGE_SIZE, PAGE_SIZE, type Page, pageOf, readCursor } from './keyset'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { readCursor } from './keyset'
 import { containing } from './like-pattern'
 
-export type AccountSearch = {
+export type AccountSearch = PageRequest & {
   /** A part of the address or of the name in any case, or an id. Left out: every account. */
   text?: string
   status?: AccountStatus
-  cursor?: string
-  /** 1 to 100, 50 where left out. */
-  limit?: number
 }
 
 /** `balance` and the month's spending are those of the history, a moment behind the ledger. */
@@ -36,7 +34,7 @@ type Row = {
 
 /** One page of accounts. Every text is looked for as it is: `%` and `_` are characters like any other. */
 export async function searchAccounts({ sql }: Database, search: AccountSearch): Promise<Page<FoundAccount>> {
-  const size = Math.min(search.limit ?? PAGE_SIZE, MAX_PAGE_SIZE)
+  const size = pageSize(search)
   const text = search.text?.trim() ?? ''
   const pattern = containing(text.toLowerCase())
   const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
@@ -49,9 +47,10 @@ export async function searchAccounts({ sql }: Database, search: AccountSearch): 
       ${search.status === undefined ? sql`` : sql`AND status = ${search.status}`}
       ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
     ORDER BY accounts.created_at DESC, id DESC LIMIT ${size + 1}`
-  return pageOf(
-    rows.map((row) => ({ ...row, position: { at: row.created_text, id: row.id } })),
+  return cutPage(
+    rows,
     size,
+    (row) => [row.created_text, row.id],
     (row) => ({
       accountId: row.id,
       name: row.name,

@@ -15,12 +15,12 @@ import type { Orders, OrdersDeps } from '@/console/orders/orders'
 import type { Payment } from '@/console/orders/types'
 import type { Database } from '@/db/client'
 import type { Nano } from '@/lib/money'
+import type { Page } from '@/lib/paging'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
 import { changeAccountStatus, type StatusChange } from './account-status'
 import { type AccountView, viewAccount } from './account-view'
 import type { Administrator } from './administrator'
 import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
-import type { Page } from './keyset'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
 
 type AdministrationDeps = {

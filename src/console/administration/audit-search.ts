@@ -2,10 +2,11 @@
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { auditEntries } from '@/db/administration-schema'
 import type { Database } from '@/db/client'
-import { MAX_PAGE_SIZE, PAGE_SIZE, type Page, pageOf, readCursor } from './keyset'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { readCursor } from './keyset'
 
 /** All that are given must hold. */
-export type AuditSearch = {
+export type AuditSearch = PageRequest & {
   /** The whole e-mail address, in any case. */
   actor?: string
   /** The whole action, or its first word: `approval` finds `approval.request`. */
@@ -15,24 +16,25 @@ export type AuditSearch = {
   from?: Date
   /** Exclusive. */
   to?: Date
-  cursor?: string
-  /** 1 to 100, 50 where left out. */
-  limit?: number
 }
 
 export type AuditRow = typeof auditEntries.$inferSelect
 
 /** One page of entries. */
 export async function searchAudit({ db }: Database, search: AuditSearch): Promise<Page<AuditRow>> {
-  const size = Math.min(search.limit ?? PAGE_SIZE, MAX_PAGE_SIZE)
+  const size = pageSize(search)
   const rows = await db
     .select()
     .from(auditEntries)
     .where(and(...conditionsOf(search)))
     .orderBy(desc(auditEntries.seq))
     .limit(size + 1)
-  const positioned = rows.map((row) => ({ ...row, position: { at: String(row.seq), id: '' } }))
-  return pageOf(positioned, size, ({ position, ...row }) => row)
+  return cutPage(
+    rows,
+    size,
+    (row) => [String(row.seq), ''],
+    (row) => row,
+  )
 }
 
 function conditionsOf({ actor, action, subject, accountId, from, to, cursor }: AuditSearch) {

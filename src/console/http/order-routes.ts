@@ -11,7 +11,6 @@ import {
   MAX_CLAIM_NOTE_CHARS,
   MAX_OPEN_ORDERS,
   MAX_ORDER_CENTS,
-  MAX_PAGE_SIZE,
   MIN_ORDER_CENTS,
 } from '@/console/orders/limits'
 import type { OfferedMethods } from '@/console/orders/methods'
@@ -19,6 +18,7 @@ import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { clientAddress } from '@/http/client-address'
 import { assertNever } from '@/lib/assert'
+import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { type GuardDeps, guard } from './guard'
 import { BankBody, MethodName, OrderBody, OrderDetailBody, orderBody, orderDetailBody } from './order-bodies'
 

@@ -20,6 +20,3 @@ export const MAX_REASON_CHARS = 500
 export const MAX_PAYMENT_TEXT_CHARS = 1_000
 export const MAX_EXTERNAL_ID_CHARS = 200
 export const MAX_REFUND_KEY_CHARS = 60
-
-export const DEFAULT_PAGE_SIZE = 50
-export const MAX_PAGE_SIZE = 100

@@ -1,4 +1,5 @@
 /** Orders of credit: what a customer buys, how its payment is recognised, and how both become a ledger entry exactly once. */
+import type { Page, PageRequest } from '@/lib/paging'
 import { cancelOrder, claimPaid, expireDue } from './close'
 import { confirmPayment } from './confirm'
 import { createOrder } from './create'
@@ -20,8 +21,6 @@ import type {
   Order,
   OrderDetails,
   OrderSearch,
-  Page,
-  PageRequest,
   Payment,
   PaymentNotice,
   PaymentSearch,

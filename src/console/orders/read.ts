@@ -2,10 +2,11 @@
 import { and, asc, desc, eq } from 'drizzle-orm'
 import { orderEvents, orders, payments } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
-import { afterCursor, newestFirst, pageSize, toPage } from './cursor'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { afterCursor, newestFirst } from './cursor'
 import type { OrdersDeps } from './deps'
 import { toEvent, toOrder, toPayment } from './rows'
-import type { Order, OrderDetails, Page, PageRequest } from './types'
+import type { Order, OrderDetails } from './types'
 
 const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 
@@ -58,5 +59,5 @@ export async function listOrders(
     .where(and(eq(orders.accountId, accountId), afterCursor(page, BY_CREATION)))
     .orderBy(...newestFirst(BY_CREATION))
     .limit(size + 1)
-  return toPage(rows, size, (row) => ({ moment: row.createdAt, id: row.id }), toOrder)
+  return cutPage(rows, size, (row) => [row.createdAt.getTime(), row.id], toOrder)
 }

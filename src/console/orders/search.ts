@@ -2,11 +2,12 @@
 import { and, eq, ilike, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
 import { orders, payments } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
-import { afterCursor, newestFirst, pageSize, toPage } from './cursor'
+import { cutPage, type Page, pageSize } from '@/lib/paging'
+import { afterCursor, newestFirst } from './cursor'
 import type { OrdersDeps } from './deps'
 import { REFERENCE_PREFIX } from './reference'
 import { toOrder, toPayment } from './rows'
-import type { FoundOrder, OrderSearch, Page, Payment, PaymentSearch } from './types'
+import type { FoundOrder, OrderSearch, Payment, PaymentSearch } from './types'
 
 const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 const BY_RECEIPT = { moment: payments.receivedAt, id: payments.id }
@@ -21,10 +22,10 @@ export async function searchOrders({ database }: OrdersDeps, search: OrderSearch
     .where(and(...conditionsOf(search), afterCursor(search, BY_CREATION)))
     .orderBy(...newestFirst(BY_CREATION))
     .limit(size + 1)
-  return toPage(
+  return cutPage(
     rows,
     size,
-    ({ order }) => ({ moment: order.createdAt, id: order.id }),
+    ({ order }) => [order.createdAt.getTime(), order.id],
     ({ order, name, email }) => ({ ...toOrder(order), account: { name, email } }),
   )
 }
@@ -39,7 +40,7 @@ export async function searchPayments({ database }: OrdersDeps, search: PaymentSe
     .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, afterCursor(search, BY_RECEIPT)))
     .orderBy(...newestFirst(BY_RECEIPT))
     .limit(size + 1)
-  return toPage(rows, size, (row) => ({ moment: row.receivedAt, id: row.id }), toPayment)
+  return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toPayment)
 }
 
 function conditionsOf(search: OrderSearch): SQL[] {

@@ -8,6 +8,7 @@ import type {
   PaymentSource,
   PaymentState,
 } from '@/db/orders-schema'
+import type { PageRequest } from '@/lib/paging'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 
@@ -90,10 +91,6 @@ export type OrderDetails = Order & {
   events: OrderEvent[]
   payments: Payment[]
 }
-
-export type Page<T> = { items: T[]; nextCursor: string | null }
-/** `cursor` from an earlier page (a malformed one throws `invalid_request`); `limit` 1 to 100, 50 where left out. */
-export type PageRequest = { cursor?: string; limit?: number }
 
 export type NewOrder = {
   accountId: string

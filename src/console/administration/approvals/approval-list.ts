@@ -1,18 +1,16 @@
 /** The approvals as administrators see them: what would be done, who asked, who decided. */
 import { eq, sql } from 'drizzle-orm'
-import { MAX_PAGE_SIZE, PAGE_SIZE, type Page, pageOf, readCursor } from '@/console/administration/keyset'
+import { readCursor } from '@/console/administration/keyset'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { type ApprovalStatus, approvals } from '@/db/administration-schema'
 import { accounts } from '@/db/schema'
 import type { Nano } from '@/lib/money'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { expireApprovals } from './approvals'
 import type { Operation } from './operation'
 
-export type ApprovalSearch = {
+export type ApprovalSearch = PageRequest & {
   status?: ApprovalStatus
-  cursor?: string
-  /** 1 to 100, 50 where left out. */
-  limit?: number
 }
 
 export type Approval = {
@@ -31,10 +29,12 @@ export type Approval = {
   note: string | null
 }
 
+type ApprovalRow = { approval: typeof approvals.$inferSelect; account: Approval['account'] }
+
 /** One page, newest first. */
 export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): Promise<Page<Approval>> {
   await expireApprovals(deps)
-  const size = Math.min(search.limit ?? PAGE_SIZE, MAX_PAGE_SIZE)
+  const size = pageSize(search)
   const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
   const position = sql`(${approvals.requestedAt}, ${approvals.id})`
   const rows = await deps.database.db
@@ -56,8 +56,11 @@ export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): P
     )
     .orderBy(sql`${approvals.requestedAt} DESC, ${approvals.id} DESC`)
     .limit(size + 1)
-  const positioned = rows.map((row) => ({ ...row, position: { at: row.requestedText, id: row.approval.id } }))
-  return pageOf(positioned, size, ({ approval, account }) => ({
+  return cutPage(rows, size, ({ approval, requestedText }) => [requestedText, approval.id], toApproval)
+}
+
+function toApproval({ approval, account }: ApprovalRow): Approval {
+  return {
     approvalId: approval.id,
     operation: approval.operation as Operation,
     account,
@@ -71,5 +74,5 @@ export async function listApprovals(deps: OrdersDeps, search: ApprovalSearch): P
       approval.decidedBy === null ? null : { userId: approval.decidedBy, email: approval.decidedByEmail ?? '' },
     decidedAt: approval.decidedAt,
     note: approval.note,
-  }))
+  }
 }

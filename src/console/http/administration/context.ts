@@ -11,6 +11,7 @@ import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import { clientAddress } from '@/http/client-address'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
+import { MAX_PAGE_SIZE } from '@/lib/paging'
 
 export type AdminDeps = GuardDeps & { administration: Administration; orders: Orders; trustedProxyHops: number }
 
@@ -43,7 +44,7 @@ export const USD_INPUT = Type.String({ minLength: 1, maxLength: 20, examples: ['
 
 export const PAGE = {
   cursor: Type.Optional(Type.String({ maxLength: 400, description: '`nextCursor` of the page before' })),
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 100, multipleOf: 1, default: 50 })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
 }
 
 /** The answer to whoever asks for money to be moved. */

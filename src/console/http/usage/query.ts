@@ -6,6 +6,7 @@ import type { RecordPosition } from '@/console/usage-views/listed-record'
 import type { StatusFilter, UsageFilter } from '@/console/usage-views/usage-filter'
 import { SERIES_GROUPS } from '@/console/usage-views/usage-series'
 import { BILLING_RULES, RECORD_FLAGS } from '@/ledger/usage-record'
+import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
 
 const MOMENT = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?Z$'
 const moment = (description: string) => Type.Optional(Type.String({ pattern: MOMENT, description }))
@@ -62,32 +63,22 @@ export function filterOf(query: Static<typeof FilterQuery>, accountId: string, n
   }
 }
 
+const isMoment = countUpTo(LATEST_MS * 1000)
+const isSequence = countUpTo(Number.MAX_SAFE_INTEGER)
+const isRecordId = textLike(/^[\x21-\x7e]{0,300}$/)
+
 /** A place in the list as opaque text. */
 export function toCursor({ atMicros, seq, recordId }: RecordPosition): string {
-  return Buffer.from(JSON.stringify([atMicros, seq, recordId])).toString('base64url')
+  return formatCursor([atMicros, seq, recordId])
 }
 
 /** Reads a cursor of {@link toCursor}; throws 400 for anything else. */
 export function fromCursor(text: string | undefined): RecordPosition | undefined {
   if (text === undefined) return undefined
-  const [atMicros, seq, recordId] = parseList(Buffer.from(text, 'base64url').toString())
-  const isSound =
-    isCount(atMicros) && atMicros <= LATEST_MS * 1000 && isCount(seq) && /^[\x21-\x7e]{0,300}$/.test(String(recordId))
-  if (!isSound) throw invalidRequest('cursor: is not one that this list has given.', 'cursor')
-  return { atMicros, seq, recordId: String(recordId) }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
-}
-
-function parseList(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
+  const place = parseCursor(text, [isMoment, isSequence, isRecordId])
+  if (!place) throw invalidRequest('cursor: is not one that this list has given.', 'cursor')
+  const [atMicros, seq, recordId] = place
+  return { atMicros, seq, recordId }
 }
 
 function momentOf(text: string, param: string): number {

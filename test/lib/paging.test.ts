@@ -1,0 +1,98 @@
+/** Tests pages and their cursors: nothing is lost or shown twice, and nothing passes that no page has handed out. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { AssertionError } from '@/lib/assert'
+import { countUpTo, cutPage, formatCursor, pageSize, parseCursor, textLike } from '@/lib/paging'
+
+type Row = { moment: number; id: string }
+
+const isMoment = countUpTo(1_000_000)
+const isId = textLike(/^\w{1,20}$/)
+const moment = fc.integer({ min: 0, max: 5 })
+const id = fc.stringMatching(/^[a-z]{1,6}$/)
+
+describe('pages', () => {
+  test('show every row of the list once and in order, whatever their size', () => {
+    const lists = fc.uniqueArray(fc.record<Row>({ moment, id }), { selector: (row) => row.id, maxLength: 40 })
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 1, max: 12 }), (rows, size) => {
+        const list = rows.toSorted(compare)
+        const seen: string[] = []
+        let pages = 0
+        for (let cursor: string | null | undefined; cursor !== null; pages++) {
+          const after = cursor === undefined ? undefined : parseCursor(cursor, [isMoment, isId])
+          if (cursor !== undefined) expect(after).toBeDefined()
+          const rest = after ? list.filter((row) => compare({ moment: after[0], id: after[1] }, row) < 0) : list
+          const page = cutPage(rest.slice(0, size + 1), size, placeOf, (row) => row.id)
+          expect(page.items.length).toBeLessThanOrEqual(size)
+          seen.push(...page.items)
+          cursor = page.nextCursor
+        }
+        expect(seen).toEqual(list.map((row) => row.id))
+        expect(pages).toBe(Math.max(1, Math.ceil(list.length / size)))
+      }),
+    )
+  })
+
+  test('say that they are the last where the list ends with them', () => {
+    const rows = [
+      { moment: 1, id: 'a' },
+      { moment: 2, id: 'b' },
+    ]
+    expect(cutPage(rows, 2, placeOf, (row) => row.id)).toEqual({ items: ['a', 'b'], nextCursor: null })
+    expect(cutPage([], 2, placeOf, (row: Row) => row.id)).toEqual({ items: [], nextCursor: null })
+    expect(cutPage(rows, 1, placeOf, (row) => row.id).nextCursor).toBe(formatCursor([1, 'a']))
+  })
+
+  test('have 1 to 100 rows, 50 where nobody says', () => {
+    expect([pageSize({}), pageSize({ limit: 1 }), pageSize({ limit: 100 })]).toEqual([50, 1, 100])
+    for (const limit of [0, 101, 1.5, Number.NaN]) expect(() => pageSize({ limit })).toThrow(AssertionError)
+  })
+})
+
+describe('a cursor', () => {
+  test('can stand in an address as it is', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.integer())), (place) => {
+        expect(formatCursor(place)).toMatch(/^[\w-]*$/)
+      }),
+    )
+  })
+
+  test('gives back the place that it was made of', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000), fc.stringMatching(/^\w{1,20}$/), (number, text) => {
+        expect(parseCursor(formatCursor([number, text]), [isMoment, isId])).toEqual([number, text])
+      }),
+    )
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', Buffer.from('[1,"a"').toString('base64url')],
+    ['no list', Buffer.from('{"0":1,"1":"a","length":2}').toString('base64url')],
+    ['too few values', formatCursor([1])],
+    ['too many values', formatCursor([1, 'a', 2])],
+    ['another type', formatCursor(['1', 'a'])],
+    ['a number below the range', formatCursor([-1, 'a'])],
+    ['a number above the range', formatCursor([1_000_001, 'a'])],
+    ['a broken number', formatCursor([0.5, 'a'])],
+    ['a text of another shape', formatCursor([1, "a'; DROP TABLE orders"])],
+  ])('of %s is refused', (_, cursor) => {
+    expect(parseCursor(cursor, [isMoment, isId])).toBeUndefined()
+  })
+
+  test('is refused for its length before it is read', () => {
+    const isText = textLike(/^/)
+    expect(parseCursor(formatCursor([1, 'a'.repeat(300)]), [isMoment, isText])).toBeDefined()
+    expect(parseCursor(formatCursor([1, 'a'.repeat(400)]), [isMoment, isText])).toBeUndefined()
+  })
+})
+
+function placeOf({ moment, id }: Row): [number, string] {
+  return [moment, id]
+}
+
+function compare(left: Row, right: Row): number {
+  return left.moment - right.moment || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0)
+}
