@@ -1,8 +1,8 @@
 /**
  * How the usage pages behave for one account with very many records: `bun run bench:usage` fills a real Postgres with 5,000,000
  * records of one account (`--records 500000` for fewer), measures the list under broad and narrow filters, sums, charts and
- * the export, and then what a record costs the server with and without the indexes that the lists need. Prints a table and writes
- * bench/results/usage-lists.json.
+ * the export, and then what a record costs the server with and without the indexes that the lists need. Prints a table, and
+ * writes usage-lists.json into bench/results/.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, loadavg, tmpdir } from 'node:os'

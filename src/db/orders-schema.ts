@@ -16,7 +16,7 @@ export type BankDetails = {
 /** How an order is paid. */
 export type OrderMethod = 'bank_transfer' | 'deposit'
 
-/** See orders/order-state.ts for what may follow what. */
+/** See console/orders/order-state.ts for what may follow what. */
 export type OrderState = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partly_refunded' | 'refunded'
 
 export type OrderEventKind = 'created' | 'claimed' | 'paid' | 'expired' | 'cancelled' | 'payment_unmatched' | 'refunded'

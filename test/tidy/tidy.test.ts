@@ -5,14 +5,17 @@ import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkCycles, checkImports } from './import-rules'
+import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
 import { checkStyle, MAX_MEDIAN_LINES, median } from './style-rules'
-import { listFiles, readText, readTrees, TREE_NAMES } from './tree'
+import { listFiles, listRootFiles, readScriptNames, readText, readTrees, TREE_NAMES } from './tree'
 
 const TREES = readTrees()
 const SOURCES = TREES.src
 const BESIDE = [...TREES.faults, ...TREES.bench]
+/** The rest of what is ours, beside the code. */
+const FOLDERS = [...TREE_NAMES, 'config', 'docs', 'patches']
 const PATHS = TREE_NAMES.flatMap(listFiles)
 const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()
@@ -69,6 +72,18 @@ describe('the structure of all trees', () => {
 
   test('no two files of a folder have nearly one name', () => {
     expect(format(checkNames(OURS))).toEqual([])
+  })
+
+  test('documents, settings and comments mention files, folders and commands that exist', () => {
+    const project = { files: [...listRootFiles(), ...FOLDERS.flatMap(listFiles)], scripts: readScriptNames() }
+    const texts = project.files.filter((path) => /\.md$|^[^/]*\.(json|yaml)$|^Dockerfile$/.test(path))
+    const commented = PATHS.filter((path) => /\.(tsx?|lua)$/.test(path) && !path.startsWith('test/tidy/'))
+    expect(
+      format([
+        ...texts.flatMap((path) => checkDocument(path, readText(path), project)),
+        ...commented.flatMap((path) => checkComments(path, readText(path), project)),
+      ]),
+    ).toEqual([])
   })
 
   test('every export has a taker', () => {

@@ -16,6 +16,18 @@ export function listFiles(folder: string): string[] {
   return files.map((path) => path.slice(ROOT.length + 1)).sort()
 }
 
+/** The files that lie in the project's root. */
+export function listRootFiles(): string[] {
+  const entries = readdirSync(ROOT, { withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => entry.name)
+}
+
+/** What `bun run` knows in this project. */
+export function readScriptNames(): string[] {
+  const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+  return Object.keys(scripts)
+}
+
 /** The text of the file at `path`, which counts from the project's root. */
 export function readText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')

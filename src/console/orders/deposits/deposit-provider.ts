@@ -1,6 +1,6 @@
 /**
  * What a payment provider has to do for deposits: set up a payment per order, and say what a webhook's body means. Its
- * signature is checked before the body gets here (see deposit-webhook.ts), with the Standard Webhooks scheme.
+ * signature is checked before the body gets here (see webhook-signature.ts), with the Standard Webhooks scheme.
  */
 import type { JsonObject } from '@/lib/json'
 
