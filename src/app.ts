@@ -6,7 +6,8 @@ import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/console/http/de
 import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/deposits/webhook-routes'
 import { type DashboardDeps, dashboardRoutes } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
-import { errorResponse, formatOfRequest, meaningOf } from '@/http/errors'
+import { errorResponse, meaningOf } from '@/http/errors'
+import { formatOfRequest } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
@@ -17,7 +18,6 @@ import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
 import { routeRoutes } from '@/http/routes/route'
 import { usageRoutes } from '@/http/routes/usage'
-import { assert } from '@/lib/assert'
 
 export type AppDeps = HttpDeps &
   DepositWebhookDeps &
@@ -32,8 +32,7 @@ export function buildApp(deps: AppDeps) {
       // Registered before every plugin: a later boundary of a plugin would win over it.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
-        const format = deps.formats.get(formatOfRequest(path, request.headers))
-        assert(format, 'every family has its codec')
+        const format = formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)
         return errorResponse(told, format, newRequestId(), deps.logger)
       })

@@ -1,5 +1,7 @@
 /** Providers of the catalogue file: checks what a schema can't, fills in defaults, and tells which ones have a key. */
-import type { FormatName } from '@/chat/format-name'
+import type { Endpoint } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
 import type { FaultList } from './check'
 import type { ProviderFile } from './schema'
@@ -7,21 +9,16 @@ import type { DisconnectPolicy, Provider, ProviderKey, Timeouts } from './types'
 
 /** A whole answer that isn't streamed arrives with its first byte, so that limit must leave time to write it. */
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 5_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 900_000 }
-const DEFAULT_API_VERSION = 'v1beta'
 const DEFAULT_DRAIN_SECONDS = 30
 const DEFAULT_DRAINS_AT_ONCE = 50
 
 const SANDBOX_KEY = 'sandbox'
 const KEY_ID_CHARS = 12
-/** The path the sandbox serves each format under, as a provider's base address would have it. */
-const SANDBOX_PATH: Record<FormatName, string> = { 'chat-completions': '/v1', messages: '', 'generate-content': '' }
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 const HEADER_VALUE = /^[\x20-\x7e]*$/
 /** Headers that the gateway itself sets on every call. */
 const RESERVED_HEADERS = new Set([
-  'authorization',
-  'x-api-key',
-  'x-goog-api-key',
+  ...[...FORMATS.values()].map(({ endpoint }) => endpoint.credential.header),
   'host',
   'content-type',
   'content-length',
@@ -43,20 +40,21 @@ export function readProvider(
   { sandboxBaseUrl, isProxied }: ProviderSurroundings,
 ): Provider {
   const place = `providers.${name}`
+  const endpoint = endpointOf(file.format)
   const isSandboxed = sandboxBaseUrl !== undefined
   const keys = readKeys(file, place, faults)
   const baseUrl = isSandboxed
-    ? trimSlashes(sandboxBaseUrl) + SANDBOX_PATH[file.format]
+    ? trimSlashes(sandboxBaseUrl) + endpoint.sandboxPath
     : readBaseUrl(file.baseUrl, `${place}.baseUrl`, faults)
-  if (file.apiVersion !== undefined && file.format !== 'generate-content') {
-    faults.add(`${place}.apiVersion`, 'only a provider of format generate-content has a version in its paths')
+  if (file.apiVersion !== undefined && !endpoint.hasApiVersion) {
+    faults.add(`${place}.apiVersion`, `only a provider of format ${VERSIONED} has a version in its paths`)
   }
   checkHeaders(file.headers ?? {}, `${place}.headers`, faults)
   return {
     name,
     format: file.format,
     baseUrl,
-    apiVersion: file.apiVersion ?? DEFAULT_API_VERSION,
+    apiVersion: file.apiVersion,
     keys: isSandboxed ? [toKey(SANDBOX_KEY, 1)] : keys,
     timeouts: readTimeouts(file.timeouts ?? {}, `${place}.timeouts`, faults),
     isProxied: isProxied && !isSandboxed,
@@ -65,6 +63,16 @@ export function readProvider(
     onDisconnect: readDisconnectPolicy(file.onDisconnect),
     quirks: new Set(file.quirks),
   }
+}
+
+const VERSIONED = [...FORMATS.values()]
+  .flatMap(({ name, endpoint }) => (endpoint.hasApiVersion ? [name] : []))
+  .join(' or ')
+
+function endpointOf(name: ProviderFile['format']): Endpoint {
+  const format = FORMATS.get(name)
+  assert(format, `no codec for ${name}`)
+  return format.endpoint
 }
 
 function readKeys(file: ProviderFile, place: string, faults: FaultList): ProviderKey[] {

@@ -13,8 +13,8 @@ export type Provider = {
   format: FormatName
   /** Without trailing slash. */
   baseUrl: string
-  /** generate-content only: the version segment of the path. */
-  apiVersion: string
+  /** The version segment of its paths, where its format has one and the file names another than the usual. */
+  apiVersion: string | undefined
   keys: ProviderKey[]
   timeouts: Timeouts
   /** A proxy stands between: whether the provider itself takes connections can't be seen from here. */

@@ -2,6 +2,7 @@
  * What a wire format must be able to do. Four verbs, used everywhere: decode (wire → hub), encode (hub → wire),
  * parse (bytes → structure), format (structure → bytes). Each format is a folder of the same files and the same verbs.
  */
+import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
@@ -90,10 +91,65 @@ export interface PassThrough {
   readonly missingEnd?: Frame
 }
 
+/** One call at a provider, as far as its address depends on it. */
+export type EndpointCall = {
+  /** The provider's base address, without trailing slash. */
+  baseUrl: string
+  /** The version segment that the provider's entry names, where the format's paths have one. */
+  apiVersion: string | undefined
+  /** The upstream's name of the model. */
+  model: string
+  stream: boolean
+}
+
+/** Where the format's providers are called, and how they want to be told who calls. */
+export type Endpoint = {
+  /** The address of one call. What is part of the path is percent-encoded. */
+  url(call: EndpointCall): string
+  /** Whether its paths have a version segment, which a provider's entry may name. */
+  hasApiVersion: boolean
+  /** The header that carries the key, and what stands before the key in it. */
+  credential: { header: string; prefix: string }
+  /** What every call says beside that, such as the version of the protocol. */
+  headers: Readonly<Record<string, string>>
+  /** The path of a base address at which the sandbox serves the format. */
+  sandboxPath: string
+}
+
+/** By what a request is known as one of the format, where no route of the format's own has said so. */
+export interface Recognition {
+  /** Headers that only the format's clients send. */
+  readonly headers: readonly string[]
+  /** Headers in which they send their key, beside `authorization`. */
+  readonly keyHeaders: readonly string[]
+  /** Whether only this format has endpoints like `path`, which is percent-encoded and has no query. */
+  isOwnPath(path: string): boolean
+  /** Whether a body is none that another format could have. */
+  isOwnBody(body: JsonObject, headers: Headers): boolean
+}
+
+/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own. */
+export type ListedModel = { id: string; name: string; contextLength: number; maxOutputTokens?: number }
+
+/** The list of models, for clients that read one of the format's own beside the common one. */
+export type ModelListing = {
+  /** The field that holds the entries. */
+  field: string
+  entrySchema: TSchema
+  encodeModel(sold: ListedModel): JsonObject
+}
+
 export interface Format {
   readonly name: FormatName
+  /** The body of a request, for the documentation. */
+  readonly requestSchema: TSchema
+  readonly recognition: Recognition
+  readonly endpoint: Endpoint
+  readonly modelListing?: ModelListing
   /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
+  /** Likewise at an endpoint that all formats share: `model` is in the body, wherever the format's own path would put it. */
+  decodeLoneBody(body: JsonObject): ChatRequest
   /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
   /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */

@@ -1,4 +1,4 @@
-/** All formats by name: the only place that knows them all. */
+/** All formats by name: the only place that knows them all. The first is the one of requests that could be any format's. */
 import type { FormatName } from '@/chat/format-name'
 import { chatCompletions } from '@/formats/chat-completions/index'
 import { generateContent } from '@/formats/generate-content/index'

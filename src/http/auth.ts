@@ -1,13 +1,16 @@
 /** Who calls: one API key, in whichever form the caller's client library sends it. */
 import type { Identify } from '@/accounts/identify'
 import { GatewayError } from '@/chat/error'
+import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
 import { queryOf } from './request-line'
 
 /** Longer is no key of ours, and not worth hashing. */
 const MAX_CREDENTIAL_CHARS = 256
-const KEY_HEADERS = ['x-api-key', 'x-provider3-api-key', 'x-goog-api-key'] as const
 const BEARER = /^bearer +(\S+) *$/i
+
+/** Where a key may be beside `authorization`: in the headers of any format's clients. */
+export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ recognition }) => recognition.keyHeaders)
 
 /**
  * The payer behind a request's API key. Throws `invalid_credentials` (401) where the key is missing, malformed (decided

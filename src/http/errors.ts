@@ -1,7 +1,6 @@
 /** The one place where an error becomes an answer: in the format of the path's family, with nothing internal in it. */
 import { ParseError, ValidationError } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
-import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import type { Logger } from '@/lib/logger'
 
@@ -36,23 +35,6 @@ export function meaningOf(error: unknown): unknown {
   const path = first && 'path' in first ? first.path : ''
   const param = path.slice(1).replaceAll('/', '.')
   return invalidRequest(`${param || 'The request'}: ${first?.summary ?? 'not as documented'}.`, param || undefined)
-}
-
-/**
- * Which family's words the errors of a request use. A path that families share (the model lists) or that belongs to none is
- * told by the headers that only one family's clients send; chat-completions where they don't say either.
- */
-export function formatOfRequest(path: string, headers: Headers): FormatName {
-  if (/^\/(v1\/)*messages(\/|$)/.test(path)) return 'messages'
-  if (/^\/v1(beta|alpha)/.test(path) || /(:|%3A)[A-Za-z]+\/?$/i.test(path)) return 'generate-content'
-  if (/^\/(v1\/)*chat\//.test(path)) return 'chat-completions'
-  if (isFamilyThree(headers)) return 'generate-content'
-  return headers.has('anthropic-version') ? 'messages' : 'chat-completions'
-}
-
-/** Whether a client of the generate-content family sent these headers. */
-export function isFamilyThree(headers: Headers): boolean {
-  return headers.has('x-goog-api-client') || headers.has('x-goog-api-key')
 }
 
 function retryHeader(error: GatewayError): Record<string, string> {

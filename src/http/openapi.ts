@@ -1,6 +1,7 @@
 /** Building blocks of the OpenAPI document: what every operation says about itself in the same words. */
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
+import { KEY_HEADERS } from './auth'
 
 type OperationTag = 'Inference' | 'Models' | 'Usage' | 'Operations'
 
@@ -48,7 +49,7 @@ export function operation(options: OperationOptions): DocumentDecoration {
     tags: [tag],
     summary,
     description,
-    security: isPublic ? [] : [{ bearer: [] }, { apiKeyHeader: [] }, { googleApiKeyHeader: [] }, { keyQuery: [] }],
+    security: isPublic ? [] : Object.keys(SECURITY_SCHEMES).map((scheme) => ({ [scheme]: [] })),
     ...(requestSchema && {
       requestBody: { required: true, content: { 'application/json': { schema: requestSchema } } },
     }),
@@ -59,7 +60,6 @@ export function operation(options: OperationOptions): DocumentDecoration {
 /** How an API key may be sent; all forms work on all endpoints. */
 export const SECURITY_SCHEMES = {
   bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer svc-…' },
-  apiKeyHeader: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-  googleApiKeyHeader: { type: 'apiKey', in: 'header', name: 'x-goog-api-key' },
+  ...Object.fromEntries(KEY_HEADERS.map((name) => [name, { type: 'apiKey', in: 'header', name } as const])),
   keyQuery: { type: 'apiKey', in: 'query', name: 'key' },
 } as const

@@ -56,9 +56,9 @@ export async function callUpstream(
     : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
   let response: Response
   try {
-    response = await fetch(endpointUrl(target, call.stream), {
+    response = await fetch(endpointUrl(target, format, call.stream), {
       method: 'POST',
-      headers: requestHeaders(target.provider, key, call.stream),
+      headers: requestHeaders(target.provider, format, key, call.stream),
       body: call.bodyText,
       // A redirect would carry our key to whatever address the answer names.
       redirect: 'error',

@@ -80,7 +80,7 @@ describe('defaults', () => {
       name: 'provider1',
       format: 'chat-completions',
       baseUrl: 'https://one.example/v1',
-      apiVersion: 'v1beta',
+      apiVersion: undefined,
       keys: [{ id: expect.stringMatching(/^[0-9a-f]{12}$/), secret: 'key-one', weight: 1 }],
       timeouts: DEFAULT_TIMEOUTS,
       isProxied: false,

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
+import { checkFormats } from './format-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
@@ -37,6 +38,10 @@ describe('the structure of src/', () => {
   test('Lua scripts say what they do', () => {
     const scripts = listFiles('src').filter((path) => path.endsWith('.lua'))
     expect(format(scripts.flatMap((path) => checkLua(path, readText(path))))).toEqual([])
+  })
+
+  test('a format is a folder: nobody else knows one by its name', () => {
+    expect(format(SOURCES.flatMap(checkFormats))).toEqual([])
   })
 
   test('migrations are numbered without gaps', () => {

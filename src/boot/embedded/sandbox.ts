@@ -10,8 +10,8 @@ export type Sandbox = { baseUrl: string; stop(): Promise<void> }
 
 const CHUNK_CHARACTERS = 16
 const CHUNK_INTERVAL_MS = 8
-/** Marks requests in the generate-content format, which ends a tool call with another word than the other two. */
-const GENERATE_CONTENT = 'generate-content'
+/** Marks requests in the one format that ends a tool call with the same word as a text. */
+const ENDS_CALLS_WITH_STOP = 'ends-calls-with-stop'
 
 /** Starts the sandbox on a free loopback port. It takes any credential and any model name. */
 export async function startSandbox(): Promise<Sandbox> {
@@ -19,7 +19,7 @@ export async function startSandbox(): Promise<Sandbox> {
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
   server.mount('/v1beta', {
     async handleRequest(request) {
-      request.headers['x-aimock-context'] = GENERATE_CONTENT
+      request.headers['x-aimock-context'] = ENDS_CALLS_WITH_STOP
       return false
     },
   })
@@ -37,6 +37,6 @@ function respond(request: ChatCompletionRequest): FixtureResponse {
   return {
     toolCalls: [{ name: answer.name, arguments: JSON.stringify(answer.arguments) }],
     usage: counts,
-    finishReason: request._context === GENERATE_CONTENT ? 'STOP' : 'tool_calls',
+    finishReason: request._context === ENDS_CALLS_WITH_STOP ? 'STOP' : 'tool_calls',
   }
 }

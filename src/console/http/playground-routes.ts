@@ -6,9 +6,9 @@ import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
 import type { Viewer } from '@/console/auth/viewer'
-import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
-import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
+import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
+import { chatCompletionsEndpoint } from '@/http/routes/chat-completions'
 import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
 import { type GuardDeps, guard } from './guard'
@@ -18,8 +18,7 @@ type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
 /** Mounts `/dashboard/api/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
-  const format = formatNamed(chat, 'chat-completions')
-  const endpoint: ChatEndpoint = { format, line: {}, framing: format.framing, epilogue: usageRecordEvent }
+  const endpoint: ChatEndpoint = { ...chatCompletionsEndpoint(chat), epilogue: usageRecordEvent }
   return (
     new Elysia({ name: 'playground-routes', prefix: '/dashboard/api/playground', tags: ['Dashboard'] })
       // Before the guard's parser, which would leave nothing for the use case to read and to measure.
@@ -39,7 +38,7 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
               'text), input_tokens, cached_tokens, output_tokens, reasoning_tokens, rule, first_token_ms and duration_ms.',
             requestBody: {
               required: true,
-              content: { 'application/json': { schema: ChatCompletionsRequest as never } },
+              content: { 'application/json': { schema: endpoint.format.requestSchema as never } },
             },
           },
         },

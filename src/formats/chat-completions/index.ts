@@ -1,13 +1,15 @@
 /** The chat-completions format (family 1) as the gateway sees it. */
-
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
+import { recognition } from '@/formats/chat-completions/client-side/recognition'
+import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
 import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
+import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
@@ -15,7 +17,11 @@ import { decodeUsage } from './usage'
 
 export const chatCompletions = {
   name: 'chat-completions',
+  requestSchema: ChatCompletionsRequest,
+  recognition,
+  endpoint,
   decodeRequest,
+  decodeLoneBody: decodeRequest,
   encodeRequest,
   decodeResponse,
   encodeResponse,

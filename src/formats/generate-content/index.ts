@@ -1,24 +1,32 @@
 /** The generate-content format (family 3, Gemini style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
-import { decodeRequest } from '@/formats/generate-content/client-side/decode-request'
+import { decodeLoneBody, decodeRequest } from '@/formats/generate-content/client-side/decode-request'
 import { encodeError } from '@/formats/generate-content/client-side/encode-error'
 import { encodeResponse } from '@/formats/generate-content/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
+import { modelListing } from '@/formats/generate-content/client-side/models'
+import { recognition } from '@/formats/generate-content/client-side/recognition'
 import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
 import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
+import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
+import { GenerateContentRequest } from './wire'
 
 export { encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
-export { encodeModel } from '@/formats/generate-content/client-side/models'
 export { jsonArrayFraming } from './framing'
 
 export const generateContent = {
   name: 'generate-content',
+  requestSchema: GenerateContentRequest,
+  recognition,
+  endpoint,
+  modelListing,
   decodeRequest,
+  decodeLoneBody,
   encodeRequest,
   decodeResponse,
   encodeResponse,

@@ -4,17 +4,24 @@ import { decodeRequest } from '@/formats/messages/client-side/decode-request'
 import { encodeError } from '@/formats/messages/client-side/encode-error'
 import { encodeResponse } from '@/formats/messages/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/messages/client-side/encode-stream'
+import { recognition } from '@/formats/messages/client-side/recognition'
 import { decodeError } from '@/formats/messages/provider-side/decode-error'
 import { decodeResponse } from '@/formats/messages/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/messages/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/messages/provider-side/encode-request'
+import { endpoint } from '@/formats/messages/provider-side/endpoint'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
+import { MessagesRequest } from './wire'
 
 export const messages = {
   name: 'messages',
+  requestSchema: MessagesRequest,
+  recognition,
+  endpoint,
   decodeRequest,
+  decodeLoneBody: decodeRequest,
   encodeRequest,
   decodeResponse,
   encodeResponse,

@@ -1,15 +1,19 @@
 /** Family 1: `POST /v1/chat/completions`. */
 import { Elysia } from 'elysia'
-import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
-import { answerChat, formatNamed } from '@/http/answer-chat'
+import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
 import { INFERENCE_ERRORS, operation } from '@/http/openapi'
 import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event'
 
+/** The endpoint, at whatever path it is mounted. */
+export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
+  const format = formatNamed(deps, 'chat-completions')
+  return { format, line: {}, framing: format.framing }
+}
+
 /** Mounts the chat-completions endpoint. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
-  const format = formatNamed(deps, 'chat-completions')
-  const endpoint = { format, line: {}, framing: format.framing }
+  const endpoint = chatCompletionsEndpoint(deps)
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
     answerChat(deps, request, request.headers.get(USAGE_RECORD_HEADER) === 'true' ? withUsageRecord : endpoint)
@@ -25,7 +29,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
             'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
-          requestSchema: ChatCompletionsRequest,
+          requestSchema: endpoint.format.requestSchema,
           errors: INFERENCE_ERRORS,
         }),
       })

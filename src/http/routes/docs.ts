@@ -4,7 +4,8 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '@/http/deps'
 import { SECURITY_SCHEMES } from '@/http/openapi'
-import { WILDCARD_PATHS } from '@/http/wildcard-docs'
+import { GENERATE_CONTENT_PATHS } from './generate-content'
+import { MODEL_PATHS } from './models'
 
 type SwaggerPaths = NonNullable<NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>['paths']>
 
@@ -53,7 +54,7 @@ export function docsRoutes(deps: HttpDeps) {
             description: 'One API key for every model, in three compatible formats, paid from prepaid credit.',
           },
           ...(deps.publicUrl !== undefined && { servers: [{ url: deps.publicUrl }] }),
-          paths: WILDCARD_PATHS as SwaggerPaths,
+          paths: { ...GENERATE_CONTENT_PATHS, ...MODEL_PATHS } as SwaggerPaths,
           components: { securitySchemes: SECURITY_SCHEMES },
         },
       }),

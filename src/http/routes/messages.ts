@@ -1,7 +1,7 @@
 /** Family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
 import { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
-import { CountTokensRequest, MessagesRequest } from '@/formats/messages/wire'
+import { CountTokensRequest } from '@/formats/messages/wire'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import type { HttpDeps } from '@/http/deps'
@@ -29,7 +29,7 @@ export function messagesRoutes(deps: HttpDeps) {
           description:
             'Accepts every field of the messages format; fields the gateway has no rule for are passed on. The base address of ' +
             'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
-          requestSchema: MessagesRequest,
+          requestSchema: format.requestSchema,
           errors: INFERENCE_ERRORS,
         }),
       })

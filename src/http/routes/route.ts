@@ -2,22 +2,16 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
-import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
-import type { ChatRequest } from '@/chat/request'
-import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
-import { modelOfResource } from '@/formats/generate-content/client-side/path'
-import { GenerateContentRequest } from '@/formats/generate-content/wire'
-import { MessagesRequest } from '@/formats/messages/wire'
-import { formatNamed } from '@/http/answer-chat'
+import type { Format } from '@/formats/format'
 import { authenticate } from '@/http/auth'
 import { readJsonBody } from '@/http/body'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
 import { operation } from '@/http/openapi'
+import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { requireActiveKey } from '@/http/require-active-key'
-import { isJsonObject, type JsonObject } from '@/lib/json'
 import type { RouteExplanation } from '@/routing/explain'
 import { sessionOf } from '@/routing/plan/stickiness'
 
@@ -55,6 +49,7 @@ const RoutePlan = Type.Object({
 
 /** Mounts `POST /v1/route`. */
 export function routeRoutes(deps: HttpDeps) {
+  const formats = [...deps.formats.values()]
   return new Elysia({ name: 'route-routes' }).post('/v1/route', ({ request }) => answerRoute(deps, request), {
     parse: 'none',
     detail: {
@@ -62,14 +57,19 @@ export function routeRoutes(deps: HttpDeps) {
         tag: 'Inference',
         summary: 'Explain how a request would be routed',
         description:
-          'Free: reserves nothing and calls no provider. Takes the body of any of the three families, told by its shape or ' +
-          'by the query parameter `format`; a generate-content body names its model in `model`. All amounts are USD.',
-        requestSchema: Type.Union([ChatCompletionsRequest, MessagesRequest, GenerateContentRequest]),
+          'Free: reserves nothing and calls no provider. Takes the body of any family, told by its shape or by the query ' +
+          'parameter `format`; a body whose family names the model in the path has it in `model`. All amounts are USD.',
+        requestSchema: Type.Union(formats.map((format) => format.requestSchema)),
         responseSchema: RoutePlan,
         errors: [400, 401, 403, 404, 413, 415, 503],
       }),
       parameters: [
-        { name: 'format', in: 'query', required: false, schema: { type: 'string', enum: [...FORMAT_NAMES] } },
+        {
+          name: 'format',
+          in: 'query',
+          required: false,
+          schema: { type: 'string', enum: formats.map((format) => format.name) },
+        },
       ],
     },
   })
@@ -77,16 +77,16 @@ export function routeRoutes(deps: HttpDeps) {
 
 async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> {
   const requestId = newRequestId()
-  let format = formatNamed(deps, 'chat-completions')
+  let format = defaultFormat(deps.formats)
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
-    const named = namedFormat(request)
-    if (named) format = formatNamed(deps, named)
+    const named = namedFormat(deps, request)
+    format = named ?? format
     const payer = await authenticate(deps.identify, request)
     const { allowedModels } = await requireActiveKey(deps, payer)
     const { json, bytes } = await readJsonBody(request, deps)
-    if (!named) format = formatNamed(deps, formatOfBody(json, request.headers))
-    const chat = format.name === 'generate-content' ? decodeWithModel(deps, json) : format.decodeRequest(json, {})
+    format = named ?? formatOfBody(deps.formats, json, request.headers)
+    const chat = format.decodeLoneBody(json)
     const session = sessionOf(payer.accountId, chat, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)
@@ -96,35 +96,12 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
   }
 }
 
-function namedFormat(request: Request): FormatName | undefined {
+function namedFormat({ formats }: HttpDeps, request: Request): Format | undefined {
   const text = new URLSearchParams(queryOf(request.url)).get('format')
   if (text === null) return undefined
-  const named = FORMAT_NAMES.find((name) => name === text)
+  const named = formats.values().find(({ name }) => name === text)
   if (named) return named
-  throw new GatewayError('invalid_request', `format must be one of ${FORMAT_NAMES.join(', ')}`, { param: 'format' })
-}
-
-/** Fields that only a messages body has. `thinking` is not among them: providers of family 1 take a field of that name, too. */
-const MESSAGES_FIELDS = ['system', 'stop_sequences', 'output_config'] as const
-
-/** Which family's body this is. What could be several is family 1's. */
-function formatOfBody(body: JsonObject, headers: Headers): FormatName {
-  if ('contents' in body) return 'generate-content'
-  if (headers.has('anthropic-version')) return 'messages'
-  if (MESSAGES_FIELDS.some((name) => name in body) || hasMessagesParts(body)) return 'messages'
-  return 'chat-completions'
-}
-
-function hasMessagesParts({ tools, messages }: JsonObject): boolean {
-  const entries = [tools, messages].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isJsonObject)
-  const parts = entries.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isJsonObject)
-  return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => MESSAGES_PARTS.has(String(type)))
-}
-
-const MESSAGES_PARTS: ReadonlySet<string> = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking'])
-
-/** This family names the model in the path, of which there is none here. */
-function decodeWithModel(deps: HttpDeps, { model, ...body }: JsonObject): ChatRequest {
-  if (typeof model !== 'string') throw new GatewayError('invalid_request', 'model must be a string', { param: 'model' })
-  return formatNamed(deps, 'generate-content').decodeRequest(body, { model: modelOfResource(model), stream: false })
+  throw new GatewayError('invalid_request', `format must be one of ${[...formats.keys()].join(', ')}`, {
+    param: 'format',
+  })
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError, type Content, GoogleGenAI } from '@google/genai'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import { encodeModel } from '@/formats/generate-content/index'
+import { generateContent } from '@/formats/generate-content/index'
 import type { JsonValue } from '@/lib/json'
 import { type Script, startScriptedServer } from './scripted-server'
 
@@ -246,12 +246,12 @@ test('counts and lists', async () => {
     await client.models.countTokens({ model: 'svc/foo', contents: [{ role: 'user', parts: [{ text: 'a' }] }] }),
   ).toMatchObject({ totalTokens: 1 })
   const alpha = { id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 }
-  script.listed = { models: [encodeModel(alpha)] }
+  script.listed = { models: [generateContent.modelListing.encodeModel(alpha)] }
   const pages = await collect(await client.models.list())
   expect(pages).toMatchObject([
     { name: 'models/svc/alpha', displayName: 'Alpha', inputTokenLimit: 256_000, outputTokenLimit: 32_768 },
   ])
-  script.listed = encodeModel(alpha)
+  script.listed = generateContent.modelListing.encodeModel(alpha)
   expect(await client.models.get({ model: 'svc/alpha' })).toMatchObject({
     name: 'models/svc/alpha',
     supportedActions: ['generateContent', 'streamGenerateContent', 'countTokens'],

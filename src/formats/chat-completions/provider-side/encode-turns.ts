@@ -5,10 +5,12 @@
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
  * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
+
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { encodeSignature } from '@/formats/chat-completions/signature'
 import { NO_ARGUMENTS } from '@/formats/chat-completions/tool-arguments'
+import { isClientMark } from '@/formats/client-marks'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeParts, partsAsContent, textPart } from './encode-content'
@@ -37,7 +39,7 @@ export function encodeMessages(
     quirks: traits.quirks,
     warnings: [],
   }
-  const prompt = system.map((block) => block.text).filter((text) => text !== '' && !text.startsWith(BILLING_LINE))
+  const prompt = system.map((block) => block.text).filter((text) => text !== '' && !isClientMark(text))
   if (prompt.length > 0) encoding.messages.push({ role: 'system', content: prompt.join('\n\n') })
   turns.forEach((turn, index) => {
     if (turn.role === 'assistant') encodeAssistant(encoding, turn, resultsAfter(turns, index))
@@ -53,9 +55,6 @@ export function encodeMessages(
   }
   return { messages: encoding.messages, warnings: encoding.warnings }
 }
-
-/** A client's own accounting line at the head of its system prompt; it changes per request and would spoil prompt caches. */
-const BILLING_LINE = 'x-anthropic-billing-header:'
 
 function encodeSystem(encoding: Encoding, turn: Turn): void {
   const text = joinTexts(turn.content, '\n\n')

@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkCountTokens, checkRequest } from './check-request'
 import { decodeContents, decodeSystemInstruction } from './decode-turns'
 import { listNativeOnly } from './native-only'
+import { modelOfResource } from './path'
 
 /**
  * `line` holds the model and whether to stream, which this format says in the path. Throws a GatewayError `invalid_request`
@@ -18,6 +19,12 @@ import { listNativeOnly } from './native-only'
  */
 export function decodeRequest(body: JsonObject, line: RequestLine): ChatRequest {
   return decodeChecked(checkRequest(normaliseRequest(body)), line)
+}
+
+/** This format names the model in the path, of which there is none where a body stands alone. */
+export function decodeLoneBody({ model, ...body }: JsonObject): ChatRequest {
+  if (typeof model !== 'string') throw invalidRequest('model must be a string', 'model')
+  return decodeRequest(body, { model: modelOfResource(model), stream: false })
 }
 
 /** The request whose input `:countTokens` asks about: `{contents}` or `{generateContentRequest}`. Throws as above. */

@@ -1,12 +1,17 @@
 /** Models and tiers as this format lists them. */
+import { Type } from '@sinclair/typebox'
+import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import { VERBS } from './path'
 
-/** What the list says of a model or tier. Limits are in tokens; a tier states no output limit of its own. */
-type ListedModel = { id: string; name: string; contextLength: number; maxOutputTokens?: number }
+export const modelListing: ModelListing = {
+  field: 'models',
+  entrySchema: Type.Object({ name: Type.String(), displayName: Type.String() }),
+  encodeModel,
+}
 
 /** One entry; its `name` is the resource `models/{id}`, slash and all. */
-export function encodeModel({ id, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
+function encodeModel({ id, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
   return {
     name: `models/${id}`,
     baseModelId: id,

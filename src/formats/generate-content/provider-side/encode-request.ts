@@ -1,6 +1,8 @@
 /** A hub request as a provider of this format takes it: for callers of the other formats. */
+
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, OutputShape, Sampling, TextBlock, Warning } from '@/chat/request'
+import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { encodeThinkingConfig } from '@/formats/generate-content/reasoning'
@@ -20,7 +22,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     throw invalidRequest(`the provider of this model can't take ${native}`, native.split(' ')[0])
   const { quirks } = traits
   const warnings: Warning[] = []
-  const system = request.system.filter(({ text }) => text !== '' && !text.startsWith(BILLING_LINE))
+  const system = request.system.filter(({ text }) => text !== '' && !isClientMark(text))
   const contents = encodeContents(request.turns, quirks, warnings)
   const { generationConfig: ownConfig, tools: _, ...ownFields } = request.extensions['generate-content'] ?? {}
   refuseImpossibleCall(request)
@@ -52,9 +54,6 @@ function refuseImpossibleCall({ tools, toolChoice }: ChatRequest): void {
   const isForced = toolChoice?.type === 'required' || toolChoice?.type === 'tool'
   if (isForced && tools.length === 0) throw invalidRequest('A tool call is required, but the request has no tools')
 }
-
-/** A client's note to its own vendor, new with every version: it would spoil the prompt cache and means nothing here. */
-const BILLING_LINE = 'x-anthropic-billing-header:'
 
 function encodeTexts(blocks: readonly TextBlock[]): JsonValue[] {
   return blocks.map(({ text }) => ({ text }))

@@ -1,6 +1,7 @@
 /** Reads the messages and the system prompt into turns of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/request'
+import { isClientMark } from '@/formats/client-marks'
 import { decodeCache } from '@/formats/messages/cache'
 import { type Mark, readSignature } from '@/formats/messages/signature'
 import { formatArguments } from '@/formats/messages/tool-arguments'
@@ -23,12 +24,10 @@ const SPEAKERS: { [T in WireBlock['type']]?: 'user' | 'assistant' } = {
   tool_use: 'assistant',
   tool_result: 'user',
 }
-/** Client software marks its requests for the format's own provider with such a line; it is no instruction for a model. */
-const BILLING_LINE = 'x-anthropic-billing-header:'
 
 /** Reads the `system` field. */
 export function decodeSystem(system: WireCountRequest['system']): TextBlock[] {
-  return decodeTexts(system ?? [], 'system').filter((block) => !block.text.startsWith(BILLING_LINE))
+  return decodeTexts(system ?? [], 'system').filter((block) => !isClientMark(block.text))
 }
 
 /** Reads `messages`. Throws `invalid_request` that names the block at fault. */

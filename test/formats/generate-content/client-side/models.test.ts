@@ -1,6 +1,8 @@
 /** The lists and counts that only this format's endpoints answer with. */
 import { expect, test } from 'bun:test'
-import { encodeCountTokens, encodeModel } from '@/formats/generate-content/index'
+import { encodeCountTokens, generateContent } from '@/formats/generate-content/index'
+
+const { encodeModel } = generateContent.modelListing
 
 test('a model and a tier', () => {
   const alpha = encodeModel({ id: 'svc/alpha', name: 'Alpha', contextLength: 256_000, maxOutputTokens: 32_768 })

@@ -1,0 +1,10 @@
+/** Where chat-completions providers are called. */
+import type { Endpoint } from '@/formats/format'
+
+export const endpoint: Endpoint = {
+  url: ({ baseUrl }) => `${baseUrl}/chat/completions`,
+  hasApiVersion: false,
+  credential: { header: 'authorization', prefix: 'Bearer ' },
+  headers: {},
+  sandboxPath: '/v1',
+}
