@@ -3,6 +3,11 @@ import { dirname } from 'node:path'
 import type { Import, Source, Violation } from './source'
 import { resolveLocal } from './tree'
 
+/** The rooms of bench/. */
+const BENCH = ['books', 'load', 'machine', 'mock', 'peers', 'report', 'scenarios', 'world'].map(
+  (room) => `bench/${room}`,
+)
+
 /**
  * What each tree or folder beside src/ may import beside itself and packages. The longest row that a path begins with is its
  * own; the product stands in the table because everybody looks at it.
@@ -16,8 +21,16 @@ export const MAY_IMPORT_BESIDE: Readonly<Record<string, readonly string[]>> = {
   'faults/check': ['src', 'test', 'faults/fault', 'faults/world'],
   'faults/fault': ['faults/world'],
   'faults/world': ['src', 'test'],
-  bench: ['src', 'test', 'bench/books'],
+  'test/bench': ['src', 'test', 'bench', ...BENCH],
+  bench: ['src', 'test', ...BENCH],
   'bench/books': ['src', 'test'],
+  'bench/load': ['src'],
+  'bench/machine': ['src', 'faults/world', 'bench/load'],
+  'bench/mock': ['bench/load'],
+  'bench/peers': ['src', 'bench/load', 'bench/machine'],
+  'bench/report': [],
+  'bench/scenarios': ['bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
+  'bench/world': ['src', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],
 }
 
 /** Checks the imports of a file that is not of src/. */

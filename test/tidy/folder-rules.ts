@@ -3,7 +3,17 @@ import { basename, dirname, extname } from 'node:path'
 import type { Violation } from './source'
 
 /** Folders of test/ that look at the whole, or that serve the others: src/ has none for them. */
-const ACROSS = ['clients', 'dashboard/screenshots', 'faults', 'fixtures', 'matrix', 'money-bugs', 'support', 'tidy']
+const ACROSS = [
+  'bench',
+  'clients',
+  'dashboard/screenshots',
+  'faults',
+  'fixtures',
+  'matrix',
+  'money-bugs',
+  'support',
+  'tidy',
+]
 
 const MAX_FILES = 24
 /** A file for each step of the schema and for each fault: the folder is the list. */

@@ -91,7 +91,7 @@ export function checkCycles(sources: readonly Source[]): Violation[] {
 function complaint(path: string, item: Import): string | undefined {
   const { specifier } = item
   if (specifier.includes('../')) return `${specifier}: import across folders as @/folder/file`
-  if (/^@(test|faults)\//.test(specifier)) return `${specifier}: the product does not import its tests`
+  if (/^@(test|faults|bench)\//.test(specifier)) return `${specifier}: the product does not import its tests`
   const target = resolveLocal(path, specifier)
   if (target === undefined) return undefined
   const [from, to] = [areaOf(path), areaOf(target)]

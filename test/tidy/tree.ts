@@ -9,10 +9,12 @@ export const TREE_NAMES = ['src', 'test', 'faults', 'bench'] as const
 
 type Tree = (typeof TREE_NAMES)[number]
 
-/** Every file below `folder`, by its path from the project's root, in order. */
+/** Every file of ours below `folder`, by its path from the project's root, in order. */
 export function listFiles(folder: string): string[] {
   const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const files = entries
+    .filter((entry) => entry.isFile() && !/\bnode_modules\b/.test(entry.parentPath))
+    .map((entry) => join(entry.parentPath, entry.name))
   return files.map((path) => path.slice(ROOT.length + 1)).sort()
 }
 
@@ -47,7 +49,7 @@ function readTree(tree: Tree): Source[] {
 /** The path of a file of our own that `specifier` names, without its extension; undefined for packages. */
 export function resolveLocal(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
-  const [, alias, rest] = /^@(test|faults)?\/(.+)$/.exec(specifier) ?? []
+  const [, alias, rest] = /^@(test|faults|bench)?\/(.+)$/.exec(specifier) ?? []
   return rest === undefined ? undefined : `${alias ?? 'src'}/${rest}`
 }
 

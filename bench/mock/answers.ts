@@ -1,0 +1,119 @@
+/** What the mock upstream says in each format, prepared as bytes: an answer of JSON, and the parts of a stream. */
+import type { WireFormat } from '@bench/load/job'
+import { STAMP_PLACE } from '@bench/load/stamps'
+
+/** Bytes of a stream, each framed as a chunk of HTTP. `piece` holds the place of a stamp at `stampAt`. */
+export type StreamParts = { opening: Buffer; piece: Buffer; stampAt: number; closing: Buffer }
+
+type Answers = { json: Buffer; stream: StreamParts }
+
+const SENTENCE = 'Certainly. The answer is forty-two, as it has been for quite a while.'
+const USAGE = { input: 24, output: 16 }
+const CREATED = 1_760_000_000
+
+/** All answers by format. */
+export const ANSWERS: Readonly<Record<WireFormat, Answers>> = {
+  'chat-completions': { json: jsonAnswer(chatCompletion()), stream: chatCompletionStream() },
+  messages: { json: jsonAnswer(message()), stream: messageStream() },
+  'generate-content': { json: jsonAnswer(candidate(SENTENCE, 'STOP')), stream: candidateStream() },
+}
+
+function jsonAnswer(body: Record<string, unknown>): Buffer {
+  const text = JSON.stringify(body)
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`
+  return Buffer.from(head + text)
+}
+
+function chatCompletion(): Record<string, unknown> {
+  const message = { role: 'assistant', content: SENTENCE }
+  return {
+    ...{ id: 'chatcmpl-bench', object: 'chat.completion', created: CREATED, model: 'json' },
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage: { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output },
+  }
+}
+
+function chatCompletionStream(): StreamParts {
+  const chunk = (choices: unknown[], more = {}) =>
+    event({
+      id: 'chatcmpl-bench',
+      object: 'chat.completion.chunk',
+      created: CREATED,
+      model: 'stream',
+      choices,
+      ...more,
+    })
+  const delta = (content: Record<string, unknown>, finish: string | null = null) =>
+    chunk([{ index: 0, delta: content, finish_reason: finish }])
+  const usage = {
+    prompt_tokens: USAGE.input,
+    completion_tokens: USAGE.output,
+    total_tokens: USAGE.input + USAGE.output,
+  }
+  return parts(
+    delta({ role: 'assistant', content: '' }),
+    delta({ content: `${STAMP_PLACE} ` }),
+    `${delta({}, 'stop')}${chunk([], { usage })}data: [DONE]\n\n`,
+  )
+}
+
+function message(): Record<string, unknown> {
+  return {
+    ...{ id: 'msg_bench', type: 'message', role: 'assistant', model: 'json', stop_sequence: null },
+    ...{ content: [{ type: 'text', text: SENTENCE }], stop_reason: 'end_turn' },
+    usage: { input_tokens: USAGE.input, output_tokens: USAGE.output },
+  }
+}
+
+function messageStream(): StreamParts {
+  const named = (type: string, more: Record<string, unknown>) => `event: ${type}\n${event({ type, ...more })}`
+  const begun = { ...message(), content: [], stop_reason: null, usage: { input_tokens: USAGE.input, output_tokens: 1 } }
+  const block = { type: 'text', text: '' }
+  return parts(
+    named('message_start', { message: begun }) + named('content_block_start', { index: 0, content_block: block }),
+    named('content_block_delta', { index: 0, delta: { type: 'text_delta', text: `${STAMP_PLACE} ` } }),
+    named('content_block_stop', { index: 0 }) +
+      named('message_delta', {
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { output_tokens: USAGE.output },
+      }) +
+      named('message_stop', {}),
+  )
+}
+
+function candidate(text: string, finishReason: string | undefined): Record<string, unknown> {
+  return {
+    candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0, ...(finishReason && { finishReason }) }],
+    usageMetadata: {
+      promptTokenCount: USAGE.input,
+      candidatesTokenCount: USAGE.output,
+      totalTokenCount: USAGE.input + USAGE.output,
+    },
+    ...{ modelVersion: 'bench', responseId: 'bench' },
+  }
+}
+
+function candidateStream(): StreamParts {
+  const piece = `data: ${JSON.stringify(candidate(`${STAMP_PLACE} `, undefined))}\r\n\r\n`
+  return parts('', piece, `data: ${JSON.stringify(candidate('', 'STOP'))}\r\n\r\n`)
+}
+
+function event(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`
+}
+
+function parts(opening: string, piece: string, closing: string): StreamParts {
+  const head =
+    'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n'
+  const framed = chunkOf(piece)
+  return {
+    opening: Buffer.from(head + (opening === '' ? '' : chunkOf(opening))),
+    piece: Buffer.from(framed),
+    stampAt: framed.indexOf(STAMP_PLACE),
+    closing: Buffer.from(`${chunkOf(closing)}0\r\n\r\n`),
+  }
+}
+
+function chunkOf(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+}

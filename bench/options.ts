@@ -1,0 +1,75 @@
+/** What `bun run bench` can be told on its command line. */
+
+export type Options = {
+  mode: 'quick' | 'full'
+  /** Processor time of the stages of one request instead of a comparison. */
+  isStages: boolean
+  /** Compares with the committed ratios, and with the budget of the stages. */
+  isChecking: boolean
+  /** Writes the ratios of this run as those to compare with. */
+  isBaseline: boolean
+  /** Writes the figures and plots into docs/. */
+  isPublishing: boolean
+  rounds: number
+  /** Names of the scenarios and peers to run; undefined for all. */
+  only: ReadonlySet<string> | undefined
+  peers: ReadonlySet<string> | undefined
+}
+
+/** Said where an argument is not understood. */
+const USAGE = `Usage: bun run bench [--quick | --full] [--rounds N] [--only json-64,streams-64] [--peers nginx,svc-gateway]
+                     [--check] [--baseline] [--publish]
+       bun run bench --stages [--check]
+
+  --quick     (what happens unless told otherwise) the most telling scenarios, about two minutes
+  --full      every scenario and peer, about twenty minutes
+  --stages    where the processor time of one request goes, inside one process
+  --check     exit with 1 where a ratio is worse than the committed one, or a stage is over its budget
+  --baseline  write the ratios of this run to bench/baseline.json, to compare later runs with
+  --publish   write the tables and plots into docs/`
+
+const QUICK_ROUNDS = 5
+
+/** Reads the arguments; a text is what to say instead of running. */
+export function parseOptions(args: readonly string[]): Options | string {
+  const options: Options = {
+    ...{ mode: 'quick', isStages: false, isChecking: false, isBaseline: false, isPublishing: false },
+    ...{ rounds: QUICK_ROUNDS, only: undefined, peers: undefined },
+  }
+  for (let index = 0; index < args.length; index++) {
+    const [name, inline] = (args[index] ?? '').split('=', 2)
+    const value = () => inline ?? args[++index] ?? ''
+    switch (name) {
+      case '--quick':
+        options.mode = 'quick'
+        break
+      case '--full':
+        options.mode = 'full'
+        break
+      case '--stages':
+        options.isStages = true
+        break
+      case '--check':
+        options.isChecking = true
+        break
+      case '--baseline':
+        options.isBaseline = true
+        break
+      case '--publish':
+        options.isPublishing = true
+        break
+      case '--rounds':
+        options.rounds = Number(value())
+        break
+      case '--only':
+        options.only = new Set(value().split(','))
+        break
+      case '--peers':
+        options.peers = new Set(value().split(','))
+        break
+      default:
+        return USAGE
+    }
+  }
+  return Number.isSafeInteger(options.rounds) && options.rounds > 0 ? options : USAGE
+}

@@ -1,0 +1,95 @@
+/** This gateway as a peer: everything on, on real stores, with a key of another account for every request. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Shot, WireFormat } from '@bench/load/job'
+import { type PeerKind, type Prepared, type Surroundings, shotWith, type Traffic } from './peer'
+
+const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
+const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content']
+/** What the mock upstream is asked for by one traffic or another. */
+export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000']
+const PRICING = { inputPer1mTokens: 1, outputPer1mTokens: 2 }
+const LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }
+/** Nothing times out because a shared machine is slow; the timers themselves are set all the same. */
+const TIMEOUTS = { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 3_600_000 }
+
+/** One process, as `bun run start` starts it. */
+export const gateway: PeerKind = {
+  name: 'svc-gateway',
+  state: STATE,
+  usesStores: true,
+  prepare: (surroundings) => prepare(surroundings, {}),
+}
+
+/** Two processes on one port. */
+export const gatewayTwice: PeerKind = {
+  name: 'svc-gateway × 2',
+  state: `${STATE}; PROCESSES=2`,
+  usesStores: true,
+  prepare: (surroundings) => prepare(surroundings, { PROCESSES: '2' }),
+}
+
+/** The public id of what a provider of a format calls `model`. */
+function publicModel({ provider, model }: Pick<Traffic, 'provider' | 'model'>): string {
+  return `svc/${provider}-${model}`
+}
+
+/** The catalogue: one provider per format, each with every model of the mock upstream. */
+function catalogText(upstreamPort: number): string {
+  const upstream = `http://127.0.0.1:${upstreamPort}`
+  const base = { keys: ['sk-bench-upstream'], timeouts: TIMEOUTS }
+  const models = FORMATS.flatMap((provider) => UPSTREAM_MODELS.map((model) => ({ provider, model })))
+  return JSON.stringify({
+    service: 'svc',
+    providers: {
+      'chat-completions': { ...base, format: 'chat-completions', baseUrl: `${upstream}/v1` },
+      messages: { ...base, format: 'messages', baseUrl: upstream },
+      'generate-content': { ...base, format: 'generate-content', baseUrl: upstream, apiVersion: 'v1beta' },
+    },
+    models: models.map(({ provider, model }) => ({
+      ...{ id: publicModel({ provider, model }), name: model, created: 1_760_000_000, ownedBy: 'mock' },
+      ...{ targets: [{ provider, model }], pricing: PRICING, contextLength: 4_000_000, maxOutputTokens: 4_096 },
+      capabilities: ['tools'],
+    })),
+    tiers: [],
+    limits: LIMITS,
+  })
+}
+
+async function prepare(surroundings: Surroundings, extra: Record<string, string>): Promise<Prepared> {
+  const { folder, upstreamPort, stores } = surroundings
+  const catalog = join(folder, 'catalog.json')
+  await writeFile(catalog, catalogText(upstreamPort))
+  return {
+    command: () => [process.execPath, MAIN],
+    environment: (port) => ({
+      ...{ HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'info', CATALOG: catalog },
+      ...{ REDIS_URL: stores.redisUrl, DATABASE_URL: stores.databaseUrl, DATA_DIR: join(folder, 'unused') },
+      ...{ SHUTDOWN_TIMEOUT_MS: '3000', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+      ...extra,
+    }),
+    shot: (traffic, port) => gatewayShot(traffic, port, stores.keys),
+  }
+}
+
+/** The traffic as a client of this gateway sends it. */
+function gatewayShot(traffic: Traffic, port: number, keys: readonly string[]): Shot {
+  const model = publicModel(traffic)
+  switch (traffic.client) {
+    case 'chat-completions':
+      return shotWith(traffic, port, { headers: {}, model, keys: { keyHeader: BEARER, keys } })
+    case 'messages': {
+      const headers = { 'anthropic-version': '2023-06-01' }
+      return shotWith(traffic, port, { headers, model, keys: { keyHeader: { name: 'x-api-key', prefix: '' }, keys } })
+    }
+    case 'generate-content':
+      return shotWith(traffic, port, {
+        headers: {},
+        model,
+        keys: { keyHeader: { name: 'x-goog-api-key', prefix: '' }, keys },
+      })
+  }
+}
+
+const BEARER = { name: 'authorization', prefix: 'Bearer ' }

@@ -1,0 +1,147 @@
+/** The results as Markdown tables, the same on the terminal and in the docs. */
+import type { Comparison } from './baseline'
+import type { Standing } from './goals'
+import { type FigureName, type Results, seriesOf } from './results'
+import { COLD, IDLE, OPEN_STREAMS, START } from './scenario-names'
+import { type Spread, spreadOf } from './statistics'
+
+type Column = [title: string, figure: FigureName]
+
+const REQUEST_COLUMNS: readonly Column[] = [
+  ['requests/s', 'requestsPerSecond'],
+  ['p50 ms', 'p50Ms'],
+  ['p99 ms', 'p99Ms'],
+  ['CPU µs', 'cpuMicroseconds'],
+  ['Redis µs', 'redisMicroseconds'],
+  ['Postgres µs', 'postgresMicroseconds'],
+]
+const CHUNK_COLUMNS: readonly Column[] = [
+  ['first token p50 ms', 'firstTokenP50Ms'],
+  ['p99 ms', 'firstTokenP99Ms'],
+  ['piece late p99 ms', 'chunkDelayP99Ms'],
+  ['CPU µs/piece', 'cpuMicroseconds'],
+  ['Redis µs/piece', 'redisMicroseconds'],
+  ['Postgres µs/piece', 'postgresMicroseconds'],
+]
+const OTHER_TABLES: readonly { id: string; title: string; columns: readonly Column[] }[] = [
+  {
+    ...{ id: OPEN_STREAMS, title: 'Open streams, each with a piece a second' },
+    columns: [
+      ['open', 'openStreams'],
+      ['KB each', 'kilobytesPerStream'],
+      ['first token p50 ms', 'firstTokenP50Ms'],
+      ['piece late p99 ms', 'chunkDelayP99Ms'],
+      ['worst ms', 'worstDelayMs'],
+    ],
+  },
+  {
+    ...{ id: COLD, title: 'Keys used for the first time since the store was lost' },
+    columns: [
+      ['refused', 'refused'],
+      ['answered/s', 'requestsPerSecond'],
+      ['p50 ms', 'p50Ms'],
+      ['p99 ms', 'p99Ms'],
+    ],
+  },
+  {
+    ...{ id: IDLE, title: 'Idle' },
+    columns: [
+      ['% of a core', 'cpuPercent'],
+      ['Redis commands/s', 'redisCommandsPerSecond'],
+    ],
+  },
+  { id: START, title: 'Start to the first good answer', columns: [['ms', 'startMs']] },
+]
+
+/** The whole report. */
+export function markdownOf(results: Results, standings: readonly Standing[]): string {
+  return [
+    machineLine(results),
+    peerTable(results),
+    goalTable(standings),
+    ...results.scenarios.map(({ id, title, unit }) => {
+      return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
+    }),
+    ...OTHER_TABLES.map(({ id, title, columns }) => figureTable(results, id, title, columns)),
+    notesOf(results),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+/** What became of each ratio since the baseline was taken. */
+export function comparisonTable(comparisons: readonly Comparison[]): string {
+  const rows = comparisons.map(({ title, before, now, isWorse }) => {
+    return `| ${title} | ${number(before)} | ${number(now)} | ${isWorse ? '**worse**' : 'as good'} |`
+  })
+  return ['| ratio | committed | now | |', '|---|---:|---:|---|', ...rows].join('\n')
+}
+
+function machineLine({ mode, seconds, machine }: Results): string {
+  const { processor, cores, bun, at, loadBefore, loadAfter, othersPercent } = machine
+  const load = `load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`
+  const others = `other programs used ${othersPercent.toFixed(0)} % of the machine meanwhile`
+  return `Run of ${at.slice(0, 10)} (${mode}, ${Math.round(seconds)} s): ${cores} × ${processor}, Bun ${bun}; ${load}; ${others}.`
+}
+
+function peerTable({ peers }: Results): string {
+  const rows = peers.map(({ name, state, absent }) => {
+    return `| ${name} | ${absent === undefined ? state : `took no part: ${cell(absent)}`} |`
+  })
+  return ['| server | what was on |', '|---|---|', ...rows].join('\n')
+}
+
+function goalTable(standings: readonly Standing[]): string {
+  const rows = standings.map(({ goal, spread, isReached, why }) => {
+    const sign = goal.better === 'lower' ? '≤' : '≥'
+    const target = `${sign} ${number(goal.goal)} ${goal.unit}`
+    if (!spread) return `| ${goal.title} | not measured: ${why} | ${target} | |`
+    return `| ${goal.title} | ${spreadText(spread)} ${goal.unit} | ${target} | ${isReached ? 'reached' : missedBy(goal.goal, spread)} |`
+  })
+  return ['| goal | measured | goal | |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+function missedBy(goal: number, { median }: Spread): string {
+  if (goal === 0) return 'missed'
+  return `missed, ${number(Math.max(median / goal, goal / median))} times off`
+}
+
+function figureTable(results: Results, id: string, title: string, columns: readonly Column[]): string {
+  const peers = results.peers.filter(({ name }) => results.rows.some((row) => row.scenario === id && row.peer === name))
+  if (peers.length === 0) return ''
+  const used = columns.filter(([, figure]) => peers.some(({ name }) => spreadAt(results, id, name, figure)))
+  const rows = peers.map(({ name }) => {
+    const cells = used.map(([, figure]) => {
+      const spread = spreadAt(results, id, name, figure)
+      return spread ? spreadText(spread) : '–'
+    })
+    return `| ${name} | ${cells.join(' | ')} |`
+  })
+  const head = `| ${title} | ${used.map(([heading]) => heading).join(' | ')} |`
+  return [head, `|---|${'---:|'.repeat(used.length)}`, ...rows].join('\n')
+}
+
+function spreadAt(results: Results, scenario: string, peer: string, figure: FigureName): Spread | undefined {
+  return spreadOf(seriesOf(results.rows, scenario, peer, figure) ?? [])
+}
+
+/** The middle of the rounds, with the least and the most in brackets. */
+function spreadText({ median, low, high, rounds }: Spread): string {
+  return rounds === 1 ? number(median) : `${number(median)} (${number(low)}–${number(high)})`
+}
+
+function notesOf({ notes }: Results): string {
+  return notes.length === 0 ? '' : ['Left out or gone wrong:', ...notes.map((note) => `- ${note}`)].join('\n')
+}
+
+/** Three digits that matter. */
+export function number(value: number): string {
+  const size = Math.abs(value)
+  if (size >= 1000) return Math.round(value).toLocaleString('en-US')
+  if (size >= 100 || value === 0) return value.toFixed(0)
+  return value.toFixed(size >= 10 ? 1 : size >= 0.1 ? 2 : 3)
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '/').replaceAll(/\s+/g, ' ')
+}

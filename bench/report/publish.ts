@@ -1,0 +1,32 @@
+/** Puts the tables and plots of a run into the docs, between two marks: a figure there was printed by the command or it isn't there. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { drawPlot, PLOTS } from './plot'
+import type { Results } from './results'
+
+const BEGIN = '<!-- bench: begin -->'
+const END = '<!-- bench: end -->'
+const IMAGES = 'images/bench'
+
+/** Writes the page, its plots and the raw figures below `root`. */
+export async function publish(results: Results, markdown: string, root: string): Promise<void> {
+  const page = join(root, 'docs', 'PERFORMANCE.md')
+  const images = join(root, 'docs', IMAGES)
+  await mkdir(images, { recursive: true })
+  const links: string[] = []
+  for (const plot of PLOTS) {
+    const drawing = drawPlot(results, plot)
+    if (drawing === undefined) continue
+    await Bun.write(join(images, plot.file), drawing)
+    links.push(`![${plot.title}](${IMAGES}/${plot.file})`)
+  }
+  await Bun.write(page, between(await Bun.file(page).text(), `${links.join('\n')}\n\n${markdown}`))
+  await Bun.write(join(root, 'bench', 'results', 'bench.json'), `${JSON.stringify(results, null, 1)}\n`)
+}
+
+/** The page with `content` between its marks. Throws where it has none. */
+export function between(page: string, content: string): string {
+  const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)]
+  if (start === -1 || end < start) throw new Error(`the page lacks ${BEGIN} and ${END}`)
+  return `${page.slice(0, start + BEGIN.length)}\n${content}\n${page.slice(end)}`
+}

@@ -1,0 +1,55 @@
+/** What the gateway costs when nobody asks for anything, and whether it gives back the memory of a busy time. */
+import { microsecondsBetween, readTree } from '@bench/machine/proc'
+import { addRound, type Results } from '@bench/report/results'
+import { IDLE, MEMORY } from '@bench/report/scenario-names'
+import type { Contestant, World } from '@bench/world/world'
+
+/** The work of the traffic before, such as records on their way, is not what idling costs. */
+const SETTLE_MS = 2_000
+const MICROSECONDS_PER_SECOND = 1e6
+
+/** Looks at every peer at once, `rounds` times for `durationMs` in which nothing is sent. */
+export async function measureIdle(world: World, results: Results, rounds: number, durationMs: number): Promise<void> {
+  await Bun.sleep(SETTLE_MS)
+  for (let round = 0; round < rounds; round++) await measureOnce(world, results, durationMs)
+}
+
+async function measureOnce(world: World, results: Results, durationMs: number): Promise<void> {
+  const before = world.contestants.map(({ running }) => readTree(running.pids))
+  const commandsBefore = await redisCommands(world)
+  const startedMs = performance.now()
+  await Bun.sleep(durationMs)
+  const seconds = (performance.now() - startedMs) / 1000
+  const commandsPerSecond = ((await redisCommands(world)) - commandsBefore) / seconds
+  for (const [index, { kind, running }] of world.contestants.entries()) {
+    const earlier = before[index]
+    if (running.pids.length === 0 || !earlier) continue
+    const microseconds = microsecondsBetween(earlier, readTree(running.pids))
+    addRound(results.rows, IDLE, kind.name, {
+      cpuPercent: (microseconds / MICROSECONDS_PER_SECOND / seconds) * 100,
+      ...(kind.usesStores && { redisCommandsPerSecond: commandsPerSecond / gatewayProcesses(world) }),
+    })
+  }
+}
+
+/** How much more memory a peer has a while after a busy time than before it, as a share of what it had. */
+export function measureMemoryLeft(peer: Contestant, beforeBytes: number, results: Results): void {
+  const afterBytes = readTree(peer.running.pids).residentBytes
+  addRound(results.rows, MEMORY, peer.kind.name, { memoryLeftShare: afterBytes / beforeBytes - 1 })
+}
+
+/** Our own two questions are in the count, and make no difference to it. */
+async function redisCommands({ stores }: World): Promise<number> {
+  const info = await stores.bank.redis.call('INFO', 'stats')
+  return Number(/total_commands_processed:(\d+)/.exec(String(info))?.[1] ?? 0)
+}
+
+function gatewayProcesses({ contestants }: World): number {
+  const processes = contestants
+    .filter(({ kind }) => kind.usesStores)
+    .map(({ kind }) => (kind.name.endsWith('× 2') ? 2 : 1))
+  return Math.max(
+    1,
+    processes.reduce((sum: number, count) => sum + count, 0),
+  )
+}

@@ -1,0 +1,60 @@
+/** Puts every peer under every scenario in turn, round after round, so that whatever disturbs the machine disturbs all alike. */
+
+import { addRound, type Results } from '@bench/report/results'
+import { type Contestant, FIRST_TRAFFIC, partiesOf, type World } from '@bench/world/world'
+import type { Scenario } from './scenario'
+import { measureWindow } from './window'
+
+type RoundPlan = {
+  scenarios: readonly Scenario[]
+  rounds: number
+  /** How long a measurement takes, beside a full one. */
+  scale: number
+  /** When no further round is begun, by performance.now(). */
+  deadlineMs: number
+  say(line: string): void
+}
+
+/** The first answers of a server say more of its compiler than of it: they are asked for and forgotten. */
+const WARM_UP = { connections: 64, durationMs: 1_500, rampMs: 0 }
+const WARM_UP_SCALE = 0.3
+
+/** Fills the rows of `results`. */
+export async function runRounds(world: World, plan: RoundPlan, results: Results): Promise<void> {
+  await warmUp(world)
+  await runRound(world, { ...plan, scale: Math.min(plan.scale, WARM_UP_SCALE) }, undefined, 0)
+  for (let round = 0; round < plan.rounds; round++) {
+    if (performance.now() > plan.deadlineMs) {
+      results.notes.push(`The time was up after ${round} of ${plan.rounds} rounds.`)
+      return
+    }
+    plan.say(`  round ${round + 1} of ${plan.rounds}`)
+    await runRound(world, plan, results, round)
+  }
+}
+
+async function warmUp(world: World): Promise<void> {
+  for (const { running } of world.contestants) {
+    const shot = running.shot(FIRST_TRAFFIC)
+    if (shot) await world.client.run({ kind: 'closed', shot, ...WARM_UP })
+  }
+}
+
+/** Each round begins with another peer, so that none is always the one after a heavy one. */
+async function runRound(world: World, plan: RoundPlan, results: Results | undefined, round: number): Promise<void> {
+  for (const scenario of plan.scenarios) {
+    const peers = world.contestants.filter(({ kind }) => scenario.onlyPeers?.includes(kind.name) ?? true)
+    for (let turn = 0; turn < peers.length; turn++) {
+      const peer = peers[(turn + round) % peers.length] as Contestant
+      const shot = peer.running.shot(scenario.traffic)
+      if (!shot) continue
+      const job = scenario.job(shot, plan.scale)
+      const { figures, failures } = await measureWindow(world.client, job, partiesOf(world, peer), scenario.unit)
+      if (!results) continue
+      addRound(results.rows, scenario.id, peer.kind.name, figures)
+      for (const [reason, count] of Object.entries(failures)) {
+        results.notes.push(`${peer.kind.name}, ${scenario.id}, round ${round + 1}: ${count} × ${reason}`)
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** One measurement: a job against one peer, and what everybody's processors did meanwhile. */
+
+import type { Job, JobResult } from '@bench/load/job'
+import type { LoadClient } from '@bench/machine/load-client'
+import { type Parties, type PartyName, readUsage, usageBetween } from '@bench/machine/usage'
+import type { Figures } from '@bench/report/results'
+
+type Window = { figures: Figures; failures: Record<string, number> }
+
+/** Records reach the history a moment after the answer; their work belongs to the requests that made it. */
+const FLUSH_MS = 200
+
+/** Runs the job. Figures of stores appear only where the peer uses them. */
+export async function measureWindow(
+  client: LoadClient,
+  job: Job,
+  parties: Parties,
+  unit: 'request' | 'chunk',
+): Promise<Window> {
+  const before = readUsage(parties)
+  const result = await client.run(job)
+  const usesStores = parties.redis.length > 0
+  if (usesStores) await Bun.sleep(FLUSH_MS)
+  const used = usageBetween(before, readUsage(parties))
+  return {
+    figures: figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 }),
+    failures: result.failures,
+  }
+}
+
+/** Figures per request or per piece of a stream. */
+export function figuresOf(
+  result: JobResult,
+  used: Record<PartyName, number>,
+  { unit, usesStores, hasProcess }: { unit: 'request' | 'chunk'; usesStores: boolean; hasProcess: boolean },
+): Figures {
+  const { answered, chunks, seconds, latency, firstToken, chunkDelay } = result
+  const failed = Object.values(result.failures).reduce((sum, count) => sum + count, 0)
+  const count = unit === 'chunk' ? chunks : answered
+  const failedShare = failed / Math.max(1, failed + answered)
+  if (count === 0) return { failedShare: failed === 0 ? 1 : failedShare }
+  const common: Figures = {
+    failedShare,
+    ...(hasProcess && { cpuMicroseconds: used.peer / count }),
+    clientMicroseconds: used.client / count,
+    upstreamMicroseconds: used.upstream / count,
+    ...(usesStores && { redisMicroseconds: used.redis / count, postgresMicroseconds: used.postgres / count }),
+  }
+  if (unit === 'request') {
+    return { ...common, requestsPerSecond: answered / seconds, p50Ms: latency.p50, p99Ms: latency.p99 }
+  }
+  return {
+    ...common,
+    firstTokenP50Ms: firstToken.p50,
+    firstTokenP99Ms: firstToken.p99,
+    chunkDelayP99Ms: chunkDelay.p99,
+    worstDelayMs: chunkDelay.worst,
+  }
+}

@@ -1,0 +1,82 @@
+/** The load process and the mock upstream against each other, as every measurement uses them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Shot, WireFormat } from '@bench/load/job'
+import { type LoadClient, startLoadClient } from '@bench/machine/load-client'
+import { type MockUpstream, startMockUpstream } from '@bench/machine/upstream'
+import { plainShot } from '@bench/peers/peer'
+
+const FORMATS: WireFormat[] = ['chat-completions', 'messages', 'generate-content']
+let upstream: MockUpstream
+let client: LoadClient
+
+beforeAll(async () => {
+  upstream = await startMockUpstream()
+  client = startLoadClient()
+})
+
+afterAll(async () => {
+  await Promise.all([client.stop(), upstream.stop()])
+})
+
+function shot(format: WireFormat, model: string): Shot {
+  const traffic = { client: format, provider: format, model, stream: model !== 'json', promptBytes: 1024 }
+  return plainShot(traffic, upstream.port) as Shot
+}
+
+describe('a closed loop', () => {
+  test.each(FORMATS)('counts the answers in %s', async (format) => {
+    const job = { kind: 'closed', shot: shot(format, 'json'), connections: 4, durationMs: 100, rampMs: 0 } as const
+    const { answered, failures, latency, chunks } = await client.run(job)
+    expect(answered).toBeGreaterThan(4)
+    expect(failures).toEqual({})
+    expect(chunks).toBe(0)
+    expect(latency.p50).toBeGreaterThan(0)
+    expect(latency.worst).toBeGreaterThanOrEqual(latency.p99)
+  })
+
+  test.each(FORMATS)('counts the pieces of streams in %s', async (format) => {
+    const keys = Array.from({ length: 3 }, () => '')
+    const job = {
+      kind: 'once',
+      shot: { ...shot(format, 'stream-5-2'), keys, keyHeader: { name: 'x', prefix: '' } },
+      connections: 3,
+      timeoutMs: 5_000,
+    } as const
+    const { answered, chunks, firstToken, chunkDelay } = await client.run(job)
+    expect(answered).toBe(3)
+    expect(chunks).toBe(15)
+    expect(firstToken.p50).toBeGreaterThan(0)
+    expect(chunkDelay.worst).toBeGreaterThan(0)
+  })
+
+  test('says what fails', async () => {
+    const closedPort = { ...shot('messages', 'json'), port: 1 }
+    const job = { kind: 'closed', shot: closedPort, connections: 1, durationMs: 50, rampMs: 0 } as const
+    const { answered, failures } = await client.run(job)
+    expect(answered).toBe(0)
+    expect(failures.unreachable).toBeGreaterThan(0)
+  })
+})
+
+test('an open loop sends what its rate says', async () => {
+  const job = { kind: 'open', shot: shot('messages', 'json'), ratePerSecond: 200, durationMs: 500 } as const
+  const { answered, failures } = await client.run(job)
+  expect(failures).toEqual({})
+  expect(answered).toBe(100)
+})
+
+test('held streams are open at the same time', async () => {
+  const job = {
+    kind: 'held',
+    shot: shot('messages', 'stream-1000-50'),
+    connections: 50,
+    rampMs: 50,
+    durationMs: 200,
+  } as const
+  let open = 0
+  const { chunks } = await client.run(job, (count) => {
+    open = count
+  })
+  expect(open).toBe(50)
+  expect(chunks).toBeGreaterThan(100)
+})

@@ -1,0 +1,75 @@
+/** Reading processor time and memory of process trees from /proc. */
+import { describe, expect, test } from 'bun:test'
+import {
+  descendants,
+  microsecondsBetween,
+  parseParent,
+  parseResidentBytes,
+  parseSchedstat,
+  readTree,
+} from '@bench/machine/proc'
+import { parseOpenFileLimit } from '@bench/scenarios/open-streams'
+import { parseBusy } from '@bench/world/noise'
+import { until } from '@test/support/until'
+
+describe('the texts of /proc', () => {
+  test('a parent is found behind any name', () => {
+    expect(parseParent('42 (bun) S 7 42 42 0 -1')).toBe(7)
+    expect(parseParent('42 (a) b) (c) R 9 1 1')).toBe(9)
+    expect(parseParent('')).toBeUndefined()
+  })
+
+  test('time on a processor, resident memory, work of the machine, open files', () => {
+    expect(parseSchedstat('377376 1069114 2\n')).toBe(377376)
+    expect(parseSchedstat('')).toBeUndefined()
+    expect(parseResidentBytes('9000 250 100 1 0 900 0')).toBe(1_024_000)
+    expect(parseBusy('cpu  10 1 5 1000 30 2 3 4 50 60\ncpu0 1 1 1 1')).toBe(25)
+    expect(
+      parseOpenFileLimit('Limit  Soft Limit\nMax open files            20000                65535    files\n'),
+    ).toBe(20_000)
+  })
+})
+
+describe('process trees', () => {
+  test('hold whatever descends from their roots, each once', () => {
+    const parents = new Map([
+      [2, 1],
+      [3, 2],
+      [4, 2],
+      [5, 3],
+      [9, 8],
+    ])
+    expect(descendants([2], parents).sort()).toEqual([2, 3, 4, 5])
+    expect(descendants([3, 5], parents).sort()).toEqual([3, 5])
+    expect(descendants([], parents)).toEqual([])
+  })
+
+  test('time is summed over threads; one that is new counts from nothing, one that is gone not at all', () => {
+    const reading = (threads: Record<string, number>) => ({
+      nanosecondsByThread: new Map(Object.entries(threads)),
+      residentBytes: 0,
+    })
+    expect(microsecondsBetween(reading({ a: 5_000, gone: 9_000 }), reading({ a: 7_000, new: 1_000 }))).toBe(3)
+  })
+
+  test('the work of a child of a child is seen', async () => {
+    const work = 'let sum = 0; for (;;) sum += Math.sqrt(sum + 1)'
+    const child = Bun.spawn(['bash', '-c', `${process.execPath} -e "${work}"; true`], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    const before = readTree([child.pid])
+    try {
+      await until(() => microsecondsBetween(before, readTree([child.pid])) > 100_000, 'the work to be seen')
+      expect(readTree([child.pid]).residentBytes).toBeGreaterThan(1_000_000)
+    } finally {
+      for (const pid of descendantsNow(child.pid)) process.kill(pid, 'SIGKILL')
+      await child.exited
+    }
+  })
+})
+
+/** Children first, so that none is left without a parent. */
+function descendantsNow(root: number): number[] {
+  const threads = [...readTree([root]).nanosecondsByThread.keys()]
+  return [...new Set(threads.map((name) => Number(name.split('/')[0])))].sort((one, other) => other - one)
+}

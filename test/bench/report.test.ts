@@ -1,0 +1,104 @@
+/** What is made of the figures of a run: goals, comparison with an earlier run, tables, plots, and the page in the docs. */
+import { describe, expect, test } from 'bun:test'
+import { baselineOf, compare } from '@bench/report/baseline'
+import { GOALS, standings } from '@bench/report/goals'
+import { markdownOf, number } from '@bench/report/markdown'
+import { drawPlot, PLOTS } from '@bench/report/plot'
+import { between } from '@bench/report/publish'
+import { addRound, type Results, type Row } from '@bench/report/results'
+
+function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results {
+  const rows: Row[] = []
+  for (const cpuMicroseconds of ourMicroseconds) addRound(rows, 'json-64', 'svc-gateway', { cpuMicroseconds })
+  for (const cpuMicroseconds of bareMicroseconds) addRound(rows, 'json-64', 'bare Bun', { cpuMicroseconds })
+  return {
+    ...{ mode: 'quick', seconds: 1, rows, notes: [] },
+    machine: {
+      ...{ processor: 'P', cores: 2, bun: '1', at: '2026-01-01T00:00:00Z', loadBefore: 0, loadAfter: 0 },
+      othersPercent: 0,
+    },
+    peers: [
+      { name: 'bare Bun', state: 'bare' },
+      { name: 'Bifrost', state: 'all on', absent: 'not | here' },
+      { name: 'svc-gateway', state: 'all on' },
+    ],
+    scenarios: [{ id: 'json-64', title: 'JSON', unit: 'request' }],
+  }
+}
+
+const standing = (of: Results, id: string) => standings(of).find(({ goal }) => goal.id === id)
+
+describe('goals', () => {
+  test('are ratios of the same round', () => {
+    const reached = standing(results([60, 600, 66], [30, 300, 30]), 'cpu-json')
+    expect(reached?.spread).toEqual({ median: 2, low: 2, high: 2.2, rounds: 3 })
+    expect(reached?.isReached).toBe(true)
+    expect(standing(results([400], [30]), 'cpu-json')?.isReached).toBe(false)
+  })
+
+  test('say why they could not be measured', () => {
+    const of = results([60], [30])
+    expect(standing(of, 'rate-bifrost')?.why).toBe('Bifrost took no part')
+    expect(standing(of, 'second-process')?.why).toBe('svc-gateway × 2 was not part of this run')
+    expect(standing(of, 'idle-cpu')?.why).toBe('idle was not part of this run')
+  })
+
+  test('have ids of their own', () => {
+    expect(new Set(GOALS.map(({ id }) => id)).size).toBe(GOALS.length)
+  })
+})
+
+describe('the comparison with an earlier run', () => {
+  const baseline = baselineOf(standings(results([60], [20])), { at: '', processor: '', bun: '' })
+
+  test('finds what became worse by more than a run differs from the next', () => {
+    const outcome = (ours: number) => compare(baseline, standings(results([ours], [20])))[0]?.isWorse
+    expect(baseline.medians['cpu-json']).toBe(3)
+    expect(outcome(74)).toBe(false)
+    expect(outcome(76)).toBe(true)
+    expect(outcome(20)).toBe(false)
+  })
+
+  test('leaves out what only one of them knows, and what is no ratio', () => {
+    const medians = { 'cpu-json': 3, 'idle-cpu': 1, gone: 1 }
+    const compared = compare({ ...baseline, medians }, standings(results([60], [20])))
+    expect(compared.map(({ id }) => id)).toEqual(['cpu-json'])
+  })
+})
+
+describe('the report', () => {
+  const of = results([60, 70, 65], [30, 30, 30])
+  const markdown = markdownOf(of, standings(of))
+
+  test('shows medians with their spread, and who took no part', () => {
+    expect(markdown).toContain('| svc-gateway | 65.0 (60.0–70.0) |')
+    expect(markdown).toContain('| Bifrost | took no part: not / here |')
+    expect(markdown).toContain('not measured: Bifrost took no part')
+  })
+
+  test('draws peers that have the figure, and nothing where there is nothing to compare', () => {
+    const [plot] = PLOTS.filter(({ scenario, figure }) => scenario === 'json-64' && figure === 'cpuMicroseconds')
+    const drawing = plot && drawPlot(of, plot)
+    expect(drawing?.match(/<rect /g)).toHaveLength(3)
+    expect(drawing).toContain('65.0 µs')
+    expect(drawing).not.toContain('Bifrost')
+    expect(plot && drawPlot(results([60], []), plot)).toBeUndefined()
+  })
+
+  test('keeps three digits that matter', () => {
+    expect([12_345.6, 123.4, 12.34, 1.234, 0.0123, 0].map(number)).toEqual([
+      '12,346',
+      '123',
+      '12.3',
+      '1.23',
+      '0.012',
+      '0',
+    ])
+  })
+
+  test('goes between its marks on a page, and refuses a page without', () => {
+    const page = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb'
+    expect(between(page, 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
+    expect(() => between('a', 'new')).toThrow('lacks')
+  })
+})

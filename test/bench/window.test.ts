@@ -1,0 +1,60 @@
+/** What becomes of a measurement, and of the words on the command line. */
+import { describe, expect, test } from 'bun:test'
+import type { JobResult } from '@bench/load/job'
+import { parseOptions } from '@bench/options'
+import { streamsFor } from '@bench/scenarios/open-streams'
+import { figuresOf } from '@bench/scenarios/window'
+
+const TIMES = { p50: 1, p90: 2, p99: 3, worst: 4 }
+const RESULT: JobResult = {
+  ...{ seconds: 2, answered: 100, failures: {}, chunks: 0, latency: TIMES, firstToken: TIMES, chunkDelay: TIMES },
+}
+const USED = { peer: 5_000, redis: 1_000, postgres: 500, client: 2_000, upstream: 300 }
+const OURS = { unit: 'request', usesStores: true, hasProcess: true } as const
+
+describe('figures', () => {
+  test('are per request or per piece of a stream', () => {
+    expect(figuresOf(RESULT, USED, OURS)).toMatchObject({
+      ...{ requestsPerSecond: 50, cpuMicroseconds: 50, redisMicroseconds: 10, postgresMicroseconds: 5 },
+      ...{ clientMicroseconds: 20, p50Ms: 1, p99Ms: 3, failedShare: 0 },
+    })
+    const pieces = figuresOf({ ...RESULT, chunks: 1_000 }, USED, { ...OURS, unit: 'chunk' })
+    expect(pieces).toMatchObject({ cpuMicroseconds: 5, firstTokenP50Ms: 1, worstDelayMs: 4 })
+    expect(pieces.requestsPerSecond).toBeUndefined()
+  })
+
+  test('leave out the stores and the processor where a server has none', () => {
+    const figures = figuresOf(RESULT, USED, { unit: 'request', usesStores: false, hasProcess: false })
+    expect(figures.cpuMicroseconds).toBeUndefined()
+    expect(figures.redisMicroseconds).toBeUndefined()
+  })
+
+  test('of failures alone are no figures', () => {
+    expect(figuresOf({ ...RESULT, answered: 0, failures: { '503': 7 } }, USED, OURS)).toEqual({ failedShare: 1 })
+    expect(figuresOf({ ...RESULT, answered: 0 }, USED, OURS)).toEqual({ failedShare: 1 })
+    expect(figuresOf({ ...RESULT, failures: { closed: 100 } }, USED, OURS).failedShare).toBe(0.5)
+  })
+})
+
+test('streams take two descriptors each, and are ten thousand at most', () => {
+  expect(streamsFor(65_535)).toBe(10_000)
+  expect(streamsFor(20_000)).toBe(9_800)
+  expect(streamsFor(100)).toBe(0)
+})
+
+describe('the command line', () => {
+  test('is quick unless told otherwise', () => {
+    expect(parseOptions([])).toMatchObject({ mode: 'quick', rounds: 5, isChecking: false })
+    expect(parseOptions(['--full', '--check', '--rounds', '7'])).toMatchObject({
+      mode: 'full',
+      rounds: 7,
+      isChecking: true,
+    })
+    const some = parseOptions(['--only=json-1,json-64', '--peers', 'nginx'])
+    expect(some).toMatchObject({ only: new Set(['json-1', 'json-64']), peers: new Set(['nginx']) })
+  })
+
+  test.each(['--fast', '--rounds=0', '--rounds=many'])('says how to use it after %s', (argument) => {
+    expect(parseOptions([argument])).toContain('Usage')
+  })
+})
