@@ -12,6 +12,7 @@ import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import { once } from '@/lib/once'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 
 export type TopUps = {
@@ -56,16 +57,4 @@ function newest(secrets: readonly string[]): string {
   const [secret] = secrets
   if (secret === undefined) throw new Error('there is no webhook secret')
   return secret
-}
-
-/** Remembers the first success; a failure is tried again by the next call. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DashboardAssets, LoadAssets } from '@/console/http/assets/assets'
 import type { Logger } from '@/lib/logger'
+import { once } from '@/lib/once'
 import { buildAssets } from './build'
 import { readBuild, writeBuild } from './store'
 
@@ -14,14 +15,7 @@ const BUILDS = join(ROOT, '.cache', 'dashboard')
 
 /** Loads once per process, at the first call; a failure is tried again by the next call. */
 export function createAssetLoader(logger: Logger): LoadAssets {
-  let loading: Promise<DashboardAssets> | undefined
-  return () => {
-    loading ??= loadAssets(logger).catch((error) => {
-      loading = undefined
-      throw error
-    })
-    return loading
-  }
+  return once(() => loadAssets(logger))
 }
 
 /** The files of the present sources. A build that can't be kept on disk is used all the same. */

@@ -2,6 +2,7 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withDeadline } from '@/lib/deadline'
+import { once } from '@/lib/once'
 import { type Claim, claimDirectory } from './claim'
 import { EmbeddedServerError } from './error'
 import { freePort } from './free-port'
@@ -170,12 +171,4 @@ async function stopServer(kind: ServerKind, server: ServerProcess): Promise<void
     server.signal('SIGKILL')
     return server.exited
   })
-}
-
-function once(run: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  return () => {
-    running ??= run()
-    return running
-  }
 }

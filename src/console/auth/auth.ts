@@ -2,6 +2,7 @@
 import type { Database } from '@/db/client'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
+import { once } from '@/lib/once'
 import { createLibrary, type Library } from './library'
 import { createLoggedMailer, createSmtpMailer, type MailSettings } from './mailer'
 import type { AuthParts, SignInSettings } from './parts'
@@ -61,16 +62,4 @@ export function createAuth(options: AuthOptions): Auth {
 function createMailer({ settings, isProduction, logger }: AuthOptions) {
   if (settings.mail) return createSmtpMailer(settings.mail, logger)
   return isProduction ? undefined : createLoggedMailer(logger)
-}
-
-/** Remembers what `make` gave, but not that it failed. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

@@ -1,0 +1,46 @@
+/** Tests work that is done at first need: done once where it succeeds, and tried again where it does not. */
+import { describe, expect, test } from 'bun:test'
+import { once } from '@/lib/once'
+
+describe('once', () => {
+  test('does nothing before it is asked', async () => {
+    let calls = 0
+    const get = once(async () => ++calls)
+    expect(calls).toBe(0)
+    await get()
+    expect(calls).toBe(1)
+  })
+
+  test('gives everybody the same, whether they ask together or later', async () => {
+    let calls = 0
+    const get = once(async () => ({ call: ++calls }))
+    const [first, second] = await Promise.all([get(), get()])
+    expect(second).toBe(first)
+    expect(await get()).toBe(first)
+    expect(calls).toBe(1)
+  })
+
+  test('remembers that there is nothing', async () => {
+    let calls = 0
+    const get = once(async () => {
+      calls += 1
+    })
+    await get()
+    expect(await get()).toBeUndefined()
+    expect(calls).toBe(1)
+  })
+
+  test('fails for all who wait, and tries again for the next', async () => {
+    let calls = 0
+    const get = once(async () => {
+      calls += 1
+      if (calls === 1) throw new Error('no database')
+      return calls
+    })
+    const together = await Promise.allSettled([get(), get()])
+    expect(together.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected'])
+    expect(calls).toBe(1)
+    expect(await get()).toBe(2)
+    expect(await get()).toBe(2)
+  })
+})
