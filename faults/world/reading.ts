@@ -1,4 +1,5 @@
 /** Reads answers of the three formats as their client libraries do: the text, and whether the answer ended as it must. */
+import { textOf } from '@/lib/json'
 import type { ClientFormat } from './request'
 
 export type StreamReading = {
@@ -10,7 +11,7 @@ export type StreamReading = {
 /** The text of a whole answer, or undefined where it is none. */
 export function readWhole(format: ClientFormat, raw: string): string | undefined {
   const json = parse(raw)
-  return json && textOf(format, json, 'whole')
+  return json && shownText(format, json, 'whole')
 }
 
 /** Reads a stream to its end, or until `isEnough`; then `hangUp` is called. Never rejects. */
@@ -38,7 +39,7 @@ export async function readStreamed(
         const json = parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '')
         if (isError(event, json)) hasFailed = true
         if (isEnd(format, event, json)) hasEnded = true
-        if (json) reading.text += textOf(format, json, 'piece') ?? ''
+        if (json) reading.text += shownText(format, json, 'piece') ?? ''
       }
       if (isEnough(reading)) break
     }
@@ -70,22 +71,18 @@ function isEnd(format: ClientFormat, event: string, json: Json | undefined): boo
   }
 }
 
-function textOf(format: ClientFormat, json: Json, part: 'whole' | 'piece'): string | undefined {
+function shownText(format: ClientFormat, json: Json, part: 'whole' | 'piece'): string | undefined {
   switch (format) {
     case 'chat-completions': {
       const choice = first(json.choices)
       const message = (part === 'whole' ? choice?.message : choice?.delta) as Json | undefined
-      return text(message?.content)
+      return textOf(message?.content)
     }
     case 'messages':
-      return part === 'whole' ? text(first(json.content)?.text) : text((json.delta as Json | undefined)?.text)
+      return part === 'whole' ? textOf(first(json.content)?.text) : textOf((json.delta as Json | undefined)?.text)
     case 'generate-content':
-      return text(first((first(json.candidates)?.content as Json | undefined)?.parts)?.text)
+      return textOf(first((first(json.candidates)?.content as Json | undefined)?.parts)?.text)
   }
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }
 
 function first(list: unknown): Json | undefined {

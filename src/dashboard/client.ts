@@ -1,6 +1,7 @@
 /** The typed client of the dashboard's routes, derived from the server's own definition of them. */
 import { treaty } from '@elysiajs/eden'
 import type { DashboardApi } from '@/console/http/routes'
+import { textOf } from '@/lib/json'
 
 /** Every route below `/dashboard/api`; wrap each call in {@link answer}. Moments stay texts. */
 export const api = treaty<DashboardApi>(window.location.origin, { parseDate: false }).dashboard.api
@@ -35,8 +36,4 @@ export function toApiError(error: unknown, status: number): ApiError {
   if (typeof told !== 'object' || told === null) return new ApiError(UNREACHABLE, status)
   const { message, code, param } = told as { message?: unknown; code?: unknown; param?: unknown }
   return new ApiError(String(message ?? UNREACHABLE), status, textOf(code), textOf(param))
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

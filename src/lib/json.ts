@@ -8,6 +8,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** `value` where it is a text, else undefined. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
 /** Parses `text`, or returns undefined where it is not JSON. */
 export function parseJson(text: string): JsonValue | undefined {
   try {

@@ -1,7 +1,7 @@
 /** Reading JSON without trusting it: depth before parsing, and faults by line and column. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isDeeperThan, isJsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { isDeeperThan, isJsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
 
 const encoder = new TextEncoder()
@@ -124,3 +124,11 @@ describe('a JSON file', () => {
 function hasRepeatedNames(text: string, value: JsonValue | undefined): boolean {
   return value !== undefined && (text.match(/"\s*:/g)?.length ?? 0) > (JSON.stringify(value).match(/":/g)?.length ?? 0)
 }
+
+test('a text is told from what only looks like one', () => {
+  expect(textOf('')).toBe('')
+  expect(textOf('a')).toBe('a')
+  for (const value of [undefined, null, 1, true, ['a'], { text: 'a' }, new String('a')]) {
+    expect(textOf(value)).toBeUndefined()
+  }
+})

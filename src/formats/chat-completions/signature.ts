@@ -4,7 +4,7 @@
  * vendor gave out itself: the marked ones go to no other provider, the others are between that provider and its caller.
  */
 import type { Signature } from '@/chat/request'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const MARK = 'svc.generate-content.'
 
@@ -58,7 +58,7 @@ function isMarked(call: JsonObject): boolean {
 function valueIn(extra: JsonValue | undefined): string | undefined {
   const google = isJsonObject(extra) ? extra.google : undefined
   const value = isJsonObject(google) ? google.thought_signature : undefined
-  return typeof value === 'string' ? value : undefined
+  return textOf(value)
 }
 
 function extraContent(value: string): { extra_content: JsonObject } {

@@ -1,16 +1,16 @@
 /** Code that a provider of this format ran by itself, as text: other formats have no such part. */
-import { isJsonObject, type JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
 /** The text that stands for `executableCode` or `codeExecutionResult`, or undefined where the part holds neither. */
 export function textOfCode(part: JsonObject): string | undefined {
   const { executableCode, codeExecutionResult } = part
   if (isJsonObject(executableCode)) {
-    const language = typeof executableCode.language === 'string' ? executableCode.language.toLowerCase() : ''
+    const language = textOf(executableCode.language)?.toLowerCase() ?? ''
     return fence(language === 'language_unspecified' ? '' : language, executableCode.code)
   }
   return isJsonObject(codeExecutionResult) ? fence('', codeExecutionResult.output) : undefined
 }
 
 function fence(language: string, text: unknown): string {
-  return `\n\`\`\`${language}\n${typeof text === 'string' ? text : ''}\n\`\`\`\n`
+  return `\n\`\`\`${language}\n${textOf(text) ?? ''}\n\`\`\`\n`
 }

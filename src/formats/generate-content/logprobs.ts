@@ -1,5 +1,5 @@
 /** Log probabilities of tokens: the hub keeps them in the shape `{content: [{token, logprob, top_logprobs}]}`. */
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** `logprobsResult` of a candidate, or undefined where there is none. */
 export function decodeLogprobs(result: JsonValue | undefined): JsonObject | undefined {
@@ -27,7 +27,7 @@ export function encodeLogprobs(logprobs: JsonValue | undefined): JsonObject | un
 
 function decodeToken(value: JsonValue): JsonObject {
   const { token, logProbability } = isJsonObject(value) ? value : {}
-  const text = typeof token === 'string' ? token : ''
+  const text = textOf(token) ?? ''
   return {
     token: text,
     logprob: typeof logProbability === 'number' ? logProbability : 0,

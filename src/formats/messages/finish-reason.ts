@@ -1,5 +1,6 @@
 /** Why the model stopped: `stop_reason` both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import { textOf } from '@/lib/json'
 
 const KIND_OF_STOP_REASON = new Map<string, FinishKind>([
   ['end_turn', 'stop'],
@@ -27,7 +28,7 @@ const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-seque
 
 /** An unknown reason counts as a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
 export function decodeFinish(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
-  const raw = typeof stopReason === 'string' ? stopReason : undefined
+  const raw = textOf(stopReason)
   const kind = KIND_OF_STOP_REASON.get(raw ?? '') ?? 'stop'
   return {
     kind: hasToolCalls && OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind,

@@ -6,6 +6,7 @@ import { useLocation } from 'wouter'
 import { ApiError, answer, api } from '@/dashboard/client'
 import { notifyError } from '@/dashboard/components/notify'
 import { formatMoney } from '@/dashboard/format'
+import { textOf } from '@/lib/json'
 import { AmountField } from './amount-field'
 import { type Method, MethodField } from './method-field'
 import { type CreditOptions, ordersChanged } from './order-data'
@@ -92,8 +93,4 @@ function amountFault(text: string, { minimumUsd, maximumUsd }: CreditOptions): s
   // Only a hint while typing: the server compares exactly.
   if (Number(amount) >= Number(minimumUsd) && Number(amount) <= Number(maximumUsd)) return null
   return `Enter an amount from ${formatMoney(minimumUsd)} to ${formatMoney(maximumUsd)}.`
-}
-
-function textOf(error: unknown): string | undefined {
-  return typeof error === 'string' ? error : undefined
 }

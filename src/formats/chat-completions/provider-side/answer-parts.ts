@@ -1,7 +1,7 @@
 /** What stands in a message or a delta of an answer, in every spelling that providers were seen to use. */
 import type { AnswerBlock } from '@/chat/response'
 import { parseDataUrl } from '@/formats/chat-completions/media'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 export type AnswerPart = Exclude<AnswerBlock, { type: 'tool-call' | 'audio' }>
 
@@ -33,7 +33,7 @@ function readPart(part: JsonValue | undefined): AnswerPart[] {
 
 function readThinking(thinking: JsonValue | undefined): JsonValue | undefined {
   if (!Array.isArray(thinking)) return thinking
-  return thinking.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+  return thinking.map((part) => (isJsonObject(part) ? (textOf(part.text) ?? '') : '')).join('')
 }
 
 function readImage(url: string): Extract<AnswerPart, { type: 'image' }>['source'] {

@@ -1,7 +1,7 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** Keeps an error of many megabytes from travelling into logs. */
 const MAX_MESSAGE_CHARS = 4000
@@ -21,7 +21,7 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   const realStatus = statusWithin(fields, status)
   return providerError({
     status: realStatus ?? UNSTATED_STATUS,
-    kind: typeof word === 'string' ? word : String(realStatus ?? 'error'),
+    kind: textOf(word) ?? String(realStatus ?? 'error'),
     message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_CHARS) : '',
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })

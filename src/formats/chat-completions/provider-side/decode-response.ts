@@ -6,7 +6,7 @@ import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, readArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
 import { randomId } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { readAnswerParts } from './answer-parts'
 
 /** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
@@ -15,9 +15,9 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   const choices = body.choices.flatMap((choice, position) => decodeChoice(choice, position))
   if (choices.length === 0) return undefined
   return {
-    id: textOr(body.id, ''),
+    id: textOf(body.id) ?? '',
     created: typeof body.created === 'number' && Number.isSafeInteger(body.created) ? Math.max(0, body.created) : 0,
-    model: textOr(body.model, ''),
+    model: textOf(body.model) ?? '',
     choices,
     usage: decodeUsage(findUsage(body)) ?? null,
   }
@@ -27,7 +27,7 @@ function decodeChoice(choice: JsonValue | undefined, position: number): Choice[]
   if (!isJsonObject(choice) || !isJsonObject(choice.message)) return []
   const content: AnswerBlock[] = [...readAnswerParts(choice.message), ...decodeCalls(choice.message)]
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
-  const word = textOr(choice.finish_reason, '')
+  const word = textOf(choice.finish_reason) ?? ''
   const { index, logprobs } = choice
   return [
     {
@@ -54,16 +54,12 @@ function decodeCall(call: JsonValue | undefined): ToolCallBlock[] {
   return [
     {
       type: 'tool-call',
-      id: textOr(call.id, '') || randomId('call'),
+      id: textOf(call.id) || randomId('call'),
       name: target.name,
       argumentsText: isJsonObject(call.custom)
-        ? customArguments(textOr(call.custom.input, ''))
+        ? customArguments(textOf(call.custom.input) ?? '')
         : readArguments(target.arguments),
       ...(signature && { signature }),
     },
   ]
-}
-
-function textOr(value: JsonValue | undefined, fallback: string): string {
-  return typeof value === 'string' ? value : fallback
 }

@@ -14,7 +14,7 @@ import { DONE } from '@/formats/chat-completions/framing'
 import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
 import type { StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
-import { isJsonObject, type JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeError } from './decode-error'
 import { type ChoiceReader, createChoiceReader } from './stream-choice'
 
@@ -107,8 +107,8 @@ function startEvent(chunk: JsonObject): ChatEvent {
   const { id, model, created } = chunk
   return {
     type: 'start',
-    id: typeof id === 'string' ? id : '',
-    model: typeof model === 'string' ? model : '',
+    id: textOf(id) ?? '',
+    model: textOf(model) ?? '',
     created: typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : 0,
   }
 }

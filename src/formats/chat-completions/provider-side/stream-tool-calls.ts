@@ -11,7 +11,7 @@ import type { Signature } from '@/chat/request'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { readArguments } from '@/formats/chat-completions/tool-arguments'
 import { randomId } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 interface ToolCallAssembler {
   push(fragment: JsonValue | undefined): ChatEvent[]
@@ -113,7 +113,7 @@ function opensAnotherCall(call: Call, fragment: Fragment): boolean {
 
 function readFragment(fragment: JsonObject): Fragment {
   const { index } = fragment
-  const id = typeof fragment.id === 'string' ? fragment.id : ''
+  const id = textOf(fragment.id) ?? ''
   const hasIndex = typeof index === 'number' && Number.isSafeInteger(index)
   const target = isJsonObject(fragment.custom) ? fragment.custom : fragment.function
   return {
@@ -126,7 +126,7 @@ function readFragment(fragment: JsonObject): Fragment {
 
 function readFunction(target: JsonObject): { name: string; argumentsText: string } {
   return {
-    name: typeof target.name === 'string' ? target.name : '',
+    name: textOf(target.name) ?? '',
     argumentsText: readArguments(target.arguments ?? target.input),
   }
 }

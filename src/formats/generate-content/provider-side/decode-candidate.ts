@@ -7,7 +7,7 @@ import type { ChatEvent } from '@/chat/event'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { decodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { normaliseBase64 } from '@/formats/generate-content/signature'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { createPartialArguments, type PartialArguments } from './partial-arguments'
 
 type Signed = { signature?: { format: 'generate-content'; value: string } }
@@ -69,7 +69,7 @@ export function createCandidateDecoder(choice: number, source: BlockSource): Can
   }
 
   function pushCall(call: JsonObject, signed: Signed): ChatEvent[] {
-    const name = typeof call.name === 'string' ? call.name : ''
+    const name = textOf(call.name) ?? ''
     const pieces = Array.isArray(call.partialArgs) ? call.partialArgs : undefined
     if (name === '' && openCall) return continueCall(call, pieces ?? [])
     if (name === '') return []
@@ -101,7 +101,7 @@ export function createCandidateDecoder(choice: number, source: BlockSource): Can
     const signed = readSignature(part.thoughtSignature)
     if (isJsonObject(part.functionCall)) return pushCall(part.functionCall, signed)
     if (isJsonObject(part.inlineData)) return pushImage(part.inlineData)
-    const text = typeof part.text === 'string' ? part.text : (textOfCode(part) ?? '')
+    const text = textOf(part.text) ?? textOfCode(part) ?? ''
     return pushText(part.thought === true ? 'reasoning' : 'text', text, signed)
   }
 

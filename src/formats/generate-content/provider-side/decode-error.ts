@@ -1,7 +1,7 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
 
@@ -13,7 +13,7 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   const error = errorOf(body)
   const details = Array.isArray(error.details) ? error.details.filter(isJsonObject) : []
   const retryAfterSeconds = retryDelayOf(details)
-  const message = typeof error.message === 'string' ? error.message : ''
+  const message = textOf(error.message) ?? ''
   if (details.some((detail) => detail.reason === BAD_KEY)) return providerError({ status: 401, kind: BAD_KEY, message })
   return providerError({
     status: statusOf(status, error.code),

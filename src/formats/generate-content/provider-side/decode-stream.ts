@@ -8,7 +8,7 @@ import { LIMITS } from '@/formats/generate-content/limits'
 import { decodeUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { type CandidateDecoder, createCandidateDecoder } from './decode-candidate'
 import { decodeError } from './decode-error'
 
@@ -41,7 +41,14 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     if (hasStarted) return []
     hasStarted = true
     const { responseId, modelVersion, createTime } = chunk
-    return [{ type: 'start', id: asText(responseId), model: asText(modelVersion), created: secondsOf(createTime) }]
+    return [
+      {
+        type: 'start',
+        id: textOf(responseId) ?? '',
+        model: textOf(modelVersion) ?? '',
+        created: secondsOf(createTime),
+      },
+    ]
   }
 
   function pushCandidates(list: readonly JsonValue[]): ChatEvent[] {
@@ -120,10 +127,6 @@ function indexOf(index: JsonValue | undefined, position: number): number {
   const isIndex =
     typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < LIMITS.candidates.maximum
   return isIndex ? index : Math.min(position, LIMITS.candidates.maximum - 1)
-}
-
-function asText(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function secondsOf(createTime: JsonValue | undefined): number {

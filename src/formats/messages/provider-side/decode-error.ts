@@ -1,7 +1,7 @@
 /** What a provider's error answer says, read from every shape that providers of this format were seen to send. */
 import type { ProviderError } from '@/chat/provider-error'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
-import { isJsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** The status that an error type stands for, where a stream names only the type. */
 const STATUS_OF_TYPE = new Map<string, number>([
@@ -23,10 +23,10 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   const outer = Array.isArray(body) ? body[0] : body
   const inner = isJsonObject(outer) ? (outer.error ?? outer) : outer
   const { type, message } = isJsonObject(inner) ? inner : { message: inner }
-  const kind = text(type)
-  return providerError({ status: status ?? STATUS_OF_TYPE.get(kind) ?? UNSTATED_STATUS, kind, message: text(message) })
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
+  const kind = textOf(type) ?? ''
+  return providerError({
+    status: status ?? STATUS_OF_TYPE.get(kind) ?? UNSTATED_STATUS,
+    kind,
+    message: textOf(message) ?? '',
+  })
 }

@@ -3,7 +3,7 @@ import type { AnswerBlock, ChatResponse } from '@/chat/response'
 import { decodeFinish } from '@/formats/messages/finish-reason'
 import { formatArguments } from '@/formats/messages/tool-arguments'
 import { decodeUsage } from '@/formats/messages/usage'
-import { isJsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** Returns undefined where `body` is no message of this format. Blocks of unknown types are left out. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
@@ -12,9 +12,9 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   const content = body.content.flatMap(decodeBlock)
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
   return {
-    id: text(body.id),
+    id: textOf(body.id) ?? '',
     created: 0,
-    model: text(body.model),
+    model: textOf(body.model) ?? '',
     choices: [{ index: 0, content, finish: decodeFinish(body.stop_reason, body.stop_sequence, hasToolCalls) }],
     usage: decodeUsage(body.usage) ?? null,
   }
@@ -24,28 +24,24 @@ function decodeBlock(block: JsonValue): AnswerBlock[] {
   if (!isJsonObject(block)) return []
   switch (block.type) {
     case 'text':
-      return [{ type: 'text', text: text(block.text) }]
+      return [{ type: 'text', text: textOf(block.text) ?? '' }]
     case 'thinking': {
-      const signature = text(block.signature)
+      const signature = textOf(block.signature) ?? ''
       const signed = signature !== '' && { signature: { format: 'messages' as const, value: signature } }
-      return [{ type: 'reasoning', text: text(block.thinking), ...signed }]
+      return [{ type: 'reasoning', text: textOf(block.thinking) ?? '', ...signed }]
     }
     case 'redacted_thinking':
-      return [{ type: 'reasoning', text: '', redacted: { format: 'messages', value: text(block.data) } }]
+      return [{ type: 'reasoning', text: '', redacted: { format: 'messages', value: textOf(block.data) ?? '' } }]
     case 'tool_use':
       return [
         {
           type: 'tool-call',
-          id: text(block.id),
-          name: text(block.name),
+          id: textOf(block.id) ?? '',
+          name: textOf(block.name) ?? '',
           argumentsText: formatArguments(block.input),
         },
       ]
     default:
       return []
   }
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -5,7 +5,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 interface BlockReader {
   start(index: JsonValue | undefined, block: JsonValue | undefined): ChatEvent[]
@@ -49,7 +49,7 @@ export function createBlockReader(): BlockReader {
           ...sign(index, content.signature),
         ]
       case 'redacted_thinking':
-        return [...before, ...openReasoning(index, { format: 'messages', value: text(content.data) })]
+        return [...before, ...openReasoning(index, { format: 'messages', value: textOf(content.data) ?? '' })]
       case 'tool_use':
         return [...before, ...openToolCall(index, content)]
       default:
@@ -74,7 +74,7 @@ export function createBlockReader(): BlockReader {
     const at = nextPlace()
     hasCalled = true
     open.set(index, { type: 'tool-call', at, input, hasArguments: false })
-    return [{ type: 'tool-call-start', ...at, id: text(id), name: text(name) }]
+    return [{ type: 'tool-call-start', ...at, id: textOf(id) ?? '', name: textOf(name) ?? '' }]
   }
 
   function delta(index: JsonValue | undefined, value: JsonValue | undefined): ChatEvent[] {
@@ -152,8 +152,4 @@ function close(block: OpenBlock): ChatEvent[] {
       return [...whole, { type: 'tool-call-end', ...block.at }]
     }
   }
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

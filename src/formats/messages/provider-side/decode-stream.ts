@@ -7,7 +7,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeFinish } from '@/formats/messages/finish-reason'
 import { decodeUsage, mergeUsage } from '@/formats/messages/usage'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
 import { decodeError } from './decode-error'
 import { createBlockReader } from './decode-stream-blocks'
@@ -36,7 +36,7 @@ export function createStreamDecoder(): StreamDecoder {
 
   function push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (isDone || event.data === undefined || event.data === '') return []
-    if (isJsonObject(json)) return read(json, typeof json.type === 'string' ? json.type : (event.event ?? ''))
+    if (isJsonObject(json)) return read(json, textOf(json.type) ?? event.event ?? '')
     const isNoise = !KNOWN_EVENTS.has(event.event) || event.data.trim() === FOREIGN_TERMINATOR
     return isNoise ? [] : fail({ type: 'malformed_event', message: 'an event of the stream was not a JSON object' })
   }
@@ -63,7 +63,7 @@ export function createStreamDecoder(): StreamDecoder {
   }
 
   function start(message: JsonObject): ChatEvent[] {
-    const events = started(text(message.id), text(message.model))
+    const events = started(textOf(message.id) ?? '', textOf(message.model) ?? '')
     return [...events, ...addUsage(message.usage)]
   }
 
@@ -111,8 +111,4 @@ export function createStreamDecoder(): StreamDecoder {
   }
 
   return { push, end }
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
