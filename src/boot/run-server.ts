@@ -1,6 +1,5 @@
 /** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
 import type { Server } from 'bun'
-import { warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { withDeadline } from '@/lib/deadline'
@@ -21,8 +20,6 @@ type RunServerOptions = {
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, logger } = options
-  // Before anything waits for this process: the load has the event loop for itself, longer than a store may take to answer.
-  await warmTokenizer()
   const gateway = await compose(options)
   const server = serve(config, gateway.app)
   logger.info('listening', { host: config.host, port: server.port })

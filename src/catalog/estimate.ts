@@ -1,8 +1,7 @@
 /** How many tokens a request may take: bounds for the hold, an exact count where the bound is too coarse, and guesses to show. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { refuseUnpriceable } from './priceable'
-import { visitPrompt } from './prompt-parts'
+import { type PromptParts, readPrompt } from './prompt-parts'
 import { createTokenCounter } from './tokenizer'
 import type { Model } from './types'
 
@@ -19,63 +18,53 @@ const ASCII_CHARS_PER_TOKEN = 4
 /** Each byte beyond one per character: makes a Chinese character 0.85 tokens, a Cyrillic letter 0.55, an emoji 1.1. */
 const TOKENS_PER_EXTRA_BYTE = 0.3
 
+/** A request's prompt, read once: all that bounds, counts and guesses of its input need. */
+export type Prompt = PromptParts & {
+  /** A guess of the input tokens, to show before the provider counts and to bill by where it never does. At least 1. */
+  estimatedTokens: number
+  /** What providers may add to it at most. */
+  overheadTokens: number
+}
+
+/** Reads the prompt of `request`. Throws `invalid_request` for what has no known size. */
+export function measurePrompt(request: ChatRequest): Prompt {
+  const parts = readPrompt(request)
+  let tokens = usualTokens(request, parts)
+  for (const text of parts.texts) tokens += rawEstimate(text)
+  return { ...parts, estimatedTokens: Math.ceil(tokens), overheadTokens: overhead(request) }
+}
+
 /**
- * The most input tokens that `request` can be counted as by any provider: one per byte of a body of `bodyBytes`, except
+ * The most input tokens that `prompt` can be counted as by any provider: one per byte of a body of `bodyBytes`, except
  * that media count by their kind and not by their bytes. No byte-level vocabulary makes more than one token of a byte, and
- * escapes only make JSON longer than its text. Throws `invalid_request` for what cannot be priced at `models`.
+ * escapes only make JSON longer than its text.
  */
-export function inputBound(request: ChatRequest, bodyBytes: number, models: readonly Model[] = []): number {
-  refuseUnpriceable(request, models)
+export function inputBound({ media, overheadTokens }: Prompt, bodyBytes: number): number {
   let textBytes = Math.ceil(bodyBytes)
-  let tokens = overhead(request)
-  visitPrompt(request, {
-    text() {},
-    json() {},
-    opaque() {},
-    media(media) {
-      tokens += media.mostTokens
-      textBytes -= media.bodyChars
-    },
-  })
+  let tokens = overheadTokens
+  for (const { mostTokens, bodyChars } of media) {
+    tokens += mostTokens
+    textBytes -= bodyChars
+  }
   return tokens + Math.max(0, textBytes)
 }
 
 /**
- * Counts the request with a real tokenizer (o200k): exact text for that vocabulary, bounds for media and opaque data. Times
+ * Counts the prompt with a real tokenizer (o200k): exact text for that vocabulary, bounds for media and opaque data. Times
  * the model's `tokenizerSafetyFactor` it is an upper bound. Works in slices of a few milliseconds; text beyond its budget
  * counts one token per byte, so that the result stays an upper bound and the work stays bounded.
  */
-export async function tokenizerCount(request: ChatRequest): Promise<number> {
-  const texts: string[] = []
-  let tokens = overhead(request)
-  visitPrompt(request, {
-    text: (text) => void texts.push(text),
-    json: (value) => void texts.push(JSON.stringify(value)),
-    opaque(text) {
-      tokens += Buffer.byteLength(text)
-    },
-    media(media) {
-      tokens += media.mostTokens
-    },
-  })
+export async function tokenizerCount({ texts, opaque, media, overheadTokens }: Prompt): Promise<number> {
+  let tokens = overheadTokens
+  for (const data of opaque) tokens += Buffer.byteLength(data)
+  for (const { mostTokens } of media) tokens += mostTokens
   return tokens + (await countTokens(texts, (text) => Buffer.byteLength(text)))
 }
 
 /** A count to show to a caller who asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
 export async function countInputTokens(request: ChatRequest): Promise<number> {
-  const texts: string[] = []
-  let tokens = usualOverhead(request)
-  visitPrompt(request, {
-    text: (text) => void texts.push(text),
-    json: (value) => void texts.push(JSON.stringify(value)),
-    opaque(text) {
-      tokens += text.length / ASCII_CHARS_PER_TOKEN
-    },
-    media(media) {
-      tokens += media.usualTokens
-    },
-  })
-  return Math.ceil(tokens) + (await countTokens(texts, estimateTextTokens))
+  const parts = readPrompt(request)
+  return Math.ceil(usualTokens(request, parts)) + (await countTokens(parts.texts, estimateTextTokens))
 }
 
 /**
@@ -92,26 +81,6 @@ export function outputCap(request: ChatRequest, model: Model): number {
     throw invalidRequest('The limit of output tokens must be a non-negative integer', 'max_tokens')
   }
   return Math.min(limit ?? model.maxOutputTokens, model.maxOutputTokens) * choices
-}
-
-/** A guess of the input tokens, to show before the provider counts and to bill by where it never does. At least 1. */
-export function estimateInputTokens(request: ChatRequest): number {
-  let tokens = usualOverhead(request)
-  visitPrompt(request, {
-    text(text) {
-      tokens += rawEstimate(text)
-    },
-    json(value) {
-      tokens += rawEstimate(JSON.stringify(value))
-    },
-    opaque(text) {
-      tokens += text.length / ASCII_CHARS_PER_TOKEN
-    },
-    media(media) {
-      tokens += media.usualTokens
-    },
-  })
-  return Math.ceil(tokens)
 }
 
 /** A guess of the tokens of one text, rounded up: 0 only for an empty text. */
@@ -131,9 +100,12 @@ function rawEstimate(text: string): number {
   return text.length / ASCII_CHARS_PER_TOKEN + extraBytes * TOKENS_PER_EXTRA_BYTE
 }
 
-/** Role marks around each turn, and the begin of the answer. */
-function usualOverhead(request: ChatRequest): number {
-  return request.turns.length * 4 + 3
+/** What is no text, at its usual size, and the role marks around each turn and the begin of the answer. */
+function usualTokens({ turns }: ChatRequest, { opaque, media }: PromptParts): number {
+  let tokens = turns.length * 4 + 3
+  for (const data of opaque) tokens += data.length / ASCII_CHARS_PER_TOKEN
+  for (const medium of media) tokens += medium.usualTokens
+  return tokens
 }
 
 function overhead(request: ChatRequest): number {

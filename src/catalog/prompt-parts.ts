@@ -1,18 +1,18 @@
-/** Walks a request once and tells what the model will read: texts, schemas, opaque data, and media with a bound of tokens. */
+/** Reads out of a request what the model will read of it, once: texts, opaque data, and media with a bound of tokens. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock, MediaSource, Signature } from '@/chat/request'
 import type { JsonValue } from '@/lib/json'
 
-interface PromptVisitor {
-  text(text: string): void
-  /** A schema, or a field that the hub has no word for, which the model reads in some form. */
-  json(value: JsonValue): void
+/** Everything in a request that a provider counts as input. */
+export type PromptParts = {
+  /** Words; schemas and fields that the hub has no word for, which the model reads in some form, as JSON. */
+  texts: string[]
   /** Data that only the provider can read, such as encrypted reasoning. */
-  opaque(text: string): void
-  /** Media: the most tokens and the usual number of tokens it costs, and how many characters of the body it takes. */
-  media(media: MediaSize): void
+  opaque: string[]
+  media: MediaSize[]
 }
 
+/** The most tokens and the usual number of tokens that a medium costs, and how many characters of the body it takes. */
 type MediaSize = { mostTokens: number; usualTokens: number; bodyChars: number }
 
 /**
@@ -30,66 +30,67 @@ const FILE_TOKENS_USUAL = 3_000
 const AUDIO_BYTES_PER_TOKEN = 8
 const AUDIO_TOKENS_MIN = 1_000
 
-/** Visits everything in `request` that a provider counts as input. Throws `invalid_request` for what has no known size. */
-export function visitPrompt(request: ChatRequest, visitor: PromptVisitor): void {
-  for (const block of request.system) visitor.text(block.text)
+/** The parts of `request`. Throws `invalid_request` for what has no known size. */
+export function readPrompt(request: ChatRequest): PromptParts {
+  const parts: PromptParts = { texts: [], opaque: [], media: [] }
+  for (const block of request.system) parts.texts.push(block.text)
   for (const turn of request.turns) {
-    if (turn.name !== undefined) visitor.text(turn.name)
-    for (const block of turn.content) visitBlock(block, visitor)
+    if (turn.name !== undefined) parts.texts.push(turn.name)
+    for (const block of turn.content) readBlock(block, parts)
   }
   for (const tool of request.tools) {
-    visitor.text(tool.name)
-    if (tool.description !== undefined) visitor.text(tool.description)
-    if (tool.parameters !== undefined) visitor.json(tool.parameters)
+    parts.texts.push(tool.name)
+    if (tool.description !== undefined) parts.texts.push(tool.description)
+    if (tool.parameters !== undefined) parts.texts.push(JSON.stringify(tool.parameters))
   }
-  if (request.output.type === 'json-schema') visitor.json(request.output.schema)
+  if (request.output.type === 'json-schema') parts.texts.push(JSON.stringify(request.output.schema))
   for (const fields of Object.values(request.extensions)) {
     for (const value of Object.values<JsonValue | undefined>(fields ?? {})) {
-      if (typeof value === 'string') visitor.text(value)
-      else if (typeof value === 'object' && value !== null) visitor.json(value)
+      if (typeof value === 'string') parts.texts.push(value)
+      else if (typeof value === 'object' && value !== null) parts.texts.push(JSON.stringify(value))
     }
   }
+  return parts
 }
 
-function visitBlock(block: ContentBlock, visitor: PromptVisitor): void {
+function readBlock(block: ContentBlock, parts: PromptParts): void {
   switch (block.type) {
     case 'text':
     case 'refusal':
-      visitor.text(block.text)
+      parts.texts.push(block.text)
       break
     case 'reasoning':
-      visitor.text(block.text)
-      visitSignature(block.redacted, visitor)
+      parts.texts.push(block.text)
+      readSignature(block.redacted, parts)
       break
     case 'tool-call':
-      visitor.text(block.name)
-      visitor.text(block.argumentsText)
+      parts.texts.push(block.name, block.argumentsText)
       break
     case 'tool-result':
-      for (const part of block.content) visitBlock(part, visitor)
+      for (const part of block.content) readBlock(part, parts)
       break
     case 'image':
-      visitor.media(imageSize(block.source))
+      parts.media.push(imageSize(block.source))
       break
     case 'file':
-      visitFile(block, visitor)
+      readFile(block, parts)
       break
     case 'audio':
-      visitor.media(audioSize(block.data))
+      parts.media.push(audioSize(block.data))
       break
   }
-  if ('signature' in block) visitSignature(block.signature, visitor)
+  if ('signature' in block) readSignature(block.signature, parts)
 }
 
-function visitSignature(signature: Signature | undefined, visitor: PromptVisitor): void {
-  if (signature) visitor.opaque(signature.value)
+function readSignature(signature: Signature | undefined, parts: PromptParts): void {
+  if (signature) parts.opaque.push(signature.value)
 }
 
-function visitFile(block: FileBlock, visitor: PromptVisitor): void {
-  if (block.filename !== undefined) visitor.text(block.filename)
-  if (block.context !== undefined) visitor.text(block.context)
-  if (block.source.type === 'text') visitor.text(block.source.text)
-  else visitor.media(fileSize(block.source))
+function readFile(block: FileBlock, parts: PromptParts): void {
+  if (block.filename !== undefined) parts.texts.push(block.filename)
+  if (block.context !== undefined) parts.texts.push(block.context)
+  if (block.source.type === 'text') parts.texts.push(block.source.text)
+  else parts.media.push(fileSize(block.source))
 }
 
 function imageSize(source: MediaSource): MediaSize {

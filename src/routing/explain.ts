@@ -1,6 +1,7 @@
 /** Explains a plan as data: what would be tried, why, what it would cost at most and about, without spending anything. */
 import { inputBound, outputCap } from '@/catalog/estimate'
 import { worstCaseCost } from '@/catalog/price'
+import { refuseUnpriceable } from '@/catalog/priceable'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { nanoToUsd } from '@/lib/money'
@@ -38,7 +39,8 @@ const USUAL_OUTPUT_TOKENS = 500
 
 /** Explains `plan`, which was made for `request` of `bodyBytes` bytes. */
 export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number, view: RouteView): RouteExplanation {
-  const input = inputBound(request, bodyBytes)
+  refuseUnpriceable(request, plan.models)
+  const input = inputBound(plan.requirements.prompt, bodyBytes)
   const hold = (model: Model) => worstCaseCost(model.pricing, input, outputCap(request, model))
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices

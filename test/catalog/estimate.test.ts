@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import {
   countInputTokens,
-  estimateInputTokens,
   estimateTextTokens,
   inputBound,
+  measurePrompt,
   outputCap,
   tokenizerCount,
 } from '@/catalog/estimate'
@@ -25,7 +25,7 @@ function bytesOf(request: ChatRequest): number {
 
 function boundOf(content: ContentBlock[], more: Partial<ChatRequest> = {}): number {
   const request = requestOf(content, more)
-  return inputBound(request, bytesOf(request))
+  return inputBound(measurePrompt(request), bytesOf(request))
 }
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
@@ -47,7 +47,7 @@ describe('the input bound', () => {
       fc.property(fc.array(texts, { minLength: 1, maxLength: 5 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
         const counted = parts.reduce((sum, text) => sum + encode(text, AS_PLAIN_TEXT).length, 0)
-        expect(inputBound(request, bytesOf(request))).toBeGreaterThanOrEqual(counted)
+        expect(inputBound(measurePrompt(request), bytesOf(request))).toBeGreaterThanOrEqual(counted)
       }),
       { numRuns: 500 },
     )
@@ -101,21 +101,22 @@ describe('the input bound', () => {
   test('leaves room for what providers add around turns, tools and schemas', () => {
     const tools = Array.from({ length: 10 }, (_, index) => ({ name: `tool${index}` }))
     const request = requestOf('', { tools })
-    expect(inputBound(request, 0)).toBeGreaterThan(1000)
-    expect(inputBound(requestOf(''), 0)).toBeGreaterThan(50)
+    expect(inputBound(measurePrompt(request), 0)).toBeGreaterThan(1000)
+    expect(inputBound(measurePrompt(requestOf('')), 0)).toBeGreaterThan(50)
     const schema = requestOf('', { output: { type: 'json-schema', schema: { type: 'object' } } })
-    expect(inputBound(schema, 0)).toBeGreaterThan(1000)
+    expect(inputBound(measurePrompt(schema), 0)).toBeGreaterThan(1000)
   })
 
   test('refuses files named by an id, whose size nobody here knows', () => {
     const source = { type: 'file-id', id: 'file-1', format: 'messages' } as const
     for (const block of [file(source), { type: 'image', source } as const]) {
-      expect(() => inputBound(requestOf([block]), 100)).toThrow(GatewayError)
+      expect(() => measurePrompt(requestOf([block]))).toThrow(GatewayError)
     }
   })
 
   test('never turns negative, even if media were counted twice', () => {
-    expect(inputBound(requestOf([image(base64(100)), image(base64(100))]), 10)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
+    const prompt = measurePrompt(requestOf([image(base64(100)), image(base64(100))]))
+    expect(inputBound(prompt, 10)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
   })
 })
 
@@ -123,7 +124,7 @@ describe('the tokenizer count', () => {
   test('is that of the real tokenizer, and a little more', async () => {
     const text = 'The quick brown fox jumps over the lazy dog; 1,234 times.\n'.repeat(200)
     const exact = encode(text).length
-    const counted = await tokenizerCount(requestOf(text))
+    const counted = await tokenizerCount(measurePrompt(requestOf(text)))
     expect(counted).toBeGreaterThanOrEqual(exact)
     expect(counted).toBeLessThan(exact * 1.03 + 200)
   })
@@ -131,7 +132,7 @@ describe('the tokenizer count', () => {
   test('covers every part that the model reads', async () => {
     const word = ' elephant'.repeat(100)
     const count = async (request: ChatRequest) =>
-      (await tokenizerCount(request)) - (await tokenizerCount(requestOf('')))
+      (await tokenizerCount(measurePrompt(request))) - (await tokenizerCount(measurePrompt(requestOf(''))))
     const blocks: ContentBlock[] = [
       { type: 'text', text: word },
       { type: 'refusal', text: word },
@@ -205,14 +206,15 @@ describe('the guess', () => {
   test('of nothing is nothing, of anything at least one', () => {
     expect(estimateTextTokens('')).toBe(0)
     expect(estimateTextTokens('a')).toBe(1)
-    expect(estimateInputTokens(requestOf(''))).toBeGreaterThan(0)
+    expect(measurePrompt(requestOf('')).estimatedTokens).toBeGreaterThan(0)
   })
 
   test('never exceeds the bound', () => {
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 4 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
-        expect(estimateInputTokens(request)).toBeLessThanOrEqual(inputBound(request, bytesOf(request)))
+        const prompt = measurePrompt(request)
+        expect(prompt.estimatedTokens).toBeLessThanOrEqual(inputBound(prompt, bytesOf(request)))
       }),
     )
   })

@@ -1,6 +1,7 @@
 /** How much credit a request needs before it may start: the most it can cost, over every model that may answer it. */
-import { estimateInputTokens, inputBound, outputCap, tokenizerCount } from '@/catalog/estimate'
+import { inputBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
 import { inputCost, worstCaseCost } from '@/catalog/price'
+import { refuseUnpriceable } from '@/catalog/priceable'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { Bounds } from '@/gateway/charge/charge'
@@ -22,18 +23,26 @@ export type HoldSize = {
 /** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
 const MIN_LOWERED_CAP = 256
 
-/** The first, cheap size: one token per byte bounds the input from above without a tokenizer. */
-export function quickSize(request: ChatRequest, bodyBytes: number, models: readonly Model[]): HoldSize {
-  return sizeFor(request, models, () => inputBound(request, bodyBytes, models), estimateInputTokens(request))
+/** What a size is reckoned from: the request, its prompt, and every model that may answer it. */
+type Sized = { request: ChatRequest; prompt: Prompt; models: readonly Model[] }
+
+/**
+ * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
+ * has no price at these models.
+ */
+export function quickSize({ request, prompt, models }: Sized, bodyBytes: number): HoldSize {
+  refuseUnpriceable(request, models)
+  const bound = inputBound(prompt, bodyBytes)
+  return sizeFor(request, models, () => bound, prompt.estimatedTokens)
 }
 
 /**
  * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
  * again where the hub does not hold the whole prompt, and so cannot count it.
  */
-export async function exactSize(request: ChatRequest, quick: HoldSize, models: readonly Model[]): Promise<HoldSize> {
+export async function exactSize({ request, prompt, models }: Sized, quick: HoldSize): Promise<HoldSize> {
   if (request.nativeOnly?.length) return quick
-  const counted = await tokenizerCount(request)
+  const counted = await tokenizerCount(prompt)
   const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
   return sizeFor(request, models, bound, quick.estimatedInput)
 }

@@ -2,6 +2,7 @@
  * Turns a request into an offer to the ledger, and a refused offer into the next one: planned again where the key may call
  * other models than this process believed, counted exactly or with a lower output limit where the credit does not suffice.
  */
+import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
 import { unreachedFacts } from '@/gateway/answer'
 import type { ChatCall, ChatDeps } from '@/gateway/chat-call'
@@ -57,7 +58,7 @@ export async function negotiate(
 /** Changes of one key that one request lives through before it is told to come back. */
 const MAX_REPLANS = 5
 
-type Planned = Draft & { allowedModels: AllowedModels; facts: Offer['facts'] }
+type Planned = Draft & { prompt: Prompt; allowedModels: AllowedModels; facts: Offer['facts'] }
 
 /** Plans with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
 async function planAllowed(deps: ChatDeps, call: ChatCall, session: string | undefined): Promise<Planned> {
@@ -84,7 +85,9 @@ async function plan(
   const call = await restoreSignatures(deps, arrived, made)
   const [first] = made.targets
   assert(first, 'a plan has at least one target')
-  return { plan: made, call, loweredCap: undefined, allowedModels, facts: unreachedFacts(call, first) }
+  // What was put back into the request is read by the model as well.
+  const prompt = call === arrived ? made.requirements.prompt : measurePrompt(call.request)
+  return { plan: made, call, prompt, loweredCap: undefined, allowedModels, facts: unreachedFacts(call, first) }
 }
 
 /** A provider of another format than the client's may have signed what the client could not keep. */
@@ -111,9 +114,10 @@ type Sizes = {
  * What to offer when the balance refuses a size: first an exact count instead of the cheap bound; then, where the caller set
  * no output limit, the largest one that the balance pays.
  */
-function shrink({ call, plan: { models } }: Planned, lowerCap: (cap: number) => void): Sizes {
+function shrink({ call, prompt, plan: { models } }: Planned, lowerCap: (cap: number) => void): Sizes {
   const { request } = call
-  const quick = quickSize(request, call.bodyBytes, models)
+  const sized = { request, prompt, models }
+  const quick = quickSize(sized, call.bodyBytes)
   let size = quick
   let step: 'exact' | 'lowered' | 'none' = 'exact'
   return {
@@ -121,7 +125,7 @@ function shrink({ call, plan: { models } }: Planned, lowerCap: (cap: number) => 
     async next({ available }) {
       if (step === 'exact') {
         step = request.maxOutputTokens === undefined ? 'lowered' : 'none'
-        size = await exactSize(request, quick, models)
+        size = await exactSize(sized, quick)
         if (size.amount <= available || step === 'none') return size.amount < quick.amount ? size : undefined
       }
       if (step !== 'lowered') return undefined

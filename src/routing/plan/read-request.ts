@@ -38,7 +38,10 @@ const MAX_TURNS_BACK = 24
 const IDEOGRAPH_CHARS = 4
 
 /** Reads the features of `request`. `requirements` saves the estimate where the caller has it already. */
-export function readFeatures(request: ChatRequest, requirements: Requirements = readRequirements(request)) {
+export function readFeatures(
+  request: ChatRequest,
+  requirements: Pick<Requirements, 'capabilities' | 'inputTokens'> = readRequirements(request),
+) {
   const { text, chars } = sampleOf(request.turns)
   const cues = countCues(text)
   return {

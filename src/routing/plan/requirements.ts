@@ -1,11 +1,12 @@
 /** What a request needs of a model, and why a given model cannot serve it: the filter in front of every plan. */
-import { estimateInputTokens } from '@/catalog/estimate'
+import { measurePrompt, type Prompt } from '@/catalog/estimate'
 import type { Capability, Model } from '@/catalog/types'
 import type { ChatRequest, ContentBlock, FileBlock, Reasoning } from '@/chat/request'
 
 /** Token counts are estimates of the input and the caller's own limit on the output (per choice), where there is one. */
 export type Requirements = {
   capabilities: ReadonlySet<Capability>
+  prompt: Prompt
   inputTokens: number
   outputTokens: number | undefined
 }
@@ -46,7 +47,8 @@ export function readRequirements(request: ChatRequest): Requirements {
   if (request.output.type === 'json-schema') capabilities.add('json-schema')
   if (wantsReasoning(request.reasoning)) capabilities.add('reasoning')
   for (const turn of request.turns) for (const block of turn.content) addNeed(block, capabilities)
-  return { capabilities, inputTokens: estimateInputTokens(request), outputTokens: request.maxOutputTokens }
+  const prompt = measurePrompt(request)
+  return { capabilities, prompt, inputTokens: prompt.estimatedTokens, outputTokens: request.maxOutputTokens }
 }
 
 /** Every requirement that `model` does not meet; empty where it can serve the request. */
