@@ -2,9 +2,7 @@
 
 import type { ViewDeps } from '@/ledger/accounts/account-view'
 import type { Restorer } from '@/ledger/accounts/restore'
-import type { EpochGuard } from '@/ledger/store/epoch'
-import { SHARD_COUNT } from '@/ledger/store/names'
-import type { ScriptRunner } from '@/ledger/store/script-runner'
+import type { EpochGuard } from '@/ledger/store/epoch-guard'
 import type { Logger } from '@/lib/logger'
 import type { DefaultLimits } from './outcomes'
 
@@ -17,10 +15,3 @@ export type LedgerDeps = ViewDeps & {
 
 /** How often a call may find that its account or key has to be loaded first. */
 export const MAX_LOADS = 5
-
-/** Adds up one number of each shard. */
-export async function sumOverShards(runner: ScriptRunner, read: (shard: number) => Promise<number>): Promise<number> {
-  const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
-  const counts = await runner.guard(() => Promise.all(shards.map(read)))
-  return counts.reduce((sum, count) => sum + count, 0)
-}

@@ -10,12 +10,14 @@ import { expireDue } from '@/ledger/holds/expire'
 import { renew } from '@/ledger/holds/renew'
 import { release, reserve } from '@/ledger/holds/reserve'
 import { settle } from '@/ledger/holds/settle'
+import { countUnsynced } from '@/ledger/records/unsynced-records'
+import { sumOverShards } from '@/ledger/store/all-shards'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
-import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch'
-import { deadlinesName, recordsName, shardOf } from '@/ledger/store/names'
+import { createEpochGuard, type EpochGuard, verifyEpoch } from '@/ledger/store/epoch-guard'
+import { deadlinesName, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
-import { type LedgerDeps, sumOverShards } from './deps'
+import type { LedgerDeps } from './deps'
 import type {
   AccountBalance,
   AccountStatus,
@@ -115,7 +117,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     onStoreReturn: (listener) => deps.epoch.onReturn(listener),
     openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesName(shard))),
-    unsyncedRecordCount: () => sumOverShards(runner, (shard) => redis.xlen(recordsName(shard))),
+    unsyncedRecordCount: () => countUnsynced(deps),
   }
 }
 

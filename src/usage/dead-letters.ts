@@ -2,7 +2,6 @@
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
-import { recordsName } from '@/ledger/store/names'
 import { parseRecordEnvelope, type RequestFacts, type UsageRecord } from '@/ledger/usage-record'
 import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
@@ -18,7 +17,7 @@ export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
   // JSON escapes what Postgres can't store in text.
   const payload = JSON.stringify(entry.fields)
   await sql`INSERT INTO dead_letters (stream, entry_id, event_id, account_id, payload, error, is_booked)
-    VALUES (${recordsName(entry.shard)}, ${entry.id}, ${envelope?.recordId ?? null}, ${envelope?.accountId ?? null},
+    VALUES (${entry.stream}, ${entry.id}, ${envelope?.recordId ?? null}, ${envelope?.accountId ?? null},
       ${payload}, ${reason}, ${isBooked})
     ON CONFLICT DO NOTHING`
   return isBooked

@@ -2,13 +2,13 @@
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
+import { createRecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
 import type { RedisClient } from '@/ledger/store/connection'
 import type { UsageRecord } from '@/ledger/usage-record'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
-import { createShardStreams, type StreamEntry } from './shard-streams'
 import { type Suspect, storeEntries } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
@@ -72,7 +72,7 @@ const CLAIM_PER_SHARD = 200
  */
 export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
-  const streams = createShardStreams(redis)
+  const streams = createRecordStreams(redis)
   const status: Omit<FlusherStatus, 'healthy'> = {
     lagRecords: 0,
     lastError: undefined,

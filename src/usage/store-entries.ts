@@ -1,7 +1,7 @@
 /** From stream entries to records: parses, writes, and finds the one entry that spoils a batch by halving it. */
 import { databaseFailure, describeFailure } from '@/db/failure'
+import type { StreamEntry } from '@/ledger/records/record-streams'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
-import type { StreamEntry } from './shard-streams'
 
 /** An entry that can't become a record, and why; `record` where it could at least be read. */
 export type Suspect = { entry: StreamEntry; record: UsageRecord | undefined; reason: string }

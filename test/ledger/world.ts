@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 import type { Payer } from '@/ledger/outcomes'
-import { startNewEpoch } from '@/ledger/store/epoch'
+import { startEpochs } from '@/ledger/store/epoch-guard'
 import {
   accountName,
   deadlinesName,
@@ -118,7 +118,7 @@ export async function rewindStore(world: World): Promise<Map<string, ModelAccoun
 /** Starts a new epoch and uses every account and key once, so that each is compared with the history. */
 export async function confirm(world: World): Promise<void> {
   const [bench] = world.benches
-  await startNewEpoch(bench.redis, bench.deps.runner)
+  await startEpochs(bench.redis, bench.deps.runner)
   for (const payer of world.payers) {
     await bench.ledger.readBalance(payer.accountId)
     await bench.ledger.readKey(payer)

@@ -6,6 +6,7 @@ import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkCycles, checkImports } from './import-rules'
+import { checkLedgerNames } from './ledger-rules'
 import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
@@ -38,6 +39,10 @@ describe('the structure of src/', () => {
   test('Lua scripts say what they do', () => {
     const scripts = listFiles('src').filter((path) => path.endsWith('.lua'))
     expect(format(scripts.flatMap((path) => checkLua(path, readText(path))))).toEqual([])
+  })
+
+  test('only ledger/ knows what its things are called in the store', () => {
+    expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
   })
 
   test('a format is a folder: nobody else knows one by its name', () => {

@@ -11,13 +11,13 @@ import { connectDatabase, type Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
 import { createLedger, type Ledger } from '@/ledger/ledger'
 import type { LedgerHistory, Payer } from '@/ledger/outcomes'
+import { createRecordStreams } from '@/ledger/records/record-streams'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { accountName, CONSUMER_GROUP, metaName, recordsName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { buryEntry } from '@/usage/dead-letters'
 import { createFlusher, type Flusher } from '@/usage/flusher'
-import { createShardStreams } from '@/usage/shard-streams'
 import { logRecorder } from './log-recorder'
 import { usageRecord } from './sample-records'
 
@@ -127,7 +127,7 @@ test('put aside by a worker that died before it acknowledged: it is in both, and
   await redis.xgroup('CREATE', name, CONSUMER_GROUP, '0')
   await redis.xreadgroup('GROUP', CONSUMER_GROUP, 'flusher', 'STREAMS', name, '>')
   const [id = '', fields = []] = (await redis.xrange(name, '-', '+'))[0] ?? []
-  const entry = { shard: shardOf(payer.accountId), id, fields }
+  const entry = { shard: shardOf(payer.accountId), stream: name, id, fields }
   expect(await buryEntry(database.sql, { entry, record: undefined, reason: 'not a usage record' })).toBe(true)
   expect(await kinds()).toEqual([])
   await redis.del(accountName(payer.accountId))
@@ -179,7 +179,7 @@ test('in the hands of a flusher while the store is emptied and the account loade
 test('taken over and stored by another worker first: nobody has the accounts compared again', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
-  const [slow, fast] = [createShardStreams(redis), createShardStreams(redis)]
+  const [slow, fast] = [createRecordStreams(redis), createRecordStreams(redis)]
   const { entries } = await slow.readNew(10)
   const taken = await fast.claimAbandoned(0, 10)
   expect(taken.entries).toEqual(entries)
@@ -191,7 +191,7 @@ test('taken over and stored by another worker first: nobody has the accounts com
 test('lost with the memory of the store while a worker had it: the accounts are compared again', async () => {
   await charge()
   const shard = shardOf(payer.accountId)
-  const worker = createShardStreams(redis)
+  const worker = createRecordStreams(redis)
   const { entries } = await worker.readNew(10)
   await redis.flushall()
   await ledger.readBalance(payer.accountId)

@@ -8,6 +8,7 @@
  */
 
 import type { AccountSnapshot, LedgerHistory } from '@/ledger/outcomes'
+import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import type { RedisClient } from '@/ledger/store/connection'
 import {
@@ -18,11 +19,10 @@ import {
   keyName,
   metaName,
   parseHoldMember,
-  recordsName,
 } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import type { ScriptRunner } from '@/ledger/store/script-runner'
-import { parseRecordEnvelope, type RecordEnvelope } from '@/ledger/usage-record'
+import type { RecordEnvelope } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Nano } from '@/lib/money'
 
@@ -63,8 +63,6 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
-const PAGE_SIZE = 1_000
-
 /**
  * Views accounts of one shard, with the keys given for each. An account whose history moved meanwhile is left out: ask again.
  */
@@ -92,21 +90,6 @@ export async function viewAccounts(
     result.set(view.accountId, combine(view, snapshot, records.get(view.accountId) ?? [], known))
   }
   return result
-}
-
-/** Reads a shard's stream from end to end: every record that is not acknowledged by the history. */
-export async function* streamedRecords(deps: Omit<ViewDeps, 'history'>, shard: number): AsyncGenerator<RecordEnvelope> {
-  let from = '-'
-  for (;;) {
-    const page = await deps.runner.guard(() => deps.redis.xrange(recordsName(shard), from, '+', 'COUNT', PAGE_SIZE))
-    for (const [, fields] of page) {
-      const record = parseRecordEnvelope(fields)
-      if (record) yield record
-    }
-    const last = page.at(-1)
-    if (page.length < PAGE_SIZE || !last) return
-    from = `(${last[0]}`
-  }
 }
 
 type StoreView = Pick<AccountView, 'accountId' | 'isConfirmed' | 'stored' | 'keys' | 'creditedIds' | 'openHolds'>

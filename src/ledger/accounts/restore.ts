@@ -3,6 +3,7 @@
 import { allowedModelsText } from '@/ledger/allowed-models'
 import type { AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { freshEpoch } from '@/ledger/store/epoch'
 import {
   accountName,
   creditedName,
@@ -16,7 +17,6 @@ import {
 import { listOf, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import type { RecordEnvelope } from '@/ledger/usage-record'
-import { randomBase62 } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { type AccountView, type StoredKey, type ViewDeps, viewAccounts } from './account-view'
 
@@ -33,7 +33,6 @@ export interface Restorer {
 
 /** How often figures may go stale while they are gathered, before the caller is told to come back. */
 const MAX_ATTEMPTS = 20
-const EPOCH_CHARS = 16
 
 /**
  * Creates a restorer; calls for the same id share one piece of work.
@@ -101,7 +100,7 @@ export async function applyView(
   const target = [history.status, figures.balance, figures.spent, figures.month, figures.spentMonth, figures.seq]
   const stale = staleHolds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
   const reply = await deps.runner.run(SCRIPTS.loadAccount, names, [
-    ...[accountId, mode, ...base, ...target, randomBase62(EPOCH_CHARS)],
+    ...[accountId, mode, ...base, ...target, freshEpoch()],
     ...[staleHolds.length, ...stale, ...history.creditedEntryIds],
   ])
   const [outcome, available] = listOf(reply)
@@ -146,10 +145,7 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   const reply = await deps.runner.run(
     SCRIPTS.loadKey,
     [metaName(shard), keyName(payer), deadlinesName(shard)],
-    [
-      ...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)],
-      ...[month, spentMonth, randomBase62(EPOCH_CHARS)],
-    ],
+    [...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)], ...[month, spentMonth, freshEpoch()]],
   )
   return wordOf(reply) === 'changed' ? 'changed' : 'loaded'
 }

@@ -5,11 +5,11 @@
 
 import { type AccountView, viewAccounts } from '@/ledger/accounts/account-view'
 import { createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
-import { sumOverShards } from '@/ledger/deps'
 import type { LedgerHistory } from '@/ledger/outcomes'
+import { countUnsynced } from '@/ledger/records/unsynced-records'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
-import { verifyEpoch } from '@/ledger/store/epoch'
-import { recordsName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { verifyEpoch } from '@/ledger/store/epoch-guard'
+import { SHARD_COUNT, shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import { checkHolds } from './check-holds'
@@ -46,7 +46,7 @@ export async function checkLedger({ redis, history, logger }: CheckOptions): Pro
     violations.push(...(await checkShard({ ...deps, restorer }, shard, names)))
   const known = new Set<string>()
   for await (const ids of pagesOfAccounts(history)) for (const id of ids) known.add(id)
-  const unsyncedRecords = await sumOverShards(runner, (shard) => redis.xlen(recordsName(shard)))
+  const unsyncedRecords = await countUnsynced(deps)
   for (const accountId of names.accounts.keys()) known.add(accountId)
   return {
     ok: violations.length === 0,

@@ -4,7 +4,7 @@ import { viewAccounts } from '@/ledger/accounts/account-view'
 import { applyView, createRestorer, type RestoreDeps, type Restorer } from '@/ledger/accounts/restore'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
-import { startNewEpoch } from '@/ledger/store/epoch'
+import { startEpochs } from '@/ledger/store/epoch-guard'
 import { shardOf } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
@@ -26,7 +26,7 @@ export async function rebuildAll({ redis, history, logger }: RebuildOptions): Pr
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const deps = { redis, runner, history, logger }
   const restorer = createRestorer(deps)
-  await startNewEpoch(redis, runner)
+  await startEpochs(redis, runner)
   let accounts = 0
   for await (const ids of pagesOfAccounts(history)) {
     const byShard = Map.groupBy(ids, shardOf)

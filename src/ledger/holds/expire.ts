@@ -3,6 +3,7 @@
 import type { LedgerDeps } from '@/ledger/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import {
   accountName,
   deadlinesName,
@@ -25,7 +26,7 @@ const NEEDS_ACCOUNT = -2
  * keeps no other from its turn; throws where none could.
  */
 export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promise<ExpiredHold[]> {
-  const shards = Array.from({ length: SHARD_COUNT }, (_, shard) => expireShard(deps, shard, limitPerShard))
+  const shards = ALL_SHARDS.map((shard) => expireShard(deps, shard, limitPerShard))
   const results = await Promise.allSettled(shards)
   const failures = results.filter((result) => result.status === 'rejected')
   if (failures.length === SHARD_COUNT) throw failures[0]?.reason

@@ -1,209 +1,24 @@
 /**
- * Notices a store that is not the one it was: emptied, restarted, restored or failed over. Its accounts are then unconfirmed
- * until each has been compared with the history, which happens on first use.
+ * A shard's epoch: a random word that each of its accounts and keys carries once it has been compared with the history. A new one
+ * makes them all unconfirmed at once. Whoever gives a shard another epoch does it here, or by a script that is handed one from here.
  */
-import { Cluster, type Redis } from 'ioredis'
-import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { AssertionError, assert } from '@/lib/assert'
 import { randomBase62 } from '@/lib/ids'
-import type { Logger } from '@/lib/logger'
-import { slotOf } from './cluster-slot'
 import type { RedisClient } from './connection'
-import { metaName, SHARD_COUNT } from './names'
-import { listOf, wordOf } from './reply'
-import { type ScriptRunner, storeUnavailable } from './script-runner'
-
-export interface EpochGuard {
-  /** Returns once the store behind `shard`'s present connection has been verified. Costs nothing where it has been. */
-  ensure(shard: number): Promise<void>
-  /** For when the store doesn't know what it should: notices one that was emptied while its connections stayed. */
-  doubt(shard: number): Promise<void>
-  /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
-  onReturn(listener: () => void): void
-}
+import { metaName } from './names'
 
 const EPOCH_CHARS = 16
-const LEAST_VERSION = 7
-const MAX_ATTEMPTS = 3
-/** How often a cluster is asked at most who serves what, while part of it is down. */
-const MIN_REFRESH_MS = 500
-const ALL_SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
 
-/**
- * Creates the guard of one client. Whatever changes a shard's connection (a break, another node that serves it) makes the
- * next `ensure` verify it again. In a cluster, a shard that can't be reached keeps no other from its work.
- */
-export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logger: Logger): EpochGuard {
-  const verified = new Set<number>()
-  /** Under way now, by shard. Each is waited for by its own callers only. */
-  const verifications = new Map<number, Promise<void>>()
-  /** How often each shard's connection has changed: a verification that it changed under proves nothing. */
-  const changes = ALL_SHARDS.map(() => 0)
-  const epochs = new Map<number, string>()
-  const listeners: (() => void)[] = []
-  let nextRefreshAt = 0
-  const invalidate = (shard: number) => {
-    verified.delete(shard)
-    changes[shard] = (changes[shard] ?? 0) + 1
-  }
-  const tell = () => {
-    for (const listener of listeners) listener()
-  }
-  watchConnections(redis, invalidate, tell)
-
-  /** Begins with every shard that needs it, since after a break all of them do. */
-  function verifyAll(): void {
-    const before = [...changes]
-    const shards = ALL_SHARDS.filter((shard) => !verified.has(shard) && !verifications.has(shard))
-    const identities = findOwners().then(() => readIdentities(redis, runner))
-    const epoch = randomBase62(EPOCH_CHARS)
-    let renewed = 0
-    const verifyOne = async (shard: number) => {
-      const found = await verifyShard(runner, shard, (await identities)(shard), epoch)
-      if (!found) return
-      if (found.isNew) renewed++
-      epochs.set(shard, found.epoch)
-      if (before[shard] === changes[shard]) verified.add(shard)
-    }
-    for (const shard of shards)
-      verifications.set(
-        shard,
-        verifyOne(shard).finally(() => verifications.delete(shard)),
-      )
-    void Promise.allSettled(shards.map((shard) => verifications.get(shard))).then(() => {
-      if (renewed > 0) logger.info('ledger_epoch_changed', { shards: renewed })
-    })
-  }
-
-  async function findOwners(): Promise<void> {
-    if (!(redis instanceof Cluster) || performance.now() <= nextRefreshAt) return
-    nextRefreshAt = performance.now() + MIN_REFRESH_MS
-    if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
-  }
-
-  return {
-    async ensure(shard) {
-      for (let attempt = 0; !verified.has(shard); attempt++) {
-        if (attempt === MAX_ATTEMPTS)
-          throw storeUnavailable(new Error('the store behind this shard could not be verified'))
-        if (!verifications.has(shard)) verifyAll()
-        await verifications.get(shard)
-      }
-    },
-    async doubt(shard) {
-      const known = epochs.get(shard)
-      const epoch = await runner.guard(() => redis.hget(metaName(shard), 'epoch'))
-      if (known === undefined || epoch === known || epochs.get(shard) !== known) return
-      epochs.clear()
-      ALL_SHARDS.forEach(invalidate)
-      tell()
-    },
-    onReturn: (listener) => void listeners.push(listener),
-  }
+/** An epoch that no shard has had. */
+export function freshEpoch(): string {
+  return randomBase62(EPOCH_CHARS)
 }
 
-/** Calls `invalidate` for every shard whose connection may not be the one it was, and `tell` where there is one again. */
-function watchConnections(redis: RedisClient, invalidate: (shard: number) => void, tell: () => void): void {
-  for (const event of ['ready', 'close']) redis.on(event, () => ALL_SHARDS.forEach(invalidate))
-  for (const event of ['ready', '+node']) redis.on(event, tell)
-  if (!(redis instanceof Cluster)) return
-  const invalidateNode = (address: string) => {
-    for (const shard of ALL_SHARDS) if (ownerOf(redis, shard) === address) invalidate(shard)
-  }
-  for (const event of ['+node', '-node']) redis.on(event, (node: Redis) => invalidateNode(addressOf(node)))
-  redis.on('node error', (_error: Error, address: string) => invalidateNode(address))
-  let owners: string[] = []
-  redis.on('refresh', () => {
-    const now = ALL_SHARDS.map((shard) => ownerOf(redis, shard))
-    const moved = ALL_SHARDS.filter((shard) => now[shard] !== owners[shard])
-    owners = now
-    moved.forEach(invalidate)
-    if (moved.length > 0) tell()
-  })
+/** The shard's epoch now; null where the store has none, because it is new or was emptied. */
+export function readEpoch(redis: RedisClient, shard: number): Promise<string | null> {
+  return redis.hget(metaName(shard), 'epoch')
 }
 
-/**
- * Compares the store's identity with the one recorded in each shard, and starts a new epoch where it changed. Shards that
- * can't be reached are left out; throws where that is all of them. Throws where the store has another shard count, is too
- * old, or would evict money when its memory runs out.
- */
-export async function verifyEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
-  const identityOf = await readIdentities(redis, runner)
-  const epoch = randomBase62(EPOCH_CHARS)
-  const work = ALL_SHARDS.map((shard) => verifyShard(runner, shard, identityOf(shard), epoch))
-  const results = await Promise.allSettled(work)
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  const defect = failures.find((failure) => failure instanceof AssertionError)
-  const isAnyFound = results.some((result) => result.status === 'fulfilled' && result.value)
-  if (defect || (failures.length > 0 && !isAnyFound)) throw defect ?? failures[0]
-}
-
-/** Verifies one shard on the node of this identity; `fresh` becomes its epoch where it is not the one it was. */
-async function verifyShard(
-  runner: ScriptRunner,
-  shard: number,
-  identity: string | undefined,
-  fresh: string,
-): Promise<{ isNew: boolean; epoch: string } | undefined> {
-  if (identity === undefined) return undefined
-  const reply = listOf(await runner.run(SCRIPTS.epoch, [metaName(shard)], [identity, fresh, SHARD_COUNT]))
-  assert(reply[0] !== 'wrong_shard_count', 'the store was written with another number of shards')
-  return { isNew: reply[0] === 'new', epoch: wordOf(reply[1]) }
-}
-
-/** Makes every account and key unconfirmed, so that each is compared with the history on its next use. */
-export async function startNewEpoch(redis: RedisClient, runner: ScriptRunner): Promise<void> {
-  const epoch = randomBase62(EPOCH_CHARS)
-  await runner.guard(() => Promise.all(ALL_SHARDS.map((shard) => redis.hset(metaName(shard), 'epoch', epoch))))
-}
-
-async function readIdentities(
-  redis: RedisClient,
-  runner: ScriptRunner,
-): Promise<(shard: number) => string | undefined> {
-  if (!(redis instanceof Cluster)) {
-    const identity = await readIdentity(redis, runner)
-    return () => identity
-  }
-  const byNode = new Map<string, string>()
-  const nodes = redis.nodes('master')
-  const reading = nodes.map(async (node) => {
-    byNode.set(addressOf(node), await readIdentity(node, runner))
-  })
-  const results = await Promise.allSettled(reading)
-  const failed = results.find((result) => result.status === 'rejected')
-  if (byNode.size === 0) throw failed?.reason ?? storeUnavailable(new Error('the cluster has no master'))
-  return (shard) => byNode.get(ownerOf(redis, shard))
-}
-
-/** The connection to the node that serves a shard, if there is one. */
-function nodeOf(cluster: Cluster, shard: number): Redis | undefined {
-  const owner = ownerOf(cluster, shard)
-  return cluster.nodes('master').find((node) => addressOf(node) === owner)
-}
-
-function addressOf(node: Redis): string {
-  return `${node.options.host}:${node.options.port}`
-}
-
-/** Asks the cluster who serves what: after a failover nobody else would, where nothing is sent before the verification. */
-async function refreshOwners(cluster: Cluster): Promise<void> {
-  const refreshed = Promise.withResolvers<void>()
-  cluster.refreshSlotsCache(() => refreshed.resolve())
-  await refreshed.promise
-}
-
-/** The node (host:port) that serves a shard. */
-function ownerOf(cluster: Cluster, shard: number): string {
-  return cluster.slots[slotOf(metaName(shard))]?.[0] ?? ''
-}
-
-/** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */
-async function readIdentity(node: Redis, runner: ScriptRunner): Promise<string> {
-  const info = await runner.guard(() => node.info('server', 'replication', 'memory'))
-  const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
-  assert(Number.parseInt(field('redis_version'), 10) >= LEAST_VERSION, 'the store must be Redis 7 or newer')
-  const mayEvict = field('maxmemory') !== '0' && field('maxmemory_policy') !== 'noeviction'
-  assert(!mayEvict, 'the store would evict balances: set maxmemory-policy to noeviction')
-  return `${field('run_id')}:${field('master_replid')}`
+/** Makes every account and key of a shard unconfirmed, so that each is compared with the history on its next use. */
+export async function startEpoch(redis: RedisClient, shard: number): Promise<void> {
+  await redis.hset(metaName(shard), 'epoch', freshEpoch())
 }

@@ -4,7 +4,7 @@ import { connect, createBench, memoryLogger, request, settlement } from '@test/l
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import type { RedisClient } from '@/ledger/store/connection'
-import { createEpochGuard, startNewEpoch } from '@/ledger/store/epoch'
+import { createEpochGuard, startEpochs } from '@/ledger/store/epoch-guard'
 import { metaName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
@@ -85,7 +85,7 @@ describe('a doubt', () => {
   test('about an epoch that somebody began on request tells it too', async () => {
     const { guard, runner, returns } = createGuard()
     await guard.ensure(SHARD)
-    await startNewEpoch(redis, runner)
+    await startEpochs(redis, runner)
     await guard.doubt(SHARD)
     expect(returns()).toBe(1)
   })

@@ -1,11 +1,15 @@
-/** The 64 streams of usage records, read as one consumer group by any number of workers, on one Redis or on a cluster. */
+/**
+ * The way of usage records out of the ledger: its 64 streams, read as one consumer group by any number of workers, on one Redis
+ * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
+ */
 import { Cluster } from 'ioredis'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
-import { CONSUMER_GROUP, metaName, recordsName, SHARD_COUNT } from '@/ledger/store/names'
-import { randomBase62 } from '@/lib/ids'
+import { readEpoch, startEpoch } from '@/ledger/store/epoch'
+import { CONSUMER_GROUP, metaName, recordsName } from '@/ledger/store/names'
 
-/** One entry of one shard's stream; `fields` alternates names and values. */
-export type StreamEntry = { shard: number; id: string; fields: string[] }
+/** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
+export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
 
 type ReadResult = {
   entries: StreamEntry[]
@@ -15,7 +19,7 @@ type ReadResult = {
   failure: unknown
 }
 
-interface ShardStreams {
+interface RecordStreams {
   /** Takes about `limit` entries that no worker has taken yet. Throws where no shard at all can be read. */
   readNew(limit: number): Promise<ReadResult>
   /** Takes over entries that a worker took at least `minIdleMs` ago and never acknowledged. */
@@ -36,16 +40,15 @@ const CONSUMER = 'flusher'
 /** What an idle shard is asked for: more would only matter if all shards woke up at once. */
 const IDLE_SHARD_COUNT = 16
 const SHARD_RETRY_MS = 1_000
-const EPOCH_CHARS = 16
 
-type Shard = { shard: number; key: string; wasActive: boolean; retryAtMs: number }
+type Shard = { shard: number; stream: string; wasActive: boolean; retryAtMs: number }
 type RawEntry = [id: string, fields: string[] | null]
 
 /** The streams in `redis`. No command blocks, so the connection may be shared. */
-export function createShardStreams(redis: RedisClient): ShardStreams {
-  const shards: Shard[] = Array.from({ length: SHARD_COUNT }, (_, shard) => ({
+export function createRecordStreams(redis: RedisClient): RecordStreams {
+  const shards: Shard[] = ALL_SHARDS.map((shard) => ({
     shard,
-    key: recordsName(shard),
+    stream: recordsName(shard),
     wasActive: false,
     retryAtMs: 0,
   }))
@@ -53,8 +56,8 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
   const epochs = new Map<number, string | null>()
 
   async function read(shard: Shard, command: (shard: Shard) => Promise<RawEntry[]>): Promise<RawEntry[]> {
-    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await redis.hget(metaName(shard.shard), 'epoch'))
-    return withGroup(redis, shard.key, () => command(shard))
+    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await readEpoch(redis, shard.shard))
+    return withGroup(redis, shard.stream, () => command(shard))
   }
 
   /** Runs `command` on every shard at once; the client puts commands of one tick for one node on the wire together. */
@@ -74,7 +77,7 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       }
       for (const [id, fields] of answer.value) {
         if (fields === null) result.lost += 1
-        else result.entries.push({ shard: shard.shard, id, fields })
+        else result.entries.push({ shard: shard.shard, stream: shard.stream, id, fields })
       }
     }
     if (failures > 0) findNodes(redis)
@@ -87,17 +90,17 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       const active = shards.filter((shard) => shard.wasActive).length
       const share = Math.max(IDLE_SHARD_COUNT, Math.ceil(limit / Math.max(1, active)))
       return onShards(async (shard) => {
-        const { key } = shard
+        const { stream } = shard
         const count = shard.wasActive ? share : IDLE_SHARD_COUNT
-        const answer = await redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', key, '>')
+        const answer = await redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', stream, '>')
         const entries = (answer as [string, RawEntry[]][] | null)?.[0]?.[1] ?? []
         shard.wasActive = entries.length > 0
         return entries
       })
     },
     claimAbandoned(minIdleMs, limitPerShard) {
-      return onShards(async ({ key }) => {
-        const claim = redis.xautoclaim(key, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
+      return onShards(async ({ stream }) => {
+        const claim = redis.xautoclaim(stream, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
         const [, entries, deleted = []] = (await claim) as [string, RawEntry[], string[]?]
         return [...entries, ...deleted.map((id): RawEntry => [id, null])]
       })
@@ -110,13 +113,13 @@ export function createShardStreams(redis: RedisClient): ShardStreams {
       if (failed) findNodes(redis)
       return failed?.reason
     },
-    async deliveryCount({ shard, id }) {
-      const pending = await redis.xpending(recordsName(shard), CONSUMER_GROUP, id, id, 1).catch(() => [])
+    async deliveryCount({ stream, id }) {
+      const pending = await redis.xpending(stream, CONSUMER_GROUP, id, id, 1).catch(() => [])
       const [entry] = pending as [string, string, number, number][]
       return entry?.[3] ?? 0
     },
     async length() {
-      const lengths = await Promise.all(shards.map((shard) => redis.xlen(shard.key).catch(() => 0)))
+      const lengths = await Promise.all(shards.map((shard) => redis.xlen(shard.stream).catch(() => 0)))
       return lengths.reduce((sum, length) => sum + length, 0)
     },
   }
@@ -141,12 +144,12 @@ async function acknowledgeShard(
   shard: number,
   entries: readonly StreamEntry[],
 ): Promise<void> {
-  const key = recordsName(shard)
+  const stream = recordsName(shard)
   const ids = entries.map((entry) => entry.id)
   const answers = await redis
     .multi()
-    .xack(key, CONSUMER_GROUP, ...ids)
-    .xdel(key, ...ids)
+    .xack(stream, CONSUMER_GROUP, ...ids)
+    .xdel(stream, ...ids)
     .hget(metaName(shard), 'epoch')
     .exec()
   const failure = answers?.find(([error]) => error !== null)
@@ -154,18 +157,18 @@ async function acknowledgeShard(
   const [, [, deleted] = [], [, epoch] = []] = answers
   if (deleted === ids.length || epoch === epochs.get(shard)) return
   epochs.delete(shard)
-  await redis.hset(metaName(shard), 'epoch', randomBase62(EPOCH_CHARS))
+  await startEpoch(redis, shard)
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
-async function withGroup<T>(redis: RedisClient, key: string, command: () => Promise<T>): Promise<T> {
+async function withGroup<T>(redis: RedisClient, stream: string, command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOGROUP')) throw error
   }
   try {
-    await redis.xgroup('CREATE', key, CONSUMER_GROUP, '0', 'MKSTREAM')
+    await redis.xgroup('CREATE', stream, CONSUMER_GROUP, '0', 'MKSTREAM')
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('BUSYGROUP')) throw error
   }
