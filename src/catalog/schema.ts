@@ -8,17 +8,17 @@ const MAX_TOKENS = 100_000_000
 
 /** A name that is safe in a header, a metric label and the place of a fault. */
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
-const quirks = Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', description: 'a word of a-z, 0-9, _ and -' }))
-const milliseconds = Type.Integer({
+const Quirks = Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', description: 'a word of a-z, 0-9, _ and -' }))
+const Milliseconds = Type.Integer({
   minimum: 1,
   maximum: MAX_DURATION_MS,
   description: `a positive whole number of milliseconds, at most ${MAX_DURATION_MS}`,
 })
-const price = Type.Number({ minimum: 0, maximum: 1_000_000, description: 'a price in USD per 1,000,000 tokens' })
-const tokens = Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: 'a positive whole number of tokens' })
-const count = Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'a positive whole number' })
-const label = Type.String({ minLength: 1, maxLength: 128, description: 'a text of 1 to 128 characters' })
-const unixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799, description: 'a time in Unix seconds' })
+const Price = Type.Number({ minimum: 0, maximum: 1_000_000, description: 'a price in USD per 1,000,000 tokens' })
+const Tokens = Type.Integer({ minimum: 1, maximum: MAX_TOKENS, description: 'a positive whole number of tokens' })
+const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'a positive whole number' })
+const Label = Type.String({ minLength: 1, maxLength: 128, description: 'a text of 1 to 128 characters' })
+const UnixSeconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799, description: 'a time in Unix seconds' })
 
 export const ServiceSchema = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$', description: 'a lower-case word' })
 export const ProviderNameSchema = Type.String({
@@ -41,13 +41,13 @@ export const ProviderSchema = strict({
   keys: Type.Array(KeySchema, { minItems: 1, maxItems: 1000, description: 'a list of at least one key' }),
   timeouts: Type.Optional(
     strict({
-      connectMs: Type.Optional(milliseconds),
-      firstByteMs: Type.Optional(milliseconds),
-      idleMs: Type.Optional(milliseconds),
-      totalMs: Type.Optional(milliseconds),
+      connectMs: Type.Optional(Milliseconds),
+      firstByteMs: Type.Optional(Milliseconds),
+      idleMs: Type.Optional(Milliseconds),
+      totalMs: Type.Optional(Milliseconds),
     }),
   ),
-  maxConcurrency: Type.Optional(count),
+  maxConcurrency: Type.Optional(Count),
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ description: 'a text' }))),
   onDisconnect: Type.Optional(
     strict({
@@ -55,32 +55,32 @@ export const ProviderSchema = strict({
       maxSeconds: Type.Optional(
         Type.Number({ exclusiveMinimum: 0, maximum: 3600, description: 'seconds, above 0 and at most 3600' }),
       ),
-      maxConcurrent: Type.Optional(count),
+      maxConcurrent: Type.Optional(Count),
     }),
   ),
-  quirks: Type.Optional(quirks),
+  quirks: Type.Optional(Quirks),
 })
 
 const PRICES = {
-  inputPer1mTokens: price,
-  outputPer1mTokens: price,
-  cacheReadPer1mTokens: Type.Optional(price),
-  cacheWritePer1mTokens: Type.Optional(price),
-  cacheWrite1hPer1mTokens: Type.Optional(price),
+  inputPer1mTokens: Price,
+  outputPer1mTokens: Price,
+  cacheReadPer1mTokens: Type.Optional(Price),
+  cacheWritePer1mTokens: Type.Optional(Price),
+  cacheWrite1hPer1mTokens: Type.Optional(Price),
 }
 const PriceListSchema = strict(PRICES)
-const PriceStepSchema = strict({ aboveInputTokens: tokens, ...PRICES })
+const PriceStepSchema = strict({ aboveInputTokens: Tokens, ...PRICES })
 
 export const ModelSchema = strict({
   id: Type.String({ description: 'a model id' }),
-  name: label,
-  created: unixSeconds,
-  ownedBy: label,
+  name: Label,
+  created: UnixSeconds,
+  ownedBy: Label,
   targets: Type.Array(
     strict({
       provider: Type.String({ description: 'the name of a provider' }),
       model: Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' }),
-      quirks: Type.Optional(quirks),
+      quirks: Type.Optional(Quirks),
     }),
     { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
   ),
@@ -88,8 +88,8 @@ export const ModelSchema = strict({
     ...PRICES,
     steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
   }),
-  contextLength: tokens,
-  maxOutputTokens: tokens,
+  contextLength: Tokens,
+  maxOutputTokens: Tokens,
   capabilities: Type.Optional(
     Type.Array(
       Type.Union(
@@ -108,9 +108,9 @@ export const ModelSchema = strict({
 
 export const TierSchema = strict({
   id: Type.String({ description: 'a tier id' }),
-  name: label,
-  created: Type.Optional(unixSeconds),
-  contextLength: tokens,
+  name: Label,
+  created: Type.Optional(UnixSeconds),
+  contextLength: Tokens,
   strategy: Type.String({ description: 'the name of a strategy' }),
   candidates: Type.Array(Type.String({ description: 'a model id' }), {
     minItems: 1,
@@ -121,9 +121,9 @@ export const TierSchema = strict({
 })
 
 export const LimitsSchema = strict({
-  requestsPerMinute: count,
-  tokensPerMinute: count,
-  concurrency: count,
+  requestsPerMinute: Count,
+  tokensPerMinute: Count,
+  concurrency: Count,
 })
 
 export type ProviderFile = Static<typeof ProviderSchema>

@@ -67,7 +67,7 @@ type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; fault
 export function loadConfig(environment: Environment): ConfigResult {
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []
-  for (const [name, schema] of Object.entries(VARIABLES.properties)) {
+  for (const [name, schema] of Object.entries(Variables.properties)) {
     const text = environment[name]
     if (text === undefined || text === '') {
       values[name] = schema.default
@@ -96,7 +96,7 @@ export function loadConfig(environment: Environment): ConfigResult {
     faults.push({ place: 'CRASH_AT', message: 'NODE_ENV=production refuses it: it is for fault tests only' })
   }
   if (faults.length > 0) return { kind: 'faulty', faults }
-  return { kind: 'loaded', config: toConfig(Value.Cast(VARIABLES, values)) }
+  return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values)) }
 }
 
 /** The environment of this process. */
@@ -114,7 +114,7 @@ const TOGETHER = [
 const REDIS_URL = 'rediss?://[^\\s,]+'
 
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
-const VARIABLES = Type.Object({
+const Variables = Type.Object({
   NODE_ENV: optional(Type.String({ description: 'production, or anything else' })),
   HOST: Type.String({ default: '0.0.0.0', pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' }),
   PORT: integer(3000, 0, 65_535, 'a port'),
@@ -157,7 +157,7 @@ function faultMessage(schema: TSchema, text: string): string {
   return `expected ${schema.description}; ${found}`
 }
 
-function toConfig(values: Static<typeof VARIABLES>): Config {
+function toConfig(values: Static<typeof Variables>): Config {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = values
   const { SUPERVISED_REDIS_URL: redisUrl, SUPERVISED_DATABASE_URL: databaseUrl } = values
   return {

@@ -158,6 +158,13 @@ describe('style', () => {
     expect(style(code)).toEqual([])
   })
 
+  test('lets a schema be named like a type, and what makes one like a function', () => {
+    const schemas = 'const Usd = Type.String()\nexport const OrderId = Type.Optional(Usd)\n'
+    const others =
+      'const usd = (description: string) => Type.String({ description })\nconst PAGE = { size: Type.Integer() }\n'
+    expect(style(schemas + others)).toEqual([])
+  })
+
   test('lets lib/ race, where the helper is that everybody else uses', () => {
     const code = 'const first = Promise.race([work, timer])\n'
     expect(style(code, 'src/lib/deadline.ts')).toEqual([])
@@ -176,6 +183,9 @@ describe('style', () => {
     ['unfinished work', '// TODO later\n'],
     ['a silenced type error', '// @ts-expect-error wrong\n'],
     ['a silenced lint', '// biome-ignore lint: no\n'],
+    ['a schema named like a variable', 'const usd = Type.String()\n'],
+    ['a schema named like a constant', 'export const ORDER_ID = Type.Optional(Type.String())\n'],
+    ['a schema of the web framework named like a variable', 'const limit = t.Numeric({ minimum: 1 })\n'],
     ['an abbreviated variable', 'const req = 1\n'],
     ['an abbreviated parameter', 'const double = (num: number) => num * 2\n'],
     ['an undocumented export', 'const a = 1\nexport function add() {}\n'],

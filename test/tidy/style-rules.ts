@@ -95,6 +95,8 @@ function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
       return isErrorClass(node) ? undefined : 'only errors are classes; a closure keeps state'
     case 'MemberExpression':
       return memberComplaint(node, path)
+    case 'VariableDeclarator':
+      return schemaComplaint(node)
     default:
       return undefined
   }
@@ -102,6 +104,16 @@ function syntaxComplaint(node: SyntaxNode, path: string): string | undefined {
 
 function isErrorClass(node: SyntaxNode): boolean {
   return identifier(node.fields.superClass)?.endsWith('Error') ?? false
+}
+
+/** A schema is a type that exists at run time, so it is written as types are. */
+function schemaComplaint({ fields }: SyntaxNode): string | undefined {
+  const name = identifier(fields.id)
+  const { callee } = (fields.init ?? {}) as { callee?: { object?: unknown; property?: unknown } }
+  const builder = identifier(callee?.object)
+  const isSchema = (builder === 'Type' || builder === 't') && /^[A-Z]/.test(identifier(callee?.property) ?? '')
+  if (name === undefined || !isSchema || /^[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$/.test(name)) return undefined
+  return `${name}: a schema is written like a type, in PascalCase`
 }
 
 function memberComplaint(node: SyntaxNode, path: string): string | undefined {

@@ -40,14 +40,14 @@ const KeyList = Type.Object({
 
 const CreatedKey = Type.Object({ key: Type.String({ description: 'The whole key, shown only here' }), item: KeyBody })
 
-const usd = Type.String({ description: 'Decimal USD' })
-const sums = { spentUsd: usd, requests: Type.Integer(), errors: Type.Integer() }
+const Usd = Type.String({ description: 'Decimal USD' })
+const sums = { spentUsd: Usd, requests: Type.Integer(), errors: Type.Integer() }
 const tokens = { inputTokens: Type.Integer(), outputTokens: Type.Integer() }
 
 const KeyDetail = Type.Object({
   item: KeyBody,
   openRequests: Type.Integer({ description: 'Requests that are being answered right now' }),
-  heldUsd: usd,
+  heldUsd: Usd,
   days: Type.Array(Type.Object({ day: Type.String({ description: 'yyyy-mm-dd, UTC' }), ...sums, ...tokens }), {
     description: 'The latest 30 days, oldest first, days without requests included',
   }),

@@ -4,8 +4,8 @@ import { formatCents } from '@/console/orders/cents'
 import type { BankDetails } from '@/console/orders/methods'
 import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
 
-const usd = Type.String({ description: 'Decimal USD' })
-const moment = Type.String({ description: 'ISO 8601, UTC' })
+const Usd = Type.String({ description: 'Decimal USD' })
+const Moment = Type.String({ description: 'ISO 8601, UTC' })
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
 
@@ -23,14 +23,14 @@ export const OrderBody = Type.Object({
   orderId: Type.String(),
   reference: Type.String({ description: 'What the payer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
   method: MethodName,
-  amountUsd: usd,
+  amountUsd: Usd,
   state: StateName,
-  paidUsd: usd,
-  refundedUsd: usd,
-  createdAt: moment,
-  expiresAt: moment,
-  paidAt: orNull(moment),
-  claimedAt: orNull(moment),
+  paidUsd: Usd,
+  refundedUsd: Usd,
+  createdAt: Moment,
+  expiresAt: Moment,
+  paidAt: orNull(Moment),
+  claimedAt: orNull(Moment),
   claimNote: orNull(Type.String()),
   paymentUrl: orNull(Type.String({ description: "The provider's page for this order" })),
   paymentAccount: orNull(Type.String({ description: 'The account to pay to' })),
@@ -58,10 +58,10 @@ const EventBody = Type.Object({
     Type.Literal('refunded'),
   ]),
   state: StateName,
-  amountUsd: orNull(usd),
+  amountUsd: orNull(Usd),
   by: Type.Union([Type.Literal('you'), Type.Literal('service')]),
   note: orNull(Type.String()),
-  at: moment,
+  at: Moment,
 })
 
 const PaymentBody = Type.Object({
@@ -70,15 +70,15 @@ const PaymentBody = Type.Object({
   currency: Type.String(),
   state: Type.Union([Type.Literal('credited'), Type.Literal('unmatched'), Type.Literal('dismissed')]),
   mismatch: orNull(Type.String({ description: 'Why it was not credited by itself' })),
-  creditedUsd: usd,
-  receivedAt: moment,
+  creditedUsd: Usd,
+  receivedAt: Moment,
 })
 
 const ReceiptBody = Type.Object({
   number: Type.String(),
-  issuedAt: moment,
-  paidUsd: usd,
-  refundedUsd: usd,
+  issuedAt: Moment,
+  paidUsd: Usd,
+  refundedUsd: Usd,
   totalUsd: Type.String({ description: 'Decimal USD, paid less refunded' }),
 })
 

@@ -15,7 +15,7 @@ import { requireActiveKey } from '@/http/require-active-key'
 import type { RouteExplanation } from '@/routing/explain'
 import { sessionOf } from '@/routing/plan/stickiness'
 
-const usd = Type.Number({ description: 'USD' })
+const Usd = Type.Number({ description: 'USD' })
 
 const RoutePlan = Type.Object({
   requested: Type.String({ description: 'The model or tier as the request names it' }),
@@ -33,7 +33,7 @@ const RoutePlan = Type.Object({
     }),
     { description: 'In the order in which they would be tried' },
   ),
-  models: Type.Array(Type.Object({ model: Type.String(), hold_usd: usd, estimated_cost_usd: usd })),
+  models: Type.Array(Type.Object({ model: Type.String(), hold_usd: Usd, estimated_cost_usd: Usd })),
   passed_over: Type.Array(
     Type.Object({
       model: Type.String(),

@@ -10,41 +10,41 @@ import {
   ADMIN_PREFIX,
   type AdminDeps,
   administratorOf,
-  ID,
-  KEY,
-  MONEY_ANSWER,
+  Id,
+  MoneyAnswer,
   moneyAnswer,
-  NULLABLE_TEXT,
+  NullableText,
   PAGE,
-  REASON,
-  USD,
+  Reason,
+  RepetitionKey,
+  Usd,
 } from './context'
-import { ORDER, orderBody } from './order-bodies'
+import { OrderBody, orderBody } from './order-bodies'
 
-const STATUS = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
+const StatusName = Type.Union([Type.Literal('active'), Type.Literal('suspended')])
 
-const ACCOUNT = Type.Object({
+const AccountItem = Type.Object({
   accountId: Type.String(),
   name: Type.String(),
   email: Type.String(),
-  status: STATUS,
+  status: StatusName,
   createdAt: Type.String(),
 })
 
-const ACCOUNT_LIST = Type.Object({
+const AccountList = Type.Object({
   items: Type.Array(
     Type.Composite([
-      ACCOUNT,
+      AccountItem,
       Type.Object({ balance: Type.String({ description: 'Decimal USD, a moment behind the ledger' }) }),
     ]),
   ),
-  nextCursor: NULLABLE_TEXT,
+  nextCursor: NullableText,
 })
 
-const ACCOUNT_VIEW = Type.Composite([
-  ACCOUNT,
+const AccountBody = Type.Composite([
+  AccountItem,
   Type.Object({
-    balance: Type.Union([Type.Object({ available: USD, held: USD, spent: USD, spentThisMonth: USD }), Type.Null()], {
+    balance: Type.Union([Type.Object({ available: Usd, held: Usd, spent: Usd, spentThisMonth: Usd }), Type.Null()], {
       description: 'Live; null where the ledger does not answer',
     }),
     users: Type.Array(
@@ -61,19 +61,19 @@ const ACCOUNT_VIEW = Type.Composite([
       Type.Object({
         entryId: Type.String(),
         kind: Type.String(),
-        amount: USD,
+        amount: Usd,
         reference: Type.String(),
         createdAt: Type.String(),
       }),
       { description: 'The newest 50 of the ledger' },
     ),
-    orders: Type.Array(ORDER, { description: 'The newest 20' }),
+    orders: Type.Array(OrderBody, { description: 'The newest 20' }),
     approvalLimit: Type.String({ description: 'Decimal USD that one administrator may move for one account in a day' }),
   }),
 ])
 
-const PARAMS = Type.Object({ accountId: ID })
-const ADJUSTMENT = Type.Object(
+const AccountParams = Type.Object({ accountId: Id })
+const AdjustmentBody = Type.Object(
   {
     amount: Type.String({
       minLength: 1,
@@ -82,8 +82,8 @@ const ADJUSTMENT = Type.Object(
       description: 'Decimal USD; negative takes back',
     }),
     allowNegative: Type.Boolean({ description: 'Whether the balance may go below zero by it' }),
-    reason: REASON,
-    key: KEY,
+    reason: Reason,
+    key: RepetitionKey,
   },
   { additionalProperties: false },
 )
@@ -110,10 +110,10 @@ export function adminAccountRoutes(deps: AdminDeps) {
         administrator: true,
         query: Type.Object({
           text: Type.Optional(Type.String({ maxLength: 200, description: 'A part of the address or name, or an id' })),
-          status: Type.Optional(STATUS),
+          status: Type.Optional(StatusName),
           ...PAGE,
         }),
-        response: ACCOUNT_LIST,
+        response: AccountList,
         detail: { summary: 'Search accounts', description: 'Newest first. For administrators.' },
       },
     )
@@ -126,8 +126,8 @@ export function adminAccountRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: PARAMS,
-        response: ACCOUNT_VIEW,
+        params: AccountParams,
+        response: AccountBody,
         detail: {
           summary: 'Get an account',
           description: 'With its live balance, keys and people. For administrators.',
@@ -144,9 +144,9 @@ export function adminAccountRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: PARAMS,
-        body: Type.Object({ status: STATUS, reason: REASON }, { additionalProperties: false }),
-        response: Type.Object({ status: STATUS }),
+        params: AccountParams,
+        body: Type.Object({ status: StatusName, reason: Reason }, { additionalProperties: false }),
+        response: Type.Object({ status: StatusName }),
         detail: {
           summary: 'Suspend or activate an account',
           description: 'A suspended account is refused at its next request, on every gateway. For administrators.',
@@ -165,9 +165,9 @@ export function adminAccountRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: PARAMS,
-        body: ADJUSTMENT,
-        response: MONEY_ANSWER,
+        params: AccountParams,
+        body: AdjustmentBody,
+        response: MoneyAnswer,
         detail: {
           summary: 'Adjust credit',
           description: 'Up or down. Above the limit of a day a second administrator has to agree. For administrators.',
@@ -176,7 +176,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
 }
 
-function viewBody(account: AccountView, approvalLimit: Nano): Static<typeof ACCOUNT_VIEW> {
+function viewBody(account: AccountView, approvalLimit: Nano): Static<typeof AccountBody> {
   const { balance, users, keys, entries, orders, createdAt, ...facts } = account
   const nowMs = Date.now()
   return {

@@ -8,7 +8,7 @@ import type { Operation } from '@/console/administration/approvals/operation'
 import { guard } from '@/console/http/guard'
 import type { ApprovalStatus } from '@/db/administration-schema'
 import { formatUsd, nano } from '@/lib/money'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, ID, NULLABLE_TEXT, PAGE, USD } from './context'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, NullableText, PAGE, Usd } from './context'
 
 const STATUSES = [
   'pending',
@@ -18,7 +18,7 @@ const STATUSES = [
   'withdrawn',
   'expired',
 ] as const satisfies readonly ApprovalStatus[]
-const STATUS = Type.Unsafe<ApprovalStatus>(Type.Union(STATUSES.map((status) => Type.Literal(status))))
+const StatusName = Type.Unsafe<ApprovalStatus>(Type.Union(STATUSES.map((status) => Type.Literal(status))))
 const KINDS = [
   'credit.adjust',
   'order.confirm',
@@ -27,13 +27,13 @@ const KINDS = [
   'statement.credit',
 ] as const satisfies readonly Operation['kind'][]
 
-const PERSON = Type.Object({ userId: Type.String(), email: Type.String() })
+const PersonBody = Type.Object({ userId: Type.String(), email: Type.String() })
 
-const APPROVAL = Type.Object({
+const ApprovalBody = Type.Object({
   approvalId: Type.String(),
   kind: Type.Unsafe<Operation['kind']>(Type.Union(KINDS.map((kind) => Type.Literal(kind)))),
   amount: Type.String({ description: 'Decimal USD; negative where credit is taken back' }),
-  orderId: NULLABLE_TEXT,
+  orderId: NullableText,
   facts: Type.Array(Type.Object({ name: Type.String(), value: Type.String() }), {
     description: 'Everything else that will be done, in words',
   }),
@@ -42,19 +42,19 @@ const APPROVAL = Type.Object({
     Type.Null(),
   ]),
   reason: Type.String(),
-  status: STATUS,
-  requestedBy: PERSON,
+  status: StatusName,
+  requestedBy: PersonBody,
   isOwn: Type.Boolean({ description: 'Asked for by whoever looks' }),
   requestedAt: Type.String(),
   expiresAt: Type.String(),
-  decidedBy: Type.Union([PERSON, Type.Null()]),
-  decidedAt: NULLABLE_TEXT,
-  note: NULLABLE_TEXT,
+  decidedBy: Type.Union([PersonBody, Type.Null()]),
+  decidedAt: NullableText,
+  note: NullableText,
 })
 
-const BODY = Type.Object({ note: Type.String({ maxLength: 500 }) }, { additionalProperties: false })
-const DECIDED = Type.Object({ status: STATUS })
-const PARAMS = Type.Object({ approvalId: ID })
+const DecisionBody = Type.Object({ note: Type.String({ maxLength: 500 }) }, { additionalProperties: false })
+const DecidedBody = Type.Object({ status: StatusName })
+const ApprovalParams = Type.Object({ approvalId: Id })
 
 /** Mounts `/dashboard/api/admin/approvals`. */
 export function adminApprovalRoutes(deps: AdminDeps) {
@@ -64,7 +64,7 @@ export function adminApprovalRoutes(deps: AdminDeps) {
     const { approvalId } = context.params
     return decided(await administration.decide(by, { approvalId, decision, note: context.body.note.trim() }))
   }
-  const shared = { administrator: true, params: PARAMS, body: BODY, response: DECIDED } as const
+  const shared = { administrator: true, params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
   return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get(
@@ -79,8 +79,8 @@ export function adminApprovalRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        query: Type.Object({ status: Type.Optional(STATUS), ...PAGE }),
-        response: Type.Object({ items: Type.Array(APPROVAL), nextCursor: NULLABLE_TEXT, approvalLimit: USD }),
+        query: Type.Object({ status: Type.Optional(StatusName), ...PAGE }),
+        response: Type.Object({ items: Type.Array(ApprovalBody), nextCursor: NullableText, approvalLimit: Usd }),
         detail: { summary: 'List approvals', description: 'Newest first. For administrators.' },
       },
     )
@@ -104,11 +104,11 @@ export function adminApprovalRoutes(deps: AdminDeps) {
 type DecisionContext = {
   viewer: Parameters<typeof administratorOf>[1]
   request: Request
-  params: Static<typeof PARAMS>
-  body: Static<typeof BODY>
+  params: Static<typeof ApprovalParams>
+  body: Static<typeof DecisionBody>
 }
 
-function decided(outcome: DecideOutcome): Static<typeof DECIDED> {
+function decided(outcome: DecideOutcome): Static<typeof DecidedBody> {
   switch (outcome.kind) {
     case 'decided':
       return { status: outcome.status }
@@ -129,7 +129,7 @@ function decided(outcome: DecideOutcome): Static<typeof DECIDED> {
   }
 }
 
-function approvalBody(approval: Approval, viewerId: string): Static<typeof APPROVAL> {
+function approvalBody(approval: Approval, viewerId: string): Static<typeof ApprovalBody> {
   const { approvalId, operation, account, reason, status, requestedBy, decidedBy, note } = approval
   return {
     ...{ approvalId, account, reason, status, requestedBy, decidedBy, note },

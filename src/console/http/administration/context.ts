@@ -22,7 +22,7 @@ export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer,
   return { userId: viewer.userId, email: viewer.email, ip: clientAddress(request, trustedProxyHops) }
 }
 
-export const REASON = Type.String({
+export const Reason = Type.String({
   minLength: 3,
   maxLength: MAX_REASON_CHARS,
   pattern: '\\S',
@@ -30,17 +30,17 @@ export const REASON = Type.String({
 })
 
 /** The identity of a request, made by whoever sends it. */
-export const KEY = Type.String({
+export const RepetitionKey = Type.String({
   minLength: 8,
   maxLength: 60,
   pattern: '^[A-Za-z0-9_-]+$',
   description: 'Chosen by the sender: the same key is done once, however often it is sent.',
 })
 
-export const ID = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
-export const NULLABLE_TEXT = Type.Union([Type.String(), Type.Null()])
-export const USD = Type.String({ description: 'Decimal USD', examples: ['12.5'] })
-export const USD_INPUT = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
+export const Id = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
+export const NullableText = Type.Union([Type.String(), Type.Null()])
+export const Usd = Type.String({ description: 'Decimal USD', examples: ['12.5'] })
+export const UsdInput = Type.String({ minLength: 1, maxLength: 20, examples: ['12.5'], description: 'Decimal USD' })
 
 export const PAGE = {
   cursor: Type.Optional(Type.String({ maxLength: 400, description: '`nextCursor` of the page before' })),
@@ -48,15 +48,15 @@ export const PAGE = {
 }
 
 /** The answer to whoever asks for money to be moved. */
-export const MONEY_ANSWER = Type.Object({
+export const MoneyAnswer = Type.Object({
   status: Type.Union([Type.Literal('done'), Type.Literal('awaiting_approval')], {
     description: '`awaiting_approval`: above the limit, a second administrator has to agree.',
   }),
-  approvalId: NULLABLE_TEXT,
+  approvalId: NullableText,
 })
 
 /** Throws 404 for what does not exist, and 409 for what is refused. */
-export function moneyAnswer(outcome: RequestOutcome): Static<typeof MONEY_ANSWER> {
+export function moneyAnswer(outcome: RequestOutcome): Static<typeof MoneyAnswer> {
   switch (outcome.kind) {
     case 'done':
       return { status: 'done', approvalId: null }

@@ -2,76 +2,76 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ORDER_STATES } from '@/console/orders/order-state'
 import type { FoundOrder, Order, OrderDetails, Payment } from '@/console/orders/types'
-import { centsText, NULLABLE_TEXT, USD } from './context'
+import { centsText, NullableText, Usd } from './context'
 
-export const ORDER_STATE = Type.Unsafe<Order['state']>(Type.Union(ORDER_STATES.map((state) => Type.Literal(state))))
-export const ORDER_METHOD = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
-export const PAYMENT_STATE = Type.Union([
+export const StateName = Type.Unsafe<Order['state']>(Type.Union(ORDER_STATES.map((state) => Type.Literal(state))))
+export const MethodName = Type.Union([Type.Literal('bank_transfer'), Type.Literal('deposit')])
+export const PaymentStateName = Type.Union([
   Type.Literal('credited'),
   Type.Literal('unmatched'),
   Type.Literal('dismissed'),
 ])
 
-export const ORDER = Type.Object({
+export const OrderBody = Type.Object({
   orderId: Type.String(),
   accountId: Type.String(),
-  method: ORDER_METHOD,
-  provider: NULLABLE_TEXT,
+  method: MethodName,
+  provider: NullableText,
   reference: Type.String(),
-  amount: USD,
-  state: ORDER_STATE,
-  paid: USD,
-  refunded: USD,
-  claimedAt: NULLABLE_TEXT,
-  claimNote: NULLABLE_TEXT,
+  amount: Usd,
+  state: StateName,
+  paid: Usd,
+  refunded: Usd,
+  claimedAt: NullableText,
+  claimNote: NullableText,
   createdAt: Type.String(),
   expiresAt: Type.String(),
-  paidAt: NULLABLE_TEXT,
+  paidAt: NullableText,
 })
 
-const ACCOUNT = Type.Object({ name: Type.String(), email: Type.String() })
+const CustomerBody = Type.Object({ name: Type.String(), email: Type.String() })
 
-export const FOUND_ORDER = Type.Composite([ORDER, Type.Object({ account: ACCOUNT })])
+export const FoundOrderBody = Type.Composite([OrderBody, Type.Object({ account: CustomerBody })])
 
-export const PAYMENT = Type.Object({
+export const PaymentBody = Type.Object({
   paymentId: Type.String(),
   source: Type.String(),
   externalId: Type.String(),
-  orderId: NULLABLE_TEXT,
-  accountId: NULLABLE_TEXT,
+  orderId: NullableText,
+  accountId: NullableText,
   amount: Type.String({ description: 'Decimal, of `currency`' }),
   currency: Type.String(),
-  payer: NULLABLE_TEXT,
-  text: NULLABLE_TEXT,
-  state: PAYMENT_STATE,
-  mismatch: NULLABLE_TEXT,
-  credited: USD,
+  payer: NullableText,
+  text: NullableText,
+  state: PaymentStateName,
+  mismatch: NullableText,
+  credited: Usd,
   receivedAt: Type.String(),
-  resolvedAt: NULLABLE_TEXT,
-  resolvedBy: NULLABLE_TEXT,
-  resolution: NULLABLE_TEXT,
+  resolvedAt: NullableText,
+  resolvedBy: NullableText,
+  resolution: NullableText,
 })
 
-export const ORDER_DETAILS = Type.Composite([
-  FOUND_ORDER,
+export const OrderDetailBody = Type.Composite([
+  FoundOrderBody,
   Type.Object({
     events: Type.Array(
       Type.Object({
         eventId: Type.String(),
         kind: Type.String(),
-        state: ORDER_STATE,
-        amount: Type.Union([USD, Type.Null()]),
+        state: StateName,
+        amount: Type.Union([Usd, Type.Null()]),
         actor: Type.String(),
-        note: NULLABLE_TEXT,
+        note: NullableText,
         createdAt: Type.String(),
       }),
     ),
-    payments: Type.Array(PAYMENT),
+    payments: Type.Array(PaymentBody),
   }),
 ])
 
 /** The order without what only its customer needs. */
-export function orderBody(order: Order): Static<typeof ORDER> {
+export function orderBody(order: Order): Static<typeof OrderBody> {
   const { orderId, accountId, method, provider, reference, state, claimNote } = order
   return {
     ...{ orderId, accountId, method, provider, reference, state, claimNote },
@@ -86,12 +86,12 @@ export function orderBody(order: Order): Static<typeof ORDER> {
 }
 
 /** With whose it is. */
-export function foundOrderBody(order: FoundOrder): Static<typeof FOUND_ORDER> {
+export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody> {
   return { ...orderBody(order), account: { name: order.account.name, email: order.account.email } }
 }
 
 /** The payment without the account it went to. */
-export function paymentBody(payment: Payment): Static<typeof PAYMENT> {
+export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   const { paymentId, source, externalId, orderId, accountId, currency, payer, text, state, mismatch } = payment
   return {
     ...{ paymentId, source, externalId, orderId, accountId, currency, payer, text, state, mismatch },
@@ -105,7 +105,7 @@ export function paymentBody(payment: Payment): Static<typeof PAYMENT> {
 }
 
 /** With its history and payments. */
-export function orderDetailsBody(order: OrderDetails): Static<typeof ORDER_DETAILS> {
+export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetailBody> {
   return {
     ...foundOrderBody(order),
     events: order.events.map(({ eventId, kind, state, amountCents, actor, note, createdAt }) => ({

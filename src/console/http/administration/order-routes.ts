@@ -8,41 +8,41 @@ import {
   ADMIN_PREFIX,
   type AdminDeps,
   administratorOf,
-  ID,
-  KEY,
-  MONEY_ANSWER,
+  Id,
+  MoneyAnswer,
   moneyAnswer,
-  NULLABLE_TEXT,
+  NullableText,
   PAGE,
-  REASON,
+  Reason,
+  RepetitionKey,
   readCents,
-  USD_INPUT,
+  UsdInput,
 } from './context'
 import {
-  FOUND_ORDER,
+  FoundOrderBody,
   foundOrderBody,
-  ORDER_DETAILS,
-  ORDER_METHOD,
-  ORDER_STATE,
+  MethodName,
+  OrderDetailBody,
   orderDetailsBody,
-  PAYMENT,
-  PAYMENT_STATE,
+  PaymentBody,
+  PaymentStateName,
   paymentBody,
+  StateName,
 } from './order-bodies'
 
-const ORDER_QUERY = Type.Object({
+const OrderQuery = Type.Object({
   reference: Type.Optional(Type.String({ maxLength: 40, description: 'In any writing; the beginning is enough' })),
   email: Type.Optional(Type.String({ maxLength: 254, description: "A part of the account's address" })),
-  accountId: Type.Optional(ID),
-  amount: Type.Optional(USD_INPUT),
-  state: Type.Optional(ORDER_STATE),
-  method: Type.Optional(ORDER_METHOD),
+  accountId: Type.Optional(Id),
+  amount: Type.Optional(UsdInput),
+  state: Type.Optional(StateName),
+  method: Type.Optional(MethodName),
   isClaimed: Type.Optional(t.BooleanString({ description: 'Only orders (not) said to be paid by the customer' })),
   ...PAGE,
 })
 
-const ORDER_PARAMS = Type.Object({ orderId: ID })
-const PAYMENT_PARAMS = Type.Object({ paymentId: ID })
+const OrderParams = Type.Object({ orderId: Id })
+const PaymentParams = Type.Object({ paymentId: Id })
 
 /** Mounts `/dashboard/api/admin/orders` and `/dashboard/api/admin/payments`. */
 export function adminOrderRoutes(deps: AdminDeps) {
@@ -64,8 +64,8 @@ function orderRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        query: ORDER_QUERY,
-        response: Type.Object({ items: Type.Array(FOUND_ORDER), nextCursor: NULLABLE_TEXT }),
+        query: OrderQuery,
+        response: Type.Object({ items: Type.Array(FoundOrderBody), nextCursor: NullableText }),
         detail: { summary: 'Search orders', description: 'Of all accounts, newest first. For administrators.' },
       },
     )
@@ -78,8 +78,8 @@ function orderRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: ORDER_PARAMS,
-        response: ORDER_DETAILS,
+        params: OrderParams,
+        response: OrderDetailBody,
         detail: { summary: 'Get an order', description: 'With its history and payments. For administrators.' },
       },
     )
@@ -94,9 +94,9 @@ function orderRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: ORDER_PARAMS,
-        body: Type.Object({ amount: USD_INPUT, reason: REASON, key: KEY }, { additionalProperties: false }),
-        response: MONEY_ANSWER,
+        params: OrderParams,
+        body: Type.Object({ amount: UsdInput, reason: Reason, key: RepetitionKey }, { additionalProperties: false }),
+        response: MoneyAnswer,
         detail: {
           summary: 'Confirm a payment by hand',
           description:
@@ -115,12 +115,12 @@ function orderRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: ORDER_PARAMS,
+        params: OrderParams,
         body: Type.Object(
-          { amount: USD_INPUT, allowNegative: Type.Boolean(), reason: REASON, key: KEY },
+          { amount: UsdInput, allowNegative: Type.Boolean(), reason: Reason, key: RepetitionKey },
           { additionalProperties: false },
         ),
-        response: MONEY_ANSWER,
+        response: MoneyAnswer,
         detail: { summary: 'Refund an order', description: 'A part or the rest of what was paid. For administrators.' },
       },
     )
@@ -138,8 +138,8 @@ function paymentRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        query: Type.Object({ state: Type.Optional(PAYMENT_STATE), orderId: Type.Optional(ID), ...PAGE }),
-        response: Type.Object({ items: Type.Array(PAYMENT), nextCursor: NULLABLE_TEXT }),
+        query: Type.Object({ state: Type.Optional(PaymentStateName), orderId: Type.Optional(Id), ...PAGE }),
+        response: Type.Object({ items: Type.Array(PaymentBody), nextCursor: NullableText }),
         detail: {
           summary: 'List payments',
           description: 'Unmatched ones where no state is asked for. For administrators.',
@@ -157,12 +157,12 @@ function paymentRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: PAYMENT_PARAMS,
+        params: PaymentParams,
         body: Type.Object(
-          { orderId: ID, amount: USD_INPUT, reason: REASON, key: KEY },
+          { orderId: Id, amount: UsdInput, reason: Reason, key: RepetitionKey },
           { additionalProperties: false },
         ),
-        response: MONEY_ANSWER,
+        response: MoneyAnswer,
         detail: {
           summary: 'Credit an unmatched payment',
           description: 'To an order in any state. For administrators.',
@@ -180,9 +180,9 @@ function paymentRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: PAYMENT_PARAMS,
-        body: Type.Object({ reason: REASON }, { additionalProperties: false }),
-        response: Type.Object({ payment: PAYMENT }),
+        params: PaymentParams,
+        body: Type.Object({ reason: Reason }, { additionalProperties: false }),
+        response: Type.Object({ payment: PaymentBody }),
         detail: {
           summary: 'Dismiss an unmatched payment',
           description: 'Closes it without credit. For administrators.',

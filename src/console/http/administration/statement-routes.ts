@@ -7,7 +7,7 @@ import { MAX_STATEMENT_CHARS } from '@/console/administration/statements/read-st
 import { KEPT_VERDICTS } from '@/console/administration/statements/verdict'
 import { guard } from '@/console/http/guard'
 import type { LineResult, LineVerdict } from '@/db/administration-schema'
-import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, ID, REASON, USD } from './context'
+import { ADMIN_PREFIX, type AdminDeps, administratorOf, centsText, Id, Reason, Usd } from './context'
 
 const VERDICTS = [
   'credit',
@@ -30,7 +30,7 @@ const RESULTS = [
   'rejected',
 ] as const satisfies readonly LineResult[]
 
-const LINE = Type.Object({
+const LineBody = Type.Object({
   line: Type.Integer(),
   bookedOn: Type.String({ description: 'yyyy-mm-dd' }),
   amount: Type.String({ description: 'Decimal, of `currency`; negative for money that left' }),
@@ -45,21 +45,21 @@ const LINE = Type.Object({
       accountId: Type.String(),
       accountName: Type.String(),
       reference: Type.String(),
-      amount: USD,
+      amount: Usd,
     }),
     Type.Null(),
   ]),
 })
 
-const PREVIEW = Type.Object({
+const PreviewBody = Type.Object({
   importId: Type.String(),
   digest: Type.String({ description: 'Of everything that was previewed; a commit names it' }),
-  lines: Type.Array(LINE),
+  lines: Type.Array(LineBody),
   creditCount: Type.Integer(),
-  creditTotal: USD,
+  creditTotal: Usd,
 })
 
-const COMMITTED = Type.Object({
+const CommittedBody = Type.Object({
   lines: Type.Array(
     Type.Object({
       line: Type.Integer(),
@@ -92,7 +92,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
           },
           { additionalProperties: false },
         ),
-        response: PREVIEW,
+        response: PreviewBody,
         detail: {
           summary: 'Preview a bank statement',
           description: 'Says of each line what a commit would do. Nothing is credited. For administrators.',
@@ -114,12 +114,12 @@ export function adminStatementRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        params: Type.Object({ importId: ID }),
+        params: Type.Object({ importId: Id }),
         body: Type.Object(
-          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: REASON },
+          { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: Reason },
           { additionalProperties: false },
         ),
-        response: COMMITTED,
+        response: CommittedBody,
         detail: {
           summary: 'Commit a previewed bank statement',
           description:
@@ -129,7 +129,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
     )
 }
 
-function previewBody(outcome: PreviewOutcome): Static<typeof PREVIEW> {
+function previewBody(outcome: PreviewOutcome): Static<typeof PreviewBody> {
   if (outcome.kind === 'faulty') {
     throw new GatewayError('invalid_request', outcome.faults.join(' '), { param: 'text', code: 'faulty_statement' })
   }

@@ -3,25 +3,25 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'
 import { guard } from '@/console/http/guard'
-import { ADMIN_PREFIX, type AdminDeps, NULLABLE_TEXT, PAGE } from './context'
+import { ADMIN_PREFIX, type AdminDeps, NullableText, PAGE } from './context'
 
-const COUNT = Type.Integer({ minimum: 0 })
-const MILLISECONDS = Type.Union([Type.Number(), Type.Null()])
+const Count = Type.Integer({ minimum: 0 })
+const Milliseconds = Type.Union([Type.Number(), Type.Null()])
 
-const HEALTH = Type.Object({
+const HealthBody = Type.Object({
   at: Type.String(),
   providers: Type.Array(
     Type.Object({
       provider: Type.String(),
       format: Type.String(),
       host: Type.String(),
-      inFlight: COUNT,
-      queued: COUNT,
-      limit: Type.Union([COUNT, Type.Null()]),
-      attempts: Type.Array(Type.Object({ outcome: Type.String(), count: COUNT, averageMs: Type.Number() })),
-      retries: COUNT,
-      broken: COUNT,
-      shed: COUNT,
+      inFlight: Count,
+      queued: Count,
+      limit: Type.Union([Count, Type.Null()]),
+      attempts: Type.Array(Type.Object({ outcome: Type.String(), count: Count, averageMs: Type.Number() })),
+      retries: Count,
+      broken: Count,
+      shed: Count,
       keys: Type.Array(
         Type.Object({
           key: Type.String({ description: 'A digest; the key itself is shown nowhere' }),
@@ -35,51 +35,51 @@ const HEALTH = Type.Object({
           model: Type.String(),
           circuit: Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')]),
           isAdopted: Type.Boolean({ description: 'Opened by another gateway, which also tries it again' }),
-          recent: Type.Object({ all: COUNT, failed: COUNT, slow: COUNT }, { description: 'Of the last half minute' }),
-          latencyMs: Type.Object({ stream: MILLISECONDS, whole: MILLISECONDS }),
+          recent: Type.Object({ all: Count, failed: Count, slow: Count }, { description: 'Of the last half minute' }),
+          latencyMs: Type.Object({ stream: Milliseconds, whole: Milliseconds }),
         }),
       ),
     }),
   ),
-  fallbacks: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), reason: Type.String(), count: COUNT })),
+  fallbacks: Type.Array(Type.Object({ from: Type.String(), to: Type.String(), reason: Type.String(), count: Count })),
 })
 
-const AUDIT_VALUE = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
+const AuditValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 
-const AUDIT_ENTRY = Type.Object({
+const AuditEntryBody = Type.Object({
   seq: Type.Integer(),
   at: Type.String(),
   actor: Type.String(),
-  actorId: NULLABLE_TEXT,
+  actorId: NullableText,
   action: Type.String(),
   subject: Type.String(),
-  accountId: NULLABLE_TEXT,
-  details: Type.Array(Type.Object({ name: Type.String(), value: AUDIT_VALUE })),
-  ip: NULLABLE_TEXT,
+  accountId: NullableText,
+  details: Type.Array(Type.Object({ name: Type.String(), value: AuditValue })),
+  ip: NullableText,
   hash: Type.String(),
 })
 
 const word = (description: string, maxLength = 254) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000]*$', description }))
-const MOMENT = Type.Optional(
+const Moment = Type.Optional(
   Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?Z$',
     description: 'ISO 8601, UTC',
   }),
 )
 
-const AUDIT_QUERY = Type.Object({
+const AuditQuery = Type.Object({
   actor: word('The whole e-mail address'),
   action: word('The whole action or its first word: `approval`', 100),
   subject: word('The whole id', 300),
   accountId: word('The whole id', 100),
-  from: MOMENT,
-  to: MOMENT,
+  from: Moment,
+  to: Moment,
   ...PAGE,
 })
 
-const CHAIN = Type.Union([
-  Type.Object({ kind: Type.Literal('intact'), entries: COUNT, headHash: Type.String() }),
+const ChainBody = Type.Union([
+  Type.Object({ kind: Type.Literal('intact'), entries: Count, headHash: Type.String() }),
   Type.Object({
     kind: Type.Literal('broken'),
     seq: Type.Integer({ description: 'The first entry that is wrong' }),
@@ -94,7 +94,7 @@ export function adminWatchRoutes(deps: AdminDeps) {
     .use(guard(deps))
     .get('/health', () => ({ at: new Date().toISOString(), ...administration.health() }), {
       administrator: true,
-      response: HEALTH,
+      response: HealthBody,
       detail: {
         summary: 'Get the health of providers and targets',
         description:
@@ -121,14 +121,14 @@ export function adminWatchRoutes(deps: AdminDeps) {
       },
       {
         administrator: true,
-        query: AUDIT_QUERY,
-        response: Type.Object({ items: Type.Array(AUDIT_ENTRY), nextCursor: NULLABLE_TEXT }),
+        query: AuditQuery,
+        response: Type.Object({ items: Type.Array(AuditEntryBody), nextCursor: NullableText }),
         detail: { summary: 'Search the audit log', description: 'Newest first. For administrators.' },
       },
     )
     .get('/audit/chain', () => administration.verifyAudit(), {
       administrator: true,
-      response: CHAIN,
+      response: ChainBody,
       detail: {
         summary: 'Verify the audit log',
         description: 'Recomputes every hash and names the first entry that is wrong. For administrators.',

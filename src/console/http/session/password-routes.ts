@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { guard } from '@/console/http/guard'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
-import { DONE, EMAIL, exactly, NEW_PASSWORD, PASSWORD, TOKEN } from './schemas'
+import { Done, Email, exactly, NewPassword, Password, Token } from './schemas'
 
 /** Mounts `/dashboard/api/session/password`. */
 export function passwordRoutes(deps: SessionDeps) {
@@ -18,8 +18,8 @@ export function passwordRoutes(deps: SessionDeps) {
       },
       {
         signedIn: true,
-        body: exactly({ currentPassword: PASSWORD, newPassword: NEW_PASSWORD }),
-        response: DONE,
+        body: exactly({ currentPassword: Password, newPassword: NewPassword }),
+        response: Done,
         detail: {
           summary: 'Change the password',
           description: 'Ends every session of the person; this browser gets a new one.',
@@ -34,8 +34,8 @@ export function passwordRoutes(deps: SessionDeps) {
       },
       {
         sameOrigin: true,
-        body: exactly({ email: EMAIL }),
-        response: DONE,
+        body: exactly({ email: Email }),
+        response: Done,
         detail: {
           summary: 'Ask for a new password',
           description:
@@ -52,8 +52,8 @@ export function passwordRoutes(deps: SessionDeps) {
       },
       {
         sameOrigin: true,
-        body: exactly({ token: TOKEN, newPassword: NEW_PASSWORD }),
-        response: DONE,
+        body: exactly({ token: Token, newPassword: NewPassword }),
+        response: Done,
         detail: {
           summary: 'Choose a new password',
           description: 'With the token of the mail. Ends every session of the person; they sign in anew.',

@@ -8,19 +8,19 @@ import { guard } from '@/console/http/guard'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { passwordRoutes } from './password-routes'
 import {
-  BACKUP_CODE,
-  DONE,
-  EMAIL,
+  BackupCode,
+  Done,
+  Email,
   exactly,
-  ME,
-  NAME,
-  NEW_PASSWORD,
-  OPTIONS,
-  PASSWORD,
-  SIGNED_IN,
-  SIGNED_UP,
-  TOKEN,
-  TOTP_CODE,
+  Me,
+  NewPassword,
+  Password,
+  PersonName,
+  SignedIn,
+  SignedUp,
+  SignInOptions,
+  Token,
+  TotpCode,
 } from './schemas'
 import { settingsRoutes } from './settings-routes'
 
@@ -39,7 +39,7 @@ function accessRoutes(deps: SessionDeps) {
     .use(guard(deps))
     .get('/options', () => signInOptions(parts), {
       sameOrigin: true,
-      response: OPTIONS,
+      response: SignInOptions,
       detail: {
         summary: 'What signing in offers here',
         description: 'Whether sign-up is open, whether mail is sent, and how long passwords are. Needs no session.',
@@ -47,7 +47,7 @@ function accessRoutes(deps: SessionDeps) {
     })
     .get('/me', ({ viewer }) => readProfile(parts, viewer), {
       signedIn: true,
-      response: ME,
+      response: Me,
       detail: {
         summary: 'Who is signed in',
         description: 'The person behind the session, and the account they pay with.',
@@ -58,8 +58,8 @@ function accessRoutes(deps: SessionDeps) {
       async ({ request, body, set }) => withCookies(set, await signUp(parts, visitorOf(deps, request), body)),
       {
         sameOrigin: true,
-        body: exactly({ name: NAME, email: EMAIL, password: NEW_PASSWORD }),
-        response: SIGNED_UP,
+        body: exactly({ name: PersonName, email: Email, password: NewPassword }),
+        response: SignedUp,
         detail: {
           summary: 'Create an account',
           description:
@@ -73,8 +73,8 @@ function accessRoutes(deps: SessionDeps) {
       async ({ request, body, set }) => withCookies(set, await signIn(parts, visitorOf(deps, request), body)),
       {
         sameOrigin: true,
-        body: exactly({ email: EMAIL, password: PASSWORD }),
-        response: SIGNED_IN,
+        body: exactly({ email: Email, password: Password }),
+        response: SignedIn,
         detail: {
           summary: 'Sign in',
           description:
@@ -92,7 +92,7 @@ function accessRoutes(deps: SessionDeps) {
       {
         sameOrigin: true,
         body: exactly({}),
-        response: DONE,
+        response: Done,
         detail: { summary: 'Sign out', description: 'Ends the session on the server, and takes its cookie away.' },
       },
     )
@@ -108,8 +108,8 @@ function verificationRoutes(deps: SessionDeps) {
         withCookies(set, await finishSignIn(parts, visitorOf(deps, request), { kind: 'totp', code })),
       {
         sameOrigin: true,
-        body: exactly({ code: TOTP_CODE }),
-        response: SIGNED_IN,
+        body: exactly({ code: TotpCode }),
+        response: SignedIn,
         detail: {
           summary: 'Finish signing in with a code',
           description: 'Within ten minutes and five attempts of the first step; after that 401 `sign_in_again`.',
@@ -122,8 +122,8 @@ function verificationRoutes(deps: SessionDeps) {
         withCookies(set, await finishSignIn(parts, visitorOf(deps, request), { kind: 'backup', code })),
       {
         sameOrigin: true,
-        body: exactly({ code: BACKUP_CODE }),
-        response: SIGNED_IN,
+        body: exactly({ code: BackupCode }),
+        response: SignedIn,
         detail: { summary: 'Finish signing in with a backup code', description: 'The code is used up.' },
       },
     )
@@ -132,8 +132,8 @@ function verificationRoutes(deps: SessionDeps) {
       async ({ request, body, set }) => withCookies(set, await verifyEmail(parts, visitorOf(deps, request), body)),
       {
         sameOrigin: true,
-        body: exactly({ token: TOKEN, password: PASSWORD }),
-        response: SIGNED_IN,
+        body: exactly({ token: Token, password: Password }),
+        response: SignedIn,
         detail: {
           summary: 'Confirm an e-mail address',
           description:
@@ -150,8 +150,8 @@ function verificationRoutes(deps: SessionDeps) {
       },
       {
         sameOrigin: true,
-        body: exactly({ email: EMAIL }),
-        response: DONE,
+        body: exactly({ email: Email }),
+        response: Done,
         detail: {
           summary: 'Send the confirmation again',
           description: 'Answers alike whether the address is known or not.',

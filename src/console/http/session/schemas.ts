@@ -2,14 +2,14 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 
-export const EMAIL = Type.String({
+export const Email = Type.String({
   pattern: '^[^\\s@\\u0000-\\u001f]{1,64}@[^\\s@\\u0000-\\u001f]+\\.[^\\s@.\\u0000-\\u001f]+$',
   minLength: 3,
   maxLength: 254,
   description: 'An e-mail address. Its letters count as lower case.',
 })
 
-export const NAME = Type.String({
+export const PersonName = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
@@ -17,31 +17,31 @@ export const NAME = Type.String({
 })
 
 /** A password as it is, which may be older than today's rules. */
-export const PASSWORD = Type.String({
+export const Password = Type.String({
   minLength: 1,
   maxLength: PASSWORD_MAX_CHARS,
   description: 'The password.',
 })
 
-export const NEW_PASSWORD = Type.String({
+export const NewPassword = Type.String({
   minLength: PASSWORD_MIN_CHARS,
   maxLength: PASSWORD_MAX_CHARS,
   description: `A new password: ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters, none of them cut off; not one of the commonest.`,
 })
 
-export const TOKEN = Type.String({
+export const Token = Type.String({
   minLength: 8,
   maxLength: 100,
   pattern: '^[0-9A-Za-z]+$',
   description: 'The token of the link in the mail.',
 })
 
-export const TOTP_CODE = Type.String({
+export const TotpCode = Type.String({
   pattern: '^[0-9]{6}$',
   description: 'The six digits that the authenticator app shows.',
 })
 
-export const BACKUP_CODE = Type.String({
+export const BackupCode = Type.String({
   minLength: 5,
   maxLength: 40,
   pattern: '^[0-9A-Za-z-]+$',
@@ -53,36 +53,36 @@ export function exactly<Fields extends Record<string, TSchema>>(fields: Fields) 
   return Type.Object(fields, { additionalProperties: false })
 }
 
-export const DONE = Type.Object({ done: Type.Literal(true) })
+export const Done = Type.Object({ done: Type.Literal(true) })
 
-export const SIGNED_IN = Type.Object({
+export const SignedIn = Type.Object({
   status: Type.Union([Type.Literal('signed_in'), Type.Literal('totp_required')], {
     description:
       '`totp_required`: send a code to `/dashboard/api/session/sign-in/totp` or a backup code to `…/sign-in/backup-code`.',
   }),
 })
 
-export const SIGNED_UP = Type.Object({
+export const SignedUp = Type.Object({
   status: Type.Union([Type.Literal('signed_in'), Type.Literal('verification_sent')], {
     description: '`verification_sent`: a mail with a link is on its way, if the address is not in use.',
   }),
 })
 
-const ROLE = Type.Union([Type.Literal('member'), Type.Literal('admin')])
+const Role = Type.Union([Type.Literal('member'), Type.Literal('admin')])
 
-export const ME = Type.Object({
+export const Me = Type.Object({
   userId: Type.String(),
   accountId: Type.String({ description: 'The account that pays.' }),
   email: Type.String(),
   name: Type.String(),
-  role: ROLE,
+  role: Role,
   sessionId: Type.String(),
   isEmailVerified: Type.Boolean(),
   isTotpEnabled: Type.Boolean({ description: 'Whether signing in asks for a code of an authenticator app.' }),
   createdAt: Type.String({ format: 'date-time' }),
 })
 
-export const OPTIONS = Type.Object({
+export const SignInOptions = Type.Object({
   signUp: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
   isMailConfigured: Type.Boolean({ description: 'Whether mail is really sent.' }),
   isPasswordResetPossible: Type.Boolean({
@@ -92,13 +92,13 @@ export const OPTIONS = Type.Object({
   passwordMaxChars: Type.Integer(),
 })
 
-export const TOTP_SETUP = Type.Object({
+export const TotpSetup = Type.Object({
   uri: Type.String({ description: '`otpauth://totp/…`, to be shown as a QR code.' }),
   secret: Type.String({ description: 'The secret in base32, for typing.' }),
   backupCodes: Type.Array(Type.String(), { maxItems: 20, description: 'Shown only now.' }),
 })
 
-export const SESSION_LIST = Type.Object({
+export const SessionList = Type.Object({
   items: Type.Array(
     Type.Object({
       sessionId: Type.String(),

@@ -6,7 +6,7 @@ import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/consol
 import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
 import { guard } from '@/console/http/guard'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
-import { DONE, exactly, NAME, PASSWORD, SESSION_LIST, TOTP_CODE, TOTP_SETUP } from './schemas'
+import { Done, exactly, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
 /** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {
@@ -22,8 +22,8 @@ function totpRoutes(deps: SessionDeps) {
       ({ request, body, viewer }) => enableTotp(parts, visitorOf(deps, request), viewer, body.password),
       {
         signedIn: true,
-        body: exactly({ password: PASSWORD }),
-        response: TOTP_SETUP,
+        body: exactly({ password: Password }),
+        response: TotpSetup,
         detail: {
           summary: 'Prepare an authenticator app',
           description: 'Gives the secret and the backup codes. In force only once `…/totp/confirm` got a code.',
@@ -38,8 +38,8 @@ function totpRoutes(deps: SessionDeps) {
       },
       {
         signedIn: true,
-        body: exactly({ code: TOTP_CODE }),
-        response: DONE,
+        body: exactly({ code: TotpCode }),
+        response: Done,
         detail: { summary: 'Put the authenticator app in force', description: 'With a first code of the app.' },
       },
     )
@@ -51,8 +51,8 @@ function totpRoutes(deps: SessionDeps) {
       },
       {
         signedIn: true,
-        body: exactly({ password: PASSWORD }),
-        response: DONE,
+        body: exactly({ password: Password }),
+        response: Done,
         detail: { summary: 'Remove the authenticator app', description: 'Signing in then asks for the password only.' },
       },
     )
@@ -63,8 +63,8 @@ function totpRoutes(deps: SessionDeps) {
       }),
       {
         signedIn: true,
-        body: exactly({ password: PASSWORD }),
-        response: Type.Pick(TOTP_SETUP, ['backupCodes']),
+        body: exactly({ password: Password }),
+        response: Type.Pick(TotpSetup, ['backupCodes']),
         detail: { summary: 'Make new backup codes', description: 'The old ones no longer work.' },
       },
     )
@@ -82,14 +82,14 @@ function listRoutes(deps: SessionDeps) {
       },
       {
         signedIn: true,
-        body: exactly({ name: NAME }),
-        response: DONE,
+        body: exactly({ name: PersonName }),
+        response: Done,
         detail: { summary: 'Change the own name', description: 'The name only: address, role and account stay.' },
       },
     )
     .get('/sessions', async ({ viewer }) => ({ items: (await listSessions(parts, viewer)).map(onWire) }), {
       signedIn: true,
-      response: SESSION_LIST,
+      response: SessionList,
       detail: { summary: 'List the own sessions', description: 'The one used last first, at most 100.' },
     })
     .delete(
@@ -101,7 +101,7 @@ function listRoutes(deps: SessionDeps) {
       {
         signedIn: true,
         params: Type.Object({ sessionId: Type.String({ minLength: 1, maxLength: 64 }) }),
-        response: DONE,
+        response: Done,
         detail: { summary: 'End one of the own sessions', description: '404 for a session of somebody else.' },
       },
     )
