@@ -1,4 +1,8 @@
-/** Waiting for something for so long and no longer, wherever a server that hangs must not make anybody else hang. */
+/**
+ * Waiting for something for so long and no longer, wherever a server that hangs must not make anybody else hang. Time in
+ * which this process itself stood still is not counted against the server, whose reply may lie unread in a socket, or whose
+ * question unsent.
+ */
 
 /** What a {@link Deadline} answers instead of a value once its time is up. */
 export const LATE: unique symbol = Symbol('late')
@@ -14,11 +18,38 @@ interface Deadline {
 /** Starts a deadline: its time runs from now. */
 export function startDeadline(timeoutMs: number): Deadline {
   const late = Promise.withResolvers<typeof LATE>()
-  const timer = setTimeout(() => late.resolve(LATE), timeoutMs)
-  return {
-    orLate: (work) => Promise.race([work, late.promise]),
-    clear: () => clearTimeout(timer),
+  const clear = startAlarm(timeoutMs, () => late.resolve(LATE))
+  return { orLate: (work) => Promise.race([work, late.promise]), clear }
+}
+
+/** A span is counted in this many slices: however long the event loop stands still, it costs one of them. */
+const SLICES = 5
+/** A timer that is later than this tells that the loop stood still. */
+const STALL_MS = 20
+
+/**
+ * Calls `ring` after `timeoutMs` of an event loop that turns. Where it stood still just before the end, what it missed gets
+ * as much time as it was held up, one slice at most; and a loop that always lags, no more of that than the span again.
+ */
+function startAlarm(timeoutMs: number, ring: () => void): () => void {
+  const sliceMs = Math.ceil(timeoutMs / SLICES)
+  let leftMs = timeoutMs
+  let extensions = SLICES
+  let timer: Timer
+
+  function wait(spanMs: number): void {
+    const endsAtMs = performance.now() + spanMs
+    timer = setTimeout(() => {
+      const lagMs = performance.now() - endsAtMs
+      leftMs -= spanMs
+      if (leftMs > 0) wait(Math.min(leftMs, sliceMs))
+      else if (lagMs > STALL_MS && extensions-- > 0) wait(Math.min(lagMs, sliceMs))
+      else ring()
+    }, spanMs)
   }
+
+  wait(Math.min(leftMs, sliceMs))
+  return () => clearTimeout(timer)
 }
 
 /**

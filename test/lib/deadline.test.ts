@@ -92,6 +92,39 @@ describe('withDeadline', () => {
   })
 })
 
+describe('a process that stood still', () => {
+  beforeEach(() => {
+    jest.useRealTimers()
+  })
+
+  test.each([1, 45, 95])('does not hold its own stall, begun after %d ms, against a server', async (afterMs) => {
+    expect(await withDeadline(replyAfterStall(afterMs), 100, () => 'late')).toBe('reply')
+  })
+
+  test('counts as having waited for as long as its loop turned', async () => {
+    const startedMs = performance.now()
+    setTimeout(() => Bun.sleepSync(300), 10)
+    expect(await withDeadline(never, 100, () => 'late')).toBe('late')
+    expect(performance.now() - startedMs).toBeGreaterThan(370)
+  })
+
+  test('gives up all the same where it never stops to lag', async () => {
+    const lagging = setInterval(() => Bun.sleepSync(60), 0)
+    expect(await withDeadline(never, 50, () => 'late')).toBe('late')
+    clearInterval(lagging)
+  })
+
+  /** A reply that lies in the socket when the stall is over, so that the loop reads it some turns later. */
+  function replyAfterStall(afterMs: number): Promise<string> {
+    const reply = Promise.withResolvers<string>()
+    setTimeout(() => {
+      Bun.sleepSync(300)
+      setImmediate(() => setImmediate(() => setImmediate(() => reply.resolve('reply'))))
+    }, afterMs)
+    return reply.promise
+  }
+})
+
 describe('a deadline', () => {
   test('is one span of time for several waits', async () => {
     const deadline = startDeadline(10)

@@ -1,0 +1,52 @@
+/** A gateway that stood still for longer than its ledger may take to answer: that was not the ledger's fault, and nobody is refused. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+
+setDefaultTimeout(60_000)
+
+const CALLERS = 8
+const STALL_MS = 700
+const ROUNDS = 3
+
+let gateway: TestGateway
+let customer: Customer
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('hello')),
+    environment: { REDIS_COMMAND_TIMEOUT_MS: '500' },
+  })
+  customer = await gateway.customer('100')
+})
+afterAll(() => gateway.stop())
+
+test('no caller is refused, in whatever the gateway was interrupted', async () => {
+  const stalls: ((work: () => void) => void)[] = [(work) => setTimeout(work, 1), setImmediate, queueMicrotask]
+  const statuses: number[] = []
+  let isDone = false
+  const calling = Array.from({ length: CALLERS }, async () => {
+    while (!isDone) statuses.push(await call())
+  })
+  for (const stall of Array(ROUNDS).fill(stalls).flat()) {
+    const answered = statuses.length
+    await until(() => statuses.length > answered + CALLERS, 'requests to be on their way')
+    await new Promise<void>((resume) => stall(() => resume(Bun.sleepSync(STALL_MS))))
+  }
+  isDone = true
+  await Promise.all(calling)
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  const complaints = gateway.logLines.filter((line) => line.includes('no answer in time') || line.includes('timed out'))
+  expect(complaints).toEqual([])
+})
+
+async function call(): Promise<number> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello.' }] }),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
