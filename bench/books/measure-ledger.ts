@@ -1,12 +1,12 @@
 /** Measures a rebuild of all balances, the automatic check, and what an account takes in Redis. */
 import { usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
-import { createLedgerHistory } from '@/accounts/history'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { connectDatabase } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
-import { createLedger } from '@/ledger/ledger'
+import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { accountName, creditedName, keyHashName, keyName, recentName } from '@/ledger/store/names'
 import { createLogger } from '@/lib/logger'
@@ -33,9 +33,9 @@ export async function measureLedger({ databaseUrl, redisUrl }: Stores): Promise<
   await waitForRedis(redis, 10_000)
   const raw = new Redis(redisUrl)
   const database = connectDatabase(databaseUrl, { statementTimeoutMs: 0 })
-  const history = createLedgerHistory(database)
+  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: LIMITS, logger })
   const deps = { redis, history, logger }
-  await createLedger({ ...deps, defaultLimits: LIMITS }).verify()
+  await ledger.verify()
   const usedBefore = await usedMemory(raw)
   const [rebuildSeconds, { accounts }] = await timed(() => rebuildAll(deps))
   const perAccount = ((await usedMemory(raw)) - usedBefore) / accounts
@@ -44,7 +44,7 @@ export async function measureLedger({ databaseUrl, redisUrl }: Stores): Promise<
   const [reconcileRecordsSeconds, records] = await timed(() => reconcileHistory(database, 'records'))
   const [violation] = [...checked.violations, ...sums.violations, ...records.violations]
   if (violation) throw new Error(`the books are broken: ${JSON.stringify(violation)}`)
-  const redisBytesPerBusyAccount = await busyAccountBytes(raw, createLedger({ ...deps, defaultLimits: LIMITS }))
+  const redisBytesPerBusyAccount = await busyAccountBytes(raw, ledger)
   print(
     `  rebuild ${rebuildSeconds.toFixed(1)} s, check ${checkLedgerSeconds.toFixed(1)} s, of the records ${reconcileRecordsSeconds.toFixed(1)} s`,
   )
@@ -72,7 +72,7 @@ async function usedMemory(redis: Redis): Promise<number> {
 }
 
 /** MEMORY USAGE of everything that an account with a full list of latest charges and one key in use keeps for good. */
-async function busyAccountBytes(redis: Redis, ledger: ReturnType<typeof createLedger>): Promise<number> {
+async function busyAccountBytes(redis: Redis, ledger: Ledger): Promise<number> {
   const payer = { accountId: accountIdOf(1), keyId: keyIdOf(1) }
   const keyHash = '0'.repeat(64)
   await ledger.rememberKeyHash(keyHash, payer)

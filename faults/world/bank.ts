@@ -1,10 +1,10 @@
 /** Customers of the suite, made past the gateways, and what it has paid in for them: the other side of every balance. */
 import { type Accounts, createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys, type NewKey } from '@/accounts/api-keys'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { type Credits, createCredits } from '@/accounts/credits'
-import { createLedgerHistory } from '@/accounts/history'
 import { connectDatabase, type Database } from '@/db/client'
-import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { Ledger } from '@/ledger/ledger'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { createLogger, type Logger } from '@/lib/logger'
@@ -41,8 +41,8 @@ export async function openBank(redisUrl: string, databaseUrl: string): Promise<B
   const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'faults' })
   const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: REDIS_TIMEOUT_MS, name: 'faults' })
   await waitForRedis(redis, REDIS_TIMEOUT_MS)
-  const history = createLedgerHistory(database, REDIS_TIMEOUT_MS)
-  const ledger = createLedger({ redis, history, defaultLimits: LIMITS, logger })
+  const options = { defaultLimits: LIMITS, historyTimeoutMs: REDIS_TIMEOUT_MS }
+  const { ledger, history } = assembleLedger({ redis, database, logger, ...options })
   const accounts: Accounts = createAccounts(database, ledger)
   const apiKeys = createApiKeys(database, ledger, 'svc')
   const credits: Credits = createCredits(database, ledger)

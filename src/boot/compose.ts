@@ -1,5 +1,5 @@
 /** Wires the modules of one server process together over its stores, and runs the background workers. */
-import { createLedgerHistory } from '@/accounts/history'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { type AppDeps, buildApp } from '@/app'
@@ -16,7 +16,7 @@ import { createDrainSlots } from '@/gateway/relay/drain'
 import { createSignatureStore } from '@/gateway/relay/signature-store'
 import type { HttpDeps } from '@/http/deps'
 import { createSweeper } from '@/ledger/holds/sweeper'
-import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
@@ -79,8 +79,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])
   const database = connectDatabase(databaseUrl, { maxConnections: config.databasePoolSize })
   const reading = connectDatabase(databaseUrl, READING_POOL)
-  const history = createLedgerHistory(database)
-  const ledger = createLedger({ redis, history, defaultLimits: catalog.limits, logger })
+  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: catalog.limits, logger })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1, applicationName: 'flusher' })
   const crashPoint = createCrashPoint(config.crashAt)
   const flusher = createFlusher({

@@ -1,13 +1,12 @@
 /** What a start leaves in the history before anybody may call: the first administrator, and a newcomer's demo account. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createCredits } from '@/accounts/credits'
-import { createLedgerHistory } from '@/accounts/history'
 import { upsertAdministrator } from '@/accounts/users'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { connectDatabase } from '@/db/client'
-import { createLedger } from '@/ledger/ledger'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 import { createDemoAccount, type DemoAccount } from './demo-account'
@@ -30,12 +29,7 @@ export async function prepareAccounts(
     const redis = connectRedis(stores.redisUrl, { logger, name: 'start' })
     try {
       await waitForRedis(redis, REDIS_TIMEOUT_MS)
-      const ledger = createLedger({
-        redis,
-        history: createLedgerHistory(database),
-        defaultLimits: catalog.limits,
-        logger,
-      })
+      const { ledger } = assembleLedger({ redis, database, defaultLimits: catalog.limits, logger })
       return await createDemoAccount({
         database,
         accounts: createAccounts(database, ledger),

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { type Accounts, createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys } from '@/accounts/api-keys'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { type Credits, createCredits } from '@/accounts/credits'
-import { createLedgerHistory } from '@/accounts/history'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
 import type { EmbeddedServer } from '@/boot/embedded/server'
@@ -13,7 +13,7 @@ import { type Config, type Environment, loadConfig } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import { migrate } from '@/db/migrate'
-import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { Ledger } from '@/ledger/ledger'
 import type { LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { formatFaults } from '@/lib/fault'
@@ -66,8 +66,8 @@ export async function withServices<T>(environment: Environment, work: (services:
 }
 
 function assemble(database: Database, redis: RedisClient, catalog: Catalog, logger: Logger): Services {
-  const history = createLedgerHistory(database, HISTORY_TIMEOUT_MS)
-  const ledger = createLedger({ redis, history, defaultLimits: catalog.limits, logger })
+  const options = { defaultLimits: catalog.limits, historyTimeoutMs: HISTORY_TIMEOUT_MS }
+  const { ledger, history } = assembleLedger({ redis, database, logger, ...options })
   return {
     database,
     redis,

@@ -1,11 +1,10 @@
 /** Accounts, keys and credits over a Redis and a Postgres of one test's own choosing. */
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createCredits } from '@/accounts/credits'
-import { createLedgerHistory } from '@/accounts/history'
 import { connectDatabase } from '@/db/client'
-import { createLedger, type Ledger } from '@/ledger/ledger'
-import type { LedgerHistory } from '@/ledger/outcomes'
+import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 
@@ -27,9 +26,10 @@ export async function openFixture(
 
 function assemble(redis: RedisClient, databaseAddress: string, changes: (ledger: Ledger) => Ledger) {
   const database = connectDatabase(databaseAddress, { maxConnections: 4 })
-  const history: LedgerHistory = createLedgerHistory(database, 2_000)
   const limits = { requestsPerMinute: 600, tokensPerMinute: 2_000_000, concurrency: 200 }
-  const ledger = changes(createLedger({ redis, history, defaultLimits: limits, logger: silentLogger }))
+  const options = { defaultLimits: limits, historyTimeoutMs: 2_000, logger: silentLogger }
+  const { ledger: unchanged, history } = assembleLedger({ redis, database, ...options })
+  const ledger = changes(unchanged)
   return {
     redis,
     database,

@@ -1,6 +1,6 @@
 /** The rule of the ledger's names against small samples. */
 import { describe, expect, test } from 'bun:test'
-import { checkLedgerNames } from './ledger-rules'
+import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
 import { readSource } from './source'
 
 function names(code: string, path = 'src/usage/flusher.ts'): string[] {
@@ -34,4 +34,15 @@ describe('the names of the ledger', () => {
   test('are told from what only looks like one', () => {
     expect(names(`const css = '{line-height: 1}'; const name = \`{${HOLE}}:l\`; redis.get('health:1')`)).toEqual([])
   })
+})
+
+test('a ledger is built in one place, but for the tests of the ledger', () => {
+  const built = (path: string) => {
+    const text = "/** A sample. */\nimport { createLedger } from '@/ledger/ledger'\n"
+    return checkLedgerAssembly(readSource(path, text)).length
+  }
+  for (const path of ['src/boot/compose.ts', 'src/cli/services.ts', 'faults/world/bank.ts', 'test/usage/x.test.ts']) {
+    expect(built(path)).toBe(1)
+  }
+  for (const path of ['src/accounts/assemble-ledger.ts', 'test/ledger/harness.ts']) expect(built(path)).toBe(0)
 })

@@ -1,13 +1,14 @@
-/** The rule that only ledger/ knows what its things are called in the store: whoever knows a name can write what it names. */
+/** Rules of the ledger: only ledger/ knows what its things are called in the store, and one file joins it with its history. */
 import type { Source, Violation } from './source'
 
 /** The rooms of the ledger that nobody else enters; of store/, the connection is everybody's. */
 const PRIVATE = /^@\/ledger\/(accounts|scripts|store)\//
 const PUBLIC = '@/ledger/store/connection'
+const ASSEMBLY = 'src/accounts/assemble-ledger.ts'
 /** The beginning of a name: a shard in braces, or the map from a key's hash to whose it is. */
 const NAME = /\{l(\$\{|\d|\*)|\bkeyhash:/
 
-/** Finds outside ledger/ what imports a private file of it, or spells out a name of its own. */
+/** Finds outside ledger/ what imports a private file of it, or spells out a name of its own: who knows a name can write there. */
 export function checkLedgerNames(source: Source): Violation[] {
   const { path } = source
   if (!path.startsWith('src/') || path.startsWith('src/ledger/')) return []
@@ -18,6 +19,19 @@ export function checkLedgerNames(source: Source): Violation[] {
     .filter((node) => NAME.test(textOf(node.fields)))
     .map(({ line }) => ({ line, detail: 'only ledger/ builds a name of its store' }))
   return [...imports, ...texts].map((found) => ({ path, rule: 'ledger', ...found }))
+}
+
+/** Finds whoever builds a ledger by hand. Tests of the ledger do, with a history in memory. */
+export function checkLedgerAssembly(source: Source): Violation[] {
+  const { path } = source
+  if (path === ASSEMBLY || /^(src|test)\/ledger\//.test(path)) return []
+  return source.nodes
+    .filter(({ type, fields }) => type === 'ImportSpecifier' && nameOf(fields.imported) === 'createLedger')
+    .map(({ line }) => ({ path, line, rule: 'ledger', detail: 'a ledger is built by assembleLedger' }))
+}
+
+function nameOf(node: unknown): unknown {
+  return (node as { name?: unknown }).name
 }
 
 /** What a literal says; of a template, with the sign of a hole where a value goes in. */

@@ -6,7 +6,7 @@ import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkCycles, checkImports } from './import-rules'
-import { checkLedgerNames } from './ledger-rules'
+import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
 import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
@@ -56,6 +56,10 @@ describe('the structure of src/', () => {
 })
 
 describe('the structure of all trees', () => {
+  test('a ledger is built in one place', () => {
+    expect(format(ALL.flatMap(checkLedgerAssembly))).toEqual([])
+  })
+
   test('faults/, bench/ and test/ import what their table allows', () => {
     expect(format([...BESIDE, ...TREES.test].flatMap(checkImportsBeside))).toEqual([])
   })

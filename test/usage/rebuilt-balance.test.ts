@@ -4,12 +4,12 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { until } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
+import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createCredits } from '@/accounts/credits'
-import { createLedgerHistory } from '@/accounts/history'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { connectDatabase, type Database } from '@/db/client'
 import { checkLedger } from '@/ledger/check/check'
-import { createLedger, type Ledger } from '@/ledger/ledger'
+import type { Ledger } from '@/ledger/ledger'
 import type { LedgerHistory, Payer } from '@/ledger/outcomes'
 import { createRecordStreams } from '@/ledger/records/record-streams'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -49,8 +49,7 @@ beforeEach(async () => {
   await redis.flushall()
   const url = await freshDatabase()
   database = connectDatabase(url, { maxConnections: 3 })
-  history = createLedgerHistory(database)
-  ledger = createLedger({ redis, history, logger, defaultLimits: LIMITS })
+  ;({ ledger, history } = assembleLedger({ redis, database, logger, defaultLimits: LIMITS }))
   const account = await createAccounts(database, ledger).create({ email: 'one@example.test', name: 'One' })
   const accountId = account.kind === 'created' ? account.accountId : ''
   await createCredits(database, ledger).addCredit({ accountId, amount: nano(CREDIT), reference: 'first' })
