@@ -9,7 +9,12 @@ export function unfold(response: ChatResponse): ChatEvent[] {
   const events: ChatEvent[] = [{ type: 'start', id, model, created }]
   let block = 0
   for (const choice of response.choices) {
-    for (const content of choice.content) events.push(...blockEvents(content, choice.index, block++))
+    for (const content of choice.content) {
+      const own = blockEvents(content, choice.index, block)
+      // What no stream can say leaves no gap in the numbers either.
+      if (own.length > 0) block++
+      events.push(...own)
+    }
     events.push({ type: 'finish', choice: choice.index, finish: choice.finish })
   }
   if (response.usage) events.push({ type: 'usage', usage: response.usage })

@@ -1,0 +1,30 @@
+/** Tests what an error carries to whoever answers it, and what it keeps to itself. */
+import { describe, expect, test } from 'bun:test'
+import { type ErrorKind, GatewayError, invalidRequest, STATUS_OF_KIND } from '@/chat/error'
+
+const KINDS = Object.keys(STATUS_OF_KIND) as ErrorKind[]
+/** Faults of ours or of a provider: a caller has nothing to change about the request. */
+const NOT_THE_CALLERS: ReadonlySet<ErrorKind> = new Set(['internal', 'upstream_failed', 'overloaded', 'timeout'])
+
+describe('an error', () => {
+  test.each(KINDS)('of kind %s blames the caller where the caller can do something, and only there', (kind) => {
+    const { status } = new GatewayError(kind, 'no')
+    expect(status).toBe(STATUS_OF_KIND[kind])
+    expect(status >= 500).toBe(NOT_THE_CALLERS.has(kind))
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(status).toBeLessThan(600)
+  })
+
+  test('keeps what really happened for the log, and out of what is said', () => {
+    const cause = new Error('ECONNREFUSED 10.0.0.7')
+    const error = new GatewayError('overloaded', 'Try again.', { cause, retryAfterSeconds: 2 })
+    expect(error.cause).toBe(cause)
+    expect(error.message).toBe('Try again.')
+    expect(String(error)).not.toContain('10.0.0.7')
+  })
+
+  test('names the field at fault where there is one', () => {
+    expect(invalidRequest('n: at most 8.', 'n')).toMatchObject({ kind: 'invalid_request', options: { param: 'n' } })
+    expect('param' in invalidRequest('The body is empty.').options).toBe(false)
+  })
+})

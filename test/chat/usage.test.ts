@@ -1,0 +1,36 @@
+/** Tests the classes of tokens, and which numbers of a provider count as a count. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { inputTokens, readCount, ZERO_USAGE } from '@/chat/usage'
+
+test('the input is all that was read, cached or not, and nothing that was written', () => {
+  const usage = { uncached: 1, cacheRead: 10, cacheWrite5m: 100, cacheWrite1h: 1_000, output: 10_000, reasoning: 5_000 }
+  expect(inputTokens(usage)).toBe(1_111)
+  expect(inputTokens({ ...ZERO_USAGE, output: 7, reasoning: 7 })).toBe(0)
+})
+
+describe('a count', () => {
+  test('is every whole number that can be added up exactly', () => {
+    fc.assert(fc.property(fc.maxSafeNat(), (count) => expect(readCount(count)).toBe(count)))
+    expect(readCount(Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER)
+  })
+
+  test('is zero where the JSON says minus zero, which would be written as another number', () => {
+    expect(Object.is(readCount(-0), 0)).toBe(true)
+  })
+
+  test.each([
+    ['a negative number', -1],
+    ['a broken number', 1.5],
+    ['a number too large to be exact', Number.MAX_SAFE_INTEGER + 1],
+    ['no number', Number.NaN],
+    ['infinity', Number.POSITIVE_INFINITY],
+    ['a number as text', '12'],
+    ['null', null],
+    ['nothing', undefined],
+    ['a truth', true],
+    ['a list of one', [1]],
+  ])('is not %s', (_, value) => {
+    expect(readCount(value)).toBeUndefined()
+  })
+})
