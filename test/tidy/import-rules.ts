@@ -96,6 +96,8 @@ function complaint(path: string, item: Import): string | undefined {
   if (target === undefined) return undefined
   const [from, to] = [areaOf(path), areaOf(target)]
   if (from === to) return withinArea(path, target, specifier)
+  if (to === 'formats' && isInsideFormat(target))
+    return `${specifier}: outside formats/ only the index of a format is known`
   if (specifier.startsWith('./') && from !== '(root)') return `${specifier}: import across folders as @/folder/file`
   if (item.isTypeOnly && MAY_IMPORT_TYPES[from]?.includes(to)) return undefined
   const allowed = MAY_IMPORT[from]
@@ -113,9 +115,11 @@ function withinArea(path: string, target: string, specifier: string): string | u
 /** Formats don't know each other; inside one, its index joins two sides that don't know each other, and share what lies above. */
 function formatComplaint(path: string, target: string): string | undefined {
   const [from, to] = [formatPlace(path), formatPlace(target)]
-  if (from === undefined || to === undefined) return undefined
+  if (to === undefined) return undefined
+  if (from === undefined)
+    return isInsideFormat(target) ? `${target}: only the index of a format is known outside it` : undefined
   if (from.format !== to.format) return `format ${from.format} may not import format ${to.format}`
-  if (to.side === undefined || from.side === to.side || /\/index(\.ts)?$/.test(path)) return undefined
+  if (to.side === undefined || from.side === to.side || !isInsideFormat(path)) return undefined
   return `${from.side ?? 'what both sides share'} may not import ${to.side}: put it beside the two sides`
 }
 
@@ -131,6 +135,10 @@ function areaOf(path: string): string {
 function formatPlace(path: string): { format: string; side: string | undefined } | undefined {
   const [, format, side] = /^src\/formats\/([^/]+)\/(?:(client-side|provider-side)\/)?/.exec(path) ?? []
   return format === undefined ? undefined : { format, side }
+}
+
+function isInsideFormat(path: string): boolean {
+  return formatPlace(path) !== undefined && !/^src\/formats\/[^/]+\/index(\.ts)?$/.test(path)
 }
 
 function localTargets(source: Source, paths: ReadonlySet<string>): string[] {

@@ -63,6 +63,18 @@ describe('the import table', () => {
     expect(imports(`src/formats/messages/${path}`, `@/formats/messages/${target}`)).toHaveLength(1)
   })
 
+  test.each([
+    ['src/http/routes/route.ts', '@/formats/messages/limits'],
+    ['src/console/http/playground-routes.ts', '@/formats/messages/client-side/wire'],
+    ['src/formats/index.ts', '@/formats/messages/usage'],
+  ])('forbids %s to import %s: of a format only the index is known outside it', (path, specifier) => {
+    expect(imports(path, specifier)).toHaveLength(1)
+  })
+
+  test('lets others import the index of a format, and what belongs to all formats', () => {
+    expect(imports('src/http/routes/route.ts', '@/formats/messages/index', '@/formats/format')).toEqual([])
+  })
+
   test('lets the two sides of a format import what they share, and its index import both', () => {
     expect(
       imports('src/formats/messages/provider-side/decode-stream.ts', '@/formats/messages/usage', './blocks'),

@@ -1,4 +1,4 @@
-/** The chat-completions format (family 1) as the gateway sees it. */
+/** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'

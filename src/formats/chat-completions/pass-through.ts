@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
 import { DONE } from './framing'
 import { QUIRKS } from './quirks'
-import { unmarkSignatures } from './signature'
+import { restoreSignatures } from './restore-signatures'
 import { isUsageOnlyChunk } from './usage'
 
 export const passThrough = { request, response, event, missingEnd: { data: DONE } } satisfies PassThrough
@@ -18,7 +18,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
     own.stream_options = { ...theirs, include_usage: true }
   }
   for (const field of refusedFields(traits.quirks)) delete own[field]
-  own.messages = unmarkSignatures(own.messages, traits.quirks.has(QUIRKS.googleExtraContent))
+  own.messages = restoreSignatures(own.messages, traits.quirks)
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
 }
 

@@ -16,43 +16,18 @@ export function decodeSignature(extraContent: JsonValue | undefined): Signature 
 }
 
 /** The field that carries a call's signature to a client; nothing where there is none that it can carry. */
-export function markSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
+export function encodeSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(MARK + signature.value) : {}
 }
 
 /** The same for a provider that takes it, as that vendor mints it. */
-export function encodeSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
+export function ownSignature(signature: Signature | undefined): { extra_content?: JsonObject } {
   return signature?.format === 'generate-content' ? extraContent(signature.value) : {}
 }
 
-/**
- * The messages of a caller's own body without marked signatures, or with the marks taken off where the provider takes them.
- * Shares what needs no change; never changes `messages`.
- */
-export function unmarkSignatures(messages: JsonValue | undefined, isTaken: boolean): JsonValue | undefined {
-  if (!Array.isArray(messages) || !messages.some(isMarkedMessage)) return messages
-  return messages.map((message) => {
-    if (!isJsonObject(message) || !isMarkedMessage(message)) return message
-    return { ...message, tool_calls: callsOf(message).map((call) => unmarkCall(call, isTaken)) }
-  })
-}
-
-function unmarkCall(call: JsonValue, isTaken: boolean): JsonValue {
-  if (!isJsonObject(call) || !isMarked(call)) return call
-  const { extra_content: extra, ...rest } = call
-  return isTaken ? { ...rest, ...encodeSignature(decodeSignature(extra)) } : rest
-}
-
-function isMarkedMessage(message: JsonValue): boolean {
-  return isJsonObject(message) && callsOf(message).some((call) => isJsonObject(call) && isMarked(call))
-}
-
-function callsOf(message: JsonObject): JsonValue[] {
-  return Array.isArray(message.tool_calls) ? message.tool_calls : []
-}
-
-function isMarked(call: JsonObject): boolean {
-  return valueIn(call.extra_content)?.startsWith(MARK) ?? false
+/** Whether a call's `extra_content` holds a marked signature, which only a provider of the other format gave out. */
+export function isForeignSignature(extraContent: JsonValue | undefined): boolean {
+  return valueIn(extraContent)?.startsWith(MARK) ?? false
 }
 
 function valueIn(extra: JsonValue | undefined): string | undefined {

@@ -1,13 +1,15 @@
 /** The arguments of a tool call: JSON text on this format's wire, as in the hub. */
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
-/** What a call without arguments says, since clients parse the text. */
-export const NO_ARGUMENTS = '{}'
-
-/** Arguments are JSON text, but some providers send the object itself. */
-export function readArguments(given: JsonValue | undefined): string {
+/** Arguments from the wire: JSON text, but some send the object itself. */
+export function decodeArguments(given: JsonValue | undefined): string {
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(given) : ''
+}
+
+/** Arguments for the wire: a call without any says `{}`, because clients and providers parse the text as JSON. */
+export function encodeArguments(text: string): string {
+  return text.trim() === '' ? '{}' : text
 }
 
 /** A custom tool's free text as the arguments of a function with one text parameter. */

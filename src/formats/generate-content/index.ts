@@ -6,6 +6,7 @@ import { encodeResponse } from '@/formats/generate-content/client-side/encode-re
 import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
 import { modelListing } from '@/formats/generate-content/client-side/models'
 import { recognition } from '@/formats/generate-content/client-side/recognition'
+import { GenerateContentRequest } from '@/formats/generate-content/client-side/wire'
 import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
 import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
@@ -14,9 +15,9 @@ import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
-import { GenerateContentRequest } from './wire'
 
-export { encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
+export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
+export { parseModelPath } from '@/formats/generate-content/client-side/path'
 export { jsonArrayFraming } from './framing'
 
 export const generateContent = {

@@ -4,7 +4,7 @@ import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
-import { NO_THINKING_QUIRK } from './reasoning'
+import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
@@ -12,7 +12,7 @@ export const passThrough: PassThrough = { request: passRequest, response: passRe
 /**
  * The caller's body for the provider, in the caller's own spelling: without our `fallback`, with shorthand for contents
  * written out, with the output limit that was paid for, and with only those signatures that the provider can know. Reads the
- * quirks of restore-signatures.ts and {@link NO_THINKING_QUIRK}.
+ * quirks of restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   const { fallback: _, ...passed } = body
@@ -22,7 +22,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   const systemKey = spelledKey(body, 'systemInstruction')
   if (passed[systemKey] !== undefined && passed[systemKey] !== null)
     passed[systemKey] = contentOfSystem(passed[systemKey])
-  if (traits.quirks.has(NO_THINKING_QUIRK)) withoutThinking(passed)
+  if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(passed)
   return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
 }
 

@@ -1,7 +1,8 @@
 /** Puts right the signatures of a caller's own contents before a provider of this format sees them. */
 import type { ToolCallBlock, Turn } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { isForeignSignature, ownSignature, signFirstCall, THOUGHT_SIGNATURES_QUIRK } from './signature'
+import { QUIRKS } from './quirks'
+import { isForeignSignature, ownSignature, signFirstCall } from './signature'
 
 /**
  * `contents` with foreign signatures removed, those that the gateway kept for a call (in `turns`, which were decoded from
@@ -15,7 +16,7 @@ export function restoreSignatures(
 ): JsonValue | undefined {
   if (!Array.isArray(contents)) return contents
   const calls = turns.flatMap((turn) => turn.content.filter((block) => block.type === 'tool-call'))[Symbol.iterator]()
-  const isDemanded = quirks.has(THOUGHT_SIGNATURES_QUIRK)
+  const isDemanded = quirks.has(QUIRKS.thoughtSignatures)
   const restored = contents.flatMap((content) => {
     if (!isJsonObject(content) || !Array.isArray(content.parts)) return [content]
     const original = content.parts.filter(isJsonObject)

@@ -10,8 +10,6 @@ import type { JsonObject } from '@/lib/json'
 /** What a `thoughtSignature` of a request is: a proof, an encrypted reasoning block, or nothing. */
 export type DecodedSignature = { signature?: Signature; redacted?: Signature }
 
-/** The quirk of a provider that refuses history whose calls lost their signature. */
-export const THOUGHT_SIGNATURES_QUIRK = 'thought-signatures'
 /** Providers skip the check of a call that carries this word instead of a proof. */
 const SKIP_VALIDATION = 'skip_thought_signature_validator'
 

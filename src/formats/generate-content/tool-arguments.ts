@@ -1,8 +1,13 @@
 /** The arguments of a function call: an object on this format's wire, JSON text in the hub. */
-import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+/** The JSON text of a call's arguments; '' where it has none. */
+export function decodeArguments(given: JsonValue | undefined): string {
+  return given === undefined ? '' : JSON.stringify(given)
+}
 
 /** Arguments as the object this format demands. Text that is no JSON object is kept as its `input`. */
-export function parseArguments(text: string): JsonObject {
+export function encodeArguments(text: string): JsonObject {
   if (text.trim() === '') return {}
   const value = parseJson(text)
   return isJsonObject(value) ? value : { input: value ?? text }

@@ -27,7 +27,7 @@ const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
 const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error'])
 
 /** An unknown reason counts as a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
-export function decodeFinish(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
+export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
   const raw = textOf(stopReason)
   const kind = KIND_OF_STOP_REASON.get(raw ?? '') ?? 'stop'
   return {
@@ -43,7 +43,7 @@ export type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 export type StopFields = { stop_reason: string; stop_sequence: string | null }
 
 /** A stop sequence that the provider does not name is a plain `end_turn`; `tool_use` is said only where a call was emitted. */
-export function encodeFinish(finish: FinishReason, emitted: Emitted): StopFields {
+export function encodeFinishReason(finish: FinishReason, emitted: Emitted): StopFields {
   const kind = effectiveKind(finish, emitted)
   return {
     stop_reason: STOP_REASON_OF_KIND[kind],

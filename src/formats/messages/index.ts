@@ -1,10 +1,11 @@
-/** The messages format (family 2), put together. */
+/** The messages format (family 2, Anthropic style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
 import { decodeRequest } from '@/formats/messages/client-side/decode-request'
 import { encodeError } from '@/formats/messages/client-side/encode-error'
 import { encodeResponse } from '@/formats/messages/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/messages/client-side/encode-stream'
 import { recognition } from '@/formats/messages/client-side/recognition'
+import { MessagesRequest } from '@/formats/messages/client-side/wire'
 import { decodeError } from '@/formats/messages/provider-side/decode-error'
 import { decodeResponse } from '@/formats/messages/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/messages/provider-side/decode-stream'
@@ -13,7 +14,9 @@ import { endpoint } from '@/formats/messages/provider-side/endpoint'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
-import { MessagesRequest } from './wire'
+
+export { decodeCountTokens, encodeCountTokens } from '@/formats/messages/client-side/count-tokens'
+export { CountTokensRequest } from '@/formats/messages/client-side/wire'
 
 export const messages = {
   name: 'messages',

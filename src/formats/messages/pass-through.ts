@@ -1,12 +1,12 @@
 /** What the same format needs on its way through: names replaced, bounds kept, nothing foreign or unpriced sent upstream. */
-
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
-import { stripForeignThinking } from './strip-thinking'
-import { LIMITS } from './wire-blocks'
+import { LIMITS } from './limits'
+import { QUIRKS } from './quirks'
+import { restoreSignatures } from './restore-signatures'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
 
@@ -17,20 +17,19 @@ const COMPACTION = /^compact/
 
 /**
  * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Throws `invalid_request` for
- * a compaction. Quirks: `no-sampling` drops temperature, top_p and top_k; `no-thinking` drops thinking and effort;
- * `unpriced-extras` lets a compaction through.
+ * a compaction. Reads the quirks `noSampling`, `noThinking` and `unpricedExtras`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  if (!traits.quirks.has('unpriced-extras')) refuseCompaction(body)
+  if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
   const copy: JsonObject = { ...body, model: traits.model }
   delete copy.fallback
-  if (traits.quirks.has('no-sampling')) for (const field of SAMPLING_FIELDS) delete copy[field]
-  if (traits.quirks.has('no-thinking')) withoutThinking(copy)
+  if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
+  if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
   if (request.maxOutputTokens !== undefined && request.maxOutputTokens !== body.max_tokens) {
     copy.max_tokens = request.maxOutputTokens
     fitThinking(copy, request.maxOutputTokens)
   }
-  stripForeignThinking(copy)
+  restoreSignatures(copy)
   return copy
 }
 
@@ -57,7 +56,7 @@ function fitThinking(copy: JsonObject, maxTokens: number): void {
   if (!isJsonObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < maxTokens)
     return
   const budget = maxTokens - 1
-  copy.thinking = budget < LIMITS.thinkingBudgetMin ? { type: 'disabled' } : { ...thinking, budget_tokens: budget }
+  copy.thinking = budget < LIMITS.thinkingBudget.minimum ? { type: 'disabled' } : { ...thinking, budget_tokens: budget }
 }
 
 function passResponse(text: string, json: JsonObject, publicModel: string): string {

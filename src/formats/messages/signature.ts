@@ -18,22 +18,23 @@ const PREFIX = 'svc.'
 const UNSIGNED = 'svc.unsigned'
 const MARKED = new RegExp(`^svc\\.(${FORMAT_NAMES.join('|')})\\.(reasoning|call|text)\\.`)
 
-/** Whether a provider of this format minted `value`: it is neither empty nor marked. */
-export function isOwnSignature(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && !value.startsWith(PREFIX)
+/** Whether no provider of this format minted `value`: it is empty, marked, or no text at all. */
+export function isForeignSignature(value: unknown): boolean {
+  return typeof value !== 'string' || value === '' || value.startsWith(PREFIX)
 }
 
 /** The text for the wire: the value itself where this format minted it, else the marked form. */
-export function markSignature(signature: Signature | undefined, signs: Signed): string {
+export function encodeSignature(signature: Signature | undefined, signs: Signed): string {
   if (!signature) return UNSIGNED
   return signature.format === 'messages' ? signature.value : `${PREFIX}${signature.format}.${signs}.${signature.value}`
 }
 
 /** Reads a signature from the wire. An empty, unsigned or unknown mark signs nothing. */
-export function readSignature(value: string | null | undefined): Mark {
-  if (isOwnSignature(value)) return { signs: 'reasoning', signature: { format: 'messages', value } }
-  const match = MARKED.exec(value ?? '')
+export function decodeSignature(value: string | null | undefined): Mark {
+  if (!value) return { signs: 'reasoning', signature: undefined }
+  if (!isForeignSignature(value)) return { signs: 'reasoning', signature: { format: 'messages', value } }
+  const match = MARKED.exec(value)
   if (!match) return { signs: 'reasoning', signature: undefined }
   const format = match[1] as Signature['format']
-  return { signs: match[2] as Signed, signature: { format, value: (value ?? '').slice(match[0].length) } }
+  return { signs: match[2] as Signed, signature: { format, value: value.slice(match[0].length) } }
 }

@@ -4,22 +4,22 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/
 /** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */
 const INVALID_ARGUMENTS = 'invalid_arguments'
 
+/** The JSON text of a tool's input. */
+export function decodeArguments(input: JsonValue | undefined): string {
+  return JSON.stringify(input ?? {})
+}
+
 /** Tool arguments as the object that the format demands: '' is no arguments, and what is no JSON object is wrapped. */
-export function parseArguments(text: string): JsonObject {
+export function encodeArguments(text: string): JsonObject {
   return text.trim() === '' ? {} : (parseObject(text) ?? { [INVALID_ARGUMENTS]: text })
 }
 
 /** Tool arguments as JSON text of an object: the same text where it is that already. */
-export function legalizeArguments(text: string): string {
-  return parseObject(text) ? text : JSON.stringify(parseArguments(text))
+export function legaliseArguments(text: string): string {
+  return parseObject(text) ? text : JSON.stringify(encodeArguments(text))
 }
 
 function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isJsonObject(value) ? value : undefined
-}
-
-/** The JSON text of a tool's input. */
-export function formatArguments(input: JsonValue | undefined): string {
-  return JSON.stringify(input ?? {})
 }

@@ -8,7 +8,7 @@ const KEPT_CHARS = 48
 const DIGEST_CHARS = 8
 
 /** The same legal id for the same `id` every time; a legal one stays as it is. Different ids stay different. */
-function sanitizeToolId(id: string): string {
+function encodeToolId(id: string): string {
   if (LEGAL.test(id) && id.length <= MAX_CHARS) return id
   const clean = id.replace(ILLEGAL_CHARACTERS, '_').slice(0, KEPT_CHARS)
   return `${clean || 'toolu'}_${sha256Hex(id).slice(0, DIGEST_CHARS)}`
@@ -19,7 +19,7 @@ export function createToolIds(): (id: string) => string {
   const used = new Set<string>()
   const counts = new Map<string, number>()
   return (id) => {
-    const base = sanitizeToolId(id)
+    const base = encodeToolId(id)
     let unique = base
     while (used.has(unique)) {
       const count = (counts.get(base) ?? 1) + 1

@@ -1,9 +1,13 @@
 /** Family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that real clients use, and its model list. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
-import { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
-import { parseModelPath } from '@/formats/generate-content/client-side/path'
-import { encodeCountTokens, generateContent, jsonArrayFraming } from '@/formats/generate-content/index'
+import {
+  decodeCountTokens,
+  encodeCountTokens,
+  generateContent,
+  jsonArrayFraming,
+  parseModelPath,
+} from '@/formats/generate-content/index'
 import { answerChat } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import type { HttpDeps } from '@/http/deps'

@@ -1,7 +1,6 @@
 /** Family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
-import { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
-import { CountTokensRequest } from '@/formats/messages/wire'
+import { CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import type { HttpDeps } from '@/http/deps'
@@ -11,11 +10,7 @@ import { INFERENCE_ERRORS, operation } from '@/http/openapi'
 export function messagesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'messages')
   const endpoint = { format, line: {}, framing: format.framing }
-  const count = {
-    format,
-    decode: decodeCountRequest,
-    encode: (inputTokens: number) => ({ input_tokens: inputTokens }),
-  }
+  const count = { format, decode: decodeCountTokens, encode: encodeCountTokens }
   const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
   const answerTokens = ({ request }: { request: Request }) => answerCount(deps, request, count)
   const undocumented = { parse: 'none', detail: { hide: true } } as const

@@ -1,10 +1,11 @@
 /** A gateway in miniature for the client library: every call is decoded, and answered with scripted events of the hub. */
+
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext } from '@/formats/format'
-import { decodeCountTokens } from '@/formats/generate-content/client-side/decode-request'
+import { decodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
 import { parseModelPath } from '@/formats/generate-content/client-side/path'
 import { encodeCountTokens, generateContent, jsonArrayFraming } from '@/formats/generate-content/index'
 import { isJsonObject, type JsonObject } from '@/lib/json'

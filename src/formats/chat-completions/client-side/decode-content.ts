@@ -1,16 +1,8 @@
 /** Message content of a request (a string or parts) as blocks of the hub. */
 import { invalidRequest } from '@/chat/error'
-import type {
-  AudioBlock,
-  CacheHint,
-  ContentBlock,
-  FileBlock,
-  ImageBlock,
-  RefusalBlock,
-  TextBlock,
-} from '@/chat/request'
+import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
 import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/chat-completions/media'
-import { isJsonObject } from '@/lib/json'
+import { decodeCache } from './decode-cache'
 import type { WireContentPart, WireMessage } from './wire'
 
 type MessageBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
@@ -43,7 +35,8 @@ export function isKnownPart(part: WireContentPart): boolean {
 }
 
 function decodePart(part: WireContentPart, param: string): MessageBlock[] {
-  const cache = decodeCacheHint(part)
+  const hint = decodeCache(part.prompt_cache_breakpoint)
+  const cache = hint && { cache: hint }
   switch (part.type) {
     case 'text':
       if (typeof part.text !== 'string') throw missing(`${param}.text`)
@@ -85,12 +78,6 @@ function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): 
 /** A part that the hub has no word for stands as a file that only this format knows: it counts as input like one. */
 function unknownPart(part: WireContentPart): FileBlock {
   return { type: 'file', source: { type: 'file-id', id: `${part.type} part`, format: 'chat-completions' } }
-}
-
-function decodeCacheHint(part: WireContentPart): { cache?: CacheHint } {
-  const breakpoint = part.prompt_cache_breakpoint
-  if (!isJsonObject(breakpoint)) return {}
-  return { cache: { ttl: breakpoint.ttl === '1h' ? '1h' : '5m' } }
 }
 
 function missing(param: string) {

@@ -1,10 +1,13 @@
 /** A chat-completions request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
-import { type ChatRequest, EFFORTS, type Effort, type OutputShape, type Reasoning, type Sampling } from '@/chat/request'
+import type { ChatRequest } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
+import { decodeOutput } from './decode-output'
+import { decodeReasoning } from './decode-reasoning'
+import { decodeSampling, decodeTopK } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
-import { decodeMessages } from './decode-turns'
+import { decodeTurns } from './decode-turns'
 import { listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
@@ -14,14 +17,14 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   const { tools, others } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
   const output = decodeOutput(request)
-  const reasoning = decodeReasoning(request.reasoning_effort)
+  const reasoning = decodeReasoning(request)
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const userId = request.safety_identifier ?? request.user
   return {
     model: request.model,
     stream: request.stream ?? false,
-    ...decodeMessages(request.messages),
+    ...decodeTurns(request.messages),
     tools,
     ...(toolChoice && { toolChoice }),
     ...(typeof request.parallel_tool_calls === 'boolean' && { parallelToolCalls: request.parallel_tool_calls }),
@@ -37,12 +40,12 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     extensions: {
-      'chat-completions': extensionsOf(body, {
+      'chat-completions': decodeExtensions(body, {
         tools: others.length > 0 ? (others as JsonValue) : undefined,
         response_format: output ? undefined : body.response_format,
         tool_choice: toolChoice ? undefined : body.tool_choice,
         reasoning_effort: reasoning ? undefined : body.reasoning_effort,
-        top_k: topK(body) === undefined ? body.top_k : undefined,
+        top_k: decodeTopK(body) === undefined ? body.top_k : undefined,
       }),
     },
   }
@@ -55,47 +58,6 @@ function decodeOutputLimit(request: WireRequest): number | undefined {
     throw invalidRequest('max_tokens and max_completion_tokens must not differ; send only one of them', 'max_tokens')
   }
   return current ?? old ?? undefined
-}
-
-function decodeSampling(request: WireRequest): Sampling {
-  const stop = typeof request.stop === 'string' ? [request.stop] : request.stop
-  return withoutAbsent({
-    temperature: request.temperature,
-    topP: request.top_p,
-    topK: topK(request as JsonObject),
-    frequencyPenalty: request.frequency_penalty,
-    presencePenalty: request.presence_penalty,
-    seed: request.seed,
-    stop: stop && stop.length > 0 ? stop : undefined,
-    logprobs: request.logprobs,
-    topLogprobs: request.top_logprobs,
-  })
-}
-
-/** No field of OpenAI's own, but many compatible services have it. */
-function topK(body: JsonObject): number | undefined {
-  const value = body.top_k
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
-}
-
-/** Whoever asks for effort gets to read what it bought, where the provider shows it; this format has no field to say so. */
-function decodeReasoning(given: WireRequest['reasoning_effort']): Reasoning | undefined {
-  const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
-  if (effort === undefined) return undefined
-  return effort === 'none' ? { effort } : { effort, visible: true }
-}
-
-/** Undefined where the hub has no word for the wanted format. */
-function decodeOutput(request: WireRequest): OutputShape | undefined {
-  const format = request.response_format
-  if (!format || format.type === 'text') return { type: 'text' }
-  if (format.type === 'json_object') return { type: 'json' }
-  if (format.type !== 'json_schema') return undefined
-  const definition = format.json_schema
-  if (!definition) throw invalidRequest('response_format.json_schema is required', 'response_format.json_schema')
-  const { schema, name, description, strict } = definition
-  if (!schema) return { type: 'json' }
-  return { type: 'json-schema', schema, ...withoutAbsent({ name, description, strict }) }
 }
 
 /** Fields that are said in the hub's words, and so don't ride along. */
@@ -130,16 +92,8 @@ const DECODED_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** `Object.fromEntries` makes own properties even of `__proto__`, which an assignment would not. */
-function extensionsOf(body: JsonObject, leftOver: JsonObject): { [field: string]: JsonValue | undefined } {
+function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: string]: JsonValue | undefined } {
   const unknown = Object.entries(body).filter(([field, value]) => !DECODED_FIELDS.has(field) && value !== undefined)
   const left = Object.entries(leftOver).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries([...unknown, ...left])
-}
-
-type Present<Values> = { [Key in keyof Values]?: NonNullable<Values[Key]> }
-
-function withoutAbsent<Values extends Record<string, unknown>>(values: Values): Present<Values> {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined && value !== null),
-  ) as Present<Values>
 }

@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { decodeSignature } from '@/formats/chat-completions/signature'
-import { customArguments } from '@/formats/chat-completions/tool-arguments'
+import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
@@ -10,7 +10,7 @@ import type { WireMessage, WireToolCall } from './wire'
  * System and developer messages before the first other message are the system prompt; later ones are turns. Tool messages
  * in a row become one user turn. Throws a GatewayError `invalid_request` where a role lacks what it needs.
  */
-export function decodeMessages(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
+export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []
   const history = createCallHistory()
@@ -78,13 +78,12 @@ function decodeCall(call: WireToolCall, param: string, fallbackId: string): Tool
     return { type: 'tool-call', id, name: call.custom.name, argumentsText: customArguments(call.custom.input ?? '') }
   }
   if (!call.function) throw invalidRequest(`${param}.function is required`, `${param}.function`)
-  const given = call.function.arguments ?? ''
   const signature = decodeSignature(call.extra_content ?? undefined)
   return {
     type: 'tool-call',
     id,
     name: call.function.name,
-    argumentsText: typeof given === 'string' ? given : JSON.stringify(given),
+    argumentsText: decodeArguments(call.function.arguments),
     ...(signature && { signature }),
   }
 }

@@ -4,15 +4,14 @@ import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
 import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { DONE } from '@/formats/chat-completions/framing'
-import { formatDataUrl } from '@/formats/chat-completions/media'
-import { markSignature } from '@/formats/chat-completions/signature'
-import { NO_ARGUMENTS } from '@/formats/chat-completions/tool-arguments'
+import { encodeSignature } from '@/formats/chat-completions/signature'
+import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { encodeUsage } from '@/formats/chat-completions/usage'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
+import { encodeImage } from './encode-content'
 import { encodeError } from './encode-error'
-import { encodeImage } from './encode-response'
 
 /** A call's place among the calls of its choice; other blocks don't count. */
 type Call = { index: number; hasArguments: boolean }
@@ -72,9 +71,9 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
 
   function endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
     const call = callOfBlock.get(event.block)
-    const signature = markSignature(event.signature)
+    const signature = encodeSignature(event.signature)
     if (!call || (call.hasArguments && !signature.extra_content)) return []
-    const rest = call.hasArguments ? '' : NO_ARGUMENTS
+    const rest = call.hasArguments ? '' : encodeArguments('')
     return callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })
   }
 
@@ -96,7 +95,9 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
         case 'tool-call-end':
           return endCall(event)
         case 'image':
-          return delta(event.choice, { images: [encodeImage(formatDataUrl(event.mediaType, event.data))] })
+          return delta(event.choice, {
+            images: [encodeImage({ type: 'base64', mediaType: event.mediaType, data: event.data })],
+          })
         case 'finish': {
           const reason = encodeFinishReason(event.finish, callsOfChoice.has(event.choice))
           return [...roleChunk(event.choice), choiceChunk(event.choice, {}, reason)]

@@ -3,11 +3,11 @@ import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeSignature } from '@/formats/chat-completions/signature'
-import { customArguments, readArguments } from '@/formats/chat-completions/tool-arguments'
+import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { readAnswerParts } from './answer-parts'
+import { decodeContent } from './decode-content'
 
 /** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
@@ -25,7 +25,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
 
 function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {
   if (!isJsonObject(choice) || !isJsonObject(choice.message)) return []
-  const content: AnswerBlock[] = [...readAnswerParts(choice.message), ...decodeCalls(choice.message)]
+  const content: AnswerBlock[] = [...decodeContent(choice.message), ...decodeCalls(choice.message)]
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
   const word = textOf(choice.finish_reason) ?? ''
   const { index, logprobs } = choice
@@ -58,7 +58,7 @@ function decodeCall(call: JsonValue | undefined): ToolCallBlock[] {
       name: target.name,
       argumentsText: isJsonObject(call.custom)
         ? customArguments(textOf(call.custom.input) ?? '')
-        : readArguments(target.arguments),
+        : decodeArguments(target.arguments),
       ...(signature && { signature }),
     },
   ]

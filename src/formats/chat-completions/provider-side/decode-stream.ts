@@ -16,21 +16,21 @@ import type { StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import { decodeError } from './decode-error'
-import { type ChoiceReader, createChoiceReader } from './stream-choice'
+import { type BlockReader, createBlockReader } from './decode-stream-blocks'
 
 /** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
-  const choices = new Map<number, ChoiceReader>()
+  const choices = new Map<number, BlockReader>()
   let phase: 'open' | 'done' | 'failed' = 'open'
   let isStarted = false
   let nextBlock = 0
   let largestUsage = -1
   const takeBlock = (): number => nextBlock++
 
-  function readerOf(index: number): ChoiceReader {
+  function readerOf(index: number): BlockReader {
     const known = choices.get(index)
     if (known) return known
-    const reader = createChoiceReader(index, takeBlock)
+    const reader = createBlockReader(index, takeBlock)
     choices.set(index, reader)
     return reader
   }

@@ -4,11 +4,6 @@ import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
 import { audioFormat, filenameFor, formatDataUrl } from '@/formats/chat-completions/media'
 import type { JsonObject } from '@/lib/json'
 
-/** Parts of a user message. Throws a GatewayError `invalid_request` where a file can't be said in this format. */
-export function encodeParts(blocks: ContentBlock[]): JsonObject[] {
-  return blocks.flatMap(encodePart)
-}
-
 /** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
 export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {
   const texts = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
@@ -21,7 +16,8 @@ export function textPart(text: string): JsonObject {
   return { type: 'text', text }
 }
 
-function encodePart(block: ContentBlock): JsonObject[] {
+/** The parts of one block of a user turn. Throws a GatewayError `invalid_request` where it can't be said in this format. */
+export function encodeUserBlock(block: ContentBlock): JsonObject[] {
   switch (block.type) {
     case 'text':
     case 'refusal':

@@ -1,20 +1,18 @@
 /**
- * System prompt and turns of the hub as messages.
+ * Turns of the hub as messages.
  *
  * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
  * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
-
-import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import type { ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
-import { encodeSignature } from '@/formats/chat-completions/signature'
-import { NO_ARGUMENTS } from '@/formats/chat-completions/tool-arguments'
-import { isClientMark } from '@/formats/client-marks'
+import { ownSignature } from '@/formats/chat-completions/signature'
+import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { createToolIds } from '@/formats/chat-completions/tool-ids'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { encodeParts, partsAsContent, textPart } from './encode-content'
-import { encodeToolId } from './tool-ids'
+import { encodeUserBlock, partsAsContent, textPart } from './encode-content'
 
 type Encoding = {
   messages: JsonObject[]
@@ -27,36 +25,30 @@ type Encoding = {
 }
 
 /** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
-export function encodeMessages(
-  system: TextBlock[],
-  turns: Turn[],
-  traits: TargetTraits,
-): { messages: JsonObject[]; warnings: Warning[] } {
+export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
   const encoding: Encoding = {
     messages: [],
     carried: [],
     placed: new Set(),
     quirks: traits.quirks,
-    warnings: [],
+    warnings,
   }
-  const prompt = system.map((block) => block.text).filter((text) => text !== '' && !isClientMark(text))
-  if (prompt.length > 0) encoding.messages.push({ role: 'system', content: prompt.join('\n\n') })
   turns.forEach((turn, index) => {
     if (turn.role === 'assistant') encodeAssistant(encoding, turn, resultsAfter(turns, index))
-    else if (turn.role === 'system') encodeSystem(encoding, turn)
+    else if (turn.role === 'system') encodeSystemTurn(encoding, turn)
     else encodeUser(encoding, turn)
   })
   flushCarried(encoding)
   if (turns.at(-1)?.role === 'assistant') {
-    encoding.warnings.push({
+    warnings.push({
       feature: 'prefill',
       detail: 'the model may answer anew instead of continuing the last turn',
     })
   }
-  return { messages: encoding.messages, warnings: encoding.warnings }
+  return encoding.messages
 }
 
-function encodeSystem(encoding: Encoding, turn: Turn): void {
+function encodeSystemTurn(encoding: Encoding, turn: Turn): void {
   const text = joinTexts(turn.content, '\n\n')
   if (text === '') return
   if (encoding.quirks.has(QUIRKS.noMidSystem)) {
@@ -75,7 +67,7 @@ function encodeUser(encoding: Encoding, turn: Turn): void {
   }
   const isOnlyResults = rest.length === 0 && turn.content.length > 0
   if (isOnlyResults) return
-  const parts = [...encoding.carried, ...encodeParts(rest)]
+  const parts = [...encoding.carried, ...rest.flatMap(encodeUserBlock)]
   encoding.carried = []
   pushUser(encoding, parts, turn.name)
 }
@@ -93,8 +85,8 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
   const text = joinTexts(turn.content, '')
   const refusal = turn.content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
   const reasoning = turn.content.map((block) => (block.type === 'reasoning' ? block.text : '')).join('')
-  const occurrences = new Map<string, number>()
-  const wireIds = calls.map((call) => uniqueToolId(call.id, occurrences))
+  const newId = createToolIds()
+  const wireIds = calls.map((call) => newId(call.id))
   encoding.messages.push({
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
@@ -112,23 +104,16 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
   })
   const pictures = turn.content.filter((block) => block.type === 'image')
   if (pictures.length > 0) {
-    encoding.carried.push(textPart('Images from your last message:'), ...encodeParts(pictures))
+    encoding.carried.push(textPart('Images from your last message:'), ...pictures.flatMap(encodeUserBlock))
   }
-}
-
-/** Ids only have to be unique within a turn; a provider that repeats one there gets told apart by number. */
-function uniqueToolId(id: string, occurrences: Map<string, number>): string {
-  const count = (occurrences.get(id) ?? 0) + 1
-  occurrences.set(id, count)
-  return encodeToolId(count === 1 ? id : `${id}#${count}`)
 }
 
 function encodeCall(call: ToolCallBlock, id: string, quirks: ReadonlySet<string>): JsonObject {
   return {
     id,
     type: 'function',
-    function: { name: call.name, arguments: call.argumentsText.trim() === '' ? NO_ARGUMENTS : call.argumentsText },
-    ...(quirks.has(QUIRKS.googleExtraContent) && encodeSignature(call.signature)),
+    function: { name: call.name, arguments: encodeArguments(call.argumentsText) },
+    ...(quirks.has(QUIRKS.googleExtraContent) && ownSignature(call.signature)),
   }
 }
 
@@ -152,7 +137,7 @@ function encodeResult(
   if (media.length > 0) {
     texts.push(`[${media.length} attached file(s) follow in the next user message]`)
     const label = `Files returned by tool ${call.name} (${toolCallId}):`
-    encoding.carried.push(textPart(label), ...encodeParts(media))
+    encoding.carried.push(textPart(label), ...media.flatMap(encodeUserBlock))
   }
   const text = texts.join('\n')
   encoding.messages.push({
@@ -163,7 +148,7 @@ function encodeResult(
 }
 
 /** All tool results between the assistant turn at `index` and the next one. */
-function resultsAfter(turns: Turn[], index: number): ToolResultBlock[] {
+function resultsAfter(turns: readonly Turn[], index: number): ToolResultBlock[] {
   const results: ToolResultBlock[] = []
   for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
     for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)

@@ -2,8 +2,8 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
-import { CountTokensRequest, GenerateContentRequest } from '@/formats/generate-content/wire'
 import type { JsonObject } from '@/lib/json'
+import { CountTokensRequest, GenerateContentRequest } from './wire'
 
 /** Returns the body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
 export const checkRequest = checker(GenerateContentRequest)

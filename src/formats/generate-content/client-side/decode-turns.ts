@@ -4,14 +4,14 @@
  */
 import type { ContentBlock, ReasoningBlock, TextBlock, Turn } from '@/chat/request'
 import { textOfCode } from '@/formats/generate-content/code-text'
-import { decodeFileData, decodeInlineData } from '@/formats/generate-content/media'
 import { type DecodedSignature, decodeSignature } from '@/formats/generate-content/signature'
-import type { WireContent, WirePart } from '@/formats/generate-content/wire'
+import { decodeArguments } from '@/formats/generate-content/tool-arguments'
 import { type CallRegister, createCallRegister } from './call-register'
-import { decodeFunctionResponse } from './decode-tool-results'
+import { decodeFileData, decodeInlineData, decodeToolResult } from './decode-content'
+import type { WireContent, WirePart } from './wire'
 
 /** Turns without empty ones; a missing role is `user`, and so is the `function` of old clients. */
-export function decodeContents(contents: readonly WireContent[]): Turn[] {
+export function decodeTurns(contents: readonly WireContent[]): Turn[] {
   const turns: Turn[] = []
   const calls = createCallRegister()
   for (const content of contents) {
@@ -26,7 +26,7 @@ export function decodeContents(contents: readonly WireContent[]): Turn[] {
 }
 
 /** The texts of a system instruction; whatever else it holds has no place there. */
-export function decodeSystemInstruction(parts: readonly WirePart[] | undefined): TextBlock[] {
+export function decodeSystem(parts: readonly WirePart[] | undefined): TextBlock[] {
   return (parts ?? []).flatMap(({ text }) => (text ? [{ type: 'text' as const, text }] : []))
 }
 
@@ -37,12 +37,9 @@ function appendPart({ role, content }: Turn, part: WirePart, { calls, turn }: Pl
   if (part.functionCall) {
     const { name, args } = part.functionCall
     const id = calls.call(part.functionCall, turn, content.length)
-    const argumentsText = args === undefined ? '' : JSON.stringify(args)
-    content.push({ type: 'tool-call', id, name, argumentsText, ...signed(proof) })
+    content.push({ type: 'tool-call', id, name, argumentsText: decodeArguments(args), ...signed(proof) })
   } else if (part.functionResponse) {
-    content.push(
-      decodeFunctionResponse(part.functionResponse, calls.answer(part.functionResponse, turn, content.length)),
-    )
+    content.push(decodeToolResult(part.functionResponse, calls.answer(part.functionResponse, turn, content.length)))
   } else if (part.inlineData) content.push(decodeInlineData(part.inlineData))
   else if (part.fileData) content.push(decodeFileData(part.fileData))
   else if (part.thought) appendReasoning(content, part.text ?? '', proof)

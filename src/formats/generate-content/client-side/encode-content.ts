@@ -3,7 +3,7 @@ import type { Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { encodeRedacted, encodeSignature } from '@/formats/generate-content/signature'
-import { parseArguments } from '@/formats/generate-content/tool-arguments'
+import { encodeArguments } from '@/formats/generate-content/tool-arguments'
 import type { JsonObject } from '@/lib/json'
 
 /**
@@ -17,7 +17,7 @@ export function encodeBlock(block: AnswerBlock, { wantsReasoning }: AnswerContex
     case 'refusal':
       return [{ text: block.text }]
     case 'reasoning':
-      if (block.redacted) return [encodeRedactedPart(block.redacted)]
+      if (block.redacted) return [encodeRedactedThought(block.redacted)]
       if (!wantsReasoning && block.text !== '') return []
       return block.text === '' && !block.signature ? [] : [encodeThought(block.text, block.signature)]
     case 'tool-call':
@@ -35,13 +35,13 @@ export function encodeThought(text: string, signature?: Signature): JsonObject {
 }
 
 /** An encrypted reasoning block, which rides on a thought without text. */
-export function encodeRedactedPart(redacted: Signature): JsonObject {
+export function encodeRedactedThought(redacted: Signature): JsonObject {
   return { text: '', thought: true, thoughtSignature: encodeRedacted(redacted) }
 }
 
 /** A whole call with its id, by which the client's result finds it again. */
 export function encodeCall(id: string, name: string, argumentsText: string, signature?: Signature): JsonObject {
-  return { functionCall: { id, name, args: parseArguments(argumentsText) }, ...encodeProof(signature) }
+  return { functionCall: { id, name, args: encodeArguments(argumentsText) }, ...encodeProof(signature) }
 }
 
 /** An image the model made. */

@@ -14,7 +14,7 @@ import { encodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
-import { encodeCall, encodeImage, encodeProof, encodeRedactedPart, encodeThought } from './encode-content'
+import { encodeCall, encodeImage, encodeProof, encodeRedactedThought, encodeThought } from './encode-content'
 import { encodeError } from './encode-error'
 
 type OpenCall = { choice: number; id: string; name: string; argumentsText: string }
@@ -43,7 +43,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     const { choice, block } = event
     switch (event.type) {
       case 'reasoning-start':
-        return event.redacted ? [partFrame(choice, encodeRedactedPart(event.redacted))] : []
+        return event.redacted ? [partFrame(choice, encodeRedactedThought(event.redacted))] : []
       case 'reasoning-delta':
         if (event.text !== '') reasoningWithText.add(block)
         return context.wantsReasoning && event.text !== '' ? [partFrame(choice, encodeThought(event.text))] : []

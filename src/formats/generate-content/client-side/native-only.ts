@@ -1,7 +1,6 @@
 /** What of a request only a provider of this format can do; at any other, leaving it out would change the meaning. */
-
-import type { WireRequest } from '@/formats/generate-content/wire'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { WireRequest } from './wire'
 
 /** The fields at fault, each with what it is where the field alone does not say: `tools[1] (googleSearch)`. */
 export function listNativeOnly(request: WireRequest): string[] {

@@ -9,24 +9,24 @@ import { decodeUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { type CandidateDecoder, createCandidateDecoder } from './decode-candidate'
 import { decodeError } from './decode-error'
+import { type BlockReader, createBlockReader } from './decode-stream-blocks'
 
 /**
  * Creates the decoder of one stream. A candidate's finishReason (or the refusal of the whole prompt) is the terminator: there
  * is no other. `mintCallId` names the calls that the provider left without an id.
  */
 export function createStreamDecoder(mintCallId: () => string = randomCallId): StreamDecoder {
-  const candidates = new Map<number, CandidateDecoder>()
+  const candidates = new Map<number, BlockReader>()
   let blocks = 0
   let hasStarted = false
   let hasFailed = false
   let unsaid: Usage | undefined
 
-  function candidateAt(index: number): CandidateDecoder {
+  function candidateAt(index: number): BlockReader {
     let found = candidates.get(index)
     if (!found) {
-      found = createCandidateDecoder(index, { nextBlock: () => blocks++, mintCallId })
+      found = createBlockReader(index, { nextBlock: () => blocks++, mintCallId })
       candidates.set(index, found)
     }
     return found

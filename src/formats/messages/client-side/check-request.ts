@@ -2,20 +2,47 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
-import { isJsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { CountTokensRequest, MessagesRequest, type WireCountRequest, type WireRequest } from './wire'
+import { BLOCKS, type WireBlock, type WireBlockType, type WireTypedBlock } from './wire-blocks'
 
-/** Throws a GatewayError `invalid_request` unless `value` fits; `path` is where the value stands, '' for a whole body. */
-export type Validator = (value: unknown, path: string) => void
+/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+export function checkRequest(body: JsonObject): WireRequest {
+  check(MessagesRequest, body, '')
+  return body as unknown as WireRequest
+}
 
-/** Creates a validator that compiles its schema once, at its first use. */
-export function createValidator(schema: TSchema): Validator {
-  let compiled: TypeCheck<TSchema> | undefined
-  return (value, path) => {
-    compiled ??= TypeCompiler.Compile(schema)
-    if (compiled.Check(value)) return
-    const error = compiled.Errors(value).First()
-    throw error ? explain(error, path) : invalidRequest(`${path || 'the body'} is not valid`, path || undefined)
-  }
+/** The same for the body of count_tokens. */
+export function checkCountTokens(body: JsonObject): WireCountRequest {
+  check(CountTokensRequest, body, '')
+  return body as unknown as WireCountRequest
+}
+
+/** Whether the hub has a word for blocks of this type. */
+export function isKnownBlock(block: WireTypedBlock): block is WireBlock {
+  return Object.hasOwn(BLOCKS, block.type)
+}
+
+/** Returns a block as one of its `type`. Throws like {@link checkRequest}; `path` is where the block stands. */
+export function checkBlock<T extends WireBlockType>(type: T, block: WireTypedBlock, path: string): WireBlock<T> {
+  check(BLOCKS[type], block, path)
+  return block as unknown as WireBlock<T>
+}
+
+const compiled = new Map<TSchema, TypeCheck<TSchema>>()
+
+/** Each schema is compiled once, at its first use: most requests hold only a few types of blocks. */
+function compile(schema: TSchema): TypeCheck<TSchema> {
+  const checker = TypeCompiler.Compile(schema)
+  compiled.set(schema, checker)
+  return checker
+}
+
+function check(schema: TSchema, value: unknown, path: string): void {
+  const checker = compiled.get(schema) ?? compile(schema)
+  if (checker.Check(value)) return
+  const error = checker.Errors(value).First()
+  throw error ? explain(error, path) : invalidRequest(`${path || 'the body'} is not valid`, path || undefined)
 }
 
 function explain(error: ValueError, prefix: string): GatewayError {

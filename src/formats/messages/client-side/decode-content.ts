@@ -1,27 +1,14 @@
 /** Reads images, documents, search results and tool references: the blocks that carry material. */
 import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
-import { decodeCache } from '@/formats/messages/cache'
-import { BLOCKS, type WireBlock, type WireBlockType, type WireTypedBlock } from '@/formats/messages/wire-blocks'
-import { createValidator, type Validator } from './check-request'
+import { checkBlock, isKnownBlock } from './check-request'
+import { decodeCache } from './decode-cache'
+import type { WireBlock, WireTypedBlock } from './wire-blocks'
 
 type Material = TextBlock | ImageBlock | FileBlock
 type MaterialWire = WireBlock<'image' | 'document' | 'search_result' | 'tool_reference'>
 type DocumentSource = WireBlock<'document'>['source']
 
-const CHECKERS = new Map<string, Validator>(
-  Object.entries(BLOCKS).map(([type, schema]) => [type, createValidator(schema)] as const),
-)
 const MATERIAL: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'tool_reference'])
-
-/** Whether the hub has a word for blocks of this type. */
-export function isKnownBlock(block: WireTypedBlock): block is WireBlock {
-  return CHECKERS.has(block.type)
-}
-
-/** The validator of one type of block. */
-export function blockChecker(type: WireBlockType): Validator {
-  return CHECKERS.get(type) as Validator
-}
 
 /** Reads one checked block. One document can become several: images inside it follow its text. */
 export function decodeMedia(block: MaterialWire, path: string): Material[] {
@@ -56,7 +43,7 @@ function decodeResultBlock(block: WireTypedBlock, path: string): Material[] {
   if (!isKnownBlock(block) || !(MATERIAL.has(block.type) || block.type === 'text')) {
     return [{ type: 'text', text: JSON.stringify(block) }]
   }
-  blockChecker(block.type)(block, path)
+  checkBlock(block.type, block, path)
   if (block.type === 'text') return [{ type: 'text', text: block.text, cache: decodeCache(block.cache_control) }]
   return decodeMedia(block as MaterialWire, path)
 }

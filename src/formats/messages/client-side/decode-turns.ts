@@ -2,20 +2,13 @@
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
-import { decodeCache } from '@/formats/messages/cache'
-import { type Mark, readSignature } from '@/formats/messages/signature'
-import { formatArguments } from '@/formats/messages/tool-arguments'
-import type { WireCountRequest, WireMessage } from '@/formats/messages/wire'
-import type { WireBlock, WireTypedBlock } from '@/formats/messages/wire-blocks'
-import { blockChecker, decodeMedia, decodeResultContent, isKnownBlock } from './decode-content'
-
-type DecodedTurns = {
-  /** Messages of role system before the first other one. */
-  leadingSystem: TextBlock[]
-  turns: Turn[]
-  /** Blocks that only the format's own providers understand, as field and type. */
-  unknownBlocks: string[]
-}
+import { decodeSignature, type Mark } from '@/formats/messages/signature'
+import { decodeArguments } from '@/formats/messages/tool-arguments'
+import { checkBlock, isKnownBlock } from './check-request'
+import { decodeCache } from './decode-cache'
+import { decodeMedia, decodeResultContent } from './decode-content'
+import type { WireCountRequest, WireMessage } from './wire'
+import type { WireBlock } from './wire-blocks'
 
 /** Who alone may say blocks of a type. */
 const SPEAKERS: { [T in WireBlock['type']]?: 'user' | 'assistant' } = {
@@ -30,28 +23,32 @@ export function decodeSystem(system: WireCountRequest['system']): TextBlock[] {
   return decodeTexts(system ?? [], 'system').filter((block) => !isClientMark(block.text))
 }
 
-/** Reads `messages`. Throws `invalid_request` that names the block at fault. */
-export function decodeTurns(messages: readonly WireMessage[]): DecodedTurns {
-  const decoded: DecodedTurns = { leadingSystem: [], turns: [], unknownBlocks: [] }
+/**
+ * Messages of role system before the first other one are part of the system prompt; later ones are turns. Blocks that only
+ * this format's own providers understand are left out. Throws a GatewayError `invalid_request` that names the block at fault.
+ */
+export function decodeTurns(messages: readonly WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
+  const system: TextBlock[] = []
+  const turns: Turn[] = []
   const names = new Map<string, string>()
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}].content`
     if (message.role !== 'system') {
-      decoded.turns.push(decodeTurn(message.role, message.content, path, names, decoded.unknownBlocks))
+      turns.push(decodeTurn(message.role, message.content, path, names))
       continue
     }
     const content = decodeTexts(message.content, path)
-    if (decoded.turns.length === 0) decoded.leadingSystem.push(...content)
-    else decoded.turns.push({ role: 'system', content })
+    if (turns.length === 0) system.push(...content)
+    else turns.push({ role: 'system', content })
   }
-  return decoded
+  return { system, turns }
 }
 
 function decodeTexts(content: WireMessage['content'], path: string): TextBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
   return content.map((block, index) => {
     if (block.type !== 'text') throw invalidRequest(`${path}[${index}] must be a text block`, `${path}[${index}]`)
-    return decodeText(checked<'text'>(block, `${path}[${index}]`))
+    return decodeText(checkBlock('text', block, `${path}[${index}]`))
   })
 }
 
@@ -59,33 +56,24 @@ function decodeText(block: WireBlock<'text'>): TextBlock {
   return { type: 'text', text: block.text, cache: decodeCache(block.cache_control) }
 }
 
-function checked<T extends WireBlock['type']>(block: WireTypedBlock, path: string): WireBlock<T> {
-  blockChecker(block.type as T)(block, path)
-  return block as unknown as WireBlock<T>
-}
-
 function decodeTurn(
   role: 'user' | 'assistant',
   content: WireMessage['content'],
   path: string,
   names: Map<string, string>,
-  unknownBlocks: string[],
 ): Turn {
   if (typeof content === 'string') return { role, content: content === '' ? [] : [{ type: 'text', text: content }] }
   const blocks: ContentBlock[] = []
   let callMark: Mark | undefined
   for (const [index, block] of content.entries()) {
     const at = `${path}[${index}]`
-    if (!isKnownBlock(block)) {
-      unknownBlocks.push(`${at} (${block.type})`)
-      continue
-    }
+    if (!isKnownBlock(block)) continue
     const speaker = SPEAKERS[block.type]
     if (speaker !== undefined && speaker !== role) {
       throw invalidRequest(`${at} of type ${block.type} must be in a message of role ${speaker}`, at)
     }
-    blockChecker(block.type)(block, at)
-    const mark: Mark | undefined = block.type === 'thinking' ? readSignature(block.signature) : undefined
+    checkBlock(block.type, block, at)
+    const mark: Mark | undefined = block.type === 'thinking' ? decodeSignature(block.signature) : undefined
     if (block.type === 'tool_use') {
       names.set(block.id, block.name)
       blocks.push(decodeToolUse(block, callMark))
@@ -102,7 +90,7 @@ function decodeToolUse(block: WireBlock<'tool_use'>, mark: Mark | undefined): To
     type: 'tool-call',
     id: block.id,
     name: block.name,
-    argumentsText: formatArguments(block.input as never),
+    argumentsText: decodeArguments(block.input as never),
     signature: mark?.signature,
     cache: decodeCache(block.cache_control),
   }
@@ -127,7 +115,7 @@ function decodeBlock(
     case 'text':
       return [decodeText(block)]
     case 'redacted_thinking': {
-      const { signature } = readSignature(block.data)
+      const { signature } = decodeSignature(block.data)
       return signature ? [{ type: 'reasoning', text: '', redacted: signature }] : []
     }
     case 'tool_result':

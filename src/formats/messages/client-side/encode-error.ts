@@ -30,7 +30,7 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
   const { retryAfterSeconds, headers } = error.options
   return {
     status: error.kind === 'overloaded' ? OVERLOADED_STATUS : error.status,
-    body: errorBody(error, requestId),
+    body: encodeBody(error, requestId),
     headers: {
       ...headers,
       'request-id': requestId,
@@ -40,8 +40,7 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
   }
 }
 
-/** The body of an error answer, which is also the data of an error event. */
-export function errorBody(error: GatewayError, requestId: string): JsonObject {
+function encodeBody(error: GatewayError, requestId: string): JsonObject {
   const { code, param, details } = error.options
   const facts: JsonObject = {
     ...(code !== undefined && { error_code: code }),

@@ -1,12 +1,11 @@
 /** Writes an answer of the hub as a message. */
-import type { AnswerBlock, ChatResponse } from '@/chat/response'
+import type { ChatResponse } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
-import { type Emitted, encodeFinish, type StopFields } from '@/formats/messages/finish-reason'
-import { parseArguments } from '@/formats/messages/tool-arguments'
+import { type Emitted, encodeFinishReason, type StopFields } from '@/formats/messages/finish-reason'
 import { createToolIds } from '@/formats/messages/tool-ids'
 import { encodeUsage, estimatedUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
-import { encodeReasoningBlock, markerBlock } from './encode-reasoning'
+import { encodeBlock } from './encode-content'
 
 /** What ids of ours begin with, e.g. `req_`; this format's say `msg_`. */
 const PREFIX = /^[a-z]+_/
@@ -21,7 +20,7 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
     emitted.hasRefusal ||= block.type === 'refusal'
     return encodeBlock(block, newId, context)
   })
-  const stop = encodeFinish(choice?.finish ?? { kind: 'stop' }, emitted)
+  const stop = encodeFinishReason(choice?.finish ?? { kind: 'stop' }, emitted)
   return encodeMessage(
     context,
     content,
@@ -49,32 +48,4 @@ export function encodeMessage(
     container: null,
     usage,
   }
-}
-
-function encodeBlock(block: AnswerBlock, newId: (id: string) => string, context: AnswerContext): JsonObject[] {
-  switch (block.type) {
-    case 'text': {
-      const texts = block.text === '' ? [] : [{ type: 'text', text: block.text }]
-      return context.wantsReasoning ? [...texts, ...markerBlock(block.signature, 'text')] : texts
-    }
-    case 'refusal':
-      return block.text === '' ? [] : [{ type: 'text', text: block.text }]
-    case 'reasoning':
-      return encodeReasoningBlock(block, context.wantsReasoning)
-    case 'tool-call': {
-      const input = parseArguments(block.argumentsText)
-      return [
-        ...markerBlock(block.signature, 'call'),
-        { type: 'tool_use', id: newId(block.id), name: block.name, input },
-      ]
-    }
-    case 'image':
-    case 'audio':
-      return [{ type: 'text', text: omittedMedia(block.type) }]
-  }
-}
-
-/** The format has no media in answers. The bytes would be unreadable as text, and costly when the client sends them back. */
-export function omittedMedia(type: 'image' | 'audio'): string {
-  return `[${type} omitted: this API carries only text]`
 }

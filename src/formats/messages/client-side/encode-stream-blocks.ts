@@ -11,13 +11,12 @@ import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import type { AnswerContext } from '@/formats/format'
 import type { Emitted } from '@/formats/messages/finish-reason'
-import { markSignature } from '@/formats/messages/signature'
-import { legalizeArguments } from '@/formats/messages/tool-arguments'
+import { encodeSignature } from '@/formats/messages/signature'
+import { legaliseArguments } from '@/formats/messages/tool-arguments'
 import { createToolIds } from '@/formats/messages/tool-ids'
 import { assertNever } from '@/lib/assert'
 import type { Frame } from '@/lib/sse'
-import { encodeReasoningBlock, markerBlock, redactedBlock } from './encode-reasoning'
-import { omittedMedia } from './encode-response'
+import { encodeMarker, encodeRedacted, encodeThought, omittedMedia } from './encode-content'
 import { createFrameWriter } from './encode-stream-frames'
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
@@ -96,7 +95,7 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   }
 
   function startReasoning(block: number, redacted: Signature | undefined): void {
-    if (redacted) enqueueWhole(() => frames.whole(redactedBlock(redacted)))
+    if (redacted) enqueueWhole(() => frames.whole(encodeRedacted(redacted)))
     else open(block, 'thinking')
   }
 
@@ -134,11 +133,11 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   /** Its block gave way and was written without it. */
   function lateSignature(segment: Segment, signature: Signature): Frame[] {
     if (segment.kind === 'text') return textMarker(signature)
-    return encodeReasoningBlock({ text: '', signature }, true).flatMap(frames.whole)
+    return encodeThought({ text: '', signature }, true).flatMap(frames.whole)
   }
 
   function textMarker(signature: Signature | undefined): Frame[] {
-    return context.wantsReasoning ? markerBlock(signature, 'text').flatMap(frames.whole) : []
+    return context.wantsReasoning ? encodeMarker(signature, 'text').flatMap(frames.whole) : []
   }
 
   /** Writes what can be written: the current segment, and the next one once that has ended. */
@@ -190,7 +189,7 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
     const out: Frame[] = []
     if (thinking !== '') out.push(...openOnce(segment), frames.delta({ type: 'thinking_delta', thinking }))
     if (!segment.isEnded || !(segment.isOpen || segment.signature)) return out
-    const signature = markSignature(segment.signature, 'reasoning')
+    const signature = encodeSignature(segment.signature, 'reasoning')
     return [...out, ...openOnce(segment), frames.delta({ type: 'signature_delta', signature }), frames.stop()]
   }
 
@@ -198,20 +197,20 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   function writeUnwantedThinking(segment: Segment): Frame[] {
     if (!segment.isEnded) return []
     const block = { text: takeParts(segment), ...(segment.signature && { signature: segment.signature }) }
-    return encodeReasoningBlock(block, false).flatMap(frames.whole)
+    return encodeThought(block, false).flatMap(frames.whole)
   }
 
   function writeTool(segment: Segment): Frame[] {
     const isWhole = segment.isEnded && !segment.isOpen
     if (!segment.isOpen && !isWhole && segment.parts.length < 2) return []
-    const out: Frame[] = isWhole ? markerBlock(segment.signature, 'call').flatMap(frames.whole) : []
+    const out: Frame[] = isWhole ? encodeMarker(segment.signature, 'call').flatMap(frames.whole) : []
     if (!segment.isOpen) {
       segment.isOpen = true
       written.hasToolCalls = true
       out.push(frames.start({ type: 'tool_use', id: newId(segment.id), name: segment.name, input: {} }))
     }
     const fragments = takeParts(segment)
-    const text = isWhole && fragments !== '' ? legalizeArguments(fragments) : fragments
+    const text = isWhole && fragments !== '' ? legaliseArguments(fragments) : fragments
     if (text !== '') out.push(frames.delta({ type: 'input_json_delta', partial_json: text }))
     return segment.isEnded ? [...out, frames.stop()] : out
   }

@@ -9,11 +9,11 @@ import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
-import { encodeFinish } from '@/formats/messages/finish-reason'
+import { encodeFinishReason } from '@/formats/messages/finish-reason'
 import { encodeUsage, estimatedUsage } from '@/formats/messages/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
-import { errorBody } from './encode-error'
+import { encodeError } from './encode-error'
 import { encodeMessage } from './encode-response'
 import { createBlockWriter } from './encode-stream-blocks'
 
@@ -57,7 +57,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     if (isClosed) return []
     const before = [...start(), ...blocks.end()]
     isClosed = true
-    const stop = encodeFinish(reason, blocks.emitted())
+    const stop = encodeFinishReason(reason, blocks.emitted())
     return [
       ...before,
       toFrame({ type: 'message_delta', delta: { ...stop, stop_details: null }, usage: encodeUsage(usage) }),
@@ -68,7 +68,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   function fail(error: GatewayError, requestId: string): Frame[] {
     if (isClosed) return []
     isClosed = true
-    return [toFrame(errorBody(error, requestId))]
+    return [toFrame(encodeError(error, requestId).body)]
   }
 
   return { push, end, fail }

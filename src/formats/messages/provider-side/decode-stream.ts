@@ -5,7 +5,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
-import { decodeFinish } from '@/formats/messages/finish-reason'
+import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
@@ -85,7 +85,7 @@ export function createStreamDecoder(): StreamDecoder {
     if (isFinished || typeof delta.stop_reason !== 'string') return []
     isFinished = true
     const ends = blocks.stopAll()
-    const reason = decodeFinish(delta.stop_reason, delta.stop_sequence, blocks.hasToolCalls())
+    const reason = decodeFinishReason(delta.stop_reason, delta.stop_sequence, blocks.hasToolCalls())
     return [...ends, { type: 'finish', choice: 0, finish: reason }]
   }
 
@@ -94,7 +94,11 @@ export function createStreamDecoder(): StreamDecoder {
     isDone = true
     const events = blocks.stopAll()
     if (!isFinished) {
-      events.push({ type: 'finish', choice: 0, finish: decodeFinish(undefined, undefined, blocks.hasToolCalls()) })
+      events.push({
+        type: 'finish',
+        choice: 0,
+        finish: decodeFinishReason(undefined, undefined, blocks.hasToolCalls()),
+      })
     }
     return [...events, { type: 'end' }]
   }

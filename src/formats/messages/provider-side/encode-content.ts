@@ -10,8 +10,9 @@ import type {
   Warning,
 } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { encodeCache } from '@/formats/messages/cache'
+import { QUIRKS } from '@/formats/messages/quirks'
 import type { JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
 
 export type ContentContext = { traits: TargetTraits; warnings: Warning[] }
 
@@ -91,7 +92,7 @@ function imageSource(source: MediaSource, context: ContentContext): JsonObject {
   const resolved = resolveSource(source)
   switch (resolved.type) {
     case 'base64': {
-      const mediaType = normalizeMediaType(resolved.mediaType)
+      const mediaType = normaliseMediaType(resolved.mediaType)
       if (!IMAGE_TYPES.has(mediaType)) {
         throw invalidRequest('an image must be JPEG, PNG, GIF or WebP for this model', 'messages')
       }
@@ -129,7 +130,7 @@ function documentSource(source: FileBlock['source'], context: ContentContext): J
     case 'file-id':
       return fileIdSource(source)
     case 'base64': {
-      const mediaType = normalizeMediaType(source.mediaType)
+      const mediaType = normaliseMediaType(source.mediaType)
       if (mediaType === PDF) return { type: 'base64', media_type: PDF, data: source.data }
       if (mediaType.startsWith('text/') || TEXT_APPLICATIONS.test(mediaType)) {
         const text = Buffer.from(source.data, 'base64').toString('utf8')
@@ -159,14 +160,14 @@ function percentToBase64(payload: string): string {
 }
 
 /** `Image/JPG; charset=x` as `image/jpeg`. */
-function normalizeMediaType(mediaType: string): string {
+function normaliseMediaType(mediaType: string): string {
   const bare = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
   return bare === 'image/jpg' ? 'image/jpeg' : bare
 }
 
 /** The gateway fetches nothing that a request names: the address goes on where the provider takes one. */
 function urlSource(url: string, { traits }: ContentContext): JsonObject {
-  if (traits.quirks.has('no-url-sources')) {
+  if (traits.quirks.has(QUIRKS.noUrlSources)) {
     throw invalidRequest('this model takes no addresses of images or files: send the bytes instead', 'messages')
   }
   if (!/^https?:\/\//i.test(url))

@@ -1,10 +1,11 @@
 /** How hard to think, from the hub's effort or budget to the thinking configuration that the target model takes. */
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
+import { LIMITS } from '@/formats/messages/limits'
+import { QUIRKS } from '@/formats/messages/quirks'
 import type { JsonObject } from '@/lib/json'
 
-/** The least budget (tokens) that the API accepts. */
-const MIN_BUDGET = 1024
+const MIN_BUDGET = LIMITS.thinkingBudget.minimum
 /** How much of the output limit an effort may take at most, so that room for the answer is left. */
 const MAX_SHARE_OF_EFFORT = 0.8
 const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
@@ -23,8 +24,7 @@ type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 export type ThinkingObstacles = { any?: string; budget?: string }
 
 /**
- * Quirks: `no-thinking` the model can't think; `adaptive-thinking` it takes an effort and decides by itself, and otherwise a
- * budget. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
+ * Reads the quirks `noThinking` and `adaptiveThinking`. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
  * continues the assistant's turn, in a tool loop that began without signed thinking, and under too small an output limit.
  */
 export function encodeReasoning(
@@ -36,12 +36,12 @@ export function encodeReasoning(
 ): EncodedReasoning {
   if (!reasoning) return {}
   const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0
-  if (traits.quirks.has('no-thinking')) {
+  if (traits.quirks.has(QUIRKS.noThinking)) {
     if (!isOff) warnings.push({ feature: 'reasoning', detail: 'the model has no thinking' })
     return {}
   }
   if (isOff) return { thinking: { type: 'disabled' } }
-  if (traits.quirks.has('adaptive-thinking')) return encodeAdaptive(reasoning, obstacles.any, warnings)
+  if (traits.quirks.has(QUIRKS.adaptiveThinking)) return encodeAdaptive(reasoning, obstacles.any, warnings)
   const budget = budgetFor(reasoning, maxTokens)
   const tooSmall = budget < MIN_BUDGET ? `the output limit leaves less than ${MIN_BUDGET} tokens` : undefined
   const obstacle = obstacles.any ?? obstacles.budget ?? tooSmall

@@ -1,21 +1,16 @@
-/**
- * Writes a request of the hub as a messages request. Quirks read here and in the files it uses: `mid-system`, `no-prefill`,
- * `no-sampling`, `temperature-or-top-p`, `no-thinking`, `adaptive-thinking`, `no-output-format`, `no-strict-tools`,
- * `no-url-sources`.
- */
+/** Writes a request of the hub as a messages request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
-import { encodeCache, limitBreakpoints } from '@/formats/messages/cache'
-import { encodeTools } from '@/formats/messages/tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { encodeCache, limitBreakpoints } from './encode-cache'
+import { encodeOutput } from './encode-output'
 import { encodeReasoning, type ThinkingObstacles } from './encode-reasoning'
-import { encodeTurns } from './encode-turns'
-import type { Message } from './mid-system'
-import { encodeOutput } from './output-shape'
-import { encodeSampling } from './sampling'
+import { encodeSampling } from './encode-sampling'
+import { encodeTools } from './encode-tools'
+import { encodeTurns, type Message } from './encode-turns'
 
-/** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
+/** Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
   const warnings: Warning[] = []

@@ -4,13 +4,15 @@
  */
 import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
-import { encodeCache } from '@/formats/messages/cache'
-import { parseArguments } from '@/formats/messages/tool-arguments'
+import { QUIRKS } from '@/formats/messages/quirks'
+import { encodeArguments } from '@/formats/messages/tool-arguments'
 import { createToolIds } from '@/formats/messages/tool-ids'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
 import { type ContentContext, encodeAssistantBlock, encodeToolResult, encodeUserBlock } from './encode-content'
-import { foldSystemMessages, type Message } from './mid-system'
+
+export type Message = { role: 'user' | 'assistant' | 'system'; content: JsonObject[] }
 
 /** For each call's own id the ids it was given in this message, in order, and how many of them have a result. */
 type OpenCalls = Map<string, { ids: string[]; answered: number }>
@@ -19,7 +21,7 @@ const OPENING = '(The conversation begins with the assistant.)'
 const CONTINUE = 'Continue.'
 const NO_RESULT = 'No result was given for this tool call.'
 
-/** Quirks: `mid-system` system messages may stand inside the conversation; `no-prefill` the last message must be the user's. */
+/** Reads the quirks `midSystem` and `noPrefill`. */
 export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): Message[] {
   const context: ContentContext = { traits, warnings }
   const newId = createToolIds()
@@ -38,7 +40,7 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
     append(messages, { role: 'assistant', content: encodeAssistantTurn(turn, newId, open, context) })
   }
   answerOpenCalls(messages, open, warnings)
-  const placed = placeSystemMessages(messages, traits.quirks.has('mid-system'))
+  const placed = placeSystemMessages(messages, traits.quirks.has(QUIRKS.midSystem))
   closeEnds(placed, traits, warnings)
   return placed
 }
@@ -69,7 +71,7 @@ function encodeAssistantTurn(
     const same = open.get(block.id)
     if (same) same.ids.push(id)
     else open.set(block.id, { ids: [id], answered: 0 })
-    const input = parseArguments(block.argumentsText)
+    const input = encodeArguments(block.argumentsText)
     content.push({ type: 'tool_use', id, name: block.name, input, ...encodeCache(block.cache) })
   }
   // A message of thinking alone is refused, and says nothing to the model either.
@@ -120,6 +122,23 @@ function placeSystemMessages(messages: readonly Message[], isSupported: boolean)
   return placed
 }
 
+/**
+ * Returns the messages with every system message made one of the user, except, where `isSupported`, those that stand where
+ * the API accepts them: right after a user message, and last or right before an assistant one. Neighbours differ in role.
+ */
+function foldSystemMessages(messages: readonly Message[], isSupported: boolean): Message[] {
+  return messages.map((message, index) => {
+    if (message.role !== 'system') return message
+    const next = messages[index + 1]
+    const isAccepted = messages[index - 1]?.role === 'user' && (!next || next.role === 'assistant')
+    return isSupported && isAccepted ? message : { role: 'user', content: message.content.map(wrap) }
+  })
+}
+
+function wrap(block: JsonObject): JsonObject {
+  return block.type === 'text' ? { ...block, text: `<system>${block.text}</system>` } : block
+}
+
 function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[]): void {
   if (messages[0]?.role !== 'user') {
     warnings.push({ feature: 'messages', detail: 'a first user message was put in' })
@@ -128,7 +147,7 @@ function closeEnds(messages: Message[], traits: TargetTraits, warnings: Warning[
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return
   trimPrefill(last)
-  if (traits.quirks.has('no-prefill')) {
+  if (traits.quirks.has(QUIRKS.noPrefill)) {
     warnings.push({ feature: 'messages', detail: 'the model continues no assistant message: it was asked to continue' })
     messages.push({ role: 'user', content: [{ type: 'text', text: CONTINUE }] })
   }

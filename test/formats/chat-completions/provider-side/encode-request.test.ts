@@ -23,6 +23,18 @@ const TOOLS = [
 ]
 const wireTool = (name: string) => ({ type: 'function', function: { name } })
 
+test('the system prompt is one message, without the accounting line of a client', () => {
+  const texts = ['x-anthropic-billing-header: cc_version=2.1', 'You are A.', 'Be kind.']
+  const request = requestWith({
+    system: texts.map((text) => ({ type: 'text', text })),
+    turns: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+  })
+  expect(encodeRequest(request, traitsWith()).body.messages).toEqual([
+    { role: 'system', content: 'You are A.\n\nBe kind.' },
+    { role: 'user', content: 'hi' },
+  ])
+})
+
 describe('fields', () => {
   test('that say nothing are not sent', () => {
     expect(encode({})).toEqual({})

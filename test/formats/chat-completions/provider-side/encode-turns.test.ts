@@ -1,18 +1,21 @@
 /** Turns of the other formats as messages: the places where this format is stricter or poorer than the hub. */
+
 import { describe, expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
-import type { ContentBlock, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
-import { encodeMessages } from '@/formats/chat-completions/provider-side/encode-turns'
-import { encodeToolId } from '@/formats/chat-completions/provider-side/tool-ids'
+import type { ContentBlock, TextBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import { encodeTurns } from '@/formats/chat-completions/provider-side/encode-turns'
+import { createToolIds } from '@/formats/chat-completions/tool-ids'
 import type { JsonObject } from '@/lib/json'
 
-function encode(turns: Turn[], quirks: string[] = [], system: TextBlock[] = []): JsonObject[] {
-  return encodeMessages(system, turns, traitsWith(...quirks)).messages
+function encode(turns: Turn[], quirks: string[] = []): JsonObject[] {
+  return encodeTurns(turns, traitsWith(...quirks), [])
 }
 
 function features(turns: Turn[]): string[] {
-  return encodeMessages([], turns, traitsWith()).warnings.map(({ feature }) => feature)
+  const warnings: Warning[] = []
+  encodeTurns(turns, traitsWith(), warnings)
+  return warnings.map(({ feature }) => feature)
 }
 
 const text = (content: string): TextBlock => ({ type: 'text', text: content })
@@ -37,15 +40,7 @@ const wireCall = (id: string, name = 'one', argumentsText = '{}') => ({
   function: { name, arguments: argumentsText },
 })
 
-describe('the system prompt', () => {
-  test('is one message, without the accounting line of a client', () => {
-    const system = [text('x-anthropic-billing-header: cc_version=2.1'), text('You are A.'), text('Be kind.')]
-    expect(encode([user(text('hi'))], [], system)).toEqual([
-      { role: 'system', content: 'You are A.\n\nBe kind.' },
-      { role: 'user', content: 'hi' },
-    ])
-  })
-
+describe('an instruction', () => {
   const middle: Turn[] = [
     user(text('hi')),
     { role: 'system', content: [text('Be brief.')] },
@@ -53,11 +48,11 @@ describe('the system prompt', () => {
     user(text('go')),
   ]
 
-  test('in the middle stays in its place', () => {
+  test('in the middle of a conversation stays in its place', () => {
     expect(encode(middle).map(({ role }) => role)).toEqual(['user', 'system', 'assistant', 'user'])
   })
 
-  test('in the middle becomes part of the user message where the service wants that', () => {
+  test('in the middle of a conversation becomes part of the user message where the service wants that', () => {
     expect(encode(middle, ['no-mid-system', 'string-content'])).toEqual([
       { role: 'user', content: 'hi\n\n<system>\nBe brief.\n</system>' },
       { role: 'assistant', content: 'ok' },
@@ -183,13 +178,13 @@ describe('tool results', () => {
   test('have ids that every service takes, the same for a call and its result', () => {
     const long = `toolu_${'x'.repeat(900)}`
     const ids = [long, `${long}y`, 'call|weird id', '', 'ä', 'fine_id-1']
-    const encoded = ids.map(encodeToolId)
+    const encoded = ids.map(createToolIds())
     for (const id of encoded) expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/)
     expect(new Set(encoded).size).toBe(ids.length)
     expect(encoded.at(-1)).toBe('fine_id-1')
     const [message, answer] = encode([assistant(call(long)), user(result(long))])
-    expect(message?.tool_calls).toMatchObject([{ id: encodeToolId(long) }])
-    expect(answer?.tool_call_id).toBe(encodeToolId(long))
+    expect(message?.tool_calls).toMatchObject([{ id: encoded[0] }])
+    expect(answer?.tool_call_id).toBe(encoded[0] ?? '')
   })
 })
 

@@ -1,6 +1,6 @@
-/** The lists and counts that only this format's endpoints answer with. */
+/** Models and tiers as this format lists them. */
 import { expect, test } from 'bun:test'
-import { encodeCountTokens, generateContent } from '@/formats/generate-content/index'
+import { generateContent } from '@/formats/generate-content/index'
 
 const { encodeModel } = generateContent.modelListing
 
@@ -18,8 +18,4 @@ test('a model and a tier', () => {
   const tier = { id: 'auto-smart', name: 'Auto Smart', contextLength: 128_000 }
   expect(encodeModel(tier)).toMatchObject({ name: 'models/auto-smart', inputTokenLimit: 128_000 })
   expect(encodeModel(tier)).not.toHaveProperty('outputTokenLimit')
-})
-
-test('a count', () => {
-  expect(encodeCountTokens(42)).toEqual({ totalTokens: 42 })
 })

@@ -228,3 +228,16 @@ describe('media', () => {
     expect(contentsOf(turnOf('generate-content'))).toMatchObject([{ parts: [{ fileData: { fileUri: 'files/1' } }] }])
   })
 })
+
+describe('what the format lacks', () => {
+  test('what the format cannot say is a warning', () => {
+    const request = chatRequest({ parallelToolCalls: false, userId: 'u', serviceTier: 'priority', cacheKey: 'k' })
+    const { body, warnings } = generateContent.encodeRequest(request, traits())
+    expect(warnings.map((warning) => warning.feature)).toEqual(['parallelToolCalls', 'userId', 'serviceTier'])
+    expect(Object.keys(body)).toEqual(['contents'])
+  })
+
+  test('what only another format’s provider can do is refused', () => {
+    expect(refusalOf(() => encode({ nativeOnly: ['tools[0] (web_search)'] }))).toMatchObject({ param: 'tools[0]' })
+  })
+})

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'bun:test'
 import { complaint, readFixture, wireBody } from '@test/formats/messages/support'
 import { GatewayError } from '@/chat/error'
-import { decodeCountRequest } from '@/formats/messages/client-side/decode-request'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'
 
@@ -280,18 +279,5 @@ describe('output', () => {
     expect(decode({ output_config: { format: { type: 'json_schema', schema } } }).output).toEqual(expected)
     expect(decode({ output_format: { type: 'json_schema', schema } }).output).toEqual(expected)
     expect(decode({ output_format: null, output_config: { format: null } }).output).toEqual({ type: 'text' })
-  })
-})
-
-describe('counting tokens', () => {
-  test('needs no max_tokens', () => {
-    const request = decodeCountRequest({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools: [] })
-    expect(request.maxOutputTokens).toBeUndefined()
-    expect(request.turns).toHaveLength(1)
-    expect(decodeCountRequest(wireBody()).turns).toHaveLength(1)
-  })
-
-  test('has the same limits', () => {
-    expect(complaint(() => decodeCountRequest({ model: 'm', messages: [] })).param).toBe('messages')
   })
 })

@@ -1,0 +1,26 @@
+/** Pieces of an answer as this format's clients read them: shared by complete and streamed answers. */
+import type { MediaSource, ToolCallBlock } from '@/chat/request'
+import { formatDataUrl } from '@/formats/chat-completions/media'
+import { encodeSignature } from '@/formats/chat-completions/signature'
+import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
+import type { JsonObject } from '@/lib/json'
+
+/** An image the model made. */
+export function encodeImage(source: MediaSource): JsonObject {
+  return { type: 'image_url', image_url: { url: urlOf(source) } }
+}
+
+/** A whole call with its id, by which the client's result finds it again. */
+export function encodeCall(call: ToolCallBlock): JsonObject {
+  return {
+    id: call.id,
+    type: 'function',
+    function: { name: call.name, arguments: encodeArguments(call.argumentsText) },
+    ...encodeSignature(call.signature),
+  }
+}
+
+function urlOf(source: MediaSource): string {
+  if (source.type === 'base64') return formatDataUrl(source.mediaType, source.data)
+  return source.type === 'url' ? source.url : source.id
+}

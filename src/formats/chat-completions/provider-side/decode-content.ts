@@ -1,0 +1,50 @@
+/** What stands in a message or a delta of an answer, in every spelling that providers were seen to use. */
+import type { AnswerBlock } from '@/chat/response'
+import { parseDataUrl } from '@/formats/chat-completions/media'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+
+export type DecodedPart = Exclude<AnswerBlock, { type: 'tool-call' | 'audio' }>
+
+/** Reasoning, text, refusal and images of one message or delta, in that order; parts of an array keep their own. */
+export function decodeContent(message: JsonObject): DecodedPart[] {
+  const parts: DecodedPart[] = []
+  pushText(parts, 'reasoning', firstText(message.reasoning_content, message.reasoning))
+  if (Array.isArray(message.content)) for (const part of message.content) parts.push(...decodePart(part))
+  else pushText(parts, 'text', message.content)
+  pushText(parts, 'refusal', message.refusal)
+  if (Array.isArray(message.images)) for (const image of message.images) parts.push(...decodePart(image))
+  if (parts.length === 0 && isJsonObject(message.audio)) pushText(parts, 'text', message.audio.transcript)
+  return parts
+}
+
+/** Mistral's reasoning models answer in parts of `thinking` and `text`; image models in `image_url` parts. */
+function decodePart(part: JsonValue | undefined): DecodedPart[] {
+  const parts: DecodedPart[] = []
+  if (typeof part === 'string') pushText(parts, 'text', part)
+  if (!isJsonObject(part)) return parts
+  if (part.type === 'thinking') pushText(parts, 'reasoning', decodeThinking(part.thinking))
+  else if (part.type === 'refusal') pushText(parts, 'refusal', part.refusal)
+  else if (part.type === 'image_url') {
+    const url = isJsonObject(part.image_url) ? part.image_url.url : part.image_url
+    if (typeof url === 'string') parts.push({ type: 'image', source: decodeImage(url) })
+  } else pushText(parts, 'text', part.text)
+  return parts
+}
+
+function decodeThinking(thinking: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(thinking)) return thinking
+  return thinking.map((part) => (isJsonObject(part) ? (textOf(part.text) ?? '') : '')).join('')
+}
+
+function decodeImage(url: string): Extract<DecodedPart, { type: 'image' }>['source'] {
+  const bytes = parseDataUrl(url)
+  return bytes ? { type: 'base64', ...bytes } : { type: 'url', url }
+}
+
+function pushText(parts: DecodedPart[], type: 'text' | 'reasoning' | 'refusal', text: JsonValue | undefined): void {
+  if (typeof text === 'string' && text !== '') parts.push({ type, text })
+}
+
+function firstText(...candidates: (JsonValue | undefined)[]): JsonValue | undefined {
+  return candidates.find((candidate) => typeof candidate === 'string' && candidate !== '')
+}

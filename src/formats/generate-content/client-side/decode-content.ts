@@ -1,0 +1,58 @@
+/** Parts of a request that hold material, as blocks of the hub: bytes, addresses and the results of functions. */
+import type { AudioBlock, FileBlock, ImageBlock, MediaSource, ToolResultBlock } from '@/chat/request'
+import { guessMediaType } from '@/formats/generate-content/media'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import type { AnsweredCall } from './call-register'
+import type { WireFileData, WireFunctionResponse, WireInlineData } from './wire'
+
+/** The addresses a provider of this format keeps files under; they mean nothing to any other provider. */
+const OWN_FILE = /^https?:\/\/[^/]+\/v1(?:beta)?\/files\/[^/]+$/
+
+/** Bytes as the block their media type makes them. */
+export function decodeInlineData({ mimeType, data }: WireInlineData): ImageBlock | AudioBlock | FileBlock {
+  const kind = mimeType.split('/')[0]?.toLowerCase()
+  if (kind === 'audio') return { type: 'audio', mediaType: mimeType, data }
+  const source = { type: 'base64', mediaType: mimeType, data } as const
+  return kind === 'image' ? { type: 'image', source } : { type: 'file', source }
+}
+
+/** An address as a block: one that any provider could fetch, or a file that only a provider of this format knows. */
+export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock | FileBlock {
+  const isAddress = /^https?:\/\//i.test(fileUri) && !OWN_FILE.test(fileUri)
+  const source: MediaSource = isAddress
+    ? { type: 'url', url: fileUri, ...(mimeType !== undefined && { mediaType: mimeType }) }
+    : { type: 'file-id', id: fileUri, format: 'generate-content' }
+  const isImage = (mimeType ?? guessMediaType(fileUri))?.toLowerCase().startsWith('image/') ?? false
+  return isImage ? { type: 'image', source } : { type: 'file', source }
+}
+
+/** The result with its object as `json` and what it says as text: the value alone where it has the format's own wrapper. */
+export function decodeToolResult({ response, parts }: WireFunctionResponse, call: AnsweredCall): ToolResultBlock {
+  const json = response ?? {}
+  const isError = isWrappedAs(json, 'error')
+  const text = textOf(json)
+  // Even an empty value is content: only where there is none is the object itself what the result says.
+  const content: ToolResultBlock['content'] = Object.keys(json).length === 0 ? [] : [{ type: 'text', text }]
+  for (const { inlineData, fileData } of parts ?? []) {
+    const media = inlineData ? decodeInlineData(inlineData) : fileData ? decodeFileData(fileData) : undefined
+    if (media && media.type !== 'audio') content.push(media)
+  }
+  return { type: 'tool-result', ...call, content, json, isError }
+}
+
+/** Providers read `output` and `error` (libraries also write `result`) as the value itself where they stand alone. */
+function textOf(response: JsonObject): string {
+  for (const key of ['output', 'result', 'error']) {
+    if (isWrappedAs(response, key)) return asText(response[key])
+  }
+  return Object.keys(response).length === 0 ? '' : JSON.stringify(response)
+}
+
+function isWrappedAs(response: JsonObject, key: string): boolean {
+  const keys = Object.keys(response)
+  return keys.length === 1 && keys[0] === key
+}
+
+function asText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null)
+}

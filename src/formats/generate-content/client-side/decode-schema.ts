@@ -1,0 +1,79 @@
+/** Reads the OpenAPI subset that this format calls a schema as the JSON Schema that the hub speaks. */
+import { camelCase } from '@/formats/generate-content/normalise'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/**
+ * JSON Schema of an OpenAPI-subset schema: upper-case types become lower-case, `nullable` a `null` type, numbers that the
+ * wire writes as text become numbers. Names of properties are the caller's own and stay; unknown keys are kept.
+ */
+export function decodeSchema(schema: JsonObject): JsonObject {
+  const converted = new Map<string, JsonValue>()
+  let isNullable = false
+  for (const [spelled, value] of Object.entries(schema)) {
+    if (value === undefined || value === null) continue
+    const key = camelCase(spelled)
+    if (key === 'nullable') isNullable = value === true
+    else if (key === 'format' && value === 'enum') continue
+    else if (key === 'example') converted.set('examples', [value])
+    else if (key !== 'propertyOrdering') setConverted(converted, key, value)
+  }
+  const result = Object.fromEntries(converted)
+  return isNullable ? withNull(result) : result
+}
+
+const COUNT_KEYS: ReadonlySet<string> = new Set([
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+])
+
+function setConverted(converted: Map<string, JsonValue>, key: string, value: JsonValue): void {
+  const change = convertValue(key, value)
+  if (change !== undefined) converted.set(key, change)
+}
+
+function convertValue(key: string, value: JsonValue): JsonValue | undefined {
+  switch (key) {
+    case 'type':
+      return convertType(value)
+    case 'items':
+    case 'additionalProperties':
+      return convertSchema(value)
+    case 'anyOf':
+    case 'oneOf':
+    case 'allOf':
+    case 'prefixItems':
+      return Array.isArray(value) ? value.map(convertSchema) : value
+    case 'properties':
+    case '$defs':
+    case 'definitions':
+      return isJsonObject(value) ? mapValues(value, convertSchema) : value
+    default:
+      return COUNT_KEYS.has(key) && typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  }
+}
+
+function convertType(type: JsonValue): JsonValue | undefined {
+  if (Array.isArray(type)) return type.map((item) => (typeof item === 'string' ? item.toLowerCase() : item))
+  if (typeof type !== 'string') return type
+  return type === 'TYPE_UNSPECIFIED' ? undefined : type.toLowerCase()
+}
+
+function convertSchema(value: JsonValue): JsonValue {
+  return isJsonObject(value) ? decodeSchema(value) : value
+}
+
+function mapValues(object: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value ?? {})]))
+}
+
+function withNull(schema: JsonObject): JsonObject {
+  if (typeof schema.type === 'string') {
+    const allowed = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}
+    return { ...schema, type: [schema.type, 'null'], ...allowed }
+  }
+  return Array.isArray(schema.anyOf) ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] } : schema
+}

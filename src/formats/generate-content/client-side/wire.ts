@@ -1,0 +1,137 @@
+/**
+ * The generate-content request as a schema, which both checks requests (after their spelling was normalised) and documents
+ * them. Known fields are typed, unknown ones allowed and kept.
+ */
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { LIMITS } from '@/formats/generate-content/limits'
+import type { JsonObject, JsonValue } from '@/lib/json'
+
+/** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
+const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
+const AnyValue = Type.Unsafe<JsonValue>(Type.Unknown())
+const NonEmptyString = Type.String({ minLength: 1 })
+
+const InlineData = object({ mimeType: NonEmptyString, data: Type.String({ description: 'base64' }) })
+const FileData = object({ fileUri: NonEmptyString, mimeType: optional(Type.String()) })
+
+const FunctionCall = object({
+  id: optional(Type.String()),
+  name: NonEmptyString,
+  args: optional(AnyObject),
+})
+
+const FunctionResponse = object({
+  id: optional(Type.String()),
+  name: optional(Type.String()),
+  response: optional(AnyObject),
+  parts: optional(Type.Array(object({ inlineData: optional(InlineData), fileData: optional(FileData) }), LIMITS.parts)),
+})
+
+const Part = object({
+  text: optional(Type.String()),
+  thought: optional(Type.Boolean({ description: 'true marks the model’s reasoning' })),
+  thoughtSignature: optional(Type.String({ description: 'base64; send it back unchanged' })),
+  inlineData: optional(InlineData),
+  fileData: optional(FileData),
+  functionCall: optional(FunctionCall),
+  functionResponse: optional(FunctionResponse),
+  executableCode: optional(object({ language: optional(Type.String()), code: optional(Type.String()) })),
+  codeExecutionResult: optional(object({ outcome: optional(Type.String()), output: optional(Type.String()) })),
+})
+
+const Content = object({
+  role: optional(Type.Union([Type.Literal('user'), Type.Literal('model'), Type.Literal('function')])),
+  parts: optional(Type.Array(Part, LIMITS.parts)),
+})
+
+const ThinkingConfig = object({
+  includeThoughts: optional(Type.Boolean()),
+  thinkingBudget: optional(Type.Integer({ ...LIMITS.thinkingBudget, description: '0 off, -1 dynamic' })),
+  thinkingLevel: optional(
+    Type.String({ description: 'MINIMAL, LOW, MEDIUM or HIGH; not together with thinkingBudget' }),
+  ),
+})
+
+export const GenerationConfig = object({
+  temperature: optional(Type.Number({ ...LIMITS.temperature, default: 1 })),
+  topP: optional(Type.Number(LIMITS.topP)),
+  topK: optional(Type.Integer(LIMITS.topK)),
+  candidateCount: optional(Type.Integer({ ...LIMITS.candidates, default: 1 })),
+  maxOutputTokens: optional(Type.Integer(LIMITS.outputTokens)),
+  stopSequences: optional(Type.Array(Type.String(), LIMITS.stopSequences)),
+  presencePenalty: optional(Type.Number(LIMITS.penalty)),
+  frequencyPenalty: optional(Type.Number(LIMITS.penalty)),
+  seed: optional(Type.Integer(LIMITS.seed)),
+  responseLogprobs: optional(Type.Boolean()),
+  logprobs: optional(Type.Integer(LIMITS.topLogprobs)),
+  responseMimeType: optional(Type.String({ description: 'text/plain or application/json' })),
+  responseSchema: optional(AnyObject),
+  responseJsonSchema: optional(AnyValue),
+  thinkingConfig: optional(ThinkingConfig),
+})
+
+const FunctionDeclaration = object({
+  name: NonEmptyString,
+  description: optional(Type.String()),
+  parameters: optional(AnyObject),
+  parametersJsonSchema: optional(AnyObject),
+})
+
+const Tool = object({
+  functionDeclarations: optional(Type.Array(FunctionDeclaration, LIMITS.functionDeclarations)),
+})
+
+const ToolConfig = object({
+  functionCallingConfig: optional(
+    object({
+      mode: optional(Type.String({ description: 'AUTO, ANY, NONE or VALIDATED' })),
+      allowedFunctionNames: optional(Type.Array(Type.String(), LIMITS.functionDeclarations)),
+    }),
+  ),
+})
+
+/** The body of `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
+export const GenerateContentRequest = object({
+  contents: Type.Array(Content, LIMITS.contents),
+  systemInstruction: optional(object({ parts: optional(Type.Array(Part, LIMITS.parts)) })),
+  generationConfig: optional(GenerationConfig),
+  tools: optional(Type.Array(Tool, LIMITS.tools)),
+  toolConfig: optional(ToolConfig),
+  safetySettings: optional(Type.Array(AnyObject)),
+  cachedContent: optional(Type.String()),
+  labels: optional(AnyObject),
+  serviceTier: optional(Type.String()),
+  store: optional(Type.Boolean()),
+  continuationToken: optional(Type.String()),
+  fallback: optional(
+    Type.Array(Type.String(LIMITS.modelChars), {
+      ...LIMITS.fallback,
+      description: 'Models to try in order when the first fails; an extension of this service',
+    }),
+  ),
+})
+
+/** The body of `POST /v1beta/models/{model}:countTokens`: one of the two fields. */
+export const CountTokensRequest = object({
+  contents: optional(Type.Array(Content, LIMITS.contents)),
+  generateContentRequest: optional(GenerateContentRequest),
+})
+
+export type WireRequest = Static<typeof GenerateContentRequest>
+export type WireContent = Static<typeof Content>
+export type WirePart = Static<typeof Part>
+export type WireFunctionResponse = Static<typeof FunctionResponse>
+export type WireInlineData = Static<typeof InlineData>
+export type WireFileData = Static<typeof FileData>
+export type WireTool = Static<typeof Tool>
+export type WireToolConfig = Static<typeof ToolConfig>
+export type WireGenerationConfig = Static<typeof GenerationConfig>
+export type WireThinkingConfig = Static<typeof ThinkingConfig>
+
+function object<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: true })
+}
+
+function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(schema)
+}

@@ -1,0 +1,147 @@
+/** Blocks of the hub as parts; everything a provider of this format would refuse is settled here. */
+import { invalidRequest } from '@/chat/error'
+import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, ToolResultBlock, Warning } from '@/chat/request'
+import { guessMediaType } from '@/formats/generate-content/media'
+import { QUIRKS } from '@/formats/generate-content/quirks'
+import { ownSignature } from '@/formats/generate-content/signature'
+import { encodeArguments } from '@/formats/generate-content/tool-arguments'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+
+/** What the blocks of one request share. */
+export type ContentContext = {
+  quirks: ReadonlySet<string>
+  warnings: Warning[]
+  names: ReadonlyMap<string, string>
+  withIds: boolean
+}
+
+/** The parts of one block of a user content. */
+export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
+  switch (block.type) {
+    case 'text':
+    case 'refusal':
+      return block.text === '' ? [] : [{ text: block.text }]
+    case 'image':
+    case 'audio':
+      return [encodeMedia(block, context.quirks)]
+    case 'file':
+      return [...(block.context ? [{ text: block.context }] : []), encodeMedia(block, context.quirks)]
+    case 'tool-result':
+      return [encodeOrphan(block, context)]
+    default:
+      return []
+  }
+}
+
+/** A result of no call stays readable; as a functionResponse it would make the provider refuse the request. */
+function encodeOrphan(result: ToolResultBlock, { names, warnings }: ContentContext): JsonObject {
+  warnings.push({ feature: 'tool-result', detail: `no call ${result.callId} precedes it; sent as text` })
+  const name = result.name ?? names.get(result.callId) ?? 'a function'
+  return { text: `Result of ${name}: ${textOfResult(result)}` }
+}
+
+/** The parts of one block of a model content. Only reasoning that this format's providers signed may go back. */
+export function encodeAssistantBlock(block: ContentBlock, { quirks, withIds }: ContentContext): JsonObject[] {
+  switch (block.type) {
+    case 'text': {
+      const thoughtSignature = ownSignature(block.signature)
+      if (block.text === '' && thoughtSignature === undefined) return []
+      return [{ text: block.text, ...(thoughtSignature !== undefined && { thoughtSignature }) }]
+    }
+    case 'refusal':
+      return block.text === '' ? [] : [{ text: block.text }]
+    case 'reasoning': {
+      // Thoughts without this format's own proof are another model's: they help nobody and may be refused.
+      const thoughtSignature = ownSignature(block.signature)
+      return thoughtSignature === undefined ? [] : [{ text: block.text, thought: true, thoughtSignature }]
+    }
+    case 'tool-call': {
+      const thoughtSignature = ownSignature(block.signature)
+      const functionCall = {
+        ...(withIds && { id: block.id }),
+        name: block.name,
+        args: encodeArguments(block.argumentsText),
+      }
+      return [{ functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) }]
+    }
+    case 'image':
+    case 'audio':
+    case 'file':
+      return [encodeMedia(block, quirks)]
+    case 'tool-result':
+      return []
+  }
+}
+
+/** A result as a part, and its media where they cannot be inside. Reads the quirk `functionResponseParts`. */
+export function encodeToolResult(
+  result: ToolResultBlock,
+  name: string,
+  withId: boolean,
+  quirks: ReadonlySet<string>,
+): { part: JsonObject; beside: JsonObject[] } {
+  const media = result.content.filter((block) => block.type !== 'text').map((block) => encodeMedia(block, quirks))
+  const isInside = quirks.has(QUIRKS.functionResponseParts)
+  const functionResponse = {
+    ...(withId && { id: result.callId }),
+    name,
+    response: encodeResponse(result),
+    ...(isInside && media.length > 0 && { parts: media }),
+  }
+  return { part: { functionResponse }, beside: isInside ? [] : media }
+}
+
+/** The answer to a call whose result the history lost: a provider refuses calls and results that differ in number. */
+export function missingResult(callId: string, name: string, withId: boolean): JsonObject {
+  return {
+    functionResponse: { ...(withId && { id: callId }), name, response: { error: 'The call was not answered.' } },
+  }
+}
+
+/** What a result says, in one text. */
+function textOfResult(result: ToolResultBlock): string {
+  return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+}
+
+function encodeResponse(result: ToolResultBlock): JsonObject {
+  if (result.json) return result.json
+  const text = textOfResult(result)
+  if (result.isError) return { error: text }
+  const value = text.startsWith('{') ? parseJson(text) : undefined
+  return isJsonObject(value) ? value : { output: text || placeholderFor(result) }
+}
+
+/** A result that is all media says so, or the model would take it for an empty one. */
+function placeholderFor(result: ToolResultBlock): string {
+  const media = result.content.find((block) => block.type !== 'text')
+  return media ? `[${media.type}]` : ''
+}
+
+/**
+ * The part of a block that holds media. Throws a GatewayError `invalid_request` for an address that the provider can't fetch
+ * (the gateway never does) and for another format's file id.
+ */
+function encodeMedia(block: ImageBlock | AudioBlock | FileBlock, quirks: ReadonlySet<string>): JsonObject {
+  if (block.type === 'audio') return { inlineData: { mimeType: block.mediaType, data: block.data } }
+  const { source } = block
+  switch (source.type) {
+    case 'base64':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+    case 'text':
+      return { inlineData: { mimeType: 'text/plain', data: Buffer.from(source.text, 'utf8').toString('base64') } }
+    case 'url': {
+      if (!quirks.has(QUIRKS.fileUri)) throw invalidRequest(UNFETCHABLE)
+      const mimeType = source.mediaType ?? guessMediaType(source.url)
+      return { fileData: { fileUri: source.url, ...(mimeType !== undefined && { mimeType }) } }
+    }
+    case 'file-id':
+      if (source.format !== 'generate-content') throw invalidRequest(FOREIGN_FILE)
+      return { fileData: { fileUri: source.id } }
+  }
+}
+
+const UNFETCHABLE =
+  'the provider of this model does not fetch addresses: send the bytes of images and files (base64) instead of a URL'
+
+const FOREIGN_FILE =
+  'the provider of this model does not know this file id: send the bytes of the file (base64) instead'

@@ -1,0 +1,60 @@
+/** Tools and the choice between them from the hub, as this format has them. */
+
+import type { Tool, ToolChoice } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { QUIRKS } from '@/formats/generate-content/quirks'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { encodeSchema } from './encode-schema'
+
+/** `tools` for a provider; undefined where there are none. Reads the quirk `openApiSchema`. */
+export function encodeTools(tools: readonly Tool[], traits: TargetTraits): JsonValue[] | undefined {
+  if (tools.length === 0) return undefined
+  return [
+    { functionDeclarations: tools.map((tool) => encodeDeclaration(tool, traits.quirks.has(QUIRKS.openApiSchema))) },
+  ]
+}
+
+/** toolConfig for a provider; undefined where the choice is the default. */
+export function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefined {
+  if (!choice) return undefined
+  switch (choice.type) {
+    case 'auto':
+      return choice.names ? functionCalling('VALIDATED', choice.names) : functionCalling('AUTO')
+    case 'required':
+      return functionCalling('ANY', choice.names)
+    case 'none':
+      return functionCalling('NONE')
+    case 'tool':
+      return functionCalling('ANY', [choice.name])
+  }
+}
+
+function encodeDeclaration({ name, description, parameters }: Tool, isOpenApiOnly: boolean): JsonObject {
+  const declaration: JsonObject = { name, ...(description !== undefined && { description }) }
+  if (!parameters || takesNoArguments(parameters)) return declaration
+  if (!isOpenApiOnly) return { ...declaration, parametersJsonSchema: parameters }
+  const schema = encodeSchema(parameters)
+  return schema.properties === undefined ? declaration : { ...declaration, parameters: schema }
+}
+
+/** What an object schema without properties may say and still describe only `{}`. */
+const EMPTY_SCHEMA_KEYS: ReadonlySet<string> = new Set([
+  '$schema',
+  'type',
+  'properties',
+  'required',
+  'title',
+  'description',
+])
+
+/** Providers refuse an object schema with no properties; a function without parameters is how this format says it. */
+function takesNoArguments(schema: JsonObject): boolean {
+  if (Object.keys(schema.properties ?? {}).length > 0) return false
+  return Object.entries(schema).every(
+    ([key, value]) => EMPTY_SCHEMA_KEYS.has(key) || (key === 'additionalProperties' && value === false),
+  )
+}
+
+function functionCalling(mode: string, allowedFunctionNames?: string[]): JsonObject {
+  return { functionCallingConfig: { mode, ...(allowedFunctionNames && { allowedFunctionNames }) } }
+}

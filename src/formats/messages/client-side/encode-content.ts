@@ -1,0 +1,62 @@
+/** Pieces of an answer as blocks, for clients of this format: shared by complete and streamed answers. */
+import type { ReasoningBlock, Signature } from '@/chat/request'
+import type { AnswerBlock } from '@/chat/response'
+import type { AnswerContext } from '@/formats/format'
+import { encodeSignature, type Signed } from '@/formats/messages/signature'
+import { encodeArguments } from '@/formats/messages/tool-arguments'
+import type { JsonObject } from '@/lib/json'
+
+/** The blocks of one block of the hub; `newId` hands out ids that this format accepts. */
+export function encodeBlock(block: AnswerBlock, newId: (id: string) => string, context: AnswerContext): JsonObject[] {
+  switch (block.type) {
+    case 'text': {
+      const texts = block.text === '' ? [] : [{ type: 'text', text: block.text }]
+      return context.wantsReasoning ? [...texts, ...encodeMarker(block.signature, 'text')] : texts
+    }
+    case 'refusal':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }]
+    case 'reasoning':
+      return encodeThought(block, context.wantsReasoning)
+    case 'tool-call': {
+      const input = encodeArguments(block.argumentsText)
+      return [
+        ...encodeMarker(block.signature, 'call'),
+        { type: 'tool_use', id: newId(block.id), name: block.name, input },
+      ]
+    }
+    case 'image':
+    case 'audio':
+      return [{ type: 'text', text: omittedMedia(block.type) }]
+  }
+}
+
+/** The format has no media in answers. The bytes would be unreadable as text, and costly when the client sends them back. */
+export function omittedMedia(type: 'image' | 'audio'): string {
+  return `[${type} omitted: this API carries only text]`
+}
+
+/**
+ * The caller who did not ask for reasoning gets none: many clients read the first block as the text. Except that a block
+ * which this format's provider signed is kept whole, because the provider demands it back byte for byte, and another
+ * provider's signature is kept without the text.
+ */
+export function encodeThought(block: Omit<ReasoningBlock, 'type'>, isWanted: boolean): JsonObject[] {
+  if (block.redacted) return [encodeRedacted(block.redacted)]
+  if (!isWanted && !block.signature) return []
+  if (block.text === '' && !block.signature) return []
+  const isShown = isWanted || block.signature?.format === 'messages'
+  return [
+    { type: 'thinking', thinking: isShown ? block.text : '', signature: encodeSignature(block.signature, 'reasoning') },
+  ]
+}
+
+/** Thinking in its encrypted form, marked where another format encrypted it. */
+export function encodeRedacted(redacted: Signature): JsonObject {
+  return { type: 'redacted_thinking', data: encodeSignature(redacted, 'reasoning') }
+}
+
+/** An empty thinking block that carries another provider's signature of a neighbouring block. */
+export function encodeMarker(signature: Signature | undefined, signs: Signed): JsonObject[] {
+  if (!signature || signature.format === 'messages') return []
+  return [{ type: 'thinking', thinking: '', signature: encodeSignature(signature, signs) }]
+}

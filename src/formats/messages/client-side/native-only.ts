@@ -1,0 +1,30 @@
+/** What in a request only a provider of this format can carry, so that no other format's encoder leaves it out unnoticed. */
+import type { JsonObject } from '@/lib/json'
+import { isKnownBlock } from './check-request'
+import { isBuiltIn } from './decode-tools'
+import type { WireCountRequest } from './wire'
+
+/** Fields that send the work, or the caller's data, somewhere only this format's own providers can, unless they are idle. */
+const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo'] as const
+const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
+
+/** Each as the field and what it is, e.g. `tools[1] (web_search_20250305)`. */
+export function listNativeOnly(request: WireCountRequest, body: JsonObject): string[] {
+  const found: string[] = []
+  request.tools?.forEach((tool, index) => {
+    if (isBuiltIn(tool)) found.push(`tools[${index}] (${tool.type})`)
+  })
+  request.messages.forEach(({ role, content }, message) => {
+    if (role === 'system' || typeof content === 'string') return
+    content.forEach((block, index) => {
+      if (!isKnownBlock(block)) found.push(`messages[${message}].content[${index}] (${block.type})`)
+    })
+  })
+  for (const field of NATIVE_FIELDS) if (!isIdle(body[field])) found.push(field)
+  if (body.max_tokens === 0) found.push('max_tokens 0 (warms the cache)')
+  return found
+}
+
+function isIdle(value: unknown): boolean {
+  return IDLE_VALUES.includes(value) || (Array.isArray(value) && value.length === 0)
+}

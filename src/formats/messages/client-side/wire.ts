@@ -1,0 +1,142 @@
+/** The messages request as schemas, which both check a body and document it; unknown fields are allowed and kept. */
+import { type Static, Type } from '@sinclair/typebox'
+import { LIMITS } from '@/formats/messages/limits'
+import { AnyBlock, CacheControl, ToolName } from './wire-blocks'
+
+const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
+  description: 'a string or an array of content blocks, each with a type',
+})
+
+const Message = Type.Object(
+  {
+    role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')], {
+      description: 'Who speaks. `system` in the middle of a conversation gives further instructions.',
+    }),
+    content: Content,
+  },
+  { description: 'One turn of the conversation.' },
+)
+
+const CustomTool = Type.Object(
+  {
+    name: ToolName,
+    description: Type.Optional(Type.String()),
+    input_schema: Type.Object({}, { description: 'a JSON Schema of type object' }),
+    strict: Type.Optional(Type.Boolean()),
+    cache_control: CacheControl,
+    type: Type.Optional(Type.Union([Type.Literal('custom'), Type.Null()])),
+  },
+  { description: 'A function that the caller runs.' },
+)
+
+const ProviderTool = Type.Object(
+  { type: Type.String({ minLength: 1 }), name: Type.Optional(Type.String()) },
+  {
+    description:
+      "A tool the provider knows by its type, e.g. `web_search_20250305`; only for the format's own providers.",
+  },
+)
+
+const ToolChoice = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('auto'), disable_parallel_tool_use: Type.Optional(Type.Boolean()) }),
+    Type.Object({ type: Type.Literal('any'), disable_parallel_tool_use: Type.Optional(Type.Boolean()) }),
+    Type.Object({
+      type: Type.Literal('tool'),
+      name: ToolName,
+      disable_parallel_tool_use: Type.Optional(Type.Boolean()),
+    }),
+    Type.Object({ type: Type.Literal('none') }),
+  ],
+  { description: 'an object of type auto, any, none, or tool with a name' },
+)
+
+const Thinking = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal('enabled'),
+      budget_tokens: Type.Integer(LIMITS.thinkingBudget),
+      display: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    }),
+    Type.Object({
+      type: Type.Literal('adaptive'),
+      display: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    }),
+    Type.Object({ type: Type.Literal('between_tools') }),
+    Type.Object({ type: Type.Literal('disabled') }),
+  ],
+  {
+    description: `an object of type adaptive, between_tools, disabled, or enabled with budget_tokens from ${LIMITS.thinkingBudget.minimum} to ${LIMITS.thinkingBudget.maximum}`,
+  },
+)
+
+const JsonSchemaFormat = Type.Object({ type: Type.Literal('json_schema'), schema: Type.Object({}) })
+
+const OutputConfig = Type.Object(
+  {
+    effort: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'one of low, medium, high, xhigh, max' }),
+    ),
+    format: Type.Optional(
+      Type.Union([JsonSchemaFormat, Type.Null()], { description: 'an object of type json_schema with a schema' }),
+    ),
+  },
+  { description: 'How much effort to spend and what form the answer must have.' },
+)
+
+const CommonFields = {
+  model: Type.String({ ...LIMITS.modelChars, description: 'A model id or an `auto-*` tier.' }),
+  messages: Type.Array(Message, LIMITS.messages),
+  system: Type.Optional(
+    Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
+      description: 'a string or an array of text blocks',
+    }),
+  ),
+  tools: Type.Optional(
+    Type.Array(
+      Type.Union([CustomTool, ProviderTool], { description: 'a tool with a name and an input_schema' }),
+      LIMITS.tools,
+    ),
+  ),
+  tool_choice: Type.Optional(ToolChoice),
+  thinking: Type.Optional(Thinking),
+  output_config: Type.Optional(OutputConfig),
+  cache_control: CacheControl,
+  fallback: Type.Optional(
+    Type.Array(Type.String(LIMITS.modelChars), {
+      ...LIMITS.fallback,
+      description: 'Models to try in order when the first fails.',
+    }),
+  ),
+}
+
+/** The body of `POST /v1/messages`. */
+export const MessagesRequest = Type.Object({
+  ...CommonFields,
+  max_tokens: Type.Integer({
+    ...LIMITS.outputTokens,
+    description: 'Maximum output tokens; 0 only warms the prompt cache.',
+  }),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  temperature: Type.Optional(Type.Number(LIMITS.temperature)),
+  top_p: Type.Optional(Type.Number(LIMITS.topP)),
+  top_k: Type.Optional(Type.Integer(LIMITS.topK)),
+  stop_sequences: Type.Optional(Type.Array(Type.String(LIMITS.stopChars), LIMITS.stopSequences)),
+  metadata: Type.Optional(
+    Type.Object({ user_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'a string' })) }),
+  ),
+  service_tier: Type.Optional(
+    Type.Union([Type.Literal('auto'), Type.Literal('standard_only')], { description: 'auto or standard_only' }),
+  ),
+  speed: Type.Optional(
+    Type.Union([Type.Literal('standard'), Type.Literal('fast'), Type.Null()], { description: 'standard or fast' }),
+  ),
+})
+
+/** The body of `POST /v1/messages/count_tokens`: a request less what only matters for the answer. */
+export const CountTokensRequest = Type.Object(CommonFields)
+
+export type WireRequest = Static<typeof MessagesRequest>
+export type WireCountRequest = Static<typeof CountTokensRequest>
+export type WireMessage = Static<typeof Message>
+export type WireTool = Static<typeof CustomTool>

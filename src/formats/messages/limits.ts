@@ -1,0 +1,21 @@
+/** The numbers a messages request may not exceed; the schema, its messages and the docs all read them here. */
+
+/** Where the service states no bound, it is one of sanity. */
+export const LIMITS = {
+  messages: { minItems: 1, maxItems: 100_000 },
+  /** Per message. */
+  blocks: { maxItems: 10_000 },
+  tools: { maxItems: 10_000 },
+  toolNameChars: { minLength: 1, maxLength: 256 },
+  fallback: { maxItems: 10 },
+  modelChars: { minLength: 1, maxLength: 256 },
+  temperature: { minimum: 0, maximum: 1 },
+  topP: { minimum: 0, maximum: 1 },
+  topK: { minimum: 0, maximum: 1_000_000 },
+  /** Tokens; 0 only warms the cache. The service leaves the maximum open: the model's own limit rules below this. */
+  outputTokens: { minimum: 0, maximum: 1_000_000 },
+  stopSequences: { maxItems: 1000 },
+  stopChars: { minLength: 1, maxLength: 10_000 },
+  /** Tokens; the least is what the API accepts. */
+  thinkingBudget: { minimum: 1024, maximum: 1_000_000 },
+} as const

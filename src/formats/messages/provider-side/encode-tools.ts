@@ -1,0 +1,59 @@
+/** Tools and the choice between them from the hub, as this format has them. */
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest, Tool, Warning } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { QUIRKS } from '@/formats/messages/quirks'
+import type { JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
+
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
+
+type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean }
+
+/**
+ * Writes tools and the choice. A choice among some names becomes a shorter list of tools, since the format can't say it.
+ * Throws `invalid_request` where a tool must be called and there is none, or where a name can't be said in this format.
+ */
+export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {
+  const choice = request.toolChoice
+  const names = choice && 'names' in choice ? choice.names : undefined
+  const offered = names ? request.tools.filter((tool) => names.includes(tool.name)) : request.tools
+  const isForced = choice?.type === 'required' || choice?.type === 'tool'
+  if (offered.length === 0) {
+    if (isForced) throw invalidRequest('tool_choice demands a tool call, but no such tool is given', 'tool_choice')
+    return { tools: [], toolChoice: undefined, isForced: false }
+  }
+  if (choice?.type === 'tool' && !offered.some((tool) => tool.name === choice.name)) {
+    throw invalidRequest('tool_choice names a tool that is not in tools', 'tool_choice')
+  }
+  if (names)
+    warnings.push({ feature: 'tool_choice', detail: 'the choice among some tools became a shorter list of tools' })
+  return { tools: offered.map((tool) => encodeTool(tool, traits)), toolChoice: encodeToolChoice(request), isForced }
+}
+
+function encodeTool(tool: Tool, traits: TargetTraits): JsonObject {
+  if (!TOOL_NAME.test(tool.name)) {
+    throw invalidRequest('a tool name must be 1 to 128 letters, digits, _ or - for this model', 'tools')
+  }
+  return {
+    name: tool.name,
+    ...(tool.description !== undefined && { description: tool.description }),
+    input_schema: { properties: {}, ...tool.parameters, type: 'object' },
+    ...(tool.strict === true && !traits.quirks.has(QUIRKS.noStrictTools) && { strict: true }),
+    ...encodeCache(tool.cache),
+  }
+}
+
+function encodeToolChoice(request: ChatRequest): JsonObject | undefined {
+  const choice = request.toolChoice
+  if (choice?.type === 'none') return { type: 'none' }
+  const single = request.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  if (choice?.type === 'required') {
+    const [only, ...others] = choice.names ?? []
+    return only !== undefined && others.length === 0
+      ? { type: 'tool', name: only, ...single }
+      : { type: 'any', ...single }
+  }
+  if (choice?.type === 'tool') return { type: 'tool', name: choice.name, ...single }
+  return choice || request.parallelToolCalls === false ? { type: 'auto', ...single } : undefined
+}

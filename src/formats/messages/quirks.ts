@@ -1,0 +1,24 @@
+/** What the encoder and the pass-through of this format can do differently for a provider; the catalogue names them. */
+
+export const QUIRKS = {
+  /** System messages may stand inside the conversation; elsewhere they become user text in `<system>` tags. */
+  midSystem: 'mid-system',
+  /** The last message must be the user's. */
+  noPrefill: 'no-prefill',
+  /** Leave temperature, top_p and top_k out. */
+  noSampling: 'no-sampling',
+  /** Leave top_p out where temperature is given, too. */
+  temperatureOrTopP: 'temperature-or-top-p',
+  /** Leave thinking and effort out. */
+  noThinking: 'no-thinking',
+  /** The model decides how much to think, guided by an effort; a budget would be refused. */
+  adaptiveThinking: 'adaptive-thinking',
+  /** The model lacks `output_config.format`: a schema becomes an instruction. */
+  noOutputFormat: 'no-output-format',
+  /** Leave `strict` out of tools. */
+  noStrictTools: 'no-strict-tools',
+  /** Addresses of images and files are refused: only bytes are taken. */
+  noUrlSources: 'no-url-sources',
+  /** Let through what no price covers, such as a compaction. */
+  unpricedExtras: 'unpriced-extras',
+} as const

@@ -1,0 +1,49 @@
+/** The OpenAPI subset that this format calls a schema, as JSON Schema. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { decodeSchema } from '@/formats/generate-content/client-side/decode-schema'
+import { encodeSchema } from '@/formats/generate-content/provider-side/encode-schema'
+import type { JsonObject } from '@/lib/json'
+
+describe('decodeSchema', () => {
+  test('types, nullable, counts and both spellings; the caller’s property names stay', () => {
+    const schema = {
+      type: 'OBJECT',
+      property_ordering: ['first_name'],
+      properties: {
+        first_name: { type: 'STRING', nullable: true, enum: ['a'], format: 'enum', max_length: '10' },
+        any_of: { any_of: [{ type: 'NUMBER' }, { type: 'TYPE_UNSPECIFIED' }], nullable: true },
+        list: { type: 'ARRAY', items: { type: 'INTEGER' }, minItems: '1', example: [1] },
+      },
+    }
+    expect(decodeSchema(schema)).toEqual({
+      type: 'object',
+      properties: {
+        first_name: { type: ['string', 'null'], enum: ['a', null], maxLength: 10 },
+        any_of: { anyOf: [{ type: 'number' }, {}, { type: 'null' }] },
+        list: { type: 'array', items: { type: 'integer' }, minItems: 1, examples: [[1]] },
+      },
+    })
+  })
+
+  test('what the subset can say comes back from JSON Schema as it was', () => {
+    const schema = {
+      type: 'OBJECT',
+      description: 'd',
+      properties: {
+        a: { type: 'STRING', nullable: true },
+        b: { type: 'ARRAY', items: { type: 'NUMBER', minimum: 1 } },
+      },
+      required: ['b'],
+    }
+    expect(encodeSchema(decodeSchema(schema))).toEqual(schema)
+  })
+
+  test('any object at all is taken for a schema without a fault', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (schema) => {
+        expect(decodeSchema(schema as JsonObject)).toBeObject()
+      }),
+    )
+  })
+})

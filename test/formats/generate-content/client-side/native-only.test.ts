@@ -1,0 +1,29 @@
+/** What no provider of another format can do. */
+import { expect, test } from 'bun:test'
+import { decode } from '@test/formats/generate-content/support'
+
+test('what only a provider of this format can do is named, and kept for it', () => {
+  const request = decode({
+    cachedContent: 'cachedContents/1',
+    tools: [{ functionDeclarations: [{ name: 'a' }] }, { google_search: {} }],
+    generationConfig: {
+      responseModalities: ['TEXT', 'IMAGE'],
+      responseMimeType: 'text/x.enum',
+      mediaResolution: 'LOW',
+    },
+    labels: { team: 'x' },
+    contents: [{ parts: [{ text: 'Hi' }, { toolResponse: {} }] }],
+  })
+  expect(request.nativeOnly).toEqual([
+    'cachedContent',
+    'generationConfig.responseMimeType (text/x.enum)',
+    'generationConfig.responseModalities',
+    'tools[1] (googleSearch)',
+    'contents[0].parts[1] (toolResponse)',
+  ])
+  expect(request.extensions['generate-content']).toMatchObject({
+    cachedContent: 'cachedContents/1',
+    labels: { team: 'x' },
+    generationConfig: { mediaResolution: 'LOW' },
+  })
+})

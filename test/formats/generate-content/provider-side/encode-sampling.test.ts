@@ -1,0 +1,39 @@
+/** Sampling parameters for a provider of this format. */
+import { expect, test } from 'bun:test'
+import { chatRequest, encode, refusalOf, traits } from '@test/formats/generate-content/support'
+import { generateContent } from '@/formats/generate-content/index'
+
+test('sampling, clamped and bounded', () => {
+  const { body, warnings } = generateContent.encodeRequest(
+    chatRequest({
+      sampling: {
+        temperature: 3,
+        topP: 0.5,
+        topK: 40,
+        frequencyPenalty: 2,
+        presencePenalty: -2,
+        seed: 2 ** 40,
+        stop: ['1', '', '2', '3', '4', '5', '6'],
+        logprobs: true,
+        topLogprobs: 3,
+      },
+      maxOutputTokens: 100_000,
+      choices: 2,
+    }),
+    traits(),
+  )
+  expect(body.generationConfig).toEqual({
+    temperature: 2,
+    topP: 0.5,
+    topK: 40,
+    frequencyPenalty: 1.99,
+    presencePenalty: -2,
+    responseLogprobs: true,
+    logprobs: 3,
+    stopSequences: ['1', '2', '3', '4', '5'],
+    candidateCount: 2,
+    maxOutputTokens: 8192,
+  })
+  expect(warnings.map((warning) => warning.feature)).toEqual(['sampling.stop', 'sampling.seed'])
+  expect(refusalOf(() => encode({ choices: 9 })).message).toContain('at most 8')
+})

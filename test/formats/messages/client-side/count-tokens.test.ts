@@ -1,0 +1,21 @@
+/** The question for a request's input tokens, and its answer. */
+import { describe, expect, test } from 'bun:test'
+import { complaint, wireBody } from '@test/formats/messages/support'
+import { decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
+
+describe('counting tokens', () => {
+  test('needs no max_tokens', () => {
+    const request = decodeCountTokens({ model: 'm', messages: [{ role: 'user', content: 'x' }], tools: [] })
+    expect(request.maxOutputTokens).toBeUndefined()
+    expect(request.turns).toHaveLength(1)
+    expect(decodeCountTokens(wireBody()).turns).toHaveLength(1)
+  })
+
+  test('has the same limits', () => {
+    expect(complaint(() => decodeCountTokens({ model: 'm', messages: [] })).param).toBe('messages')
+  })
+
+  test('is answered in one field', () => {
+    expect(encodeCountTokens(7)).toEqual({ input_tokens: 7 })
+  })
+})

@@ -1,0 +1,165 @@
+/** The formats are built alike: the same thing has the same name in the same place, and what only some have is explained. */
+import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+
+/** The files that every format has, and what each of them exports in every format. */
+const COMMON: Record<string, string[]> = {
+  'client-side/check-request.ts': ['checkRequest'],
+  'client-side/decode-content.ts': [],
+  'client-side/decode-output.ts': ['decodeOutput'],
+  'client-side/decode-reasoning.ts': ['decodeReasoning'],
+  'client-side/decode-request.ts': ['decodeRequest'],
+  'client-side/decode-sampling.ts': ['decodeSampling'],
+  'client-side/decode-tools.ts': ['decodeToolChoice', 'decodeTools'],
+  'client-side/decode-turns.ts': ['decodeTurns'],
+  'client-side/encode-content.ts': [],
+  'client-side/encode-error.ts': ['encodeError'],
+  'client-side/encode-response.ts': ['encodeResponse'],
+  'client-side/encode-stream.ts': ['createStreamEncoder'],
+  'client-side/native-only.ts': ['listNativeOnly'],
+  'client-side/recognition.ts': ['recognition'],
+  'client-side/wire.ts': [],
+  'finish-reason.ts': ['decodeFinishReason', 'encodeFinishReason'],
+  'framing.ts': ['framing'],
+  'index.ts': [],
+  'limits.ts': ['LIMITS'],
+  'pass-through.ts': ['passThrough'],
+  'provider-side/decode-error.ts': ['decodeError'],
+  'provider-side/decode-response.ts': ['decodeResponse'],
+  'provider-side/decode-stream-blocks.ts': ['createBlockReader'],
+  'provider-side/decode-stream.ts': ['createStreamDecoder'],
+  'provider-side/encode-content.ts': ['encodeUserBlock'],
+  'provider-side/encode-output.ts': ['encodeOutput'],
+  'provider-side/encode-reasoning.ts': ['encodeReasoning'],
+  'provider-side/encode-request.ts': ['encodeRequest'],
+  'provider-side/encode-sampling.ts': ['encodeSampling'],
+  'provider-side/encode-tools.ts': ['encodeTools'],
+  'provider-side/encode-turns.ts': ['encodeTurns'],
+  'provider-side/endpoint.ts': ['endpoint'],
+  'quirks.ts': ['QUIRKS'],
+  'restore-signatures.ts': ['restoreSignatures'],
+  'signature.ts': ['decodeSignature', 'encodeSignature', 'isForeignSignature'],
+  'tool-arguments.ts': ['decodeArguments', 'encodeArguments'],
+  'usage.ts': ['decodeUsage', 'encodeUsage'],
+}
+
+/** The files that only some formats have, and why the others have none. */
+const SOME: Record<string, { formats: FormatName[]; because: string }> = {
+  'client-side/call-register.ts': {
+    formats: ['generate-content'],
+    because: 'in the others every call has an id on the wire',
+  },
+  'client-side/count-tokens.ts': {
+    formats: ['messages', 'generate-content'],
+    because: 'chat-completions has no endpoint that counts',
+  },
+  'client-side/decode-cache.ts': {
+    formats: ['chat-completions', 'messages'],
+    because: 'generate-content names cached content and marks no place in a prompt',
+  },
+  'client-side/decode-schema.ts': {
+    formats: ['generate-content'],
+    because: 'the others take JSON Schema, which is what the hub speaks',
+  },
+  'client-side/encode-stream-blocks.ts': {
+    formats: ['messages'],
+    because: 'in the others the pieces of several blocks may interleave',
+  },
+  'client-side/encode-stream-frames.ts': {
+    formats: ['messages'],
+    because: 'in the others a block has no frame where it starts and none where it stops',
+  },
+  'client-side/models.ts': {
+    formats: ['generate-content'],
+    because: 'clients of the others read one list of models, whose fields do not collide',
+  },
+  'client-side/path.ts': {
+    formats: ['generate-content'],
+    because: 'the others name the model in the body',
+  },
+  'client-side/wire-blocks.ts': {
+    formats: ['messages'],
+    because: 'only here each type of block has a schema of its own, chosen by its type',
+  },
+  'code-text.ts': {
+    formats: ['generate-content'],
+    because: 'providers of the others show no code that they ran as a part of the answer',
+  },
+  'logprobs.ts': {
+    formats: ['generate-content'],
+    because: 'the hub has the shape of chat-completions, and messages has no log probabilities',
+  },
+  'media.ts': {
+    formats: ['chat-completions', 'generate-content'],
+    because: 'messages always names the media type beside the bytes',
+  },
+  'normalise.ts': {
+    formats: ['generate-content'],
+    because: 'the others have one spelling of each field',
+  },
+  'provider-side/decode-content.ts': {
+    formats: ['chat-completions', 'messages'],
+    because: 'a complete generate-content answer is read as a stream of one event',
+  },
+  'provider-side/decode-partial-arguments.ts': {
+    formats: ['generate-content'],
+    because: 'the others stream arguments as pieces of one text',
+  },
+  'provider-side/decode-stream-calls.ts': {
+    formats: ['chat-completions'],
+    because: 'in the others it is plain which call a piece belongs to',
+  },
+  'provider-side/encode-cache.ts': {
+    formats: ['messages'],
+    because: 'providers of the others cache unasked',
+  },
+  'provider-side/encode-schema.ts': {
+    formats: ['messages', 'generate-content'],
+    because: 'providers of chat-completions take JSON Schema as it is',
+  },
+  'provider-side/flatten-schema.ts': {
+    formats: ['generate-content'],
+    because: 'the others know references inside a schema',
+  },
+  'tool-ids.ts': {
+    formats: ['chat-completions', 'messages'],
+    because: 'generate-content takes any id of a call',
+  },
+}
+
+const FOLDER = join(import.meta.dir, '../../src/formats')
+const HOLDERS = new Map<string, FormatName[]>()
+for (const format of FORMAT_NAMES) {
+  const paths = readdirSync(join(FOLDER, format), { recursive: true }) as string[]
+  for (const path of paths.filter((name) => name.endsWith('.ts'))) {
+    HOLDERS.set(path, [...(HOLDERS.get(path) ?? []), format])
+  }
+}
+
+describe('the folders of the formats', () => {
+  test('have these files in common', () => {
+    const shared = [...HOLDERS].filter(([, formats]) => formats.length === FORMAT_NAMES.length)
+    expect(shared.map(([path]) => path).sort()).toEqual(Object.keys(COMMON))
+  })
+
+  test('differ by these files, each for a reason', () => {
+    const others = [...HOLDERS].filter(([, formats]) => formats.length < FORMAT_NAMES.length)
+    const explained = Object.entries(SOME).map(([path, { formats }]) => [path, formats])
+    expect(others.sort()).toEqual(explained as [string, FormatName[]][])
+  })
+
+  test('keep what one format shares between its sides beside the sides of the others, too', () => {
+    const shared = [...HOLDERS.keys()].filter((path) => !path.includes('/'))
+    const sided = new Set([...HOLDERS.keys()].filter((path) => path.includes('/')).map((path) => basename(path)))
+    expect(shared.filter((path) => sided.has(path))).toEqual([])
+  })
+
+  test.each(Object.entries(COMMON))('export from %s the same names', async (path, names) => {
+    for (const format of FORMAT_NAMES) {
+      const exported = Object.keys(await import(join(FOLDER, format, path)))
+      expect({ format, missing: names.filter((name) => !exported.includes(name)) }).toEqual({ format, missing: [] })
+    }
+  })
+})
