@@ -2,6 +2,7 @@
  * Evaluates how the tiers choose: `bun run eval:router`. Prints a confusion table and costs for the half of the labelled
  * prompts that the router was not tuned on, and the time that a decision takes. Spends nothing and calls nobody.
  */
+import { createOwnCueRemover } from '@test/routing/own-cues'
 import { type LabelledPrompt, labelledPrompts } from '@test/routing/prompts'
 import { loadCatalog } from '@/catalog/catalog'
 import type { Catalog, Model, Tier } from '@/catalog/types'
@@ -28,6 +29,8 @@ assert(loaded.kind === 'loaded', 'config/catalog.json is sound')
 const { catalog } = loaded
 
 const prompts = labelledPrompts('auto-smart')
+const removeOwnCues = createOwnCueRemover(prompts.map((prompt) => prompt.text))
+const withoutOwn = labelledPrompts('auto-smart', removeOwnCues)
 const report = prompts.filter((prompt) => prompt.half === 'report')
 const tuning = prompts.filter((prompt) => prompt.half === 'tuning')
 printConfusion()
@@ -42,28 +45,39 @@ function printConfusion(): void {
   print(
     `## Easy or hard\n\n${report.length} prompts that the weights were not fitted to (${tuning.length} others were).\n`,
   )
-  const count = (expected: string, found: string) =>
-    report.filter((prompt) => prompt.expected === expected && classOf(prompt) === found).length
-  table(
-    ['expected', 'found easy', 'found hard', 'right'],
-    ['easy', 'hard'].map((expected) => {
-      const [easy, hard] = [count(expected, 'easy'), count(expected, 'hard')]
-      return [expected, easy, hard, percent((expected === 'easy' ? easy : hard) / (easy + hard))]
-    }),
-  )
+  table(['expected', 'found easy', 'found hard', 'right'], confusionOf(report))
+  print('The same without the words that only the prompt at hand holds:\n')
+  table(['expected', 'found easy', 'found hard', 'right'], confusionOf(ofHalf(withoutOwn, 'report')))
   const kinds = [...new Set(report.map((prompt) => prompt.kind))]
   table(
-    ['kind', 'prompts', 'right'],
+    ['prompts', 'number', 'right', 'right without such words'],
     [
-      ...kinds.map((kind) => [kind, ...share(report.filter((prompt) => prompt.kind === kind))]),
-      ['**all**', ...share(report)],
-      ['tuning half', ...share(tuning)],
+      ...kinds.map((kind) => [kind, ...shares('report', kind)]),
+      ['**all**', ...shares('report')],
+      ['tuning half', ...shares('tuning')],
     ],
   )
 }
 
-function share(list: LabelledPrompt[]): [number, string] {
-  return [list.length, percent(list.filter((prompt) => classOf(prompt) === prompt.expected).length / list.length)]
+function confusionOf(list: LabelledPrompt[]): (string | number)[][] {
+  return ['easy', 'hard'].map((expected) => {
+    const found = list.filter((prompt) => prompt.expected === expected).map(classOf)
+    const [easy, hard] = ['easy', 'hard'].map((name) => found.filter((value) => value === name).length)
+    return [expected, easy ?? 0, hard ?? 0, percent(found.filter((value) => value === expected).length / found.length)]
+  })
+}
+
+function ofHalf(list: LabelledPrompt[], half: LabelledPrompt['half'], kind?: string): LabelledPrompt[] {
+  return list.filter((prompt) => prompt.half === half && (kind === undefined || prompt.kind === kind))
+}
+
+function shares(half: LabelledPrompt['half'], kind?: string): (string | number)[] {
+  const [all, without] = [ofHalf(prompts, half, kind), ofHalf(withoutOwn, half, kind)]
+  return [all.length, shareRight(all), shareRight(without)]
+}
+
+function shareRight(list: LabelledPrompt[]): string {
+  return percent(list.filter((prompt) => classOf(prompt) === prompt.expected).length / list.length)
 }
 
 function printCosts(): void {
@@ -76,6 +90,7 @@ function printCosts(): void {
   const rows: [string, (prompt: LabelledPrompt) => Model][] = [
     [`always best (${best.id})`, () => best],
     ['auto-smart', (prompt) => chosen(prompt.request, 'auto-smart')],
+    ['auto-smart without such words', (prompt) => chosen(withoutOwnWords(prompt).request, 'auto-smart')],
     ['auto-fast', (prompt) => chosen(prompt.request, 'auto-fast')],
     ['auto-cheap', (prompt) => chosen(prompt.request, 'auto-cheap')],
     ['always cheapest', (prompt) => cheapest(smart, prompt)],
@@ -92,6 +107,10 @@ function printCosts(): void {
       return [name, perThousand.toFixed(2), percent(cost / dearest), percent(good), mean.toFixed(2)]
     }),
   )
+}
+
+function withoutOwnWords(prompt: LabelledPrompt): LabelledPrompt {
+  return withoutOwn[prompts.indexOf(prompt)] as LabelledPrompt
 }
 
 function chosen(request: ChatRequest, tierId: string): Model {

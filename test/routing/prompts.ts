@@ -21,8 +21,8 @@ type PromptOptions = {
   document?: [kind: string, chars: number]
 }
 
-/** All prompts. Every other one of each group belongs to the report half. */
-export function labelledPrompts(model: string): LabelledPrompt[] {
+/** All prompts, each text changed by `rewrite`. Every other one of each group belongs to the report half. */
+export function labelledPrompts(model: string, rewrite = (text: string) => text): LabelledPrompt[] {
   return (['easy', 'hard'] as const).flatMap((expected) =>
     Object.entries(fixture[expected]).flatMap(([kind, group]) =>
       (group as [string, PromptOptions?][]).map(([text, options = {}], index) => ({
@@ -30,7 +30,7 @@ export function labelledPrompts(model: string): LabelledPrompt[] {
         kind,
         half: index % 2 === 0 ? ('tuning' as const) : ('report' as const),
         text,
-        request: build(model, text, options),
+        request: build(model, rewrite(text), options),
       })),
     ),
   )

@@ -1,4 +1,9 @@
-/** The words that tell what kind of work a text asks for, in the languages that callers write most. Data, and no logic. */
+/**
+ * The English words that tell what kind of work a text asks for. Data, and no logic.
+ *
+ * Why a word is here is said beside it, and it is never that some prompt holds it: verbs go by the levels of Bloom's taxonomy
+ * (to analyse, evaluate and create is hard; to remember, understand and apply is easy), nouns by their subject.
+ */
 
 /** What a word may tell; a word may tell several things. */
 export type Cue = 'hard' | 'easy' | 'constraints' | 'code' | 'mathematics'
@@ -7,64 +12,58 @@ export type Cue = 'hard' | 'easy' | 'constraints' | 'code' | 'mathematics'
  * A word of six letters stands for every word that begins with it, so that one entry covers inflections and cognates of
  * several languages (`analys…`, `optimi…`). Other words match whole.
  */
-export const CUE_WORDS: Readonly<Record<Cue, string>> = {
-  /** Work that takes several steps of thought, judgement, or care over a large text. */
-  hard: `
-    prove proof proofs disprove derive derives derivation justify analyse analyze analysi assess evaluate critique critical
-    design implem optimise optimize optimi refact migrate migrat debug diagno architecture archit algori strategy strate
-    hypothesis hypoth investigate invest correlate correl rebut rebuts reason reasoning explain explai interpret interp
-    persuasive negotiate negoti plan propose propos recommend recomm resolve reconcile reconc reconstruct recons synthesise
-    synthe infer deduce compare comparing contradiction contradictory contradictions contradicted trade-offs tradeoffs
-    implications implication assumption assumptions ambiguous ambiguity liability risks risk root cause causes deadlock
-    concurrent concurrency race leak leaks leaking vulnerabilities vulnerability exploit threat invariant invariants
-    correctness complexity terminate terminates distributed scalable consistency consensus why theory theories evidence
-    counterargument counterarguments thesis essay narrative unreliable weigh discuss discre estimate simulate maximise
-    maximize minimise minimize determine show expected variance eigenvalues theorem induction integral differential
-    confidence dependencies precedence conflicts conflicting deduplicate methodological downtime rollback step trace
-    beweise beweis herleiten leite entwirf analysiere vergleiche erkläre begründe begründung bewerte annahmen strategie
-    démontre conçois justifie compromis analiza analice analizza evalúa diseña compara explica interpretare dissertation
-    antithèse compare analise explique diferenças докажи разработай оцени сравни объясни проанализируй контраргументы сложность
-    açıkla karşılaştır değerlendir çelişkili riskleri
-  `,
-  /** Work that any model does well. */
-  easy: `
-    hi hello hey thanks thank translate translation spell spelling typo typos synonym synonyms capital joke jokes convert list
-    who when which where name names rename format title short shorter shorten summarise summarize summary tldr round add
-    print hello weather timer alarm play turn lights set get delete unlock track define meaning mean means label tag copy
-    extract parse positive negative yes happy birthday sentence colour color average simplify polite politely search send
-    what's look only bullet email phone number reverse center
-    danke wie sagt schreib hauptstadt übersetze merci traduis corrige dame cuál hola come dice qual quel какая назови переведи
-    bugün
-  `,
-  /** Words that bind the answer. */
-  constraints: `
-    must should without within exactly least most every each except unless subject avoid avoids avoiding including ensure
-    neither never nobody between until respecting whether given assuming while including both together either
-    ohne sans sin senza sowie jede chaque cada
-  `,
-  code: `
-    python javascript typescript java rust golang sql bash git docker regex css html react node postgres query function const
-    class async await code compile compiler api endpoint kernel cuda llvm haskell json stash thread threads mutex pointer
-    schema database refact stack heap snippet loop array hook parser github cache test tests module modules controllers
-    pipeline pipelines deploy deploys código codice коде asyncio crdt raft repo program undefined arrow println runtime
-    container containers div status bug failing
-  `,
-  mathematics: `
-    prove integral integrals equation equations prime primes theorem matrix eigenvalue eigenvalues probability converge
-    sequence polynomial variance expected derivative differential induction continuous hilbert vector square root percent
-    fraction perimeter rectangle integer integers recurrence coin dice die urn urns fibonacci residue wurzel primzahlen
-    combinatorial estimator schätzers varianz celsius fahrenheit kilometres solve simplify maximise generating fair disprove
-    dominoes cube sided plus minus
-  `,
-}
-
-/** Cues of scripts whose words are best known by a part of them. */
-export const CUE_PARTS: readonly (readonly [Cue, RegExp])[] = [
-  [
-    'hard',
-    /证明|設計|设计|分析|架构|权衡|比较|評価|说明为什么|説明|最適|競合|비교|분석|한계|구현|حلل|قارن|المخاطر|विश्लेषण|तुलना/g,
+export const CUE_WORDS: Readonly<Record<Cue, readonly string[]>> = {
+  hard: [
+    // To analyse.
+    'analys analyz apprai compar contrast contrasts contrasting correl critic critiq diagno differentiate discriminate',
+    'distinguish distinguishes examin investigate investigates investigation interp infere infer infers deduce deduces',
+    // To evaluate.
+    'argue argues argument arguments assess defend defends discus estima evalua judge judges justif prioritise prioritize',
+    'recomm weigh weighs why explai',
+    // To create.
+    'archit construct design develop develops devise formulate hypoth negoti plan plans propos recons resolve simula',
+    'strate synthe theory theories theorise theorize',
+    // To prove and to compute what nobody has looked up.
+    'prove proves proof proofs disprove derive derives deriva determ maximi minimi reason reasons reasoning theorem lemma',
+    // What engineers do over days, and what they fear.
+    'algori implem refact migrate migrat optimi debug debugging deadlock deadlocks concur distributed scalable',
+    'complexity correctness invari leak leaks vulner threat threats',
+    // What careful texts are made of.
+    'ambigu assump consequence consequences contradict contradictory contradiction contradictions essay evidence',
+    'implication implications risk risks thesis trade-off trade-offs tradeoff tradeoffs',
   ],
-  ['easy', /翻译|是什么|今天|谢谢|你好|안녕|عاصمة|राजधानी|क्या है|人口は/g],
-  ['mathematics', /证明|整环|方程|積分|积分/g],
-  ['code', /代码|コード|算法|코드/g],
-]
+  easy: [
+    // To remember.
+    "who when where which what what's name names list lists label labels define meaning mean means synonym synonyms antonym",
+    'spell spelling capital abbreviation acronym',
+    // To understand.
+    'translate translation summar summary summaries tldr paraphrase rephrase rewrite shorten shorter simplify title headline',
+    'typo typos grammar correct identify classify',
+    // To apply a rule that is given.
+    'convert count counts round add subtract multiply sort format rename extract copy print parse replace average',
+    // Small talk.
+    'hi hello hey thanks thank please welcome bye joke jokes',
+    // What one asks an assistant of the house.
+    'weather timer alarm remind reminder play turn lights call send search delete',
+  ],
+  constraints: [
+    'must should shall cannot without within exactly precisely least most every each except unless until whether provided',
+    'given assuming including excluding both either neither never always avoid avoids ensure ensures',
+  ],
+  code: [
+    // Languages, formats and tools that everybody in the trade knows.
+    'python javascript typescript java kotlin swift rust golang ruby php scala haskell perl sql bash powershell html css react',
+    'angular django node docker kubernetes git github regex json yaml xml graphql postgres mysql redis linux',
+    // Parts of programs, and what one does to them.
+    'code function method class variable loop array pointer recursion compile compiler runtime exception refact api endpoint',
+    'backend frontend database schema query server thread threads async await mutex stack heap cache kernel library module',
+    'modules test tests testing bug bugs commit branch repository deploy deployment pipeline script parser framework program',
+  ],
+  mathematics: [
+    'equation equations integral integrals derivative derivatives differential matrix matrices vector vectors polynomial',
+    'probability theorem lemma proof prove disprove prime primes fraction fractions percent percentage square root median',
+    'variance deviation algebra geometry calculus triangle circle rectangle area perimeter volume angle radius integer integers',
+    'logarithm exponent solve converge converges sequence induction eigenvalue eigenvalues combin permut celsius fahrenheit',
+    'kilometres kilometers miles',
+  ],
+}

@@ -1,5 +1,6 @@
 /** Counts the words and signs in a text that tell what kind of work it asks for. Linear, with one pass per kind of sign. */
-import { CUE_PARTS, CUE_WORDS, type Cue } from './cue-words'
+import { formsOf, TRANSLATED_PARTS, TRANSLATED_WORDS } from './cue-translations'
+import { CUE_WORDS, type Cue } from './cue-words'
 
 /** How often each kind of cue occurs. */
 type CueCounts = Record<Cue, number> & {
@@ -24,10 +25,17 @@ const CUE_NAMES = ['hard', 'easy', 'constraints', 'code', 'mathematics'] as cons
 /** Which cues a word is, as bits in the order of {@link CUE_NAMES}. */
 const BITS_OF_WORD = new Map<string, number>()
 for (const [index, cue] of CUE_NAMES.entries()) {
-  for (const word of CUE_WORDS[cue].trim().split(/\s+/)) {
+  const translated = Object.values(TRANSLATED_WORDS).flatMap((language) => formsOf(language[cue]))
+  for (const word of [...CUE_WORDS[cue].flatMap((line) => line.split(' ')), ...translated]) {
     BITS_OF_WORD.set(word, (BITS_OF_WORD.get(word) ?? 0) | (1 << index))
   }
 }
+
+/** What to look for in scripts without gaps, by cue. */
+const PARTS = CUE_NAMES.map((cue) => {
+  const forms = Object.values(TRANSLATED_PARTS).flatMap((language) => formsOf(language[cue]))
+  return [cue, new RegExp(forms.join('|'), 'g')] as const
+})
 
 /** Counts the cues of `text`, which the caller has bounded. */
 export function countCues(text: string): CueCounts {
@@ -41,7 +49,7 @@ export function countCues(text: string): CueCounts {
   }
   counts.code += 2 * occurrences(text, CODE_SIGN)
   counts.mathematics += 2 * occurrences(lower, MATHEMATICS_SIGN)
-  if (isBeyondLatin) for (const [cue, part] of CUE_PARTS) counts[cue] += occurrences(text, part)
+  if (isBeyondLatin) for (const [cue, part] of PARTS) counts[cue] += occurrences(text, part)
   return counts
 }
 

@@ -12,7 +12,7 @@ const LONG_TEXT_CHARS = 1_200
 
 type Signal = { weight: number; read(features: RequestFeatures): number }
 
-const BIAS = -2.6
+const BIAS = -2.3
 
 /** Every signal goes from 0 to 1. The prompts hold too little of the last four: those weights are set by hand. */
 const SIGNALS: Readonly<Record<string, Signal>> = {
