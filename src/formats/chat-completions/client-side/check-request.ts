@@ -1,7 +1,9 @@
 /** Checks a body against the request schema, and says in words which field breaks which limit. */
+
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
+import { fieldAt } from '@/formats/field-path'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { ChatCompletionsRequest, type WireRequest } from './wire'
 
@@ -42,20 +44,9 @@ function isRangeError(error: ValueError): boolean {
 }
 
 function toGatewayError(error: ValueError): GatewayError {
-  const param = pointerToParam(error.path)
+  const param = fieldAt(error.path)
   if (error.value === undefined) return invalidRequest(`${param} is required`, param)
   return invalidRequest(`${param} must be ${describe(error.schema)}`, param)
-}
-
-/** `/messages/3/content` as `messages[3].content`. */
-function pointerToParam(pointer: string): string {
-  let param = ''
-  for (const escaped of pointer.split('/').slice(1)) {
-    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (/^\d+$/.test(segment)) param += `[${segment}]`
-    else param += param === '' ? segment : `.${segment}`
-  }
-  return param
 }
 
 /** What a schema wants, in words: `an integer from 1 to 128000`. */

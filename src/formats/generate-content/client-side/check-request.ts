@@ -1,7 +1,9 @@
 /** Checks a normalised body against its schema, and says in words which field breaks which limit. */
+
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
+import { fieldAt } from '@/formats/field-path'
 import type { JsonObject } from '@/lib/json'
 import { CountTokensRequest, GenerateContentRequest } from './wire'
 
@@ -21,20 +23,9 @@ function checker<Schema extends TSchema>(schema: Schema): (body: JsonObject) => 
 }
 
 function toGatewayError(error: ValueError): GatewayError {
-  const param = pointerToParam(error.path)
+  const param = fieldAt(error.path)
   if (error.value === undefined) return invalidRequest(`${param} is required`, param)
   return invalidRequest(`${param} must be ${describe(error.schema)}`, param)
-}
-
-/** `/contents/0/parts/1` as `contents[0].parts[1]`. */
-function pointerToParam(pointer: string): string {
-  let param = ''
-  for (const escaped of pointer.split('/').slice(1)) {
-    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (/^\d+$/.test(segment)) param += `[${segment}]`
-    else param += param === '' ? segment : `.${segment}`
-  }
-  return param
 }
 
 /** What a schema wants, in words: `an integer from 1 to 8`. */

@@ -1,7 +1,9 @@
 /** Checks values against schemas, and says in one sentence which field breaks which limit. */
+
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
+import { fieldAt } from '@/formats/field-path'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { CountTokensRequest, MessagesRequest, type WireCountRequest, type WireRequest } from './wire'
 import { BLOCKS, type WireBlock, type WireBlockType, type WireTypedBlock } from './wire-blocks'
@@ -48,7 +50,7 @@ function check(schema: TSchema, value: unknown, path: string): void {
 function explain(error: ValueError, prefix: string): GatewayError {
   const inner = innerError(error)
   if (inner) return explain(inner, prefix)
-  const path = fieldPath(prefix, error.path)
+  const path = fieldAt(error.path, prefix)
   return invalidRequest(`${path || 'the body'} ${rule(error)}`, path || undefined)
 }
 
@@ -66,16 +68,6 @@ function isMeant(variant: TSchema, value: unknown): boolean {
   const type: TSchema | undefined = variant.properties.type
   if (value.type === undefined) return type !== undefined && !(variant.required as string[]).includes('type')
   return type?.const === value.type
-}
-
-/** `/messages/3/content` as `messages[3].content`. */
-function fieldPath(prefix: string, pointer: string): string {
-  let path = prefix
-  for (const segment of pointer.split('/').slice(1)) {
-    if (/^\d+$/.test(segment)) path += `[${segment}]`
-    else path += path === '' ? segment : `.${segment}`
-  }
-  return path
 }
 
 function rule({ type, schema }: ValueError): string {

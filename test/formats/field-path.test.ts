@@ -1,0 +1,13 @@
+/** How fields at fault are named. */
+import { expect, test } from 'bun:test'
+import { fieldAt } from '@/formats/field-path'
+
+test.each([
+  ['/messages/3/content', '', 'messages[3].content'],
+  ['/0/text', 'messages[2].content', 'messages[2].content[0].text'],
+  ['/source', 'system[1]', 'system[1].source'],
+  ['/labels/a~1b~0c', '', 'labels.a/b~c'],
+  ['', '', ''],
+])('%j after %j is %j', (pointer, prefix, path) => {
+  expect(fieldAt(pointer, prefix)).toBe(path)
+})
