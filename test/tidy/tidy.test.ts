@@ -1,12 +1,14 @@
 /** The structure of our trees as a test: who imports whom, takers of exports, sizes, headers, syntax, scripts, migrations. */
 import { describe, expect, test } from 'bun:test'
 import { basename } from 'node:path'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
+import { checkParts } from './lua-rules'
 import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
@@ -43,6 +45,14 @@ describe('the structure of src/', () => {
 
   test('only ledger/ knows what its things are called in the store', () => {
     expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
+  })
+
+  test('Lua scripts say what they take and who shares what they touch', () => {
+    const paths = listFiles('src/ledger').filter((path) => path.endsWith('.lua'))
+    const files = paths.map((path) => ({ name: basename(path, '.lua'), text: readText(path) }))
+    const typescript = SOURCES.filter((source) => source.path.startsWith('src/ledger/'))
+    expect(files.length).toBeGreaterThan(Object.keys(SCRIPTS).length)
+    expect(format(checkParts(files, Object.values(SCRIPTS), typescript))).toEqual([])
   })
 
   test('a format is a folder: nobody else knows one by its name', () => {

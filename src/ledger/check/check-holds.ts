@@ -45,7 +45,7 @@ export async function checkHolds(
 }
 
 async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<HoldMember[]> {
-  const read = (name: string) => deps.redis.hmget(name, 'state', 'payer', 'amount')
+  const read = (openHoldName: string) => deps.redis.hmget(openHoldName, 'state', 'payer', 'amount')
   const rows = await deps.runner.guard(() => Promise.all(names.map(read)))
   return rows.flatMap(([state, payerText, amount], index) => {
     const payer = parsePayer(payerText ?? '')

@@ -4,6 +4,11 @@
 -- KEYS  1 account · 2 credited entries
 -- ARGV  1 entry id · 2 amount, may be negative
 -- Returns credited, available · exists, available · unknown_account
+--
+-- NEEDS  prelude: MAX_AMOUNT refuse integer decimal
+--        holds: readAccount
+-- SHARES account: expire load-account read-account release reserve set-account settle view-account
+--        credited: load-account view-account
 
 local amount = integer(ARGV[2], 'amount', -MAX_AMOUNT, MAX_AMOUNT)
 local account = readAccount(KEYS[1])

@@ -5,6 +5,8 @@
 -- KEYS  1 meta
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 shard count
 -- Returns unchanged, epoch · new, epoch · wrong_shard_count
+--
+-- SHARES meta: epoch.ts load-account load-key read-account read-key record-streams.ts reserve view-account
 
 local known = redis.call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
 if known[3] and known[3] ~= ARGV[3] then

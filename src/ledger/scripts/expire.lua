@@ -2,9 +2,19 @@
 -- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
 -- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
 --
--- KEYS  1 deadlines · 2 records · then per hold: hold, account, key, latest records
+-- KEYS  1 deadlines · 2 records · then per hold: hold, account, key, recent
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
+--
+-- NEEDS  prelude: MAX_AMOUNT integer decimal currentMs monthOf
+--        holds: EXPIRED_TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld chargeAccount chargeKey freeKey bury
+--          appendRecord
+-- SHARES account: credit load-account read-account release reserve set-account settle view-account
+--        key: load-key read-key release reserve set-key settle view-account
+--        hold: check-holds.ts load-account release renew reserve settle view-hold
+--        deadlines: check-holds.ts due ledger.ts load-account load-key release renew reserve settle view-account view-hold
+--        records: record-streams.ts settle unsynced-records.ts
+--        recent: balances.ts settle
 
 local outcomes, expiries = {}, {}
 local accounts, keys = {}, {}

@@ -1,5 +1,9 @@
 -- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
+--
+-- NEEDS  prelude: MS_PER_DAY refuse stored decimal spentIn
+--        limits: LEVEL_UNIT MAX_LIMIT
+-- BEFORE credit expire load-account release renew reserve settle
 
 local RECENT_COUNT = 50
 -- Trimming is left until some have gathered: readers take the first fifty anyway.

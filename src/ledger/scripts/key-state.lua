@@ -1,6 +1,10 @@
 -- Stands in front of the scripts that write a key's status and limits. Seven arguments: status, requests per minute, tokens
 -- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
 -- its own. The allowed models are one text that is only ever compared.
+--
+-- NEEDS  prelude: MAX_INTEGER refuse integer
+--        limits: isSet limitOr
+-- BEFORE load-key set-key
 
 local KEY_STATUSES = { active = true, deactivated = true, deleted = true }
 

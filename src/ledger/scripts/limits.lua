@@ -2,6 +2,9 @@
 --
 -- A bucket of `limit` per minute gains `limit` level units per millisecond, and one request or token is 60,000 units, so
 -- nothing is ever rounded. A level below zero is a debt: more was used than had been taken.
+--
+-- NEEDS  prelude: integer stored
+-- BEFORE credit expire load-account load-key release renew reserve set-key settle
 
 local LEVEL_UNIT = 60000
 local MAX_LIMIT = 10000000000

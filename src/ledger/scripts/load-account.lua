@@ -11,6 +11,15 @@
 --       13 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
 --       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved.
 -- Returns loaded, available · exists · changed
+--
+-- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf spentIn
+--        load: sumOpenHolds epochOf
+--        holds: TOMBSTONE_MS memberOf bury
+-- SHARES meta: epoch epoch.ts load-key read-account read-key record-streams.ts reserve view-account
+--        account: credit expire read-account release reserve set-account settle view-account
+--        hold: check-holds.ts expire release renew reserve settle view-hold
+--        deadlines: check-holds.ts due expire ledger.ts load-key release renew reserve settle view-account view-hold
+--        credited: credit view-account
 
 local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun')
 local isKnown = known[1] ~= false

@@ -6,6 +6,13 @@
 --       6 status · 7 requests per minute · 8 tokens per minute · 9 concurrency · 10 monthly budget · 11 expires at ms
 --       12 allowed models · 13 month · 14 spent that month · 15 a fresh epoch
 -- Returns loaded · exists · changed
+--
+-- NEEDS  prelude: MAX_INTEGER integer stored decimal currentMs monthOf spentIn
+--        load: sumOpenHolds epochOf
+--        key-state: checkKeyState writeKeyState
+-- SHARES meta: epoch epoch.ts load-account read-account read-key record-streams.ts reserve view-account
+--        key: expire read-key release reserve set-key settle view-account
+--        deadlines: check-holds.ts due expire ledger.ts load-account release renew reserve settle view-account view-hold
 
 local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth', 'allowedModels')
 local isKnown = known[1] ~= false

@@ -1,4 +1,7 @@
 -- Stands in front of the scripts that build an account or a key from the history.
+--
+-- NEEDS  prelude: MAX_AMOUNT integer
+-- BEFORE load-account load-key
 
 -- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
 local function sumOpenHolds(deadlinesName, prefix, excluded)

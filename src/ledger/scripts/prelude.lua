@@ -3,6 +3,9 @@
 -- Lua knows only doubles: text is accepted only where it is a plain integer that a double holds exactly, and a number is
 -- written only through decimal(). Redis does not roll back, so every script checks everything before its first write, and
 -- touches no name again that it has made to vanish.
+--
+-- BEFORE credit due epoch expire load-account load-key read-account read-key release renew reserve set-account set-key
+--          settle view-account view-hold
 
 local MAX_AMOUNT = 9000000000000000
 local MAX_INTEGER = 9007199254740991

@@ -5,6 +5,10 @@
 -- Returns status, requests per minute, tokens per minute, concurrency, monthly budget, expires at ms (each empty where it
 --         has none of its own), open, held, spent this month, allowed models (empty = all) · or nothing where the key has to
 --         be loaded
+--
+-- NEEDS  prelude: stored decimal currentMs monthOf spentIn
+-- SHARES meta: epoch epoch.ts load-account load-key read-account record-streams.ts reserve view-account
+--        key: expire load-key release reserve set-key settle view-account
 
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 local fields = redis.call('HMGET', KEYS[2], 'status', 'requestsPerMinute', 'tokensPerMinute', 'concurrency',

@@ -4,6 +4,12 @@
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines
 -- ARGV  1 accountId:keyId · 2 hold id
 -- Returns released · already_settled · already_released · already_expired · unknown_hold
+--
+-- NEEDS  holds: TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld freeKey bury
+-- SHARES account: credit expire load-account read-account reserve set-account settle view-account
+--        key: expire load-key read-key reserve set-key settle view-account
+--        hold: check-holds.ts expire load-account renew reserve settle view-hold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key renew reserve settle view-account view-hold
 
 local payer, holdId = ARGV[1], ARGV[2]
 local hold = readHold(KEYS[1], payer)

@@ -4,6 +4,11 @@
 -- KEYS  1 deadlines · 2… holds
 -- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), facts
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
+--
+-- NEEDS  prelude: MAX_AMOUNT MS_PER_DAY refuse integer stored decimal currentMs
+--        holds: memberOf
+-- SHARES hold: check-holds.ts expire load-account release reserve settle view-hold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key release reserve settle view-account view-hold
 
 local outcomes, renewals = {}, {}
 for index = 2, #KEYS do

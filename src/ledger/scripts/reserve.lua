@@ -10,6 +10,15 @@
 --       models_changed, the key's allowed models: the caller plans anew with them
 --       rate_limited, scope, limit, retry after ms · budget_exceeded, resets at ms, remaining
 --       insufficient, available, held, needed
+--
+-- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER MS_PER_DAY integer stored decimal currentMs monthOf startOfNextMonth spentIn
+--        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS isSet limitOr refill
+--        holds: memberOf
+-- SHARES meta: epoch epoch.ts load-account load-key read-account read-key record-streams.ts view-account
+--        account: credit expire load-account read-account release set-account settle view-account
+--        key: expire load-key read-key release set-key settle view-account
+--        hold: check-holds.ts expire load-account release renew settle view-hold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew settle view-account view-hold
 
 local amount = integer(ARGV[3], 'amount', 0, MAX_AMOUNT)
 local inputCost = integer(ARGV[4], 'input cost', 0, amount)

@@ -34,7 +34,7 @@ type Access = 'read' | 'write' | 'write-always'
 const FLAGS: Record<Access, string> = { read: 'flags=no-writes', write: '', 'write-always': 'flags=allow-oom' }
 
 const holds = [limitsText, holdsText]
-const loads = [limitsText, holdsText, keyStateText, loadText]
+const keyState = [limitsText, keyStateText]
 
 export const SCRIPTS = {
   reserve: script('reserve', 'write', holds, reserveText),
@@ -45,9 +45,9 @@ export const SCRIPTS = {
   credit: script('credit', 'write-always', holds, creditText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
-  loadAccount: script('load-account', 'write-always', loads, loadAccountText),
-  loadKey: script('load-key', 'write-always', loads, loadKeyText),
-  setKey: script('set-key', 'write-always', [limitsText, keyStateText], setKeyText),
+  loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),
+  loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
+  setKey: script('set-key', 'write-always', keyState, setKeyText),
   setAccount: script('set-account', 'write-always', [], setAccountText),
   readAccount: script('read-account', 'read', [], readAccountText),
   readKey: script('read-key', 'read', [], readKeyText),

@@ -3,6 +3,9 @@
 -- KEYS  1 account
 -- ARGV  1 status
 -- Returns updated · unknown_account
+--
+-- NEEDS  prelude: refuse stored
+-- SHARES account: credit expire load-account read-account release reserve settle view-account
 
 if ARGV[1] ~= 'active' and ARGV[1] ~= 'suspended' then
   refuse('no such account status')

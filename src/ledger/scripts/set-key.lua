@@ -5,6 +5,9 @@
 -- ARGV  1 status · 2 requests per minute · 3 tokens per minute · 4 concurrency · 5 monthly budget · 6 expires at ms
 --       7 allowed models
 -- Returns updated
+--
+-- NEEDS  key-state: checkKeyState writeKeyState
+-- SHARES key: expire load-key read-key release reserve settle view-account
 
 checkKeyState(ARGV, 1)
 

@@ -2,13 +2,22 @@
 -- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where the caller has found
 -- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then.
 --
--- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 latest records
+-- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 facts · 6 summary (input tokens|output tokens|model)
 --       7 the load of the account in which a lost hold may be charged; empty where it may not
 -- Returns one of
 --       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       unknown_hold, load of the account (empty where it is not loaded)
+--
+-- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf
+--        holds: TOMBSTONE_MS memberOf readHold readAccount readKey chargeAccount chargeKey freeKey bury appendRecord
+-- SHARES account: credit expire load-account read-account release reserve set-account view-account
+--        key: expire load-key read-key release reserve set-key view-account
+--        hold: check-holds.ts expire load-account release renew reserve view-hold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve view-account view-hold
+--        records: expire record-streams.ts unsynced-records.ts
+--        recent: balances.ts expire
 
 local payer, holdId = ARGV[1], ARGV[2]
 local cost = integer(ARGV[3], 'cost', 0, MAX_AMOUNT)

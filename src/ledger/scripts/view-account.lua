@@ -6,6 +6,12 @@
 --         · account: available, held, spent, seq, overrun, version, month, spent that month; nothing where it is not loaded
 --         · ids of the credited entries · deadlines members of the account
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
+--
+-- SHARES meta: epoch epoch.ts load-account load-key read-account read-key record-streams.ts reserve
+--        account: credit expire load-account read-account release reserve set-account settle
+--        key: expire load-key read-key release reserve set-key settle
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-hold
+--        credited: credit load-account
 
 -- Reads counters of a hash, each as text, or nothing where its first field is missing.
 local function counters(name, ...)

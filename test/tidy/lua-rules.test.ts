@@ -1,0 +1,109 @@
+/** The rules of Lua parts against small samples: each must be able to fail, and to let good scripts pass. */
+import { describe, expect, test } from 'bun:test'
+import { checkParts, type LuaFile, type TypeScriptFile } from './lua-rules'
+
+const PRELUDE = {
+  name: 'prelude',
+  text: '-- Counts.\n--\n-- BEFORE look pay\n\nlocal LIMIT = 9\nlocal function count() end\n',
+}
+const MONEY = {
+  name: 'money',
+  text: '-- Moves money.\n--\n-- NEEDS  prelude: LIMIT\n-- BEFORE pay\n\nlocal function move(name) return LIMIT end\n',
+}
+const PAY = {
+  name: 'pay',
+  text: [
+    ...['-- Pays.', '--', '-- KEYS  1 account · 2 deadlines', '-- ARGV  none', '-- Returns paid', '--'],
+    ...['-- NEEDS  prelude: count', '--        money: move'],
+    ...[
+      '-- SHARES account: look',
+      '--        deadlines: watch.ts',
+      '',
+      'count()',
+      "return move(KEYS[1], 'LIMIT') -- LIMIT",
+      '',
+    ],
+  ].join('\n'),
+}
+const LOOK = {
+  name: 'look',
+  text: '-- Looks.\n--\n-- KEYS  1 account\n-- ARGV  none\n--\n-- SHARES account: pay\n\nreturn KEYS[1]\n',
+}
+const WATCH = { path: 'src/ledger/watch.ts', text: 'redis.zcard(deadlinesName(shard)); run(script, [accountName(id)])' }
+
+type Fronts = Record<string, string[]>
+const FRONTS: Fronts = { pay: ['prelude', 'money'], look: ['prelude'] }
+
+function complaints(files: LuaFile[], fronts = FRONTS, typescript: TypeScriptFile[] = [WATCH]): string[] {
+  const textOf = (part: string) => files.find((file) => file.name === part)?.text ?? ''
+  const scripts = files.flatMap(({ name, text }) => {
+    const front = fronts[name]
+    return front ? [{ name, text: ['#!lua', ...front.map(textOf), text].join('\n') }] : []
+  })
+  return checkParts(files, scripts, typescript).map(({ path, detail }) => `${path.split('/').at(-1)}: ${detail}`)
+}
+
+const GOOD = [PRELUDE, MONEY, PAY, LOOK]
+/** `GOOD` with one text changed. */
+function changed(name: string, before: string, after: string): LuaFile[] {
+  return GOOD.map((file) => (file.name === name ? { name, text: file.text.replace(before, after) } : file))
+}
+
+describe('a script says', () => {
+  test('where everything comes from and who shares what it touches', () => {
+    expect(complaints(GOOD)).toEqual([])
+  })
+
+  test.each([
+    ['a file that it needs', '--        money: move\n', ''],
+    ['each name that it takes', 'prelude: count', 'prelude: LIMIT'],
+    ['no name that it does not take', 'money: move', 'money: move LIMIT'],
+    ['the scripts that share its names', '-- SHARES account: look', '-- SHARES account: pay'],
+    ['what TypeScript goes to directly', 'deadlines: watch.ts', 'deadlines: look'],
+    ['all of it', '-- NEEDS', '-- Takes'],
+  ])('%s', (_, before, after) => {
+    expect(complaints(changed('pay', before, after))).toEqual([
+      'pay.lua: the header ends in\n-- NEEDS  prelude: count\n--        money: move\n-- SHARES account: look\n--        deadlines: watch.ts',
+    ])
+  })
+
+  test('what it newly uses, whoever defines it', () => {
+    expect(complaints(changed('pay', 'count()', 'count(LIMIT)'))).toEqual([
+      expect.stringContaining('prelude: LIMIT count'),
+    ])
+    expect(complaints(changed('look', 'return KEYS[1]', 'return count(KEYS[1])'))).toEqual([
+      expect.stringContaining('-- NEEDS  prelude: count\n-- SHARES account: pay'),
+    ])
+  })
+
+  test('who a newcomer is that touches the same', () => {
+    const late = { path: 'src/ledger/late.ts', text: 'multi.hget(accountName(id))' }
+    expect(complaints(GOOD, FRONTS, [WATCH, late])).toEqual([
+      expect.stringContaining('account: late.ts look'),
+      expect.stringContaining('account: late.ts pay'),
+    ])
+    const stream = { path: 'src/ledger/late.ts', text: 'const stream = deadlinesName(shard)' }
+    expect(complaints(GOOD, FRONTS, [WATCH, stream])).toEqual([expect.stringContaining('deadlines: late.ts watch.ts')])
+  })
+})
+
+describe('a file in front of others', () => {
+  test('says of whom, and what it needs itself', () => {
+    expect(complaints(changed('money', '-- BEFORE pay', '-- BEFORE look'))).toEqual([
+      'money.lua: the header ends in\n-- NEEDS  prelude: LIMIT\n-- BEFORE pay',
+    ])
+    expect(complaints(changed('money', '-- NEEDS  prelude: LIMIT\n', ''))).toHaveLength(1)
+  })
+
+  test('is there where it is needed, behind what it needs itself, and nowhere else', () => {
+    expect(complaints(GOOD, { ...FRONTS, pay: ['prelude'] })).toContain(
+      'pay.lua: needs money, which is not put in front of it',
+    )
+    expect(complaints(GOOD, { ...FRONTS, pay: ['money', 'prelude'] })).toContain(
+      'pay.lua: prelude stands behind money, which needs it',
+    )
+    expect(complaints(GOOD, { ...FRONTS, look: ['prelude', 'money'] })).toContain(
+      'look.lua: money is put in front of it for nothing',
+    )
+  })
+})
