@@ -1,4 +1,4 @@
-/** Accounts: who pays. Created and suspended here; their money is the ledger's. */
+/** Accounts, the ones who pay for requests. Created and suspended here; their money is the ledger's. */
 import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'

@@ -1,4 +1,6 @@
-/** Takes turns, so that the ledger is told of changes in the order in which the history has them. */
+/**
+ * Takes turns, so that the ledger is told of changes to accounts and keys in the order in which the history has them.
+ */
 import { sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 

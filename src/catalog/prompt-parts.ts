@@ -1,4 +1,7 @@
-/** Reads out of a request what the model will read of it, once: texts, opaque data, and media with a bound of tokens. */
+/**
+ * Reads out of a request what the model will read of it, once, for estimates and prices: texts, opaque data, and media
+ * with a bound of tokens.
+ */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock, MediaSource, Signature } from '@/chat/request'
 import type { JsonValue } from '@/lib/json'

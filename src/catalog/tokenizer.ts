@@ -1,4 +1,4 @@
-/** Counts text with a real vocabulary, loaded on first use, in slices that leave the event loop free for everybody else. */
+/** Counts the tokens of a text with a real vocabulary, in slices that leave the event loop free for everybody else. */
 
 /** Counts the tokens of all `texts`; what it does not get to is judged by `fallback`, text by text. */
 type TokenCounter = (texts: readonly string[], fallback: (text: string) => number) => Promise<number>

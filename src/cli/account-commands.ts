@@ -1,4 +1,4 @@
-/** Operator commands for accounts and their credit. */
+/** Operator commands for accounts and their credit: create, suspend, activate, add. */
 import { nano, nanoToUsd } from '@/lib/money'
 import { type Command, required } from './command'
 import { fail } from './failure'

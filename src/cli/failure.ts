@@ -1,4 +1,4 @@
-/** Why a command did not do what it was asked. */
+/** Why an operator's command did not do what it was asked. */
 
 /** The message is one line for the operator, and all that is shown. */
 export class CommandFailure extends Error {

@@ -1,4 +1,4 @@
-/** Operator commands for API keys. */
+/** Operator commands for API keys: create, deactivate, activate, delete. */
 import type { ApiKeys, ChangeKeyOutcome } from '@/accounts/api-keys'
 import { type Command, optional, required } from './command'
 import { fail } from './failure'

@@ -1,4 +1,6 @@
-/** Reads option values; each throws a CommandFailure that names the option and what it may be. */
+/**
+ * Reads the option values of operator commands; each throws a CommandFailure that names the option and what it may be.
+ */
 import { type Nano, parseUsd } from '@/lib/money'
 import type { Values } from './command'
 import { fail } from './failure'

@@ -1,4 +1,7 @@
-/** How a variable's form is written down: `description` completes "expected …", `writeOnly` marks what no message may quote. */
+/**
+ * How the form of an environment variable is written down: `description` completes "expected …", `writeOnly` marks what
+ * no message may quote.
+ */
 import { type TSchema, Type } from '@sinclair/typebox'
 
 /** An integer with a default; `noun` says of what. */

@@ -1,2 +1,2 @@
-/** Styles are imported for the bundler's sake. */
+/** Lets TypeScript know that components import styles, for the bundler's sake. */
 declare module '*.css'

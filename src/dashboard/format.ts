@@ -1,4 +1,6 @@
-/** Amounts, counts and moments as people read them. Amounts are decimal texts and are never computed with. */
+/**
+ * Amounts, counts and moments as people read them on the pages. Amounts are decimal texts and are never computed with.
+ */
 
 const GROUPS = /\B(?=(\d{3})+(?!\d))/g
 const MIN_DECIMALS = 2

@@ -1,4 +1,4 @@
-/** The entries of the menu. */
+/** The entries of the dashboard's menu, for everybody and for administrators. */
 import {
   IconActivity,
   IconBuildingBank,

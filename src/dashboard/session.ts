@@ -1,4 +1,4 @@
-/** Who is signed in, as the pages know it. */
+/** Who is signed in, as the pages of the dashboard know it. */
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, answer, api } from './client'
 import { queryClient } from './query'

@@ -1,4 +1,4 @@
-/** What the routes need, handed in by the composition root. */
+/** What the routes of the API need, handed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'

@@ -1,4 +1,4 @@
-/** What the parts of the ledger work with. */
+/** What the parts of the ledger work with: the store, its epoch, the history it is restored from, limits, the log. */
 
 import type { ViewDeps } from '@/ledger/accounts/account-view'
 import type { Restorer } from '@/ledger/accounts/restore'

@@ -1,4 +1,4 @@
-/** What is wrong with something an operator wrote, so that all of it can be said at once. */
+/** What is wrong with something that an operator wrote, by place, so that all of it can be said at once. */
 
 /** `place` names the variable or the path inside the file; `message` says what is wrong and what is expected, without secrets. */
 export type Fault = { place: string; message: string }

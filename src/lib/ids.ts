@@ -1,4 +1,4 @@
-/** Random identifiers and digests. */
+/** Random identifiers, numbers in base62, and digests of texts. */
 import { createHash, randomBytes } from 'node:crypto'
 import { assert } from './assert'
 

@@ -1,4 +1,7 @@
-/** What the gateway tells whoever counts. Handed in like any dependency, so that two gateways in one process stay apart. */
+/**
+ * What the gateway tells its metrics: requests answered and refused, retries, drift. Handed in like any dependency, so
+ * that two gateways in one process stay apart.
+ */
 import type { FormatName } from '@/chat/format-name'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { RecordFlag } from '@/ledger/usage-record'

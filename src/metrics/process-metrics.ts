@@ -1,6 +1,6 @@
 /**
- * What the process says of itself, under the names that every dashboard knows. Written here because the library's own set
- * speaks of V8, and its event-loop figures are reset by whoever reads them.
+ * What the process says of itself as metrics, under the names that every dashboard knows. Written here because the
+ * library's own set speaks of V8, and its event-loop figures are reset by whoever reads them.
  */
 import { readdirSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'

@@ -1,4 +1,4 @@
-/** The address and the headers of one call. What differs between formats is the format's own to say. */
+/** The address and the headers of one call to a provider. What differs between formats is the format's own to say. */
 import type { Provider, ProviderKey, Target } from '@/catalog/types'
 import type { Format } from '@/formats/format'
 

@@ -1,7 +1,8 @@
 /**
- * Tells whether a provider's address answers at all. The HTTP client does not say when it is connected, and a call may well
- * wait minutes for its first byte: so a call to an address that has not been heard of lately is accompanied by a bare TCP
- * connection, which is either accepted within the connect timeout or shows that packets vanish.
+ * Tells whether a provider's address answers at all while a call to it stays silent. The HTTP client does not say when
+ * it is connected, and a call may well wait minutes for its first byte: so a call to an address that has not been heard
+ * of lately is accompanied by a bare TCP connection, which is either accepted within the connect timeout or shows that
+ * packets vanish.
  */
 import { connect } from 'node:net'
 import { withDeadline } from '@/lib/deadline'

@@ -1,4 +1,4 @@
-/** The one statement that makes usage records, thousands at a time. */
+/** The one statement that writes usage records into the history, thousands at a time. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import type { UsageRecord } from '@/ledger/usage-record'

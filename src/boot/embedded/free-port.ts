@@ -1,4 +1,4 @@
-/** Finds a free TCP port on loopback. */
+/** Finds a free TCP port on loopback for an embedded server. */
 import { createServer } from 'node:net'
 
 /** A port on 127.0.0.1 that nothing listened on a moment ago; somebody may take it first, so the caller tries again. */

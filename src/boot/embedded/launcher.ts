@@ -1,6 +1,6 @@
 /**
- * Notices that the command which started the gateway is gone. `npx` told to end takes along only the shell below it:
- * `bun run` and the gateway would go on unseen and keep the port and the data.
+ * Notices that the command which started the gateway is gone, so that nothing embedded is left running. `npx` told to
+ * end takes along only the shell below it: `bun run` and the gateway would go on unseen and keep the port and the data.
  */
 import { readFileSync } from 'node:fs'
 import type { OuterEnvironment } from './process'

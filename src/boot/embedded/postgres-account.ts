@@ -1,4 +1,7 @@
-/** Who runs Postgres, which refuses to be root: ourselves, ourselves under another number, or an unprivileged user. */
+/**
+ * Who runs the embedded Postgres, which refuses to be root: ourselves, ourselves under another number, or an
+ * unprivileged user.
+ */
 import { chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EmbeddedServerError } from './error'

@@ -1,4 +1,4 @@
-/** Child processes that outlive a Ctrl-C in the terminal but not their parent. */
+/** Runs programs as child processes: embedded servers that outlive a Ctrl-C in the terminal but not the gateway. */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 

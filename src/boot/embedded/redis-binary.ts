@@ -1,4 +1,4 @@
-/** Which Redis program to run: one on PATH, one fetched earlier, or one fetched now. */
+/** Which program the embedded Redis runs: one on PATH, one fetched earlier, or one fetched now. */
 import { join, resolve } from 'node:path'
 import type { OuterEnvironment } from './process'
 import { fetchRedis, findUnpackedRedis, type RedisProgram } from './redis-fetch'

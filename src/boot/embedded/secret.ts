@@ -1,4 +1,4 @@
-/** A password that a server and its clients share through a file only its owner can read. */
+/** A password that an embedded server and its clients share through a file only its owner can read. */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { randomBase62 } from '@/lib/ids'
 

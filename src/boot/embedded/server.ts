@@ -1,4 +1,6 @@
-/** Runs one real server as a child process on its own data directory: claim, replace an orphan, launch, wait, stop. */
+/**
+ * Runs one embedded server as a child process on its own data directory: claim, replace an orphan, launch, wait, stop.
+ */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withDeadline } from '@/lib/deadline'

@@ -1,4 +1,4 @@
-/** Finds accounts by e-mail address, name or id, newest first. */
+/** Finds accounts for administrators, by e-mail address, name or id, newest first. */
 import type { Database } from '@/db/client'
 import type { AccountStatus } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'

@@ -1,4 +1,4 @@
-/** Suspending and activating accounts, with the reason in the audit log. */
+/** Suspends and activates accounts in an administrator's name, with the reason in the audit log. */
 import { eq } from 'drizzle-orm'
 import type { Accounts } from '@/accounts/accounts'
 import { recordAudit } from '@/accounts/audit'

@@ -1,4 +1,4 @@
-/** Looks through the audit log, newest first. */
+/** Looks through the audit log for administrators, newest first. */
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { auditEntries } from '@/db/administration-schema'
 import type { Database } from '@/db/client'

@@ -1,6 +1,6 @@
 /**
- * Providers and targets as this process sees them now: circuits, resting keys, latencies, calls, fallbacks. Circuits and keys
- * are shared by all gateways; what is counted is this process's own, since it started.
+ * Providers and targets as administrators watch them, seen from this process: circuits, resting keys, latencies, calls,
+ * fallbacks. Circuits and keys are shared by all gateways; what is counted is this process's own, since it started.
  */
 import type { Catalog, Provider, Target } from '@/catalog/types'
 import type { CircuitState } from '@/routing/health/circuit-breaker'

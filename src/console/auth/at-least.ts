@@ -1,4 +1,4 @@
-/** Answers that may not tell by their time which way they went. */
+/** Keeps the answers of sign-in from telling by their time which way they went. */
 
 /** Does `work`; where it fails, not before `ms` milliseconds have passed. */
 export async function atLeast<T>(ms: number, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** What the library refuses, in our own words. */
+/** What the sign-in library refuses, in our own words. */
 import { APIError } from 'better-auth/api'
 import { GatewayError } from '@/chat/error'
 

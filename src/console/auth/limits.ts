@@ -1,4 +1,4 @@
-/** How often something may be tried, by whom. */
+/** How often one may try to sign in, to sign up or to have a mail sent, by address and by account. */
 import type { Limit } from './throttle'
 
 const MINUTES = 60

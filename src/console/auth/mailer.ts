@@ -1,4 +1,7 @@
-/** Sends mail: by SMTP, or, where none is configured and it is not production, into the log, for whoever is trying things out. */
+/**
+ * Sends the mails of sign-in: by SMTP, or, where none is configured and it is not production, into the log, for whoever
+ * is trying things out.
+ */
 import { createTransport } from 'nodemailer'
 import type { Logger } from '@/lib/logger'
 

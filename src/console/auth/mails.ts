@@ -1,4 +1,7 @@
-/** The mails we send, in plain text. Links carry their token after a #, so that no server and no log on the way sees it. */
+/**
+ * The mails that signing in and up need, in plain text. Links carry their token after a #, so that no server and no log
+ * on the way sees it.
+ */
 
 import type { Mail } from './mailer'
 import type { AuthParts } from './parts'

@@ -1,4 +1,4 @@
-/** What people see and change of themselves. */
+/** What signed-in people see and change of themselves. */
 import { eq } from 'drizzle-orm'
 import { users } from '@/db/auth-schema'
 import { assert } from '@/lib/assert'

@@ -1,4 +1,7 @@
-/** Slows down guessing: counts attempts in the shared store, so that all gateways count together. */
+/**
+ * Slows down the guessing of passwords and codes: counts attempts in the shared store, so that all gateways count
+ * together.
+ */
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import type { RedisClient } from '@/ledger/store/connection'

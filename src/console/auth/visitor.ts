@@ -1,4 +1,4 @@
-/** Who sends a request, before anybody knows who that is. */
+/** Who sends a request to the flows of sign-in, before anybody knows who that is. */
 import { ADDRESS_HEADER } from './library'
 
 export type Visitor = {

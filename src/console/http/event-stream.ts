@@ -1,4 +1,7 @@
-/** Server-sent events to one open page: a heartbeat, a look at the session now and then, and an end that leaves nothing behind. */
+/**
+ * Server-sent events to one open page of the dashboard: a heartbeat, a look at the session now and then, and an end
+ * that leaves nothing behind.
+ */
 import { type Frame, formatSse } from '@/lib/sse'
 
 type EventStreamOptions = {

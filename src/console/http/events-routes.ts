@@ -1,4 +1,4 @@
-/** Live events for open pages: the balance as it changes, and a tick when new requests were charged. */
+/** The route of live events for open pages: the balance as it changes, and a tick when new requests were charged. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'

@@ -1,4 +1,7 @@
-/** API keys of the signed-in person's account: created and shown once, listed, looked at, changed, switched off and on, deleted. */
+/**
+ * The routes of a signed-in person's API keys: created and shown once, listed, looked at, changed, switched off and on,
+ * deleted.
+ */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import {

@@ -1,4 +1,4 @@
-/** What can be called and what it costs, for people who choose a model: the whole catalogue, made once. */
+/** The routes of the models page: what can be called and what it costs, the whole catalogue, made once. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { CAPABILITIES, type Catalog, type Model, type Prices, type Tier } from '@/catalog/types'

@@ -1,4 +1,4 @@
-/** Credit: how it can be paid for, and the orders of the signed-in person's account. */
+/** The routes of credit for signed-in people: how it can be paid for, and the orders of their account. */
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'

@@ -1,4 +1,6 @@
-/** After the commit: tells the ledger of an order's entry at once. Where that fails, the outbox does it. */
+/**
+ * Tells the ledger of an order's entry at once, after the commit that made it. Where that fails, the outbox does it.
+ */
 import { applyCredit } from '@/accounts/outbox'
 import { describeFailure } from '@/db/failure'
 import type { Credit } from '@/ledger/outcomes'

@@ -1,4 +1,4 @@
-/** What every act on an order needs. */
+/** What every act on an order needs: the stores, a clock, the log, and the ways to pay there are. */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'

@@ -1,4 +1,4 @@
-/** Expires overdue orders in the background. Every gateway runs one; they leave each other's orders alone. */
+/** The background worker that expires overdue orders. Every gateway runs one; they leave each other's orders alone. */
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'

@@ -1,4 +1,4 @@
-/** What administrators look for: orders and payments of all accounts. */
+/** Searches the orders and payments of all accounts, for administrators. */
 import { and, eq, ilike, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
 import { orders, payments } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'

@@ -1,4 +1,4 @@
-/** The records that a sum looks at: never more than so many, however much the filter's time holds. */
+/** The usage records that a sum looks at: never more than so many, however much the filter's time holds. */
 import type { Sql } from 'postgres'
 import {
   detailCondition,

@@ -1,4 +1,7 @@
-/** Rows of comma-separated values that no spreadsheet takes for a formula (RFC 4180, CRLF line ends). */
+/**
+ * The rows of the usage export as comma-separated values that no spreadsheet takes for a formula (RFC 4180, CRLF line
+ * ends).
+ */
 
 /** What a spreadsheet may run when a cell begins with it. */
 const FORMULA_START = /^[=+\-@\t\r]/

@@ -1,6 +1,6 @@
 /**
- * Tells pages that are open what changes on their account. However many connections look at an account, one watcher per
- * process asks the ledger once a second, and only while somebody looks.
+ * Tells open pages when the balance or the usage of their account changes. However many connections look at an account,
+ * one watcher per process asks the ledger once a second, and only while somebody looks.
  */
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'

@@ -1,4 +1,4 @@
-/** Reads of the history that a person waits for: bounded, and answered in words where they fail. */
+/** Reads of the usage history that a person waits for: bounded, and answered in words where they fail. */
 import { GatewayError } from '@/chat/error'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 

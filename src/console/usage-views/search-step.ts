@@ -1,4 +1,4 @@
-/** What a search is made of: looks at the records that are each bounded, whatever there is to look at. */
+/** What a search for usage records is made of: looks that are each bounded, whatever there is to look at. */
 import type { RecordPosition, RecordRow } from './listed-record'
 
 /** What one look found, and from where to go on; `rest` is null where nothing can follow. */

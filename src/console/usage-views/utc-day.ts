@@ -1,4 +1,4 @@
-/** Days in UTC, as the daily sums are kept. */
+/** Days in UTC, as the daily sums of usage are kept. */
 
 export const MS_PER_HOUR = 3_600_000
 export const MS_PER_DAY = 86_400_000

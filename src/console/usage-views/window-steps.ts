@@ -1,4 +1,4 @@
-/** Looks for records by reading an account's backwards, so many at a time. */
+/** Looks for usage records by reading an account's backwards, so many at a time. */
 import type { Database } from '@/db/client'
 import { afterCondition, positionOf, type RecordPosition, type RecordRow, recordColumns } from './listed-record'
 import type { SearchStep, TakeStep } from './search-step'

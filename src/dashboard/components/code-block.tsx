@@ -1,4 +1,4 @@
-/** Code to be read and copied. */
+/** A block of code on a page, to be read and copied. */
 import { Box, Code } from '@mantine/core'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 

@@ -1,4 +1,4 @@
-/** Asks before something that can't be taken back. */
+/** A dialog that asks before something that can't be taken back. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { modals } from '@mantine/modals'
 import { type ReactNode, useState } from 'react'

@@ -1,4 +1,4 @@
-/** A moment in the viewer's zone, or how long ago it was; the other one is in the title. */
+/** A moment on a page, in the viewer's zone or as how long ago it was; the other one is in the title. */
 import { formatMoment, formatRelative } from '@/dashboard/format'
 
 /** `at` is ISO 8601; null reads as "Never" unless `never` says otherwise. */

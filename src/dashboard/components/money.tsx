@@ -1,4 +1,4 @@
-/** An amount of USD, short to read, exact in its title. */
+/** An amount of USD on a page, short to read, exact in its title. */
 import { formatMoney } from '@/dashboard/format'
 
 /** `usd` is a decimal text as the server sends it. */

@@ -1,4 +1,4 @@
-/** Short messages in the corner. */
+/** Shows short messages in the corner of the page: something worked, or failed. */
 import { notifications } from '@mantine/notifications'
 
 const ERROR_MS = 8_000

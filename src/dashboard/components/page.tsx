@@ -1,4 +1,4 @@
-/** A page: its title (also the window's), what it is about, its actions, its content. */
+/** A page of the dashboard: its title (also the window's), what it is about, its actions, its content. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** The same call in several languages, one at a time. */
+/** The same call to the API in several languages, one tab at a time. */
 import { Box, NativeSelect, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'

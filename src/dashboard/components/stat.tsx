@@ -1,4 +1,4 @@
-/** One figure with its name. */
+/** A card with one figure and its name. */
 import { Box, Group, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -1,4 +1,4 @@
-/** A state in a word, coloured by what it means. */
+/** A badge that says a state in a word, coloured by what it means. */
 import { Badge } from '@mantine/core'
 
 export type Tone = 'good' | 'bad' | 'waiting' | 'neutral' | 'info'

@@ -1,5 +1,6 @@
 /**
- * Relays an answer to a client as a stream. Owns the reader, back-pressure, keep-alives, interruption and hang-ups.
+ * Relays an answer to a client as a stream, from the commit point to whatever ends it. Owns the reader, back-pressure,
+ * keep-alives, interruption and hang-ups.
  *
  * A relay is open until exactly one of these closes it: the upstream's terminator (settled before the client sees it, so that
  * the balance is right when the stream ends), a fault of the upstream or an interruption (the client gets an error in its own

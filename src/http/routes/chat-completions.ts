@@ -1,4 +1,4 @@
-/** Family 1: `POST /v1/chat/completions`. */
+/** The endpoint of family 1: `POST /v1/chat/completions` in every spelling that real clients use. */
 import { Elysia } from 'elysia'
 import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'

@@ -1,4 +1,7 @@
-/** Family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that real clients use, and its model list. */
+/**
+ * The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that real clients use, and its
+ * model list.
+ */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import {

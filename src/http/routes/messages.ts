@@ -1,4 +1,4 @@
-/** Family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
+/** The endpoints of family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
 import { CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'

@@ -1,4 +1,6 @@
-/** The model list and its entries: public, in one body that the client libraries of all families read. */
+/**
+ * The endpoints of the model list and its entries: public, in one body that the client libraries of all families read.
+ */
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '@/http/deps'
 import {

@@ -1,4 +1,4 @@
-/** What operators and orchestrators ask: is the process alive, and may it get traffic. */
+/** The endpoints that operators and orchestrators ask: is the process alive, and may it get traffic. */
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi'

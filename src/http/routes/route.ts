@@ -1,4 +1,7 @@
-/** Shows callers how a request would be routed and what it would hold and cost, without spending anything or asking a provider. */
+/**
+ * The endpoint that shows how a request would be routed and what it would hold and cost, without spending anything or
+ * asking a provider.
+ */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** What a key holder may know of the account: balance, spending, and the latest requests. */
+/** The endpoint of what a key holder may know of the account: balance, spending, and the latest requests. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** Accounts: credit, balance, latest charges, status. */
+/** What the ledger does for accounts: credit, balance, latest charges, status. */
 
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentRecord } from '@/ledger/outcomes'

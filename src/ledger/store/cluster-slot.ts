@@ -1,4 +1,4 @@
-/** Where a name lives in a Redis Cluster. */
+/** In which slot of a Redis Cluster a name of the ledger lives. */
 
 const SLOT_COUNT = 16_384
 const CRC_POLYNOMIAL = 0x1021

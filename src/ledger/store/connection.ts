@@ -1,4 +1,4 @@
-/** Connects to the store: one Redis by TCP, TLS or unix socket, or a Redis Cluster. */
+/** Connects to the ledger's store: one Redis by TCP, TLS or unix socket, or a Redis Cluster. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'

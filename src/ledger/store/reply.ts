@@ -1,4 +1,4 @@
-/** Reads what scripts return, and writes what they take: integers only, checked on this side too. */
+/** Reads what the ledger's scripts return, and writes what they take: integers only, checked on this side too. */
 import { assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 

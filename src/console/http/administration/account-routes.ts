@@ -1,4 +1,4 @@
-/** Accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
+/** The routes of accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'

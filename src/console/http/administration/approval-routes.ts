@@ -1,4 +1,4 @@
-/** Approvals: what one administrator has asked for and a second one agrees to. */
+/** The routes of approvals: what one administrator has asked for and a second one agrees to. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'

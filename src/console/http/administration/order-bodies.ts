@@ -1,4 +1,4 @@
-/** Orders and payments as administrators see them. */
+/** Orders and payments as the routes of administration show them. */
 import { type Static, Type } from '@sinclair/typebox'
 import { ORDER_STATES } from '@/console/orders/order-state'
 import type { FoundOrder, Order, OrderDetails, Payment } from '@/console/orders/types'

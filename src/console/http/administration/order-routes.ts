@@ -1,4 +1,7 @@
-/** Orders and payments for administrators: found, confirmed, refunded, and payments that fitted no order resolved. */
+/**
+ * The routes of orders and payments for administrators: found, confirmed, refunded, and payments that fitted no order
+ * resolved.
+ */
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { GatewayError } from '@/chat/error'

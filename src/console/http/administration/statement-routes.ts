@@ -1,4 +1,4 @@
-/** Bank statements for administrators: a preview that changes nothing, and its commit. */
+/** The routes of bank statements for administrators: a preview that changes nothing, and its commit. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** What administrators watch: providers and targets with their health, and the audit log. */
+/** The routes of what administrators watch: providers and targets with their health, and the audit log. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidRequest } from '@/chat/error'

@@ -1,4 +1,4 @@
-/** Passwords: changed with the old one, reset with a link from a mail. */
+/** The routes of passwords: changed with the old one, reset with a link from a mail. */
 import { Elysia } from 'elysia'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { guard } from '@/console/http/guard'

@@ -1,4 +1,7 @@
-/** Signing up, in and out, and who one is: the library's work behind our own words, limits and documentation. */
+/**
+ * The routes of signing up, in and out, and of who one is: the library's work behind our own words, limits and
+ * documentation.
+ */
 import { Elysia } from 'elysia'
 import { signInOptions } from '@/console/auth/options'
 import { readProfile } from '@/console/auth/profile'

@@ -1,4 +1,4 @@
-/** What the routes of sign-in take and give, as schemas. */
+/** What the routes of sign-in take and give, as schemas that check and document it. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 

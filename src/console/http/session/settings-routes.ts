@@ -1,4 +1,4 @@
-/** What people change about themselves: the name, the second step of signing in, and the sessions they hold. */
+/** The routes of the settings page: a person's name, the second step of signing in, and the sessions they hold. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { renameUser } from '@/console/auth/profile'

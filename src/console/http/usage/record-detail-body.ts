@@ -1,4 +1,4 @@
-/** A usage record as the dashboard shows it, in plain words. */
+/** One usage record in full as the dashboard's route answers it, in plain words. */
 import { type Static, Type } from '@sinclair/typebox'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'

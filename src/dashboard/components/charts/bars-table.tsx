@@ -1,4 +1,4 @@
-/** The figures of a chart as a table. */
+/** The figures of a chart as a table, for who can't or won't point at its bars. */
 import { Table } from '@mantine/core'
 import { type ChartData, totalOf } from './chart-data'
 

@@ -1,4 +1,4 @@
-/** A text to be copied: a key, a reference, an account number. */
+/** A field of text to be copied: a key, a reference, an account number. */
 import { ActionIcon, Box, CopyButton, Group, Text, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 

@@ -1,4 +1,4 @@
-/** What was refused and belongs to no field of a form; read out at once. */
+/** What the server refused of a form and no field of it is to blame for; read out at once. */
 import { Alert } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'

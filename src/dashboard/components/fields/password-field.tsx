@@ -1,4 +1,4 @@
-/** A password, shown or hidden, named in the way that password managers understand. */
+/** A field for a password, shown or hidden, named in the way that password managers understand. */
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
 type PasswordFieldProps = Omit<PasswordInputProps, 'autoComplete'> & {

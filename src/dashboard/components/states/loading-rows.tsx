@@ -1,4 +1,4 @@
-/** The shape of a list while it is being loaded. */
+/** Grey rows in the shape of a list, shown while it is being loaded. */
 import { Skeleton, Stack } from '@mantine/core'
 
 const ROW_HEIGHT = 36

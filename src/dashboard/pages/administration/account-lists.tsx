@@ -1,4 +1,4 @@
-/** What belongs to an account: people, keys, orders, and the newest entries of its ledger. */
+/** The lists on an account's page: people, keys, orders, and the newest entries of its ledger. */
 import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

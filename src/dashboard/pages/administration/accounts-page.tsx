@@ -1,4 +1,4 @@
-/** Accounts of everybody: found by address, name or id. */
+/** The page on which administrators find the accounts of everybody, by address, name or id. */
 import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core'
 import { IconSearch, IconUsers } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'

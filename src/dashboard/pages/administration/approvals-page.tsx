@@ -1,4 +1,4 @@
-/** What administrators have asked for and another administrator has to agree to. */
+/** The page of what administrators have asked for and another administrator has to agree to. */
 import { Anchor, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { IconChecks } from '@tabler/icons-react'
 import { useState } from 'react'

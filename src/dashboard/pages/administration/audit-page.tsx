@@ -1,4 +1,4 @@
-/** The audit log: who changed what and when, and whether anybody has tampered with it. */
+/** The page of the audit log: who changed what and when, and whether anybody has tampered with it. */
 import { Alert, Box, Button, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconHistory, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
 import { useSearchParams } from 'wouter'

@@ -1,4 +1,4 @@
-/** Names and values beside each other, for the facts of one thing. */
+/** Names and values beside each other, as administrators read the facts of one thing. */
 import { Box, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 

@@ -1,4 +1,7 @@
-/** A text field of a filter: told after a pause in typing, and changed from outside only where the filter was. */
+/**
+ * A text field above a list of administrators: told after a pause in typing, and changed from outside only where the
+ * filter was.
+ */
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'

@@ -1,4 +1,4 @@
-/** The dialog behind everything that moves money: what will happen, how much, and why. */
+/** The dialog behind everything with which administrators move money: what will happen, how much, and why. */
 import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'

@@ -1,4 +1,4 @@
-/** One order beside the list: its facts, what may be done with it, its history and payments. */
+/** One order beside the administrators' list: its facts, what may be done with it, its history and payments. */
 import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** Orders of all accounts: found, confirmed and refunded, and the payments that fitted none of them. */
+/** The page of all accounts' orders: found, confirmed and refunded, and the payments that fitted none of them. */
 import { Anchor, Box, Button, Group, Select, SimpleGrid, Table, Text } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { Link, useSearchParams } from 'wouter'

@@ -1,4 +1,4 @@
-/** Providers and targets as the process that answers sees them at this moment. */
+/** The page of providers and targets as the process that answers sees them at this moment. */
 import { Box, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { IconServerBolt } from '@tabler/icons-react'
 import { Moment } from '@/dashboard/components/moment'

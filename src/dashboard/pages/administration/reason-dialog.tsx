@@ -1,4 +1,4 @@
-/** Asks why, before something is done that the audit log keeps. */
+/** The dialog that asks an administrator why, before something is done that the audit log keeps. */
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'

@@ -1,4 +1,4 @@
-/** The lines of a statement, each with what will or did become of it, coloured by that. */
+/** The lines of a bank statement, each with what will or did become of it, coloured by that. */
 import { Anchor, Box, Button, Center, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'

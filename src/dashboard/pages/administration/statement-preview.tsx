@@ -1,4 +1,7 @@
-/** The second step of an import: what each line would do, by kinds that can be chosen, and the button that does it. */
+/**
+ * The second step of importing a bank statement: what each line would do, by kinds that can be chosen, and the button
+ * that does it.
+ */
 import { Alert, Button, Chip, Group, SimpleGrid, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { answer, api } from '@/dashboard/client'

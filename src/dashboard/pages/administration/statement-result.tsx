@@ -1,4 +1,4 @@
-/** The last step of an import: what became of each line. */
+/** The last step of importing a bank statement: what became of each line. */
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { Section } from '@/dashboard/components/section'

@@ -1,4 +1,4 @@
-/** The first step of an import: the statement as a file or as text, and what it does not say of itself. */
+/** The first step of importing a bank statement: a file or a text, and what it does not say of itself. */
 import { Button, FileButton, Group, Select, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconFileImport } from '@tabler/icons-react'

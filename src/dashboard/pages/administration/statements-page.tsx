@@ -1,4 +1,7 @@
-/** Importing a bank statement: upload or paste, look at what each line would do, then do exactly that. */
+/**
+ * The page on which a bank statement is imported: upload or paste, look at what each line would do, then do exactly
+ * that.
+ */
 
 import { useState } from 'react'
 import { Page } from '@/dashboard/components/page'

@@ -1,4 +1,4 @@
-/** Suspends an account or activates it again. */
+/** The dialog in which an administrator suspends an account or activates it again. */
 import { answer, api } from '@/dashboard/client'
 import type { AccountView } from './admin-data'
 import { openReasonDialog } from './reason-dialog'

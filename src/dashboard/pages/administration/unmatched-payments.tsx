@@ -1,4 +1,7 @@
-/** Payments that fitted no order: each is credited to an order after all, or dismissed. Nothing is shown while there are none. */
+/**
+ * The list of payments that fitted no order: each is credited to an order after all, or dismissed. Nothing is shown
+ * while there are none.
+ */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { modals } from '@mantine/modals'

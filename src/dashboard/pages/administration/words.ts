@@ -1,4 +1,4 @@
-/** Administration in words: orders, payments, lines of statements, approvals, circuits. */
+/** Administration in the words of its pages: orders, payments, lines of statements, approvals, circuits. */
 import type { Tone } from '@/dashboard/components/status'
 import { formatMoney } from '@/dashboard/format'
 import type {

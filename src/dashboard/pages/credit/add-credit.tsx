@@ -1,4 +1,4 @@
-/** The form that makes an order. */
+/** The form in which a customer orders credit. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-/** How much credit to buy: the usual amounts at a click, any other by typing. */
+/** The field for how much credit to buy: the usual amounts at a click, any other by typing. */
 import { Chip, Group, Input, Stack, TextInput } from '@mantine/core'
 import { formatMoney } from '@/dashboard/format'
 

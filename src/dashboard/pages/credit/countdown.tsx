@@ -1,4 +1,4 @@
-/** How long something is still possible, counting down. */
+/** How long an order can still be paid, counting down. */
 import { useEffect, useState } from 'react'
 import { formatMoment } from '@/dashboard/format'
 

@@ -1,4 +1,4 @@
-/** Credit: what is left, how to buy more, and every order so far. */
+/** The page of credit: what is left, how to buy more, and every order so far. */
 import { SimpleGrid } from '@mantine/core'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'

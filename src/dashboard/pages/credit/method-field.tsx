@@ -1,4 +1,4 @@
-/** How to pay: one card per method that is offered. */
+/** The choice of how to pay for credit: one card per method that is offered. */
 import { Badge, Group, Radio, Stack, Text } from '@mantine/core'
 import type { CreditOptions, Order } from './order-data'
 

@@ -1,4 +1,4 @@
-/** The account's orders, newest first. */
+/** The account's orders of credit with their receipts, newest first. */
 import { Anchor, Button, Center, Stack, Table, Text } from '@mantine/core'
 import { IconReceipt } from '@tabler/icons-react'
 import { Link } from 'wouter'

@@ -1,4 +1,4 @@
-/** One order: how to pay it, what has happened to it, and its end. */
+/** The page of one order: how to pay it, what has happened to it, and its end. */
 import { Alert, Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useEffect } from 'react'

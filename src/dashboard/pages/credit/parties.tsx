@@ -1,4 +1,4 @@
-/** Who sells and who buys, at the head of what is printed. */
+/** Who sells and who buys, at the head of a printed receipt. */
 import { SimpleGrid, Text } from '@mantine/core'
 import type { OrderDetail } from './order-data'
 

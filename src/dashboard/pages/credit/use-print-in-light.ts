@@ -1,4 +1,4 @@
-/** Paper is white: whatever scheme the screen has, a page is printed in the light one. */
+/** Prints receipts in the light scheme, whatever scheme the screen has: paper is white. */
 import { useEffect } from 'react'
 
 const ATTRIBUTE = 'data-mantine-color-scheme'

@@ -1,4 +1,4 @@
-/** Orders in words: states, methods, events, and why a payment needs a second look. */
+/** Orders of credit in words: states, methods, events, and why a payment needs a second look. */
 import type { Tone } from '@/dashboard/components/status'
 import type { Order, OrderDetail, OrderState } from './order-data'
 

@@ -1,4 +1,4 @@
-/** The dialog that makes a key, and the one moment in which the whole key can be seen. */
+/** The dialog that makes an API key, and the one moment in which the whole key can be seen. */
 import { Button, Collapse, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

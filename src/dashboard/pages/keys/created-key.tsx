@@ -1,4 +1,4 @@
-/** The whole key, which is shown only now, with a call that is ready to be pasted. */
+/** The whole API key, which is shown only now, with a call that is ready to be pasted. */
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useCatalogue } from '@/dashboard/catalogue'

@@ -1,4 +1,4 @@
-/** Renames a key and changes its limits. */
+/** The dialog that renames an API key and changes its limits. */
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'

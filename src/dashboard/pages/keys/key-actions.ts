@@ -1,4 +1,4 @@
-/** What can be done to a key beside changing it; whatever stops programs from working is asked about first. */
+/** What a person can do to an API key beside changing it; whatever stops programs from working is asked about first. */
 import { confirm } from '@/dashboard/components/confirm'
 import { notifyDone, notifyError } from '@/dashboard/components/notify'
 import { deleteKey, type KeyBody, setActive } from './keys-data'

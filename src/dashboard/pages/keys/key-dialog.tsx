@@ -1,4 +1,4 @@
-/** A dialog around a form of a key: over the whole screen on a phone. */
+/** The dialog around a form of an API key: over the whole screen on a phone. */
 import { Modal } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** The fields of a key on their way between a form and the server. Only what a person has changed is sent. */
+/** The fields of an API key on their way between a form and the server. Only what a person has changed is sent. */
 import type { KeyBody } from './keys-data'
 
 /** Numbers are '' where a key has no limit of its own; `expiresAt` is a day, yyyy-mm-dd, '' for never. */

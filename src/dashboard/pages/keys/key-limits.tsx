@@ -1,4 +1,4 @@
-/** The limits of a key in words, with what holds where it has none of its own. */
+/** The limits of an API key in words, with what holds where it has none of its own. */
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'

@@ -1,4 +1,4 @@
-/** One key: what it was used for, what it may do, and what can be done to it. */
+/** The page of one API key: what it was used for, what it may do, and what can be done to it. */
 import { Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { Link, useLocation, useParams } from 'wouter'

@@ -1,4 +1,4 @@
-/** What state a key is in, and how much of its budget is spent. */
+/** What state an API key is in, and how much of its budget is spent, as lists show it. */
 import { Box, Group, Progress, Text } from '@mantine/core'
 import { Money } from '@/dashboard/components/money'
 import { Status, type Tone } from '@/dashboard/components/status'

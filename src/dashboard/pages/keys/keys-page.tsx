@@ -1,4 +1,4 @@
-/** The keys with which programs call the service. */
+/** The page of the API keys with which programs call the service. */
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlus } from '@tabler/icons-react'

@@ -1,4 +1,4 @@
-/** The account's keys, one in a row. */
+/** The table of the account's API keys, one in a row. */
 import { ActionIcon, Anchor, Box, Group, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { Link } from 'wouter'

@@ -1,4 +1,4 @@
-/** The optional limits of a key, each with what holds without it. */
+/** The fields for the optional limits of an API key, each with what holds without it. */
 import { MultiSelect, NumberInput, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { useCatalogue } from '@/dashboard/catalogue'

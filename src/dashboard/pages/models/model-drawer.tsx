@@ -1,4 +1,4 @@
-/** All there is to know of one model: every price, limits, abilities, and a way to try it. */
+/** All there is to know of one model, beside the list: every price, limits, abilities, and a way to try it. */
 import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

@@ -1,4 +1,4 @@
-/** Which models are shown, and in which order. */
+/** Which models the models page shows, and in which order. */
 import type { ModelBody } from '@/dashboard/catalogue'
 
 export type ModelOrder = 'catalogue' | 'input-price' | 'output-price' | 'context' | 'newest'

@@ -1,4 +1,4 @@
-/** What can be called and what it costs. */
+/** The page of models: what can be called and what it costs. */
 import { Chip, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { IconListDetails, IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** Models and their prices, one in a row. */
+/** The table of models and their prices, one in a row. */
 import { Anchor, Badge, Group, Table, Text } from '@mantine/core'
 import type { ModelBody } from '@/dashboard/catalogue'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'

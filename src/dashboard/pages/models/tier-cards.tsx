@@ -1,4 +1,4 @@
-/** The automatic tiers: one name that chooses a model for each request. */
+/** Cards of the automatic tiers: one name that chooses a model for each request. */
 import { Box, Button, Group, SimpleGrid, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { TierBody } from '@/dashboard/catalogue'

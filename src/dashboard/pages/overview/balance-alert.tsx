@@ -1,4 +1,4 @@
-/** Says in time that credit is running out, and where to add some. */
+/** The notice that credit is running out, in time, and where to add some. */
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
 import { Link } from 'wouter'

@@ -1,4 +1,4 @@
-/** The account's figures: money as it changes, then how requests went over the last week. */
+/** The account's figures on the overview: money as it changes, then how requests went over the last week. */
 import { SimpleGrid } from '@mantine/core'
 import { Money } from '@/dashboard/components/money'
 import { Stat } from '@/dashboard/components/stat'

@@ -1,4 +1,4 @@
-/** The three steps from a new account to a first answer. */
+/** The three steps from a new account to a first answer, on the overview. */
 import { Box, Button, Group, Stack, Text, ThemeIcon } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from 'wouter'

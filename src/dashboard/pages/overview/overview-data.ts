@@ -1,4 +1,4 @@
-/** What the overview asks the server. */
+/** What the overview page asks the server, and under which keys the answers are kept. */
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'
 

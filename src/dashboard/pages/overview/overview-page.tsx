@@ -1,4 +1,4 @@
-/** What an account sees first: its money, its requests, and what to do next. */
+/** The overview, which an account sees first: its money, its requests, and what to do next. */
 import { Anchor } from '@mantine/core'
 import { useCallback, useEffect } from 'react'
 import { Link } from 'wouter'

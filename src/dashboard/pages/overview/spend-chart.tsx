@@ -1,4 +1,4 @@
-/** Spending per day and model over the last thirty days. */
+/** The chart of spending per day and model over the last thirty days. */
 import { IconChartBar } from '@tabler/icons-react'
 import { StackedBars } from '@/dashboard/components/charts/stacked-bars'
 import { Section } from '@/dashboard/components/section'

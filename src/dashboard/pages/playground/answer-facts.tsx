@@ -1,4 +1,4 @@
-/** What is known of an answer: who gave it, how fast, how long, what it cost. */
+/** What is known of an answer in the playground: who gave it, how fast, how long, what it cost. */
 import { Group, Text, Tooltip } from '@mantine/core'
 import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
 import type { AnswerRecord } from './stream-chat'

@@ -1,4 +1,4 @@
-/** Where people write: Enter sends, Shift and Enter begin a new line. */
+/** Where people write in the playground: Enter sends, Shift and Enter begin a new line. */
 import { Box, Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend2 } from '@tabler/icons-react'
 import { useState } from 'react'

@@ -1,4 +1,7 @@
-/** What was said so far. What people and models write is shown as text, blanks and all, never as markup. */
+/**
+ * What a person and a model have said so far in the playground. What people and models write is shown as text, blanks
+ * and all, never as markup.
+ */
 import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'

@@ -1,4 +1,4 @@
-/** A place to try models, with what each answer took and cost. */
+/** The playground: a page to try models, with what each answer took and cost. */
 import { Box, Button, Grid, Group, Select } from '@mantine/core'
 import { IconEraser } from '@tabler/icons-react'
 import { useState } from 'react'

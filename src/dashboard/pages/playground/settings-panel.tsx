@@ -1,4 +1,4 @@
-/** How the model is called, and who pays. */
+/** The panel beside the playground: how the model is called, and who pays. */
 import { Anchor, NumberInput, PasswordInput, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
 import { useId } from 'react'
 import { Link } from 'wouter'

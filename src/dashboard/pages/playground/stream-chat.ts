@@ -1,4 +1,4 @@
-/** One chat completion as it is written: sent to the service, read event by event. */
+/** One chat completion for the playground as it is written: sent to the service, read event by event. */
 import { ApiError, toApiError } from '@/dashboard/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/sse'

@@ -1,4 +1,4 @@
-/** A conversation that is being had: what was said, the answer under way, and a way to stop it. */
+/** A conversation of the playground that is being had: what was said, the answer under way, and a way to stop it. */
 import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '@/dashboard/client'
 import { queryClient } from '@/dashboard/query'

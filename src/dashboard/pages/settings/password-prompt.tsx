@@ -1,4 +1,4 @@
-/** Asks for the password again before something that decides how people sign in. */
+/** The dialog that asks for the password again before something that decides how people sign in. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { FormError } from '@/dashboard/components/fields/form-error'

@@ -1,4 +1,4 @@
-/** Changing the password, which ends all other sessions. */
+/** The part of the settings that changes the password, which ends all other sessions. */
 import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** The person's name and address. */
+/** The part of the settings with the person's name and address. */
 import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { answer, api } from '@/dashboard/client'

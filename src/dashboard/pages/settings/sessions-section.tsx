@@ -1,4 +1,4 @@
-/** Where the person is signed in, and ending it. */
+/** The part of the settings that shows where the person is signed in, and ends it. */
 import { Box, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'

@@ -1,4 +1,4 @@
-/** What people change about themselves: name, password, second step, sessions. */
+/** The page of settings: what people change about themselves, be it name, password, second step or sessions. */
 
 import { Page } from '@/dashboard/components/page'
 import { Loaded } from '@/dashboard/components/states/loaded'

@@ -1,4 +1,6 @@
-/** Setting up an authenticator app: the password, the code to scan, a first code, the backup codes. */
+/**
+ * The steps in which an authenticator app is set up: the password, the code to scan, a first code, the backup codes.
+ */
 import { Button, Center, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

@@ -1,4 +1,6 @@
-/** The second step of signing in: a code of the authenticator app, or a backup code where the app is lost. */
+/**
+ * The form of the second step of signing in: a code of the authenticator app, or a backup code where the app is lost.
+ */
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

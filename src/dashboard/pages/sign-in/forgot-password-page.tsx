@@ -1,4 +1,4 @@
-/** Asking for a link to choose a new password. */
+/** The page that asks for a mail with a link to choose a new password. */
 import { Alert, Button, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'

@@ -1,4 +1,4 @@
-/** The first step of signing in. */
+/** The form of the first step of signing in: address and password. */
 import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { Link } from 'wouter'

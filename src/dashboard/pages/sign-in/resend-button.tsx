@@ -1,4 +1,4 @@
-/** Asks for the confirmation mail once more. */
+/** The button that asks for the confirmation mail once more. */
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'

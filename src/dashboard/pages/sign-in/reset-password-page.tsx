@@ -1,4 +1,4 @@
-/** Choosing a new password with the link of a mail. */
+/** The page on which a new password is chosen, with the link of a mail. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

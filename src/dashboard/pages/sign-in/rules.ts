@@ -1,4 +1,4 @@
-/** What forms check before they ask the server, whose word is the last. */
+/** What the forms of sign-in check before they ask the server, whose word is the last. */
 
 const MIN_CHARS = 8
 const MAX_CHARS = 256

@@ -1,4 +1,4 @@
-/** Signing in: address and password, then a code where the person has set up an authenticator app. */
+/** The page of signing in: address and password, then a code where the person has set up an authenticator app. */
 import { useState } from 'react'
 import { Redirect } from 'wouter'
 import { useViewer } from '@/dashboard/session'

@@ -1,4 +1,4 @@
-/** Creating an account, and what follows where its address has to be confirmed. */
+/** The page on which an account is created, and what follows where its address has to be confirmed. */
 import { Alert, Button, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconMailCheck } from '@tabler/icons-react'

@@ -1,4 +1,7 @@
-/** A link within a sentence: underlined, so that not its colour alone tells it from the words around it. */
+/**
+ * A link within a sentence of the pages of sign-in: underlined, so that not its colour alone tells it from the words
+ * around it.
+ */
 import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

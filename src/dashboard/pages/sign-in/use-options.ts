@@ -1,4 +1,4 @@
-/** What signing in offers here. */
+/** Asks the server what signing in offers here: sign-up, mail, how long passwords are. */
 import { useQuery } from '@tanstack/react-query'
 import { answer, api } from '@/dashboard/client'
 

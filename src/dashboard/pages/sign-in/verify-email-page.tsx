@@ -1,4 +1,4 @@
-/** Confirming an e-mail address with the link of a mail and the password chosen at sign-up. */
+/** The page that confirms an e-mail address, with the link of a mail and the password chosen at sign-up. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The hours and days of a chart, and how its figures are written. */
+/** The hours and days of the usage chart, and how its figures are written. */
 import type { Bucket } from '@/dashboard/components/charts/chart-data'
 import { formatMoney } from '@/dashboard/format'
 

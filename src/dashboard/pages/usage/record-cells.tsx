@@ -1,4 +1,4 @@
-/** How parts of a charged request are shown wherever requests are listed. */
+/** How parts of a charged request are shown in the tables and cards of the usage pages. */
 import { Group, Text } from '@mantine/core'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'

@@ -1,4 +1,4 @@
-/** A usage record: what was charged and why, then how the request went. */
+/** A usage record on a page: what was charged and why, then how the request went. */
 import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'

@@ -1,4 +1,4 @@
-/** Charged requests: a table, or cards where there is no room for one. Each leads to its usage record. */
+/** The list of charged requests: a table, or cards where there is no room for one. Each leads to its usage record. */
 import { Anchor, Box, Group, Stack, Table, Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'

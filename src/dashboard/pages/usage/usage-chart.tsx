@@ -1,4 +1,4 @@
-/** Cost, requests or tokens over time, by model, key or outcome. */
+/** The chart of the usage page: cost, requests or tokens over time, by model, key or outcome. */
 import { Alert, Group, SegmentedControl, Text } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** Every charged request: what it cost and why, over time and one by one. */
+/** The usage page: every charged request, what it cost and why, over time and one by one. */
 import { Alert, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconDownload, IconListSearch } from '@tabler/icons-react'
 import { useCallback, useEffect } from 'react'

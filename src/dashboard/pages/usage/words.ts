@@ -1,4 +1,4 @@
-/** Short names for what the server names in its own words. */
+/** Short names on the usage pages for what the server names in its own words: rules, flags, classes of tokens. */
 
 const RULES: Readonly<Record<string, string>> = {
   usage: "Provider's count",
