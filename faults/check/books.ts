@@ -88,7 +88,7 @@ export async function checkHolds(evidence: Evidence): Promise<Breach[]> {
 
 async function readHolds(world: World): Promise<StoredHold[]> {
   const { redis } = world.bank
-  const names = (await findNames(redis)).holds
+  const names = (await findNames(redis, async () => {})).holds
   const rows = await Promise.all(names.map((name) => redis.hmget(name, 'payer', 'state', 'cost')))
   return rows.flatMap(([payer, state, cost], index) => {
     if (!payer) return []

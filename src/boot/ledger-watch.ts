@@ -10,6 +10,7 @@ import type { LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
+import { createPace, type Pace } from '@/lib/pace'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import type { DriftReport } from '@/metrics/metrics'
 
@@ -34,6 +35,12 @@ const STOP_TIMEOUT_MS = 5_000
 /** One broken rule can show in every account: so many lines say it, and the last one says how many there are. */
 const MAX_LINES = 20
 
+/** How often the whole store is searched for accounts, rather than its own lists read. */
+const SEARCH_INTERVAL_MS = 24 * 60 * 60 * 1_000
+/** A check is nobody's hurry: the stores belong to those who pay. */
+const WORK_SHARE = 0.25
+
+const SEARCHED_KEY = 'ledger-check:searched'
 const TURN_KEY = 'ledger-check:turn'
 const REPORT_KEY = 'ledger-check:report'
 
@@ -41,6 +48,7 @@ const REPORT_KEY = 'ledger-check:report'
 export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker {
   const { redis, logger, onReport, intervalMs = DEFAULT_INTERVAL_MS } = options
   const loop = createWorkerLoop({ round, onFailure, stopTimeoutMs: STOP_TIMEOUT_MS })
+  const pace = createPace(WORK_SHARE)
   let isFirst = true
   let hasTurn = false
 
@@ -62,12 +70,17 @@ export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker
     hasTurn = (await redis.set(TURN_KEY, '1', 'PX', TURN_MS, 'NX')) === 'OK'
     if (!hasTurn) return
     try {
-      const report = await check(options)
+      const report = await check(options, rest)
       onReport(report)
       await redis.set(REPORT_KEY, JSON.stringify(report), 'PX', Math.ceil(intervalMs * FRESH_SHARE))
     } finally {
       await giveTurnBack()
     }
+  }
+
+  async function rest(): Promise<void> {
+    if (loop.isStopping()) throw new Error('the gateway stops')
+    await pace()
   }
 
   async function giveTurnBack(): Promise<void> {
@@ -84,9 +97,13 @@ export function createLedgerWatch(options: LedgerWatchOptions): BackgroundWorker
   }
 }
 
-async function check({ redis, database, history, logger }: LedgerWatchOptions): Promise<DriftReport> {
+async function check(options: LedgerWatchOptions, pace: Pace): Promise<DriftReport> {
+  const { redis, database, history, logger } = options
   const startedMs = performance.now()
-  const ledger = await checkLedger({ redis, history, logger })
+  const isSearched = (await redis.get(SEARCHED_KEY)) !== null
+  const search = isSearched ? 'listed' : 'accounts-and-keys'
+  const ledger = await checkLedger({ redis, history, logger, search, pace })
+  if (!isSearched) await redis.set(SEARCHED_KEY, '1', 'PX', SEARCH_INTERVAL_MS)
   const books = await reconcileHistory(database, 'sums')
   const violations = [...ledger.violations, ...books.violations]
   const durationMs = Math.round(performance.now() - startedMs)

@@ -67,6 +67,22 @@ test('reports a planted violation of either store by kind, logs it, and reports 
   expect(reports).toHaveLength(count)
 }, 60_000)
 
+test('searches the whole store once a day, and reads its lists in between', async () => {
+  const scans = async () => Number(/cmdstat_scan:calls=(\d+)/.exec(await raw.info('commandstats'))?.[1] ?? 0)
+  await raw.del('ledger-check:searched', 'ledger-check:report')
+  const { watch: watching, reports } = watch(40)
+  const before = await scans()
+  watching.start()
+  await until(() => reports.length > 0, 'the first check')
+  const searched = await scans()
+  expect(searched).toBeGreaterThan(before)
+  expect(await raw.pttl('ledger-check:searched')).toBeGreaterThan(23 * 3_600_000)
+  await until(() => reports.length > 5, 'more checks')
+  await watching.stop()
+  expect(await scans()).toBe(searched)
+  expect(reports.map(({ accounts }) => accounts)).toEqual(reports.map(() => 1))
+})
+
 test('one gateway checks at a time, and the others show what it found', async () => {
   await raw.del('ledger-check:report')
   const [one, other] = [watch(60_000), watch(60_000)]

@@ -63,6 +63,9 @@ export type AccountView = {
 
 export type ViewDeps = { redis: RedisClient; runner: ScriptRunner; history: LedgerHistory }
 
+/** What one client sends together, the store answers in one go, and everybody else waits for it. */
+const VIEWS_AT_ONCE = 5
+
 /**
  * Views accounts of one shard, with the keys given for each. An account whose history moved meanwhile is left out: ask again.
  */
@@ -74,7 +77,11 @@ export async function viewAccounts(
   const { runner, history } = deps
   const ids = [...keysOf.keys()]
   const before = byId(await runner.guard(() => history.accounts(ids)))
-  const views = await Promise.all(ids.map((id) => viewStore(runner, shard, id, keysOf.get(id) ?? [])))
+  const views: StoreView[] = []
+  for (let start = 0; start < ids.length; start += VIEWS_AT_ONCE) {
+    const some = ids.slice(start, start + VIEWS_AT_ONCE)
+    views.push(...(await Promise.all(some.map((id) => viewStore(runner, shard, id, keysOf.get(id) ?? [])))))
+  }
   const records = await readStream(deps, shard, new Set(ids))
   const recordIds = views.flatMap((view) => [
     ...(records.get(view.accountId) ?? []).map((record) => record.recordId),

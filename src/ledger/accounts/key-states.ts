@@ -4,7 +4,7 @@ import { parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { KeyState, KeyStatus, KeyUsage, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { keyHashName, keyName, metaName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
+import { keyHashName, keyName, loadedName, metaName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { nano } from '@/lib/money'
@@ -24,7 +24,8 @@ export async function readKey(deps: LedgerDeps, payer: Payer): Promise<KeyUsage 
 
 /** Writes a key's status and limits. */
 export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<void> {
-  await deps.runner.run(SCRIPTS.setKey, [keyName(state)], keyStateArguments(state))
+  const names = [keyName(state), loadedName(shardOf(state.accountId))]
+  await deps.runner.run(SCRIPTS.setKey, names, [...keyStateArguments(state), payerText(state)])
 }
 
 /** Remembers whose key this is. */

@@ -10,6 +10,7 @@ import {
   deadlinesName,
   holdName,
   keyName,
+  loadedName,
   metaName,
   payerText,
   shardOf,
@@ -93,7 +94,7 @@ export async function applyView(
   const shard = shardOf(accountId)
   const figures = figuresOf(view, history, mode, deps.logger)
   const names = [
-    ...[metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard)],
+    ...[metaName(shard), accountName(accountId), creditedName(accountId), deadlinesName(shard), loadedName(shard)],
     ...staleHolds.map((hold) => holdName(accountId, hold.holdId)),
   ]
   const base = [stored ? stored.spent : 'absent', view.creditedIds.size, stored?.version ?? 0]
@@ -144,7 +145,7 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, records)
   const reply = await deps.runner.run(
     SCRIPTS.loadKey,
-    [metaName(shard), keyName(payer), deadlinesName(shard)],
+    [metaName(shard), keyName(payer), deadlinesName(shard), loadedName(shard)],
     [...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)], ...[month, spentMonth, freshEpoch()]],
   )
   return wordOf(reply) === 'changed' ? 'changed' : 'loaded'

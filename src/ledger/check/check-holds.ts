@@ -12,15 +12,17 @@ import {
   shardOf,
 } from '@/ledger/store/names'
 import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
+import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
 
 /** A deadline may pass by this much before the sweepers count as dead. */
 const SWEEP_GRACE_MS = 60_000
-const BATCH_SIZE = 500
+/** What one client sends together, the store answers in one go, and everybody else waits for it. */
+const BATCH_SIZE = 50
 
 /** Checks every hold of `holdNames` and every deadline. Returns what is broken, and how many holds are open. */
 export async function checkHolds(
-  deps: ViewDeps,
+  deps: ViewDeps & { pace: Pace },
   holdNames: readonly string[],
 ): Promise<{ violations: Violation[]; openHolds: number }> {
   const suspects = new Map<string, HoldMember>()
@@ -32,14 +34,17 @@ export async function checkHolds(
       const hold = parseHoldMember(member)
       if (hold) suspects.set(member, hold)
     }
+    await deps.pace()
   }
   for (const batch of batchesOf(holdNames)) {
     for (const hold of await readOpenHolds(deps, batch)) suspects.set(holdMember(hold), hold)
+    await deps.pace()
   }
   const violations: Violation[] = []
   for (const batch of batchesOf([...suspects.values()])) {
     const found = await Promise.all(batch.map((hold) => checkHold(deps, hold)))
     violations.push(...found.flat())
+    await deps.pace()
   }
   return { violations, openHolds }
 }

@@ -1,39 +1,78 @@
-/** Finds every account, key and hold that the store has, for a check. */
-import { Cluster, type Redis } from 'ioredis'
+/** Finds the accounts, keys and holds that the store has, for a check. */
+import { Cluster } from 'ioredis'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
-import { LEDGER_PATTERN, parseName, shardOf } from '@/ledger/store/names'
+import { LEDGER_PATTERN, loadedName, parseName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
+import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
 
 export type StoreNames = {
   /** Key ids by account id. */
-  accounts: Map<string, string[]>
+  accounts: Map<string, Set<string>>
   /** Names of hold hashes, open ones and tombstones. */
   holds: string[]
   /** Names in a shard where nobody would look for them. */
   violations: Violation[]
 }
 
-const SCAN_COUNT = 1_000
+const SCAN_COUNT = 250
 
-/** Scans all masters. What is created meanwhile may be missed; what is there throughout is found. */
-export async function findNames(redis: RedisClient): Promise<StoreNames> {
+/**
+ * Reads what each shard says that it has loaded. Costs nothing for the tombstones of holds, of which there are millions, and
+ * finds no name that should not be there.
+ */
+export async function listNames(redis: RedisClient, pace: Pace): Promise<StoreNames> {
   const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  const seen = new Set<string>()
-  for (const node of nodes) {
-    for await (const name of scan(node)) {
-      if (!seen.has(name)) note(names, name)
-      seen.add(name)
+  for (const shard of ALL_SHARDS) {
+    for await (const members of pages((cursor) => redis.sscan(loadedName(shard), cursor, 'COUNT', SCAN_COUNT))) {
+      for (const member of members) noteLoaded(names, member)
+      await pace()
     }
   }
   return names
 }
 
-async function* scan(node: Redis): AsyncGenerator<string> {
+/** Which names a search of the whole store returns. */
+const PATTERNS = { everything: LEDGER_PATTERN, 'accounts-and-keys': LEDGER_PATTERN.replace(/\*$/, '[ak]*') }
+
+/** Scans all masters. What is created meanwhile may be missed; what is there throughout is found. */
+export async function findNames(
+  redis: RedisClient,
+  pace: Pace,
+  wanted: keyof typeof PATTERNS = 'everything',
+): Promise<StoreNames> {
+  const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const seen = new Set<string>()
+  for (const node of nodes) {
+    const scan = (cursor: string) => node.scan(cursor, 'MATCH', PATTERNS[wanted], 'COUNT', SCAN_COUNT)
+    for await (const found of pages(scan)) {
+      for (const name of found) {
+        if (!seen.has(name)) note(names, name)
+        seen.add(name)
+      }
+      await pace()
+    }
+  }
+  return names
+}
+
+/** Adds to the lists of the shards what a search has found: a gateway of an older version may have loaded it, and listed nothing. */
+export async function completeLists(redis: RedisClient, { accounts, violations }: StoreNames): Promise<void> {
+  const misplaced = new Set(violations.map(({ accountId }) => accountId))
+  for (const [accountId, keyIds] of accounts) {
+    if (misplaced.has(accountId)) continue
+    const members = [...keyIds].map((keyId) => payerText({ accountId, keyId }))
+    await redis.sadd(loadedName(shardOf(accountId)), accountId, ...members)
+  }
+}
+
+/** Every page of a scan, which ends where its cursor is back at the start. */
+async function* pages(read: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
   let cursor = '0'
   do {
-    const [next, found] = await node.scan(cursor, 'MATCH', LEDGER_PATTERN, 'COUNT', SCAN_COUNT)
-    yield* found
+    const [next, found] = await read(cursor)
+    yield found
     cursor = next
   } while (cursor !== '0')
 }
@@ -42,13 +81,22 @@ function note(names: StoreNames, name: string): void {
   const parsed = parseName(name)
   if (!parsed) return
   const { kind, shard, ids } = parsed
-  const [accountId = '', keyId = ''] = ids
+  const [accountId = '', keyId] = ids
   if (kind === 'hold') {
     names.holds.push(name)
     return
   }
   if (shardOf(accountId) !== shard) names.violations.push({ kind: 'misplaced', accountId, detail: name })
-  const keyIds = names.accounts.get(accountId) ?? []
-  if (kind === 'key') keyIds.push(keyId)
+  noteKey(names, accountId, keyId)
+}
+
+function noteLoaded(names: StoreNames, member: string): void {
+  const payer = parsePayer(member)
+  noteKey(names, payer?.accountId ?? member, payer?.keyId)
+}
+
+function noteKey(names: StoreNames, accountId: string, keyId: string | undefined): void {
+  const keyIds = names.accounts.get(accountId) ?? new Set()
+  if (keyId !== undefined) keyIds.add(keyId)
   names.accounts.set(accountId, keyIds)
 }

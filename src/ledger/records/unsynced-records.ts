@@ -7,7 +7,8 @@ import { parseRecordEnvelope, type RecordEnvelope } from '@/ledger/usage-record'
 
 type StreamDeps = { redis: RedisClient; runner: ScriptRunner }
 
-const PAGE_SIZE = 1_000
+/** A page is written out in one go, and everybody else in the store waits for it. */
+const PAGE_SIZE = 200
 
 /** Reads a shard's stream from end to end: every record that is not acknowledged by the history. */
 export async function* streamedRecords({ redis, runner }: StreamDeps, shard: number): AsyncGenerator<RecordEnvelope> {

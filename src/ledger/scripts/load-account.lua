@@ -5,7 +5,7 @@
 -- growth of `spent`, where the account was confirmed; open holds are counted here and now. So the result is exact under
 -- traffic.
 --
--- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… stale holds
+-- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
 --       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
 --       13 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
@@ -43,7 +43,7 @@ local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
 local stale = {}
 for index = 1, staleCount do
   local payer, holdId, amountText = unpack(ARGV, 11 + index * 3, 13 + index * 3)
-  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, name = KEYS[4 + index] }
+  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, name = KEYS[5 + index] }
 end
 local held = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
@@ -65,6 +65,7 @@ end
 redis.call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
   'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
   'overrun', decimal(overrun), 'epoch', epoch)
+redis.call('SADD', KEYS[5], ARGV[1])
 -- Whoever looked at the account before this load has to look again.
 redis.call('HINCRBY', KEYS[2], 'version', '1')
 for index = 14 + staleCount * 3, #ARGV do

@@ -1,7 +1,7 @@
 -- Builds an API key from the history, or brings one back into line with it; its rate-limit levels stay. Never overwrites a
 -- confirmed key unless it is a rebuild, nor a state that was set after the caller had read the history (the caller repeats).
 --
--- KEYS  1 meta · 2 key · 3 deadlines
+-- KEYS  1 meta · 2 key · 3 deadlines · 4 what is loaded
 -- ARGV  1 accountId:keyId · 2 load or rebuild · 3 base version, or absent · 4 base month · 5 base spent that month
 --       6 status · 7 requests per minute · 8 tokens per minute · 9 concurrency · 10 monthly budget · 11 expires at ms
 --       12 allowed models · 13 month · 14 spent that month · 15 a fresh epoch
@@ -45,6 +45,7 @@ end
 writeKeyState(KEYS[2], ARGV, 6)
 redis.call('HSET', KEYS[2], 'open', decimal(open), 'held', decimal(held), 'month', decimal(month),
   'spentMonth', decimal(spentMonth), 'epoch', epoch)
+redis.call('SADD', KEYS[4], ARGV[1])
 -- Whoever looked at the key before this load has to look again.
 redis.call('HINCRBY', KEYS[2], 'version', '1')
 return 'loaded'

@@ -1,9 +1,9 @@
 -- Makes a key's status and limits hold at once. A key that is not loaded gets them too, and its counters when it is: so a
 -- load that read the history before this change cannot undo it, because the version has moved on.
 --
--- KEYS  1 key
+-- KEYS  1 key · 2 what is loaded
 -- ARGV  1 status · 2 requests per minute · 3 tokens per minute · 4 concurrency · 5 monthly budget · 6 expires at ms
---       7 allowed models
+--       7 allowed models · 8 accountId:keyId
 -- Returns updated
 --
 -- NEEDS  key-state: checkKeyState writeKeyState
@@ -14,4 +14,5 @@ checkKeyState(ARGV, 1)
 -- After this point, the transition must succeed.
 writeKeyState(KEYS[1], ARGV, 1)
 redis.call('HINCRBY', KEYS[1], 'version', '1')
+redis.call('SADD', KEYS[2], ARGV[8])
 return 'updated'

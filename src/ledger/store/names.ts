@@ -49,6 +49,8 @@ export const holdName = (accountId: string, holdId: string): string =>
   `{l${shardOf(accountId)}}:hold:${checkedId(holdId)}`
 /** The account's latest usage records. Carries no money. */
 export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
+/** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So nobody has to search for them. */
+export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 

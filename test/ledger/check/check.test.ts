@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { Redis } from 'ioredis'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
+import { findNames, listNames } from '@/ledger/check/store-names'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
 import {
@@ -13,10 +16,13 @@ import {
   holdMember,
   holdName,
   keyName,
+  loadedName,
   metaName,
+  payerText,
   recordsName,
   shardOf,
 } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 
 let server: TestServer
@@ -48,6 +54,7 @@ beforeEach(async () => {
   await bench.ledger.reserve(open)
 })
 
+const noRest = async () => {}
 const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
 const kinds = async () => [...new Set((await check()).violations.map((violation) => violation.kind))].sort()
 
@@ -98,6 +105,9 @@ describe('a ledger in order', () => {
       for (let turn = 0; !isOver; turn++) await bench.history.flush(bench.redis, ids, { crash: turn % 3 === 0 })
     })()
     for (let round = 0; round < 5; round++) expect((await check()).violations).toEqual([])
+    const [found, listed] = await Promise.all([findNames(bench.redis, noRest), listNames(bench.redis, noRest)])
+    expect(listed.accounts).toEqual(found.accounts)
+    expect(found.accounts.size).toBe(31)
     isOver = true
     await Promise.all([...traffic, flushing])
     await sweeper.stop()
@@ -105,6 +115,80 @@ describe('a ledger in order', () => {
     await bench.history.flush(bench.redis, [...ids, payer.accountId])
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0, openHolds: 1 })
   }, 60_000)
+})
+
+describe('a check that reads the lists of the shards', () => {
+  const listed = () =>
+    checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger, search: 'listed' })
+  const list = () => loadedName(shardOf(payer.accountId))
+
+  test('finds every account, and touches no tombstone', async () => {
+    await bench.redis.config('RESETSTAT')
+    expect(await listed()).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 1, unsyncedRecords: 1 })
+    const commands = await bench.redis.info('commandstats')
+    expect(commands).toContain('cmdstat_sscan:')
+    expect(commands).not.toContain('cmdstat_scan:')
+    const [open, tombstones] = [1, 2]
+    // Once for each hold that is open, and never for the others.
+    expect(await holdReads(listed)).toBe(open)
+    expect(await holdReads(check)).toBe(2 * open + tombstones)
+  })
+
+  test.each<[string, string[], () => Promise<unknown>]>([
+    ['money appears', ['balance_differs'], () => bench.redis.hincrby(accountName(payer.accountId), 'available', 1)],
+    [
+      'a hold loses its deadline',
+      ['held_differs_from_open_holds', 'key_held', 'key_open_count'],
+      () => bench.redis.zrem(deadlinesName(shardOf(payer.accountId)), holdMember(open)),
+    ],
+    [
+      'a deadline loses its hold',
+      ['deadline_without_hold'],
+      () => bench.redis.del(holdName(payer.accountId, open.holdId)),
+    ],
+    ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(keyName(payer), 'open', 1)],
+  ])('%s: %p', async (_, expected, spoil) => {
+    await spoil()
+    expect([...new Set((await listed()).violations.map(({ kind }) => kind))].sort()).toEqual(expected)
+  })
+
+  test('is told of keys that were changed before they were used', async () => {
+    const keyId = randomId('key')
+    const limits = { requestsPerMinute: 5, tokensPerMinute: null, concurrency: null, monthlyBudget: null }
+    const state = { ...limits, status: 'active' as const, expiresAtMs: null, allowedModels: null }
+    await bench.ledger.setKeyState({ accountId: payer.accountId, keyId, ...state })
+    const members = [payer.accountId, payerText(payer), payerText({ ...payer, keyId })]
+    expect((await bench.redis.smembers(list())).sort()).toEqual(members.sort())
+  })
+
+  test('misses what an older version has loaded, until the next search', async () => {
+    await bench.redis.del(list())
+    await bench.redis.hincrby(accountName(payer.accountId), 'available', 1)
+    expect(await listed()).toMatchObject({ ok: true })
+    await checkLedger({
+      ...{ redis: bench.redis, history: bench.history, logger: bench.logger },
+      search: 'accounts-and-keys',
+    })
+    expect(await listed()).toMatchObject({ ok: false })
+  })
+
+  /** How often `work` looks at the state of a hold. */
+  async function holdReads(work: () => Promise<unknown>): Promise<number> {
+    let reads = 0
+    let isOver = false
+    const client = new Redis(server.url)
+    const monitor = await client.monitor()
+    monitor.on('monitor', (_time: string, [command = '', name = '']: string[]) => {
+      if (command.toUpperCase() === 'HMGET' && name.includes(':hold:')) reads++
+      isOver ||= command.toUpperCase() === 'ECHO'
+    })
+    await work()
+    await bench.redis.echo('over')
+    await until(() => isOver, 'the monitor to have seen all')
+    monitor.disconnect()
+    client.disconnect()
+    return reads
+  }
 })
 
 describe('what is wrong is named', () => {
