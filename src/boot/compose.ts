@@ -107,6 +107,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const deps = assemble({ ...parts, isDraining: () => isDraining })
   watchState(deps, flusher)
   ledger.onStoreReturn(deps.settler.storeReturned)
+  ledger.onRecord(flusher.expect)
   for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
   return {
     app: buildApp(deps),

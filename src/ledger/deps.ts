@@ -11,6 +11,8 @@ export type LedgerDeps = ViewDeps & {
   restorer: Restorer
   defaultLimits: DefaultLimits
   logger: Logger
+  /** A usage record was appended to this shard's stream. */
+  noteRecord(shard: number): void
 }
 
 /** How often a call may find that its account or key has to be loaded first. */

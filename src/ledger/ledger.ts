@@ -80,6 +80,8 @@ export interface Ledger {
   verify(): Promise<void>
   /** Calls `listener` whenever the store is back, or another has taken its place: it may have lost its last seconds. */
   onStoreReturn(listener: () => void): void
+  /** Calls `listener` with the shard of each usage record that a call of this ledger has appended, so that it is carried soon. */
+  onRecord(listener: (shard: number) => void): void
   /** Holds open now, over all shards. */
   openHoldCount(): Promise<number>
   /** Usage records that have not reached the history yet, over all shards. */
@@ -116,19 +118,24 @@ export function createLedger(options: LedgerOptions): Ledger {
       await verifyEpoch(redis, runner)
     },
     onStoreReturn: (listener) => deps.epoch.onReturn(listener),
+    onRecord: (listener) => deps.recordListeners.add(listener),
     openHoldCount: () => sumOverShards(runner, (shard) => redis.zcard(deadlinesName(shard))),
     unsyncedRecordCount: () => countUnsynced(deps),
   }
 }
 
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
-export function createDeps(options: LedgerOptions): LedgerDeps {
+export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
   const { redis, history, defaultLimits, logger } = options
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const view = { redis, runner, history }
   const epoch = createEpochGuard(redis, runner, logger)
   const restorer = createDoubtingRestorer(createRestorer({ ...view, logger }), epoch)
-  return { ...view, epoch, restorer, defaultLimits, logger }
+  const recordListeners = new Set<(shard: number) => void>()
+  function noteRecord(shard: number): void {
+    for (const listener of recordListeners) listener(shard)
+  }
+  return { ...view, epoch, restorer, defaultLimits, logger, noteRecord, recordListeners }
 }
 
 /** An account or a key that has to be loaded may be missing because everything is: whoever loads it looks first. */

@@ -10,6 +10,8 @@ export interface BackgroundWorker {
 }
 
 interface WorkerLoop extends BackgroundWorker {
+  /** There is work: a pause under way ends within `milliseconds`, or sooner if it was to. Without effect during a round. */
+  hurry(milliseconds: number): void
   /** Whether a stop has been asked for, for rounds that would say or do more than is wanted then. */
   isStopping(): boolean
 }
@@ -30,17 +32,22 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   const { round, onFailure, firstPauseMs = 0, stopTimeoutMs } = options
   let loop: Promise<void> | undefined
   let isStopping = false
-  let endPause: (() => void) | undefined
+  let paused: { end: () => void; timer: Timer; untilMs: number } | undefined
 
   /** No race with a promise that lasts as long as the process: it would remember every round there ever was. */
-  function pause(milliseconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, milliseconds)
-    endPause = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    return promise
+  async function pause(milliseconds: number): Promise<void> {
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    paused = { end, timer: setTimeout(end, milliseconds), untilMs: performance.now() + milliseconds }
+    await promise
+    clearTimeout(paused.timer)
+    paused = undefined
+  }
+
+  function hurry(milliseconds: number): void {
+    if (!paused || performance.now() + milliseconds >= paused.untilMs) return
+    clearTimeout(paused.timer)
+    paused.timer = setTimeout(paused.end, milliseconds)
+    paused.untilMs = performance.now() + milliseconds
   }
 
   async function run(): Promise<void> {
@@ -64,11 +71,12 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
     },
     async stop() {
       isStopping = true
-      endPause?.()
+      paused?.end()
       loop ??= Promise.resolve()
       await (stopTimeoutMs === undefined ? loop : withDeadline(loop, stopTimeoutMs, () => undefined))
     },
     isStopping: () => isStopping,
+    hurry,
   }
 }
 

@@ -1,4 +1,5 @@
 /** Carries usage records from the ledger's streams into the history: at least once by delivery, exactly once by effect. */
+import { Cluster } from 'ioredis'
 import type { Database } from '@/db/client'
 import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
@@ -6,7 +7,7 @@ import { createRecordStreams, type StreamEntry } from '@/ledger/records/record-s
 import type { RedisClient } from '@/ledger/store/connection'
 import type { UsageRecord } from '@/ledger/usage-record'
 import type { Logger } from '@/lib/logger'
-import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
 import { type Suspect, storeEntries } from './store-entries'
@@ -23,8 +24,10 @@ export type FlusherOptions = {
   claimIdleMs?: number
   /** Deliveries after which an entry that can't be stored becomes a dead letter. */
   maxDeliveries?: number
-  /** The longest pause between two looks at empty streams. */
-  maxIdleMs?: number
+  /** How long records gather before they are read, in milliseconds; a full batch is followed by the next at once. */
+  lingerMs?: number
+  /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster. */
+  sweepMs?: number
   /** A transaction without an answer for this long counts as failed, and its connection as hung. */
   transactionTimeoutMs?: number
   stopTimeoutMs?: number
@@ -33,7 +36,7 @@ export type FlusherOptions = {
 }
 
 export type FlusherStatus = {
-  /** Entries that had not been acknowledged at the last count, at most about a second ago. */
+  /** Entries that had not been acknowledged at the last count: at most about a second ago, or ten while nothing comes. */
   lagRecords: number
   /** What went wrong last, or undefined where all is well again. Holds no data. */
   lastError: string | undefined
@@ -45,6 +48,8 @@ export type FlusherStatus = {
 
 /** Its stop lets the batch in hand finish for up to `stopTimeoutMs`, then drops it: its entries are delivered again. */
 export interface Flusher extends BackgroundWorker {
+  /** A record was appended in this shard: it is carried within `lingerMs` and a transaction. To be called at every one. */
+  expect(shard: number): void
   status(): FlusherStatus
 }
 
@@ -52,16 +57,21 @@ const DEFAULTS = {
   batchSize: 2_000,
   claimIdleMs: 30_000,
   maxDeliveries: 3,
-  maxIdleMs: 250,
+  lingerMs: 50,
   transactionTimeoutMs: 8_000,
   stopTimeoutMs: 5_000,
   afterCommit: async () => {},
 } satisfies Partial<FlusherOptions>
 
-const MIN_IDLE_MS = 5
+/** One command for all streams of a server, but one for each stream of a cluster. */
+const SWEEP_MS = 1_000
+const CLUSTER_SWEEP_MS = 5_000
+const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
+/** While nothing comes, nothing is left over and nothing has failed. */
+const QUIET_COUNT_INTERVAL_MS = 10_000
 /** A failure is shown for at least this long: a shard that is down is asked only now and then. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
@@ -82,10 +92,11 @@ export function createFlusher(options: FlusherOptions): Flusher {
   const loop = createWorkerLoop({ round, onFailure: recover, stopTimeoutMs: settings.stopTimeoutMs })
   let database: Database | undefined
   let failuresInARow = 0
-  let idleMs = MIN_IDLE_MS
+  const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
+  let nextSweepAt = 0
   let inHand: StreamEntry[] = []
   let nextClaimAt = 0
-  let nextCountAt = 0
+  let countedAt = Number.NEGATIVE_INFINITY
   let nextPartitionsAt = 0
   let troubleUntil = 0
 
@@ -94,8 +105,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
     if (failuresInARow > 0) logger.info('flusher_recovered', { failures: failuresInARow })
     failuresInARow = 0
     if (performance.now() > troubleUntil) status.lastError = undefined
-    idleMs = handled > 0 ? MIN_IDLE_MS : Math.min(settings.maxIdleMs, idleMs * 2)
-    return handled > 0 ? 0 : idleMs
+    if (handled >= settings.batchSize) return 0
+    return streams.hasExpected() ? settings.lingerMs : Math.max(settings.lingerMs, nextSweepAt - performance.now())
   }
 
   async function handleBatch(): Promise<number> {
@@ -110,8 +121,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
   /** What fails here fails before anything was read, so that a dead database keeps the entries in their streams. */
   async function upkeep(): Promise<void> {
     const now = performance.now()
-    if (now >= nextCountAt) {
-      nextCountAt = now + COUNT_INTERVAL_MS
+    if (now >= countedAt + (isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
+      countedAt = now
       status.lagRecords = await streams.length()
     }
     if (now >= nextPartitionsAt || status.lastError !== undefined) {
@@ -119,11 +130,18 @@ export function createFlusher(options: FlusherOptions): Flusher {
     }
   }
 
+  function isQuiet(): boolean {
+    const isDone = status.lagRecords === 0 && inHand.length === 0 && !streams.hasExpected()
+    return isDone && status.lastError === undefined
+  }
+
   async function readBatch(): Promise<StreamEntry[]> {
     const isClaimDue = performance.now() >= nextClaimAt
     if (isClaimDue) nextClaimAt = performance.now() + settings.claimIdleMs * (0.25 + Math.random() * 0.25)
+    const isSweepDue = performance.now() >= nextSweepAt
+    if (isSweepDue) nextSweepAt = performance.now() + jittered(sweepMs, SWEEP_JITTER)
     const results = [
-      await streams.readNew(settings.batchSize),
+      await streams.readNew(settings.batchSize, isSweepDue ? 'all' : 'expected'),
       ...(isClaimDue ? [await streams.claimAbandoned(settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
     ]
     for (const { failure, lost } of results) {
@@ -197,6 +215,10 @@ export function createFlusher(options: FlusherOptions): Flusher {
 
   return {
     start: loop.start,
+    expect(shard) {
+      streams.expect(shard)
+      loop.hurry(settings.lingerMs)
+    },
     async stop() {
       await loop.stop()
       await dropConnections()

@@ -105,6 +105,44 @@ describe('a worker loop', () => {
   })
 })
 
+describe('work that comes during a pause', () => {
+  test('ends the pause within the time that is said', async () => {
+    const { worker, rounds } = watch({ round: async () => 60_000 })
+    worker.start()
+    await pass(0)
+    worker.hurry(50)
+    await pass(49)
+    expect(rounds()).toBe(1)
+    await pass(1)
+    expect(rounds()).toBe(2)
+    expect(jest.getTimerCount()).toBe(1)
+  })
+
+  test('neither makes a shorter pause longer nor puts off what was hurried before', async () => {
+    const { worker, rounds } = watch({ round: async () => 60_000 })
+    worker.start()
+    await pass(0)
+    worker.hurry(50)
+    worker.hurry(5_000)
+    await pass(50)
+    expect(rounds()).toBe(2)
+  })
+
+  test('changes nothing while a round is under way or none has begun', async () => {
+    const work = Promise.withResolvers<number>()
+    const { worker, rounds } = watch({ round: () => work.promise })
+    worker.hurry(0)
+    worker.start()
+    await pass(0)
+    worker.hurry(0)
+    await pass(1_000)
+    expect(rounds()).toBe(1)
+    work.resolve(10)
+    await pass(9)
+    expect(rounds()).toBe(1)
+  })
+})
+
 describe('a stop', () => {
   test('cuts a pause short, leaves no timer behind, and is for ever', async () => {
     const { worker, rounds } = watch({ round: async () => 60_000 })

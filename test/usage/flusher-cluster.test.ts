@@ -33,7 +33,7 @@ beforeAll(async () => {
   const databaseUrl = await freshDatabase()
   database = connectDatabase(databaseUrl, { maxConnections: 2 })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
-  flusher = createFlusher({ redis, connect, logger: log.logger, claimIdleMs: 200 })
+  flusher = createFlusher({ redis, connect, logger: log.logger, claimIdleMs: 200, sweepMs: 100 })
   flusher.start()
 })
 afterAll(async () => {

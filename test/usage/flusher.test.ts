@@ -255,7 +255,7 @@ describe('a database in trouble', () => {
 function start(options: Partial<FlusherOptions> = {}): Flusher {
   const url = databaseUrl
   const connect = () => connectDatabase(url, { maxConnections: 1, applicationName: 'flusher' })
-  const flusher = createFlusher({ redis, connect, logger: log.logger, ...options })
+  const flusher = createFlusher({ redis, connect, logger: log.logger, sweepMs: 50, ...options })
   flushers.push(flusher)
   flusher.start()
   return flusher

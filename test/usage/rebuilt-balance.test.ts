@@ -56,7 +56,7 @@ beforeEach(async () => {
   const key = await createApiKeys(database, ledger, 'svc').create({ accountId, name: 'key' })
   payer = { accountId, keyId: key.kind === 'created' ? key.keyId : '' }
   flusher = createFlusher({
-    ...{ redis, logger, claimIdleMs: 20 },
+    ...{ redis, logger, claimIdleMs: 20, sweepMs: 50 },
     connect: () => connectDatabase(url, { maxConnections: 1 }),
   })
 })
@@ -179,7 +179,7 @@ test('taken over and stored by another worker first: nobody has the accounts com
   await charge()
   const shard = shardOf(payer.accountId)
   const [slow, fast] = [createRecordStreams(redis), createRecordStreams(redis)]
-  const { entries } = await slow.readNew(10)
+  const { entries } = await slow.readNew(10, 'all')
   const taken = await fast.claimAbandoned(0, 10)
   expect(taken.entries).toEqual(entries)
   const before = await redis.hget(metaName(shard), 'epoch')
@@ -191,7 +191,7 @@ test('lost with the memory of the store while a worker had it: the accounts are 
   await charge()
   const shard = shardOf(payer.accountId)
   const worker = createRecordStreams(redis)
-  const { entries } = await worker.readNew(10)
+  const { entries } = await worker.readNew(10, 'all')
   await redis.flushall()
   await ledger.readBalance(payer.accountId)
   const before = await redis.hget(metaName(shard), 'epoch')

@@ -3,7 +3,7 @@
 import type { LedgerDeps } from '@/ledger/deps'
 import type { ExpiredHold } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { ALL_SHARDS } from '@/ledger/store/all-shards'
+import { shardGroups } from '@/ledger/store/all-shards'
 import {
   accountName,
   deadlinesName,
@@ -16,7 +16,7 @@ import {
   recordsName,
   SHARD_COUNT,
 } from '@/ledger/store/names'
-import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
+import { integerOf, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { nano } from '@/lib/money'
 
 const NEEDS_ACCOUNT = -2
@@ -26,19 +26,37 @@ const NEEDS_ACCOUNT = -2
  * keeps no other from its turn; throws where none could.
  */
 export async function expireDue(deps: LedgerDeps, limitPerShard: number): Promise<ExpiredHold[]> {
-  const shards = ALL_SHARDS.map((shard) => expireShard(deps, shard, limitPerShard))
-  const results = await Promise.allSettled(shards)
+  const due = await Promise.all(shardGroups(deps.redis).map((shards) => dueHolds(deps, shards, limitPerShard)))
+  const work = due.flat().filter(({ holds }) => holds instanceof Error || holds.length > 0)
+  const results = await Promise.allSettled(work.map(({ shard, holds }) => expireShard(deps, shard, holds)))
   const failures = results.filter((result) => result.status === 'rejected')
   if (failures.length === SHARD_COUNT) throw failures[0]?.reason
   if (failures.length > 0) deps.logger.warn('expire_failed', { shards: failures.length, error: failures[0]?.reason })
   return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }
 
-async function expireShard(deps: LedgerDeps, shard: number, limit: number): Promise<ExpiredHold[]> {
-  const due = listOf(await deps.runner.run(SCRIPTS.due, [deadlinesName(shard)], [limit]))
-  const holds = due.flatMap((member) => parseHoldMember(wordOf(member)) ?? [])
-  if (holds.length === 0) return []
+type DueShard = { shard: number; holds: HoldMember[] | Error }
+
+/** What is due in these shards, asked in one go. Where that fails, each is asked alone: one may spoil it for the others. */
+async function dueHolds(deps: LedgerDeps, shards: readonly number[], limit: number): Promise<DueShard[]> {
+  try {
+    const names = shards.map((shard) => deadlinesName(shard))
+    const reply = listOf(await deps.runner.run(SCRIPTS.due, names, [limit]))
+    return shards.map((shard, index) => ({ shard, holds: holdsOf(listOf(reply[index])) }))
+  } catch (cause) {
+    if (shards.length > 1) return (await Promise.all(shards.map((shard) => dueHolds(deps, [shard], limit)))).flat()
+    return shards.map((shard) => ({ shard, holds: cause instanceof Error ? cause : new Error('unknown', { cause }) }))
+  }
+}
+
+function holdsOf(members: readonly ReplyItem[]): HoldMember[] {
+  return members.flatMap((member) => parseHoldMember(wordOf(member)) ?? [])
+}
+
+async function expireShard(deps: LedgerDeps, shard: number, holds: HoldMember[] | Error): Promise<ExpiredHold[]> {
+  if (holds instanceof Error) throw holds
   const costs = await expireHolds(deps, shard, holds)
+  if (costs.some((cost) => cost >= 0)) deps.noteRecord(shard)
   const waiting = new Set(holds.filter((_, index) => costs[index] === NEEDS_ACCOUNT).map((hold) => hold.accountId))
   for (const accountId of waiting) await deps.restorer.account(accountId, 'load')
   return holds.flatMap(({ holdId, accountId, keyId }, index) => {

@@ -28,7 +28,10 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
     const reply = listOf(await runSettle(deps, settlement, [...args, searched]))
     const kind = wordOf(reply[0])
     const isLost = kind === 'unknown_hold' && force
-    if (!isLost && kind !== 'unknown_account') return readOutcome(reply, settlement)
+    if (!isLost && kind !== 'unknown_account') {
+      if (kind === 'settled' || kind === 'late') deps.noteRecord(shardOf(settlement.accountId))
+      return readOutcome(reply, settlement)
+    }
     searched = isLost ? wordOf(reply[1]) : ''
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }

@@ -2,11 +2,12 @@
  * The way of usage records out of the ledger: its 64 streams, read as one consumer group by any number of workers, on one Redis
  * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
  */
-import { Cluster } from 'ioredis'
+import { Cluster, ReplyError } from 'ioredis'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
 import type { RedisClient } from '@/ledger/store/connection'
 import { readEpoch, startEpoch } from '@/ledger/store/epoch'
 import { CONSUMER_GROUP, metaName, recordsName } from '@/ledger/store/names'
+import { CONSUMER, type RawEntry, readGroup, withGroup } from './consumer-group'
 
 /** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
 export type StreamEntry = { shard: number; stream: string; id: string; fields: string[] }
@@ -19,9 +20,16 @@ type ReadResult = {
   failure: unknown
 }
 
-interface RecordStreams {
-  /** Takes about `limit` entries that no worker has taken yet. Throws where no shard at all can be read. */
-  readNew(limit: number): Promise<ReadResult>
+export interface RecordStreams {
+  /** A record was appended to this shard's stream: the next read looks there. */
+  expect(shard: number): void
+  /** Whether a stream is known to hold, or may still hold, what no worker has taken. */
+  hasExpected(): boolean
+  /**
+   * Takes about `limit` entries that no worker has taken yet, from the streams where some are expected, or from `all`: what
+   * other gateways left. A stream that gave as much as it was asked for stays expected. Throws where none can be read.
+   */
+  readNew(limit: number, from: 'expected' | 'all'): Promise<ReadResult>
   /** Takes over entries that a worker took at least `minIdleMs` ago and never acknowledged. */
   claimAbandoned(minIdleMs: number, limitPerShard: number): Promise<ReadResult>
   /** Acknowledges and deletes; entries of a shard that fails are delivered again. Returns what failed, if anything did. */
@@ -32,52 +40,45 @@ interface RecordStreams {
   length(): Promise<number>
 }
 
-/**
- * All workers share one consumer name. Each new entry still goes to one worker only, abandoned ones are found by how long
- * they have been idle, and no names of dead processes pile up.
- */
-const CONSUMER = 'flusher'
-/** What an idle shard is asked for: more would only matter if all shards woke up at once. */
-const IDLE_SHARD_COUNT = 16
+/** What one stream is asked for at the least, and at the most where nothing is expected of it: all might wake up at once. */
+const LEAST_COUNT = 16
 const SHARD_RETRY_MS = 1_000
 
-type Shard = { shard: number; stream: string; wasActive: boolean; retryAtMs: number }
-type RawEntry = [id: string, fields: string[] | null]
+type Shard = { shard: number; stream: string; retryAtMs: number }
 
 /** The streams in `redis`. No command blocks, so the connection may be shared. */
 export function createRecordStreams(redis: RedisClient): RecordStreams {
-  const shards: Shard[] = ALL_SHARDS.map((shard) => ({
-    shard,
-    stream: recordsName(shard),
-    wasActive: false,
-    retryAtMs: 0,
-  }))
+  const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
+  const expected = new Set<number>()
   /** Of each shard, its epoch before anything of it was taken that is still in hand. */
   const epochs = new Map<number, string | null>()
 
-  async function read(shard: Shard, command: (shard: Shard) => Promise<RawEntry[]>): Promise<RawEntry[]> {
-    if (!epochs.has(shard.shard)) epochs.set(shard.shard, await readEpoch(redis, shard.shard))
-    return withGroup(redis, shard.stream, () => command(shard))
+  async function noteEpochs(asked: readonly Shard[]): Promise<void> {
+    const unknown = asked.filter(({ shard }) => !epochs.has(shard))
+    await Promise.all(unknown.map(async ({ shard }) => epochs.set(shard, await readEpoch(redis, shard))))
   }
 
-  /** Runs `command` on every shard at once; the client puts commands of one tick for one node on the wire together. */
-  async function onShards(command: (shard: Shard) => Promise<RawEntry[]>): Promise<ReadResult> {
-    const now = performance.now()
-    const asked = shards.filter((shard) => shard.retryAtMs <= now)
-    const answers = await Promise.allSettled(asked.map((shard) => read(shard, command)))
+  /** Runs `command` on each shard; the client puts commands of one tick for one node on the wire together. */
+  async function onShards(
+    asked: readonly Shard[],
+    command: (shard: Shard) => Promise<RawEntry[]>,
+  ): Promise<ReadResult> {
+    const answers = await Promise.allSettled(
+      asked.map(async (shard) => {
+        await noteEpochs([shard])
+        return command(shard)
+      }),
+    )
     const result: ReadResult = { entries: [], lost: 0, failure: undefined }
     let failures = 0
     for (const [index, answer] of answers.entries()) {
       const shard = asked[index] as Shard
-      if (answer.status === 'rejected') {
+      if (answer.status === 'fulfilled') collect(result, shard, answer.value)
+      else {
         failures += 1
         result.failure = answer.reason
+        expected.add(shard.shard)
         shard.retryAtMs = performance.now() + SHARD_RETRY_MS
-        continue
-      }
-      for (const [id, fields] of answer.value) {
-        if (fields === null) result.lost += 1
-        else result.entries.push({ shard: shard.shard, stream: shard.stream, id, fields })
       }
     }
     if (failures > 0) findNodes(redis)
@@ -85,23 +86,58 @@ export function createRecordStreams(redis: RedisClient): RecordStreams {
     return result
   }
 
+  /** One server answers for all streams in one command. Undefined where a stream spoils it for the others. */
+  async function readTogether(asked: readonly Shard[], count: number): Promise<ReadResult | undefined> {
+    const names = asked.map(({ stream }) => stream)
+    const byName = new Map(asked.map((shard) => [shard.stream, shard]))
+    try {
+      await noteEpochs(asked)
+      const result: ReadResult = { entries: [], lost: 0, failure: undefined }
+      for (const [name, entries] of await readGroup(redis, names, count)) {
+        const shard = byName.get(name)
+        if (shard) collect(result, shard, entries)
+      }
+      return result
+    } catch (error) {
+      if (error instanceof ReplyError) return undefined
+      throw error
+    }
+  }
+
+  async function read(asked: readonly Shard[], count: number): Promise<ReadResult> {
+    const together = redis instanceof Cluster ? undefined : await readTogether(asked, count)
+    return together ?? onShards(asked, async ({ stream }) => (await readGroup(redis, [stream], count))[0]?.[1] ?? [])
+  }
+
+  function willing(numbers: Iterable<number>): Shard[] {
+    const now = performance.now()
+    return [...numbers].flatMap((number) => shards[number] ?? []).filter(({ retryAtMs }) => retryAtMs <= now)
+  }
+
   return {
-    readNew(limit) {
-      const active = shards.filter((shard) => shard.wasActive).length
-      const share = Math.max(IDLE_SHARD_COUNT, Math.ceil(limit / Math.max(1, active)))
-      return onShards(async (shard) => {
-        const { stream } = shard
-        const count = shard.wasActive ? share : IDLE_SHARD_COUNT
-        const answer = await redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', stream, '>')
-        const entries = (answer as [string, RawEntry[]][] | null)?.[0]?.[1] ?? []
-        shard.wasActive = entries.length > 0
-        return entries
+    expect: (shard) => expected.add(shard),
+    hasExpected: () => expected.size > 0,
+    async readNew(limit, from) {
+      const asked = willing(from === 'all' ? ALL_SHARDS : expected)
+      if (asked.length === 0) return { entries: [], lost: 0, failure: undefined }
+      const share = Math.max(LEAST_COUNT, Math.ceil(limit / Math.max(1, expected.size)))
+      const count = from === 'all' && expected.size === 0 ? LEAST_COUNT : share
+      // Taken off before the read, so that a record that comes during it is expected anew.
+      for (const { shard } of asked) expected.delete(shard)
+      const result = await read(asked, count).catch((error) => {
+        for (const { shard } of asked) expected.add(shard)
+        throw error
       })
+      const sizes = new Map<number, number>()
+      for (const { shard } of result.entries) sizes.set(shard, (sizes.get(shard) ?? 0) + 1)
+      for (const [shard, size] of sizes) if (size >= count) expected.add(shard)
+      return result
     },
     claimAbandoned(minIdleMs, limitPerShard) {
-      return onShards(async ({ stream }) => {
-        const claim = redis.xautoclaim(stream, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
-        const [, entries, deleted = []] = (await claim) as [string, RawEntry[], string[]?]
+      return onShards(willing(ALL_SHARDS), async ({ stream }) => {
+        const claim = () => redis.xautoclaim(stream, CONSUMER_GROUP, CONSUMER, minIdleMs, '0-0', 'COUNT', limitPerShard)
+        const answer = await withGroup(redis, [stream], claim)
+        const [, entries, deleted = []] = answer as [string, RawEntry[], string[]?]
         return [...entries, ...deleted.map((id): RawEntry => [id, null])]
       })
     },
@@ -160,17 +196,9 @@ async function acknowledgeShard(
   await startEpoch(redis, shard)
 }
 
-/** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */
-async function withGroup<T>(redis: RedisClient, stream: string, command: () => Promise<T>): Promise<T> {
-  try {
-    return await command()
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOGROUP')) throw error
+function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly RawEntry[]): void {
+  for (const [id, fields] of entries) {
+    if (fields === null) result.lost += 1
+    else result.entries.push({ shard, stream, id, fields })
   }
-  try {
-    await redis.xgroup('CREATE', stream, CONSUMER_GROUP, '0', 'MKSTREAM')
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('BUSYGROUP')) throw error
-  }
-  return await command()
 }

@@ -1,9 +1,16 @@
 /** What is asked of every shard of the ledger at once. */
+import { Cluster } from 'ioredis'
+import type { RedisClient } from './connection'
 import { SHARD_COUNT } from './names'
 import type { ScriptRunner } from './script-runner'
 
 /** The numbers of all shards. */
 export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
+
+/** The shards that one command may ask about: all of them on one server, each by itself on a cluster. */
+export function shardGroups(redis: RedisClient): readonly (readonly number[])[] {
+  return redis instanceof Cluster ? ALL_SHARDS.map((shard) => [shard]) : [ALL_SHARDS]
+}
 
 /** Adds up one number of each shard. */
 export async function sumOverShards(runner: ScriptRunner, read: (shard: number) => Promise<number>): Promise<number> {

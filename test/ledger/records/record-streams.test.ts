@@ -1,0 +1,116 @@
+/** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { silentLogger } from '@test/accounts/fixture'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { appendRecords, usageRecord } from '@test/usage/sample-records'
+import type { Redis } from 'ioredis'
+import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
+import { ALL_SHARDS } from '@/ledger/store/all-shards'
+import { connectRedis, waitForRedis } from '@/ledger/store/connection'
+import { recordsName, shardOf } from '@/ledger/store/names'
+
+let server: TestServer
+let redis: Redis
+let streams: RecordStreams
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = connectRedis(server.url, { logger: silentLogger }) as Redis
+  await waitForRedis(redis, 5_000)
+})
+beforeEach(async () => {
+  await redis.flushall()
+  streams = createRecordStreams(redis)
+  // Makes the groups and learns the epochs, as a worker's first look does.
+  await streams.readNew(100, 'all')
+  await redis.config('RESETSTAT')
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+test('all streams of one server are read in a single command', async () => {
+  await append(['acct_a', 'acct_b', 'acct_c'])
+  const { entries, lost } = await streams.readNew(100, 'all')
+  expect(accounts(entries)).toEqual(['acct_a', 'acct_b', 'acct_c'])
+  expect(lost).toBe(0)
+  expect(await calls('xreadgroup')).toBe(1)
+})
+
+test('only streams where something is expected are read, and once', async () => {
+  await append(['acct_a', 'acct_b'])
+  streams.expect(shardOf('acct_b'))
+  expect(streams.hasExpected()).toBe(true)
+  expect(accounts((await streams.readNew(100, 'expected')).entries)).toEqual(['acct_b'])
+  expect(streams.hasExpected()).toBe(false)
+})
+
+test('where nothing is expected, the store is not asked', async () => {
+  await append(['acct_a'])
+  expect((await streams.readNew(100, 'expected')).entries).toEqual([])
+  expect(await calls('xreadgroup')).toBe(0)
+})
+
+test('a stream that gave as much as it was asked for is expected to hold more', async () => {
+  await append(Array.from({ length: 40 }, () => 'acct_a'))
+  streams.expect(shardOf('acct_a'))
+  expect((await streams.readNew(30, 'expected')).entries).toHaveLength(30)
+  expect(streams.hasExpected()).toBe(true)
+  expect((await streams.readNew(30, 'expected')).entries).toHaveLength(10)
+  expect(streams.hasExpected()).toBe(false)
+})
+
+test('a look at all streams takes little of each, and comes back at once for the rest', async () => {
+  await append(Array.from({ length: 40 }, () => 'acct_a'))
+  expect((await streams.readNew(2_000, 'all')).entries).toHaveLength(16)
+  expect((await streams.readNew(2_000, 'expected')).entries).toHaveLength(24)
+})
+
+test('a stream that is none spoils no other, is said, and is left alone for a moment', async () => {
+  const [bad = '', good = ''] = [recordsName(shardOf('acct_a')), 'acct_b']
+  await redis.set(bad, 'not a stream')
+  await append([good])
+  const first = await streams.readNew(100, 'all')
+  expect(accounts(first.entries)).toEqual([good])
+  expect(String(first.failure)).toContain('WRONGTYPE')
+  const second = await streams.readNew(100, 'all')
+  expect(second.failure).toBeUndefined()
+})
+
+test('what could not be read stays expected', async () => {
+  const closed = connectRedis(server.url, { logger: silentLogger }) as Redis
+  await waitForRedis(closed, 5_000)
+  const cut = createRecordStreams(closed)
+  closed.disconnect()
+  cut.expect(7)
+  expect(cut.readNew(100, 'expected')).rejects.toThrow()
+  await cut.readNew(100, 'expected').catch(() => undefined)
+  expect(cut.hasExpected()).toBe(true)
+})
+
+test('groups come back with a store that came back empty', async () => {
+  await redis.flushall()
+  await append(['acct_a'])
+  expect(accounts((await streams.readNew(100, 'all')).entries)).toEqual(['acct_a'])
+})
+
+function append(accountIds: readonly string[]): Promise<void> {
+  return appendRecords(
+    redis,
+    accountIds.map((accountId) => usageRecord({ accountId })),
+  )
+}
+
+function accounts(entries: readonly StreamEntry[]): string[] {
+  const shards = new Map(['acct_a', 'acct_b', 'acct_c'].map((accountId) => [shardOf(accountId), accountId]))
+  expect(shards.size).toBe(3)
+  expect(entries.every(({ shard }) => ALL_SHARDS.includes(shard))).toBe(true)
+  return entries.map(({ shard }) => shards.get(shard) ?? 'another').sort()
+}
+
+/** How often the store was asked `command` since the last reset of its statistics. */
+async function calls(command: string): Promise<number> {
+  const statistics = await redis.info('commandstats')
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
+}
