@@ -8,13 +8,12 @@ import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
 import { FORMATS } from '@/formats/index'
-import { createSettler } from '@/gateway/charge/settler'
-import { createHoldKeeper } from '@/gateway/hold/hold-keeper'
+import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
-import { createActiveStreams } from '@/gateway/relay/active-streams'
+import { createSettler, type Settler } from '@/gateway/hold/settler'
+import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { createDrainSlots } from '@/gateway/relay/drain'
-import { createSignatureStore } from '@/gateway/relay/signature-store'
-import type { HttpDeps } from '@/http/deps'
+import { createSignatureStore } from '@/gateway/signatures/signature-store'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -34,10 +33,13 @@ import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
 import { assembleTopUps, type TopUps } from './top-ups'
 
+/** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
+type GatewayDeps = AppDeps & { settler: Settler; keeper: HoldKeeper; streams: ActiveStreams }
+
 /** One running gateway without its port. */
 export type Gateway = {
   app: ReturnType<typeof buildApp>
-  deps: AppDeps
+  deps: GatewayDeps
   database: Database
   /** From now on nothing new is taken, and readiness says so. */
   drain(): void
@@ -148,7 +150,7 @@ type Parts = {
   isDraining(): boolean
 }
 
-function assemble(parts: Parts): AppDeps {
+function assemble(parts: Parts): GatewayDeps {
   const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger, isDraining } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
   return {
@@ -189,7 +191,7 @@ function processLabel(config: Config): string | undefined {
 }
 
 /** Where the gauges of one process look. */
-function watchState({ metrics, settler, keeper, streams, router }: HttpDeps, flusher: Flusher): void {
+function watchState({ metrics, settler, keeper, streams, router }: GatewayDeps, flusher: Flusher): void {
   metrics.watch({
     openStreams: streams.count,
     openHolds: keeper.openCount,
@@ -228,7 +230,7 @@ function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
 }
 
 /** Lets open answers finish; at the deadline streams end with an error in their own format, so that no client waits for ever. */
-async function finishAnswers(deps: HttpDeps, timeoutMs: number): Promise<void> {
+async function finishAnswers(deps: GatewayDeps, timeoutMs: number): Promise<void> {
   const deadlineMs = deps.clock.monotonic() + timeoutMs
   while (deps.keeper.openCount() > 0 && deps.clock.monotonic() < deadlineMs) await Bun.sleep(IDLE_POLL_MS)
   deps.streams.interruptAll()

@@ -1,184 +1,114 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
-
 import { GatewayError } from '@/chat/error'
-import type { ChatRequest, Warning } from '@/chat/request'
-import { unfold } from '@/chat/unfold'
-import { type Attempt, attemptTarget } from '@/gateway/attempt/attempt'
-import type { StreamSource } from '@/gateway/attempt/stream-source'
+import type { AnswerContext, Format } from '@/formats/format'
+import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
+import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import { type Hold, withHold } from '@/gateway/hold/hold'
-import { negotiate } from '@/gateway/hold/negotiation'
-import { relayJson } from '@/gateway/relay/relay-json'
-import { relayStream } from '@/gateway/relay/relay-stream'
-import { createSignatureCollector } from '@/gateway/relay/signature-store'
+import { negotiate, type Offer } from '@/gateway/hold/negotiation'
+import { plannedFacts } from '@/gateway/hold/request-facts'
+import { relay } from '@/gateway/relay/relay'
+import type { Client } from '@/gateway/relay/relayed'
 import { assert } from '@/lib/assert'
-import type { Journey } from '@/routing/journey/journey'
+import type { AttemptNote } from '@/routing/journey/journey'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
-import type { Plan } from '@/routing/plan/plan'
 import { sessionOf } from '@/routing/plan/stickiness'
 import { describeTrail, routeReason } from '@/routing/route-reason'
-import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import { type Answer, CLIENT_CLOSED_STATUS, isRunaway, progressOf, RUNAWAY, settleAnswer } from './answer'
 import type { ChatCall, ChatDeps } from './chat-call'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
-export async function handleChat(deps: ChatDeps, arrived: ChatCall): Promise<Response> {
-  const session = sessionOf(arrived.payer.accountId, arrived.request, arrived.sessionName)
-  const negotiation = await negotiate(deps, arrived, session)
-  return withHold(deps, arrived.payer, arrived.requestId, negotiation, (hold) => {
-    const { plan, call, loweredCap } = negotiation.draft()
-    return answerFromPlan(deps, call, { plan, session, hold, loweredCap })
+export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
+  const session = sessionOf(call.payer.accountId, call.request, call.sessionName)
+  const negotiation = await negotiate(deps, call, session)
+  return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
+    const answer = await findAnswer(deps, call, hold, agreed)
+    if (answer.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, answer.charge.facts.model, session)
+    return relayAnswer(deps, call, agreed, answer)
   })
 }
 
-/** What an answer is to be made with. */
-type Means = { plan: Plan; session: string | undefined; hold: Hold; loweredCap: number | undefined }
+/** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
+type FoundAnswer = {
+  begun: Begun
+  ticket: Ticket
+  providerFormat: Format
+  charge: OpenCharge
+  /** Milliseconds spent waiting for upstreams until then. */
+  upstreamMs: number
+}
 
-async function answerFromPlan(deps: ChatDeps, call: ChatCall, means: Means): Promise<Response> {
-  const journey = deps.router.begin(means.plan, call.request.stream, call.signal)
+/** Tries the plan's targets until one answers. Where none does, throws what the first one said. */
+async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
+  const { plan, request } = agreed
+  const journey = deps.router.begin(plan, request.stream, call.signal)
   const startedMs = deps.clock.monotonic()
-  let primary: GatewayError | undefined
+  let firstError: GatewayError | undefined
   let failed: FailedAttempt | undefined
   for (let ticket = await journey.next(); ticket; ticket = await journey.next(failed)) {
-    const answer = describeAnswer(deps, call, means, journey, ticket)
-    means.hold.onRenewal(() => progressOf(answer))
-    const attempt = await tryTarget(answer, ticket)
-    answer.upstreamMs = deps.clock.monotonic() - startedMs
-    if (attempt.kind !== 'failed') return relayAttempt(answer, attempt, means)
-    primary ??= attempt.error
-    failed = attempt.failed
-  }
-  throw withTrail(primary ?? journey.refusal(), journey)
-}
-
-/** An attempt that failed: what the caller is told if no other does better, and what the journey decides by. */
-type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
-
-/** One attempt, reported to its ticket. A request that the target's format cannot carry is a failure like any other. */
-async function tryTarget(answer: Answer, ticket: Ticket): Promise<Exclude<Attempt, { kind: 'failed' }> | Failed> {
-  const { call, planned, providerFormat } = answer
-  try {
-    const attempt = await attemptTarget({
-      planned,
-      key: ticket.key,
+    const { model, target } = ticket.planned
+    const providerFormat = deps.formats.get(target.provider.format)
+    assert(providerFormat, `no codec for ${target.provider.format}`)
+    const charge = openCharge(call, hold, ticket, routeReason(plan, model.id, journey.trail))
+    hold.onRenewal(() => progressOf(charge, deps.clock))
+    const attempt = await attemptTarget(deps, {
+      requestId: call.requestId,
+      ticket,
       clientFormat: call.format,
       providerFormat,
-      request: call.request,
+      request,
       body: call.body,
       signal: call.signal,
-      observe(event) {
-        answer.meter.observe(event)
-        return isRunaway(answer) ? RUNAWAY : undefined
-      },
-      onWarnings: (warnings) => noteWarnings(answer, warnings),
+      meter: charge.meter,
     })
-    if (attempt.kind === 'abandoned') ticket.abandoned()
-    else if (attempt.kind === 'failed') return noteFailure(answer, ticket, attempt.failure)
-    else ticket.began()
-    return attempt
-  } catch (error) {
-    const failed = ticket.failed({ kind: 'unencodable' })
-    if (error instanceof GatewayError) return { kind: 'failed', error, failed }
-    throw error
+    if (attempt.kind !== 'failed') {
+      const upstreamMs = deps.clock.monotonic() - startedMs
+      return { begun: attempt, ticket, providerFormat, charge, upstreamMs }
+    }
+    firstError ??= attempt.error
+    failed = attempt.failed
+  }
+  throw withTrail(firstError ?? journey.refusal(), journey.trail)
+}
+
+function openCharge(call: ChatCall, hold: Hold, ticket: Ticket, reason: string): OpenCharge {
+  const { planned, number: attempts } = ticket
+  return {
+    payer: call.payer,
+    hold,
+    pricing: planned.model.pricing,
+    meter: createMeter(hold.size.bounds.outputTokens),
+    facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
+    arrivedMonotonicMs: call.arrivedMonotonicMs,
   }
 }
 
-/** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
-function noteWarnings({ call, deps, planned }: Answer, warnings: readonly Warning[]): void {
-  const features = [...new Set(warnings.map((warning) => warning.feature))]
-  deps.logger.info('request_features_left_out', { requestId: call.requestId, model: planned.model.id, features })
+/** Tells the client; the relay settles when the answer has ended. */
+function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: FoundAnswer): Promise<Response> {
+  const { begun, ticket, providerFormat, charge, upstreamMs } = answer
+  const { provider } = ticket.planned.target
+  const context = contextOf(call, agreed, charge.facts.model)
+  const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, context }
+  return relay(deps, begun, origin, { upstreamMs, loweredCap: agreed.loweredCap })
 }
 
-function noteFailure(answer: Answer, ticket: Ticket, failure: UpstreamFailure): Failed {
-  const { call, deps, planned, attempts } = answer
-  const { provider } = planned.target
-  const failed = ticket.failed(failure)
-  const reason = describeFailure(failure, provider)
-  deps.logger.warn('attempt_failed', { requestId: call.requestId, model: planned.model.id, attempt: attempts, reason })
-  return { kind: 'failed', error: toGatewayError(failure, provider), failed }
+function clientOf({ requestId, payer, format, framing, request, signal, epilogue }: ChatCall): Client {
+  return { requestId, accountId: payer.accountId, format, framing, wantsStream: request.stream, signal, epilogue }
 }
 
-/** Relays what has begun. Whatever goes wrong before a relay owns the answer ends its attempt as well. */
-async function relayAttempt(
-  answer: Answer,
-  attempt: Exclude<Attempt, { kind: 'failed' }>,
-  { plan, session }: Means,
-): Promise<Response> {
-  if (attempt.kind !== 'abandoned') answer.deps.router.remember(plan, answer.planned.model.id, session)
-  try {
-    return await relay(answer, attempt)
-  } catch (error) {
-    answer.ticket.ended(true)
-    throw error
+function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offer, model: string): AnswerContext {
+  return {
+    id: requestId,
+    model,
+    created: Math.floor(arrivedAtMs / 1000),
+    wantsUsage: request.wantsUsage,
+    wantsReasoning: request.reasoning?.visible ?? false,
+    estimatedInputTokens: size.estimatedInput,
   }
 }
 
 /** Tells a caller who got no answer what was tried. */
-function withTrail(error: GatewayError, { trail }: Journey): GatewayError {
+function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
   const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
   if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
   return new GatewayError(error.kind, error.message, { ...error.options, headers })
-}
-
-function describeAnswer(deps: ChatDeps, call: ChatCall, means: Means, journey: Journey, ticket: Ticket): Answer {
-  const { planned } = ticket
-  const { plan, hold, loweredCap } = means
-  const providerFormat = deps.formats.get(planned.target.provider.format)
-  assert(providerFormat, `no codec for ${planned.target.provider.format}`)
-  const { request } = call
-  return {
-    call,
-    deps,
-    hold,
-    planned,
-    ticket,
-    routeReason: routeReason(plan, planned.model.id, journey.trail),
-    providerFormat,
-    meter: createMeter(),
-    signatures: providerFormat === call.format ? undefined : createSignatureCollector(),
-    attempts: ticket.number,
-    upstreamMs: 0,
-    timing: { firstTokenMs: null },
-    loweredCap,
-    context: {
-      id: call.requestId,
-      model: planned.model.id,
-      created: Math.floor(call.arrivedAtMs / 1000),
-      wantsUsage: request.wantsUsage,
-      wantsReasoning: wantsReasoning(request),
-      estimatedInputTokens: hold.size.estimatedInput,
-    },
-  }
-}
-
-function wantsReasoning(request: ChatRequest): boolean {
-  return request.reasoning?.visible ?? false
-}
-
-/** Shows the answer in the shape the client asked for, whichever shape the provider chose. */
-async function relay(answer: Answer, attempt: Exclude<Attempt, { kind: 'failed' }>): Promise<Response> {
-  const wantsStream = answer.call.request.stream
-  switch (attempt.kind) {
-    case 'abandoned':
-      return relayAbandoned(answer)
-    case 'complete': {
-      const { response, raw } = attempt
-      if (!wantsStream) return relayJson(answer, { response, raw })
-      const items = [{ sse: { event: undefined, data: undefined, raw: '' }, json: undefined, events: unfold(response) }]
-      return relayStream(answer, { source: EMPTY_SOURCE, held: items, pending: undefined, isRaw: false })
-    }
-    case 'stream':
-      return relayStream(answer, { ...attempt, isRaw: true })
-  }
-}
-
-async function relayAbandoned(answer: Answer): Promise<Response> {
-  await settleAnswer(answer, 'disconnected', CLIENT_CLOSED_STATUS)
-  return new Response(null, { status: CLIENT_CLOSED_STATUS })
-}
-
-const EMPTY_SOURCE: StreamSource = {
-  next: async () => ({ kind: 'done', events: [] }),
-  outliveClient: () => undefined,
-  abort: () => undefined,
 }

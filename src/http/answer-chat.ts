@@ -2,8 +2,8 @@
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { Format, Framing, RequestLine } from '@/formats/format'
-import type { SettledAnswer } from '@/gateway/chat-call'
 import { handleChat } from '@/gateway/handle-chat'
+import type { SettledAnswer } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { authenticate } from './auth'
@@ -47,7 +47,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
       sessionName: request.headers.get('x-svc-session') ?? undefined,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
-      ...(epilogue && { epilogue }),
+      epilogue,
     })
   } catch (error) {
     const response = errorResponse(error, format, requestId, deps.logger)

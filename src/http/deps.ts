@@ -1,9 +1,10 @@
 /** What the routes of the API need, handed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
-import type { FormatName } from '@/chat/format-name'
-import type { Format } from '@/formats/format'
+import type { Catalog } from '@/catalog/types'
 import type { ChatDeps } from '@/gateway/chat-call'
+import type { Ledger } from '@/ledger/ledger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
+import type { Router } from '@/routing/router'
 import type { Reports } from '@/usage/reports'
 
 /**
@@ -13,7 +14,9 @@ import type { Reports } from '@/usage/reports'
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
 
 export type HttpDeps = ChatDeps & {
-  formats: ReadonlyMap<FormatName, Format>
+  catalog: Catalog
+  ledger: Ledger
+  router: Router
   identify: Identify
   reports: Reports
   maxBodyBytes: number

@@ -1,6 +1,6 @@
 /** What a stream of chat completions ends in for those who ask for it: what the answer was, and exactly what it cost. */
 import { inputTokens } from '@/chat/usage'
-import type { SettledAnswer } from '@/gateway/chat-call'
+import type { SettledAnswer } from '@/ledger/charge'
 import { formatUsd, ZERO_NANO } from '@/lib/money'
 
 /** The request header that asks for the event: `x-svc-usage-record: true`. */

@@ -14,3 +14,12 @@ export type Charge =
   | { kind: 'charge'; cost: Nano; usage: Usage; rule: BillingRule; flags: RecordFlag[] }
 
 export const FREE: Charge = { kind: 'free' }
+
+/** What is known of an answer once it is settled. Times are milliseconds since arrival. */
+export type SettledAnswer = {
+  requestId: string
+  model: string
+  charge: Charge
+  firstTokenMs: number | null
+  durationMs: number
+}

@@ -5,6 +5,8 @@ import { findTarget, resolveLocal } from './tree'
 
 /** The wing of people: its own door, and behind it those who buy, sign in, look at usage and watch over others. */
 const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
+/** What one request goes through, each step knowing only those that come after it in this list. */
+const STEPS = ['gateway/relay', 'gateway/attempt', 'gateway/charge', 'gateway/hold', 'gateway/signatures']
 const SERVICES = ['accounts', 'usage', 'upstream', 'routing']
 const STORES = ['ledger', 'catalog', 'db']
 const WIRE = ['formats', 'chat', 'lib']
@@ -26,6 +28,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'console/http',
     'http',
     'gateway',
+    ...STEPS,
     'metrics',
     ...CONSOLE,
     ...DOMAIN,
@@ -39,7 +42,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/auth': ['accounts', 'ledger', 'db', 'chat', 'lib'],
   'console/usage-views': ['ledger', 'db', 'chat', 'lib'],
   http: ['gateway', 'metrics', ...DOMAIN],
-  gateway: ['metrics', ...DOMAIN],
+  gateway: [...STEPS, ...DOMAIN],
+  'gateway/relay': [...after('gateway/relay'), 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
+  'gateway/attempt': [...after('gateway/attempt'), 'upstream', 'routing', 'catalog', ...WIRE],
+  'gateway/charge': [...after('gateway/charge'), 'metrics', ...STORES, ...WIRE],
+  'gateway/hold': [...after('gateway/hold'), 'metrics', 'routing', ...STORES, ...WIRE],
+  'gateway/signatures': WIRE,
   metrics: [...SERVICES, ...STORES, ...WIRE],
   accounts: [...STORES, ...WIRE],
   usage: ['ledger', 'db', ...WIRE],
@@ -52,6 +60,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   chat: ['lib'],
   lib: [],
   dashboard: ['lib'],
+}
+
+function after(step: string): string[] {
+  return STEPS.slice(STEPS.indexOf(step) + 1)
 }
 
 /** Types that may be imported against the table: the tables of db/ hold the ledger's words, the pages what http/ answers. */

@@ -1,63 +1,68 @@
 /**
- * One attempt at one target, up to the commit point: the first moment at which something of the answer is worth showing.
- * Before it every fault is a value, and another target may be tried; after it the answer belongs to the client.
+ * One attempt at one target: says the request in the target's format, sends it, reads up to the commit point, and tells the
+ * ticket what came of it. Every fault until then is a value, so that another target may be tried.
  */
-import type { Model, ProviderKey } from '@/catalog/types'
-import type { ChatEvent } from '@/chat/event'
+import type { Model } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
-import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
-import { LATE, startDeadline } from '@/lib/deadline'
-import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
-import type { PlannedTarget } from '@/routing/plan/plan'
+import type { Meter } from '@/gateway/charge/meter'
+import type { JsonObject } from '@/lib/json'
+import type { Logger } from '@/lib/logger'
+import type { AttemptFault } from '@/routing/journey/fault-class'
+import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
 import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
-import type { UpstreamFailure } from '@/upstream/failure'
-import { foldStream, type ObserveEvent } from './fold-stream'
-import { openStreamSource, type StreamBatch, type StreamItem, type StreamSource } from './stream-source'
-
-export type Attempt =
-  /** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */
-  | { kind: 'complete'; response: ChatResponse; raw: { text: string; json: JsonObject } | undefined }
-  /** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
-  | { kind: 'stream'; source: StreamSource; held: StreamItem[]; pending: Promise<StreamBatch> | undefined }
-  | { kind: 'failed'; failure: UpstreamFailure }
-  /** The client went away while the upstream was at work. */
-  | { kind: 'abandoned' }
+import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
+import { awaitContent, type CommittedStream } from './commit-point'
+import { foldStream } from './fold-stream'
+import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
+import { openStreamSource } from './stream-source'
 
 type AttemptInput = {
-  planned: PlannedTarget
-  key: ProviderKey
+  requestId: string
+  ticket: Ticket
   clientFormat: Format
   providerFormat: Format
   request: ChatRequest
   /** The caller's own body, for a provider of the caller's own format. */
   body: JsonObject
   signal: AbortSignal
-  observe: ObserveEvent
-  /** Told what the target's format could not say, where anything was left out. */
-  onWarnings(warnings: readonly Warning[]): void
+  /** Sees what is read of an answer that is not delivered as it comes. */
+  meter: Meter
 }
 
-/** What may be held back before content, so that an error after a 200 can still fall back. */
-const MAX_HELD_ITEMS = 64
-const MAX_HELD_CHARS = 256 * 1024
-const MAX_HELD_MS = 10_000
-/** The largest complete answer. Far above any model's output, images included. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-const MAX_JSON_DEPTH = 256
+/** What there is to relay; `abandoned` where the client went away while the upstream was at work. */
+export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned' }
 
-/** Calls the target once. Throws only what encoding the request throws: a GatewayError that blames the request. */
-export async function attemptTarget(input: AttemptInput): Promise<Attempt> {
-  const { planned, key, providerFormat, request, signal } = input
-  const bodyText = JSON.stringify(encodeBody(input))
-  const answer = await callUpstream({
-    target: planned.target,
-    key,
-    format: providerFormat,
-    stream: request.stream,
-    bodyText,
-    signal,
-  })
+/** No answer: what the caller is told if no other target does better, and what the journey decides by. */
+type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
+
+/** Calls the ticket's target once. */
+export async function attemptTarget(deps: { logger: Logger }, input: AttemptInput): Promise<Begun | Failed> {
+  const { ticket } = input
+  try {
+    const bodyText = encodeBody(deps, input)
+    if (typeof bodyText !== 'string') return fail(ticket, { kind: 'unencodable' }, bodyText)
+    const result = await callTarget(input, bodyText)
+    if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
+    if (result.kind === 'abandoned') ticket.abandoned()
+    else ticket.began()
+    return result
+  } catch (error) {
+    // A bug of ours: it must not keep the slot as well.
+    ticket.abandoned()
+    throw error
+  }
+}
+
+async function callTarget(
+  input: AttemptInput,
+  bodyText: string,
+): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
+  const { ticket, providerFormat, request, signal } = input
+  const { target } = ticket.planned
+  const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal }
+  const answer = await callUpstream(call)
   if (signal.aborted) {
     if (answer.kind === 'answer') answer.abort()
     return { kind: 'abandoned' }
@@ -68,28 +73,31 @@ export async function attemptTarget(input: AttemptInput): Promise<Attempt> {
   return result
 }
 
-async function readAnswer(input: AttemptInput, answer: UpstreamAnswer): Promise<Attempt> {
-  const { clientFormat, providerFormat, request, observe } = input
+async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
+  const { clientFormat, providerFormat, request, meter } = input
   const isTranslated = clientFormat !== providerFormat
   if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
   const source = openStreamSource(answer, providerFormat)
   if (request.stream) return awaitContent(source, isTranslated)
-  const result = await foldStream(source, MAX_ANSWER_BYTES, observe)
-  return result.kind === 'failed' ? result : completeAttempt(result.response, undefined, isTranslated)
+  const result = await foldStream(source, MAX_ANSWER_BYTES, meter)
+  return result.kind === 'failed' ? result : completeAnswer(result.response, undefined, isTranslated)
 }
 
-function encodeBody(input: AttemptInput): JsonObject {
-  const { planned, clientFormat, providerFormat, body } = input
-  const request = withinModel(input.request, planned.model)
-  const traits = {
-    model: planned.target.model,
-    maxOutputTokens: planned.model.maxOutputTokens,
-    quirks: planned.target.quirks,
+/** The body to send, or the error that blames the request where the target's format cannot say it. */
+function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | GatewayError {
+  const { ticket, clientFormat, providerFormat, body } = input
+  const { model, target } = ticket.planned
+  const request = withinModel(input.request, model)
+  const traits = { model: target.model, maxOutputTokens: model.maxOutputTokens, quirks: target.quirks }
+  try {
+    if (clientFormat === providerFormat) return JSON.stringify(clientFormat.passThrough.request(body, request, traits))
+    const encoded = providerFormat.encodeRequest(request, traits)
+    if (encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
+    return JSON.stringify(encoded.body)
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+    throw error
   }
-  if (clientFormat === providerFormat) return clientFormat.passThrough.request(body, request, traits)
-  const encoded = providerFormat.encodeRequest(request, traits)
-  if (encoded.warnings.length > 0) input.onWarnings(encoded.warnings)
-  return encoded.body
 }
 
 /** The hold covers no more output than the model can give, so no more is asked for. */
@@ -98,103 +106,20 @@ function withinModel(request: ChatRequest, model: Model): ChatRequest {
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
 }
 
-async function awaitContent(source: StreamSource, isTranslated: boolean): Promise<Attempt> {
-  const held: StreamItem[] = []
-  const patience = startDeadline(MAX_HELD_MS)
-  try {
-    for (;;) {
-      const pending = source.next()
-      const batch = await patience.orLate(pending)
-      if (batch === LATE) return { kind: 'stream', source, held, pending }
-      if (batch.kind === 'failed') return batch
-      if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
-      const failure = findError(batch.items, isTranslated)
-      if (failure) {
-        source.abort()
-        return { kind: 'failed', failure }
-      }
-      held.push(...batch.items)
-      if (batch.items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
-        return { kind: 'stream', source, held, pending: undefined }
-      }
-    }
-  } finally {
-    patience.clear()
-  }
+/** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */
+function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: readonly Warning[]): void {
+  const { requestId, ticket } = input
+  const features = [...new Set(warnings.map((warning) => warning.feature))]
+  deps.logger.info('request_features_left_out', { requestId, model: ticket.planned.model.id, features })
 }
 
-/** An answer may be legally empty; one that stops without its terminator was cut. */
-function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: StreamSource): Attempt {
-  const hasEnded = [...held.flatMap((item) => item.events), ...events].some((event) => event.type === 'end')
-  if (!hasEnded) return { kind: 'failed', failure: { kind: 'broken', detail: 'stream ended before any content' } }
-  return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
+function noteFailure(deps: { logger: Logger }, { requestId, ticket }: AttemptInput, failure: UpstreamFailure): Failed {
+  const { model, target } = ticket.planned
+  const reason = describeFailure(failure, target.provider)
+  deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: ticket.number, reason })
+  return fail(ticket, failure, toGatewayError(failure, target.provider))
 }
 
-/** An error inside a 200, as long as nothing of the answer came before it. */
-function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure | undefined {
-  for (const event of items.flatMap((item) => item.events)) {
-    if (isTranslated && event.type === 'finish' && event.finish.kind === 'error') return emptyFailure(event.finish)
-    if (isContent(event)) return undefined
-    if (event.type === 'error') return { kind: 'refused', error: event.error }
-  }
-  return undefined
-}
-
-/**
- * The provider says that it failed, and gives nothing else. Only its own format has a word for that: in any other the answer
- * would pass for an empty one that ended well.
- */
-function emptyFailure(finish: FinishReason): UpstreamFailure {
-  return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }
-}
-
-function isContent(event: ChatEvent): boolean {
-  switch (event.type) {
-    case 'text-delta':
-    case 'refusal-delta':
-    case 'reasoning-delta':
-      return event.text !== ''
-    case 'tool-call-start':
-    case 'image':
-    case 'finish':
-      return true
-    case 'reasoning-start':
-      return event.redacted !== undefined
-    default:
-      return false
-  }
-}
-
-function isTooMuchHeld(held: StreamItem[]): boolean {
-  return held.length >= MAX_HELD_ITEMS || held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
-}
-
-async function readComplete(answer: UpstreamAnswer, format: Format, isTranslated: boolean): Promise<Attempt> {
-  const body = await answer.readAll(MAX_ANSWER_BYTES)
-  if (body.kind === 'failed') return body
-  const { bytes } = body
-  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return malformed('answer nested too deep')
-  const text = new TextDecoder().decode(bytes)
-  const json = parseJson(text)
-  if (json === undefined) return malformed('answer is not JSON')
-  const response = format.decodeResponse(json)
-  if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
-  return completeAttempt(response, { text, json }, isTranslated)
-}
-
-function completeAttempt(
-  response: ChatResponse,
-  raw: { text: string; json: JsonObject } | undefined,
-  isTranslated: boolean,
-): Attempt {
-  const [first] = response.choices
-  const isEmpty = response.choices.every((choice) => choice.content.length === 0)
-  if (isTranslated && isEmpty && first?.finish.kind === 'error') {
-    return { kind: 'failed', failure: emptyFailure(first.finish) }
-  }
-  return { kind: 'complete', response, raw }
-}
-
-function malformed(detail: string): Attempt {
-  return { kind: 'failed', failure: { kind: 'malformed', detail } }
+function fail(ticket: Ticket, fault: AttemptFault, error: GatewayError): Failed {
+  return { kind: 'failed', error, failed: ticket.failed(fault) }
 }

@@ -5,21 +5,17 @@
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
+import type { Meter } from '@/gateway/charge/meter'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { letUpstreamClose, type StreamBatch, type StreamSource } from './stream-source'
+import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from './stream-source'
 
 type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed'; failure: UpstreamFailure }
 
 /**
- * Sees each event of a stream that is read to its end, as it comes: it knows what a client who leaves in the middle has to
- * pay for. Returns why there is no point in reading on, if there is none.
+ * Reads `source` up to its terminator; a stream of more than `maxChars` counts as malformed. The meter sees each event as it
+ * comes: a client who leaves in the middle has to pay for what has been written by then.
  */
-export type ObserveEvent = (event: ChatEvent) => UpstreamFailure | undefined
-
-/**
- * Reads `source` up to its terminator; a stream of more than `maxChars` counts as malformed.
- */
-export async function foldStream(source: StreamSource, maxChars: number, observe: ObserveEvent): Promise<FoldedStream> {
+export async function foldStream(source: StreamSource, maxChars: number, meter: Meter): Promise<FoldedStream> {
   const folder = createFolder()
   let chars = 0
   for (;;) {
@@ -27,12 +23,12 @@ export async function foldStream(source: StreamSource, maxChars: number, observe
     if (batch.kind === 'failed') return batch
     for (const event of eventsOf(batch)) {
       folder.push(event)
-      const objection = observe(event)
+      meter.observe(event)
       if (event.type === 'end') {
         void letUpstreamClose(source)
         return { kind: 'folded', response: folder.response() }
       }
-      if (objection) return refuse(source, objection)
+      if (meter.isRunaway()) return refuse(source, RUNAWAY)
       if (event.type === 'error') return refuse(source, { kind: 'refused', error: event.error })
     }
     if (batch.kind === 'done') return refuse(source, { kind: 'broken', detail: 'stream ended without its terminator' })

@@ -23,6 +23,9 @@ export interface StreamSource {
   abort(): void
 }
 
+/** What becomes of an answer whose meter sees it run away: nobody pays for more than was held, but it has to end. */
+export const RUNAWAY: UpstreamFailure = { kind: 'broken', detail: 'wrote far beyond its output limit' }
+
 /** How long an upstream that has said its last word may take to close, so that its connection can be used again. */
 const CLOSE_PATIENCE_MS = 1_000
 /** The longest single event; more is taken for an attack or a fault. */
@@ -67,6 +70,13 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
   }
 
   return { next, outliveClient: () => answer.outliveClient(), abort: () => answer.abort() }
+}
+
+/** What there is to read behind an answer that came in one piece. */
+export const EMPTY_SOURCE: StreamSource = {
+  next: async () => ({ kind: 'done', events: [] }),
+  outliveClient: () => undefined,
+  abort: () => undefined,
 }
 
 /** Lets a provider that has said everything close by itself, so that its connection can be used again. */

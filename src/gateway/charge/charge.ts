@@ -5,12 +5,10 @@
 import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import type { Bounds } from '@/gateway/hold/hold-size'
 import { type Charge, type Ending, FREE } from '@/ledger/charge'
 import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 import type { MeterReading } from './meter'
-
-/** What the hold was sized for: nothing above it is possible, so nothing above it is believed. */
-export type Bounds = { inputTokens: number; outputTokens: number }
 
 /** Decides the charge. `estimatedInput` is our own count of the prompt, for answers that come without usage. */
 export function decideCharge(

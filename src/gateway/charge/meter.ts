@@ -17,8 +17,6 @@ export type MeterReading = {
   hasOutput: boolean
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
-  /** Whether the provider's own terminator was seen. */
-  hasEnded: boolean
 }
 
 export interface Meter {
@@ -27,20 +25,30 @@ export interface Meter {
   reading(): MeterReading
   /** Whether any content was seen; the reading's own, without building one. */
   hasOutput(): boolean
-  /** Output tokens counted so far, likewise. */
-  countedOutput(): number
-  /** Whether the terminator was seen, likewise. */
+  /** Whether the provider's own terminator was seen. */
   hasEnded(): boolean
+  /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
+  isRunaway(): boolean
+  /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
+  noteDelivery(milliseconds: number): void
+  /** When that was; null as long as nothing was delivered. */
+  firstTokenMs(): number | null
 }
 
-/** Creates a meter for one answer. */
-export function createMeter(): Meter {
+/** Our count of text can be too high by this factor, as for long runs of blanks. */
+const RUNAWAY_FACTOR = 8
+const RUNAWAY_SLACK_TOKENS = 2_000
+
+/** Creates a meter for one answer, which was given a limit of `outputBound` tokens over all its choices. */
+export function createMeter(outputBound: number): Meter {
+  const runawayAt = outputBound * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
   let usage: Usage | null = null
   let isUsageStale = false
   let outputTokens = 0
   let finish: FinishKind | undefined
   let hasOutput = false
   let hasEnded = false
+  let firstTokenMs: number | null = null
 
   function count(text: string): void {
     if (text === '') return
@@ -103,10 +111,13 @@ export function createMeter(): Meter {
       countedOutput: Math.ceil(outputTokens),
       hasOutput,
       finish,
-      hasEnded,
     }),
     hasOutput: () => hasOutput,
-    countedOutput: () => outputTokens,
     hasEnded: () => hasEnded,
+    isRunaway: () => outputTokens > runawayAt,
+    noteDelivery(milliseconds) {
+      firstTokenMs ??= milliseconds
+    },
+    firstTokenMs: () => firstTokenMs,
   }
 }

@@ -4,9 +4,11 @@ import { inputCost, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
-import type { Bounds } from '@/gateway/charge/charge'
 import { assert } from '@/lib/assert'
 import { type Nano, nano } from '@/lib/money'
+
+/** What a hold was sized for: nothing above it is possible, so nothing above it is believed. */
+export type Bounds = { inputTokens: number; outputTokens: number }
 
 /** What a hold covers and why. */
 export type HoldSize = {
@@ -24,7 +26,7 @@ export type HoldSize = {
 const MIN_LOWERED_CAP = 256
 
 /** What a size is reckoned from: the request, its prompt, and every model that may answer it. */
-type Sized = { request: ChatRequest; prompt: Prompt; models: readonly Model[] }
+export type Sized = { request: ChatRequest; prompt: Prompt; models: readonly Model[] }
 
 /**
  * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
@@ -51,12 +53,7 @@ export async function exactSize({ request, prompt, models }: Sized, quick: HoldS
  * The largest output cap (tokens per choice) that `available` pays at every model of the plan, below the request's own
  * models' caps; undefined where it would fall under {@link MIN_LOWERED_CAP}.
  */
-export function affordableCap(
-  request: ChatRequest,
-  size: HoldSize,
-  models: readonly Model[],
-  available: Nano,
-): number | undefined {
+export function affordableCap({ request, models }: Sized, size: HoldSize, available: Nano): number | undefined {
   let low = MIN_LOWERED_CAP
   let high = Math.min(...models.map((model) => model.maxOutputTokens))
   const fits = (cap: number) =>
@@ -71,7 +68,7 @@ export function affordableCap(
 }
 
 /** The size again after the request's own cap was lowered. */
-export function resize(request: ChatRequest, size: HoldSize, models: readonly Model[]): HoldSize {
+export function resize({ request, models }: Sized, size: HoldSize): HoldSize {
   return sizeFor(request, models, () => size.bounds.inputTokens, size.estimatedInput)
 }
 

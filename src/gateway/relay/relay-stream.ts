@@ -9,19 +9,29 @@
  */
 import { GatewayError } from '@/chat/error'
 import {
-  type Answer,
-  answerHeaders,
-  CLIENT_CLOSED_STATUS,
-  completeAnswer,
-  isRunaway,
+  letUpstreamClose,
   RUNAWAY,
-  settleAnswer,
-} from '@/gateway/answer'
-import { letUpstreamClose, type StreamBatch, type StreamItem, type StreamSource } from '@/gateway/attempt/stream-source'
+  type StreamBatch,
+  type StreamItem,
+  type StreamSource,
+} from '@/gateway/attempt/stream-source'
+import type { SettleDeps } from '@/gateway/charge/settle'
+import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
+import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
-import { drainUpstream } from './drain'
+import type { ActiveStreams } from './active-streams'
+import { type DrainSlots, drainUpstream } from './drain'
+import { answerHeaders, type HeaderFacts } from './headers'
+import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter } from './stream-writer'
+
+export type RelayDeps = SettleDeps & {
+  metrics: Pick<Metrics, 'answered' | 'overhead'>
+  streams: Pick<ActiveStreams, 'add'>
+  drains: DrainSlots
+  signatures: Pick<SignatureStore, 'keep'>
+}
 
 type StreamInput = {
   source: StreamSource
@@ -37,7 +47,8 @@ type StreamInput = {
 const KEEP_ALIVE_MS = 15_000
 
 type Relay = {
-  answer: Answer
+  deps: RelayDeps
+  answer: RelayedAnswer
   source: StreamSource
   writer: StreamWriter
   /** Batches that were under way before the client began to read, in order. */
@@ -53,8 +64,9 @@ type Relay = {
 const encoder = new TextEncoder()
 
 /** Answers with a stream, which owns the answer's hold from now on. */
-export function relayStream(answer: Answer, input: StreamInput): Response {
-  const relay = openRelay(answer, input)
+export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput, told: HeaderFacts): Response {
+  const { client, charge } = answer
+  const relay = openRelay(deps, answer, input)
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       relay.client = controller
@@ -62,30 +74,31 @@ export function relayStream(answer: Answer, input: StreamInput): Response {
     pull: () => pump(relay),
     cancel: () => hangUp(relay),
   })
-  const headers = answerHeaders(answer)
-  headers['content-type'] = answer.call.framing.contentType
+  const headers = answerHeaders(deps, charge, told)
+  headers['content-type'] = client.framing.contentType
   headers['cache-control'] = 'no-cache'
   headers['x-accel-buffering'] = 'no'
   // Nobody will read, and so nobody will say that they stopped reading.
-  if (answer.call.signal.aborted) void hangUp(relay)
+  if (client.signal.aborted) void hangUp(relay)
   return new Response(body, { headers })
 }
 
-function openRelay(answer: Answer, input: StreamInput): Relay {
-  const { call, deps, hold, planned } = answer
+function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): Relay {
+  const { client, provider, charge } = answer
   const early: Promise<StreamBatch>[] = []
   if (input.held.length > 0) early.push(Promise.resolve({ kind: 'items', items: input.held }))
   if (input.pending) early.push(input.pending)
   const unregister = deps.streams.add(() => void fail(relay, shuttingDown()))
   const keepAlive = setInterval(() => {
-    if (relay.isIdle && relay.isOpen) send(relay, call.framing.keepAlive)
+    if (relay.isIdle && relay.isOpen) send(relay, client.framing.keepAlive)
     relay.isIdle = true
   }, KEEP_ALIVE_MS)
   const overtime = setTimeout(
     () => void failUpstream(relay, { kind: 'timeout', phase: 'total' }),
-    planned.target.provider.timeouts.totalMs,
+    provider.timeouts.totalMs,
   )
   const relay: Relay = {
+    deps,
     answer,
     source: input.source,
     writer: createStreamWriter(answer, input.isRaw),
@@ -101,8 +114,8 @@ function openRelay(answer: Answer, input: StreamInput): Relay {
     },
   }
   // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
-  if (planned.target.provider.onDisconnect.kind === 'drain') input.source.outliveClient()
-  hold.handOver()
+  if (provider.onDisconnect.kind === 'drain') input.source.outliveClient()
+  charge.hold.handOver()
   return relay
 }
 
@@ -115,10 +128,10 @@ async function pump(relay: Relay): Promise<void> {
     relay.reading = undefined
     if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
     const written = batch.kind === 'done' ? relay.writer.finish(batch.events) : relay.writer.write(batch.items)
-    noteFirstToken(relay.answer)
+    noteFirstToken(relay)
     if (written.failure) return failUpstream(relay, written.failure, written.text)
     if (written.isComplete) return complete(relay, written.text)
-    if (isRunaway(relay.answer)) return failUpstream(relay, RUNAWAY, written.text)
+    if (relay.answer.charge.meter.isRunaway()) return failUpstream(relay, RUNAWAY, written.text)
     if (written.text !== '') {
       relay.isIdle = false
       return send(relay, written.text)
@@ -128,45 +141,47 @@ async function pump(relay: Relay): Promise<void> {
 
 async function complete(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
-  const charge = await completeAnswer(relay.answer)
-  send(relay, text + epilogueOf(relay.answer, charge))
+  const charge = await completeAnswer(relay.deps, relay.answer)
+  send(relay, text + epilogueOf(relay, charge))
   endClient(relay)
   void letUpstreamClose(relay.source)
 }
 
-function epilogueOf({ call, deps, planned, timing }: Answer, charge: Charge): string {
-  if (!call.epilogue) return ''
-  const durationMs = Math.round(deps.clock.monotonic() - call.arrivedMonotonicMs)
-  const { requestId } = call
-  return call.epilogue({ requestId, model: planned.model.id, charge, firstTokenMs: timing.firstTokenMs, durationMs })
+function epilogueOf(relay: Relay, charge: Charge): string {
+  const { client, context, charge: open } = relay.answer
+  if (!client.epilogue) return ''
+  const { requestId } = client
+  const firstTokenMs = open.meter.firstTokenMs()
+  return client.epilogue({ requestId, model: context.model, charge, firstTokenMs, durationMs: sinceArrival(relay) })
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
-  return fail(relay, toGatewayError(failure, relay.answer.planned.target.provider), textBefore)
+  return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
 }
 
 async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise<void> {
   if (!close(relay)) return
-  const { call, deps } = relay.answer
-  relay.source.abort()
-  deps.logger.warn('stream_failed', { requestId: call.requestId, reason: error.options.cause ?? error.message })
+  const { deps, answer, source } = relay
+  source.abort()
+  const reason = error.options.cause ?? error.message
+  deps.logger.warn('stream_failed', { requestId: answer.client.requestId, reason })
   send(relay, textBefore + relay.writer.fail(error))
   endClient(relay)
-  await settleAnswer(relay.answer, 'broken', 200)
+  await endAnswer(deps, answer, 'broken')
 }
 
 async function hangUp(relay: Relay): Promise<void> {
   if (!close(relay)) return
-  const { deps, meter, planned } = relay.answer
-  const { onDisconnect, name } = planned.target.provider
+  const { deps, answer, source } = relay
+  const { onDisconnect, name } = answer.provider
   const giveBack = onDisconnect.kind === 'drain' ? deps.drains.take(name, onDisconnect.maxConcurrent) : undefined
   if (onDisconnect.kind === 'drain' && giveBack) {
     const underWay = relay.reading ? [relay.reading, ...relay.early] : relay.early
-    await drainUpstream(relay.source, underWay, meter, onDisconnect)
+    await drainUpstream(source, underWay, answer.charge.meter, onDisconnect)
     giveBack()
   }
-  relay.source.abort()
-  await settleAnswer(relay.answer, 'disconnected', CLIENT_CLOSED_STATUS)
+  source.abort()
+  await endAnswer(deps, answer, 'disconnected')
 }
 
 /** Closes the relay for good; false where something else already has. */
@@ -194,9 +209,13 @@ function endClient(relay: Relay): void {
   }
 }
 
-function noteFirstToken(answer: Answer): void {
-  if (answer.timing.firstTokenMs !== null || !answer.meter.hasOutput()) return
-  answer.timing.firstTokenMs = Math.round(answer.deps.clock.monotonic() - answer.call.arrivedMonotonicMs)
+function noteFirstToken(relay: Relay): void {
+  const { meter } = relay.answer.charge
+  if (meter.firstTokenMs() === null && meter.hasOutput()) meter.noteDelivery(sinceArrival(relay))
+}
+
+function sinceArrival({ deps, answer }: Relay): number {
+  return Math.round(deps.clock.monotonic() - answer.charge.arrivedMonotonicMs)
 }
 
 function shuttingDown(): GatewayError {

@@ -1,11 +1,11 @@
 /** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import type { Answer } from '@/gateway/answer'
 import type { StreamItem } from '@/gateway/attempt/stream-source'
 import type { Frame } from '@/lib/sse'
 import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
+import type { RelayedAnswer } from './relayed'
 
 /** What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. */
 type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
@@ -19,9 +19,10 @@ export interface StreamWriter {
 }
 
 /** Creates the writer of one stream. Everything written is shown to the answer's meter. */
-export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter {
-  const { call, context, meter, providerFormat } = answer
-  const { framing, format } = call
+export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): StreamWriter {
+  const { client, context, providerFormat, signatures } = answer
+  const { framing, format } = client
+  const { meter } = answer.charge
   const isPassThrough = isRaw && providerFormat === format
   const isNativeFraming = framing === format.framing
   const encoder = format.createStreamEncoder(context)
@@ -74,7 +75,7 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
   function observe(events: ChatEvent[]): UpstreamFailure | undefined {
     for (const event of events) {
       meter.observe(event)
-      answer.signatures?.observe(event)
+      signatures?.observe(event)
       if (event.type === 'error') return { kind: 'refused', error: event.error }
     }
     return undefined
@@ -94,7 +95,7 @@ export function createStreamWriter(answer: Answer, isRaw: boolean): StreamWriter
       if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
     },
-    fail: (error) => frames(encoder.fail(error, call.requestId)) + framing.close,
+    fail: (error) => frames(encoder.fail(error, client.requestId)) + framing.close,
   }
 }
 

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Pricing } from '@/catalog/types'
 import { ZERO_USAGE } from '@/chat/usage'
-import { type Bounds, decideCharge } from '@/gateway/charge/charge'
+import { decideCharge } from '@/gateway/charge/charge'
 import type { MeterReading } from '@/gateway/charge/meter'
+import type { Bounds } from '@/gateway/hold/hold-size'
 import { FREE } from '@/ledger/charge'
 import { priceToPico } from '@/lib/money'
 
@@ -20,7 +21,6 @@ const NOTHING: MeterReading = {
   countedOutput: 0,
   hasOutput: false,
   finish: undefined,
-  hasEnded: false,
 }
 const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
 const decide = (ending: Parameters<typeof decideCharge>[0], reading: Partial<MeterReading>) =>

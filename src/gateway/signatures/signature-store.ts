@@ -3,13 +3,9 @@
  * calls refuses a history without the signatures; so what an answer signed is kept under its tool-call ids, and put back when
  * a request brings those ids again.
  */
-import type { ChatEvent } from '@/chat/event'
-import type { ChatRequest, ContentBlock, ReasoningBlock, Signature, Turn } from '@/chat/request'
-import type { ChatResponse } from '@/chat/response'
+import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { isJsonObject, parseJson } from '@/lib/json'
-
-/** What was signed around one tool call: the call itself, and the reasoning that led to it. */
-type SignedCall = { call?: Signature; reasoning: ReasoningBlock[] }
+import type { SignatureCollector, SignedCall } from './signature-collector'
 
 /** Where the signatures are kept; losing one costs a refused follow-up, never money. */
 interface SignatureKeeper {
@@ -50,66 +46,6 @@ export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
       }
       return signed.size === 0 ? request : { ...request, turns: request.turns.map((turn) => resign(turn, signed)) }
     },
-  }
-}
-
-/** Notes the signatures of one answer as it passes. */
-export interface SignatureCollector {
-  observe(event: ChatEvent): void
-  observeResponse(response: ChatResponse): void
-  signedCalls(): ReadonlyMap<string, SignedCall>
-}
-
-/** Creates a collector for one answer. */
-export function createSignatureCollector(): SignatureCollector {
-  const signed = new Map<string, SignedCall>()
-  const callIds = new Map<number, string>()
-  const open = new Map<number, ReasoningBlock>()
-  let reasoning: ReasoningBlock[] = []
-
-  function note(id: string, call: Signature | undefined): void {
-    if (call || reasoning.length > 0) signed.set(id, { ...(call && { call }), reasoning })
-    // Only the first of parallel calls is preceded by the reasoning.
-    reasoning = []
-  }
-
-  function noteReasoning(block: ReasoningBlock): void {
-    if (block.signature || block.redacted) reasoning = [...reasoning, block]
-  }
-
-  return {
-    observe(event) {
-      switch (event.type) {
-        case 'reasoning-start':
-          open.set(event.block, { type: 'reasoning', text: '', ...(event.redacted && { redacted: event.redacted }) })
-          return
-        case 'reasoning-delta': {
-          const block = open.get(event.block)
-          if (block) block.text += event.text
-          return
-        }
-        case 'reasoning-end': {
-          const block = open.get(event.block)
-          if (block) noteReasoning({ ...block, ...(event.signature && { signature: event.signature }) })
-          return
-        }
-        case 'tool-call-start':
-          callIds.set(event.block, event.id)
-          return
-        case 'tool-call-end':
-          note(callIds.get(event.block) ?? '', event.signature)
-          return
-        default:
-          return
-      }
-    },
-    observeResponse(response) {
-      for (const block of response.choices.flatMap((choice) => choice.content)) {
-        if (block.type === 'reasoning') noteReasoning(block)
-        else if (block.type === 'tool-call') note(block.id, block.signature)
-      }
-    },
-    signedCalls: () => signed,
   }
 }
 

@@ -1,0 +1,91 @@
+/**
+ * Reads a stream up to its commit point: the first moment at which something of the answer is worth showing. Whatever goes
+ * wrong before it may still fall back; from then on the answer belongs to the client.
+ */
+import type { ChatEvent } from '@/chat/event'
+import { LATE, startDeadline } from '@/lib/deadline'
+import type { UpstreamFailure } from '@/upstream/failure'
+import { emptyFailure } from './read-complete'
+import type { StreamBatch, StreamItem, StreamSource } from './stream-source'
+
+/** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
+export type CommittedStream = {
+  kind: 'stream'
+  source: StreamSource
+  held: StreamItem[]
+  pending: Promise<StreamBatch> | undefined
+}
+
+type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
+
+/** What may be held back before content, so that an error after a 200 can still fall back. */
+const MAX_HELD_ITEMS = 64
+const MAX_HELD_CHARS = 256 * 1024
+const MAX_HELD_MS = 10_000
+
+/**
+ * Reads until there is content, or as much or as long as may be held back. Where the answer `isTranslated`, an empty one that
+ * finished with an error is a failure: only its own format could say so.
+ */
+export async function awaitContent(source: StreamSource, isTranslated: boolean): Promise<Committed> {
+  const held: StreamItem[] = []
+  const patience = startDeadline(MAX_HELD_MS)
+  try {
+    for (;;) {
+      const pending = source.next()
+      const batch = await patience.orLate(pending)
+      if (batch === LATE) return { kind: 'stream', source, held, pending }
+      if (batch.kind === 'failed') return batch
+      if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
+      const failure = findError(batch.items, isTranslated)
+      if (failure) {
+        source.abort()
+        return { kind: 'failed', failure }
+      }
+      held.push(...batch.items)
+      if (batch.items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
+        return { kind: 'stream', source, held, pending: undefined }
+      }
+    }
+  } finally {
+    patience.clear()
+  }
+}
+
+/** An answer may be legally empty; one that stops without its terminator was cut. */
+function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: StreamSource): Committed {
+  const hasEnded = [...held.flatMap((item) => item.events), ...events].some((event) => event.type === 'end')
+  if (!hasEnded) return { kind: 'failed', failure: { kind: 'broken', detail: 'stream ended before any content' } }
+  return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
+}
+
+/** An error inside a 200, as long as nothing of the answer came before it. */
+function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure | undefined {
+  for (const event of items.flatMap((item) => item.events)) {
+    if (isTranslated && event.type === 'finish' && event.finish.kind === 'error') return emptyFailure(event.finish)
+    if (isContent(event)) return undefined
+    if (event.type === 'error') return { kind: 'refused', error: event.error }
+  }
+  return undefined
+}
+
+function isContent(event: ChatEvent): boolean {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+    case 'reasoning-delta':
+      return event.text !== ''
+    case 'tool-call-start':
+    case 'image':
+    case 'finish':
+      return true
+    case 'reasoning-start':
+      return event.redacted !== undefined
+    default:
+      return false
+  }
+}
+
+function isTooMuchHeld(held: StreamItem[]): boolean {
+  return held.length >= MAX_HELD_ITEMS || held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
+}

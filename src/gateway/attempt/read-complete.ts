@@ -1,0 +1,63 @@
+/** Reads an answer that comes in one piece, and tells one that is worth giving from one that is none. */
+import type { ChatResponse, FinishReason } from '@/chat/response'
+import type { Format } from '@/formats/format'
+import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import type { UpstreamAnswer } from '@/upstream/client'
+import type { UpstreamFailure } from '@/upstream/failure'
+
+/** `raw` is what the provider sent, undefined where it streamed and the stream was folded. */
+export type CompleteAnswer = {
+  kind: 'complete'
+  response: ChatResponse
+  raw: { text: string; json: JsonObject } | undefined
+}
+
+type Failed = { kind: 'failed'; failure: UpstreamFailure }
+
+/** The largest complete answer. Far above any model's output, images included. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_JSON_DEPTH = 256
+
+/** Reads the whole answer of a provider that speaks `format`. */
+export async function readComplete(
+  answer: UpstreamAnswer,
+  format: Format,
+  isTranslated: boolean,
+): Promise<CompleteAnswer | Failed> {
+  const body = await answer.readAll(MAX_ANSWER_BYTES)
+  if (body.kind === 'failed') return body
+  const { bytes } = body
+  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return malformed('answer nested too deep')
+  const text = new TextDecoder().decode(bytes)
+  const json = parseJson(text)
+  if (json === undefined) return malformed('answer is not JSON')
+  const response = format.decodeResponse(json)
+  if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
+  return completeAnswer(response, { text, json }, isTranslated)
+}
+
+/** The answer, unless it is empty and finished with an error, which a translation could not say. */
+export function completeAnswer(
+  response: ChatResponse,
+  raw: { text: string; json: JsonObject } | undefined,
+  isTranslated: boolean,
+): CompleteAnswer | Failed {
+  const [first] = response.choices
+  const isEmpty = response.choices.every((choice) => choice.content.length === 0)
+  if (isTranslated && isEmpty && first?.finish.kind === 'error') {
+    return { kind: 'failed', failure: emptyFailure(first.finish) }
+  }
+  return { kind: 'complete', response, raw }
+}
+
+/**
+ * The provider says that it failed, and gives nothing else. Only its own format has a word for that: in any other the answer
+ * would pass for an empty one that ended well.
+ */
+export function emptyFailure(finish: FinishReason): UpstreamFailure {
+  return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }
+}
+
+function malformed(detail: string): Failed {
+  return { kind: 'failed', failure: { kind: 'malformed', detail } }
+}

@@ -1,0 +1,65 @@
+/** What the books know of a request from the moment it is planned, and what they say of it if nothing comes after that. */
+import type { ChatRequest } from '@/chat/request'
+import { ZERO_USAGE } from '@/chat/usage'
+import type { Format } from '@/formats/format'
+import type { Payer } from '@/ledger/outcomes'
+import type { RequestFacts } from '@/ledger/usage-record'
+import type { PlannedTarget } from '@/routing/plan/plan'
+
+/** A request as planning, reserving and the books see it. */
+export type ArrivedRequest = {
+  requestId: string
+  payer: Payer
+  format: Pick<Format, 'name'>
+  request: ChatRequest
+  bodyBytes: number
+  /** Wall clock. */
+  arrivedAtMs: number
+}
+
+/** The facts that stay the same whatever becomes of a target's attempt. */
+export type PlannedFacts = Pick<
+  RequestFacts,
+  | 'requestId'
+  | 'model'
+  | 'requestedModel'
+  | 'provider'
+  | 'upstreamModel'
+  | 'clientFormat'
+  | 'providerFormat'
+  | 'stream'
+  | 'startedAtMs'
+>
+
+/** HTTP's unofficial status of a request whose client went away; only ever recorded, never read by anybody. */
+export const CLIENT_CLOSED_STATUS = 499
+
+/** Who asks for what, and which target is to answer. */
+export function plannedFacts(arrived: ArrivedRequest, { model, target }: PlannedTarget): PlannedFacts {
+  const { requestId, request, format, arrivedAtMs } = arrived
+  return {
+    requestId,
+    model: model.id,
+    requestedModel: request.model,
+    provider: target.provider.name,
+    upstreamModel: target.model,
+    clientFormat: format.name,
+    providerFormat: target.provider.format,
+    stream: request.stream,
+    startedAtMs: arrivedAtMs,
+  }
+}
+
+/** What a hold says of its request before any answer: written when it expires without a single renewal. */
+export function unreachedFacts(arrived: ArrivedRequest, planned: PlannedTarget): RequestFacts {
+  return {
+    ...plannedFacts(arrived, planned),
+    usage: ZERO_USAGE,
+    rule: 'expired',
+    flags: [],
+    status: CLIENT_CLOSED_STATUS,
+    attempts: 0,
+    firstTokenMs: null,
+    durationMs: 0,
+  }
+}

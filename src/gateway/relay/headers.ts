@@ -1,0 +1,32 @@
+/** The headers of every answer: who gave it, after how many attempts and why, and how long the gateway itself took. */
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import type { Clock } from '@/lib/clock'
+import type { Metrics } from '@/metrics/metrics'
+
+/** What only the headers say. */
+export type HeaderFacts = {
+  /** Milliseconds spent waiting for upstreams before the answer began. */
+  upstreamMs: number
+  /** The output cap that the balance could pay, where the caller set none and the model's own was too dear. */
+  loweredCap: number | undefined
+}
+
+/** The headers as of now; the overhead that they state is counted as well, so they are made once per answer. */
+export function answerHeaders(
+  deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
+  { facts, arrivedMonotonicMs }: OpenCharge,
+  { upstreamMs, loweredCap }: HeaderFacts,
+): Record<string, string> {
+  const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
+  deps.metrics.overhead(overheadMs)
+  const headers: Record<string, string> = {
+    'x-request-id': facts.requestId,
+    'x-svc-model': facts.model,
+    'x-svc-provider': facts.provider,
+    'x-svc-attempts': String(facts.attempts),
+    'x-svc-route-reason': facts.routeReason,
+    'x-svc-overhead-ms': overheadMs.toFixed(3),
+  }
+  if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
+  return headers
+}

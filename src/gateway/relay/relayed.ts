@@ -1,0 +1,52 @@
+/** An answer on its way to its client: whom it is told and how, where it comes from, and how it ends. */
+import type { Provider } from '@/catalog/types'
+import type { AnswerContext, Format, Framing } from '@/formats/format'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { type SettleDeps, settle } from '@/gateway/charge/settle'
+import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
+import type { SignatureStore } from '@/gateway/signatures/signature-store'
+import type { Charge, Ending, SettledAnswer } from '@/ledger/charge'
+import type { Ticket } from '@/routing/journey/ticket'
+
+/** Whom an answer is told. Nothing of the request's body: a stream may live for an hour, and keeps what it can reach. */
+export type Client = {
+  requestId: string
+  accountId: string
+  format: Format
+  /** How the client wants a stream framed: the format's own way unless the path said otherwise. */
+  framing: Framing
+  wantsStream: boolean
+  /** Fires when the client goes away. */
+  signal: AbortSignal
+  /** What a complete stream ends in beyond its format's own words; in the framing's text. */
+  epilogue: ((answer: SettledAnswer) => string) | undefined
+}
+
+export type RelayedAnswer = {
+  client: Client
+  provider: Provider
+  providerFormat: Format
+  /** The attempt that this answer came of; told how the answer ends. */
+  ticket: Ticket
+  charge: OpenCharge
+  context: AnswerContext
+  /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
+  signatures: SignatureCollector | undefined
+}
+
+/** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
+export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
+  answer.ticket.ended(ending === 'broken')
+  return settle(deps, answer.charge, ending)
+}
+
+/** Ends a complete answer and keeps its signatures, both before the client can ask anything that builds on it. */
+export async function completeAnswer(
+  deps: SettleDeps & { signatures: Pick<SignatureStore, 'keep'> },
+  answer: RelayedAnswer,
+): Promise<Charge> {
+  const { client, signatures } = answer
+  const settled = endAnswer(deps, answer, 'complete')
+  if (signatures) await deps.signatures.keep(client.accountId, signatures)
+  return settled
+}
