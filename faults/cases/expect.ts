@@ -1,4 +1,4 @@
-/** What several faults promise alike. */
+/** What several faults promise alike, as checks of what clients saw. */
 import { type Stage, seenDuring } from '@faults/fault'
 import type { Sighting } from '@faults/world/client'
 import { until } from '@test/support/until'

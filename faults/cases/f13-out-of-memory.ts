@@ -1,4 +1,4 @@
-/** Redis has no memory left. */
+/** Redis has no memory left for new requests. */
 import type { Fault } from '@faults/fault'
 import { expectClosedFor } from './expect'
 

@@ -1,6 +1,7 @@
 /**
- * What a wire format must be able to do. Four verbs, used everywhere: decode (wire → hub), encode (hub → wire),
- * parse (bytes → structure), format (structure → bytes). Each format is a folder of the same files and the same verbs.
+ * What a wire format must be able to do: the contract between each format's folder and the gateway. Four verbs, used
+ * everywhere: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes). Each
+ * format is a folder of the same files and the same verbs.
  */
 import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'

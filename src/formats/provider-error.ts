@@ -1,6 +1,7 @@
 /**
- * Gives what a provider says went wrong its reason. Statuses and words mean the same in every format, because what stands
- * behind an address is often another vendor's server: so every format's decoder asks here, and nobody else reads the words.
+ * Gives what a provider of any format says went wrong its reason. Statuses and words mean the same in every format,
+ * because what stands behind an address is often another vendor's server: so every format's decoder asks here, and
+ * nobody else reads the words.
  */
 import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 

@@ -1,4 +1,4 @@
-/** Reads Prometheus text for tests. */
+/** Reads the text that Prometheus would read, for tests of metrics. */
 
 /** Values by series: the name with its labels, as the text writes it. */
 export type Series = Map<string, number>

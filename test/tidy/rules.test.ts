@@ -247,12 +247,6 @@ describe('style', () => {
     expect(style(chapter("test('money',"), 'test/lib/sample.test.ts')).toHaveLength(1)
   })
 
-  test('asks for a header that says something', () => {
-    for (const text of ['const a = 1\n', '/** Money. */\n', '// Says what it is and why.\n', '']) {
-      expect(details(checkStyle(readSource('src/lib/a.ts', text)))).toHaveLength(1)
-    }
-  })
-
   test('takes the middle of the lengths', () => {
     expect(median([])).toBe(0)
     expect(median([90, 10, 20])).toBe(20)

@@ -1,4 +1,4 @@
-/** Sizes, headers, documentation and forbidden syntax of one TypeScript file. */
+/** Sizes, documentation and forbidden syntax of one TypeScript file. */
 import type { Source, SyntaxNode, Violation } from './source'
 
 export const MAX_FILE_LINES = 300
@@ -25,12 +25,7 @@ const FORBIDDEN_TEXT: readonly [pattern: RegExp, detail: string][] = [
 
 /** Checks everything about `source` that needs no other file. */
 export function checkStyle(source: Source): Violation[] {
-  return [
-    ...checkSizes(source),
-    ...checkHeader(source),
-    ...checkText(source),
-    ...source.nodes.flatMap((node) => checkNode(node, source)),
-  ]
+  return [...checkSizes(source), ...checkText(source), ...source.nodes.flatMap((node) => checkNode(node, source))]
 }
 
 /** The middle of `lengths`, rounded down; 0 of none. */
@@ -54,13 +49,6 @@ function checkSizes(source: Source): Violation[] {
     violations.push(violation(source, line, 'size', `${name} has ${ownLines} lines; at most ${MAX_FUNCTION_LINES}`))
   }
   return violations
-}
-
-function checkHeader(source: Source): Violation[] {
-  const header = /^(?:#![^\n]*\n)?\/\*\*([\s\S]*?)\*\//.exec(source.text)?.[1]
-  const words = header?.replaceAll('*', ' ').trim().split(/\s+/) ?? []
-  if (words.length >= 4) return []
-  return [violation(source, 1, 'header', 'the file starts with a doc comment: what it is and why')]
 }
 
 function checkText(source: Source): Violation[] {

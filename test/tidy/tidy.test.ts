@@ -6,6 +6,7 @@ import { checkImportsBeside } from './beside-rules'
 import { checkExports } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
+import { checkHeader, checkTwins } from './header-rules'
 import { checkCycles, checkImports } from './import-rules'
 import { checkLedgerAssembly, checkLedgerNames } from './ledger-rules'
 import { checkParts } from './lua-rules'
@@ -38,6 +39,10 @@ describe('the structure of src/', () => {
     expect(MEDIAN).toBeLessThanOrEqual(MAX_MEDIAN_LINES)
   })
 
+  test('no two files open with the same sentence', () => {
+    expect(format(checkTwins(SOURCES))).toEqual([])
+  })
+
   test('Lua scripts say what they do', () => {
     const scripts = listFiles('src').filter((path) => path.endsWith('.lua'))
     expect(format(scripts.flatMap((path) => checkLua(path, readText(path))))).toEqual([])
@@ -45,6 +50,10 @@ describe('the structure of src/', () => {
 
   test('only ledger/ knows what its things are called in the store', () => {
     expect(format(SOURCES.flatMap(checkLedgerNames))).toEqual([])
+  })
+
+  test('no two files open with the same sentence', () => {
+    expect(format(checkTwins(SOURCES))).toEqual([])
   })
 
   test('Lua scripts say what they take and who shares what they touch', () => {
@@ -78,8 +87,12 @@ describe('the structure of all trees', () => {
     expect(format(checkCycles(ALL))).toEqual([])
   })
 
-  test('files and functions keep to size, header and syntax', () => {
+  test('files and functions keep to size and syntax', () => {
     expect(format(ALL.flatMap(checkStyle))).toEqual([])
+  })
+
+  test('every file opens with a sentence that says what it is', () => {
+    expect(format(ALL.flatMap(checkHeader))).toEqual([])
   })
 
   test('the median file of faults/ and bench/ is as short as one of src/', () => {

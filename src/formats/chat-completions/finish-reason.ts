@@ -1,4 +1,4 @@
-/** Finish reasons between this format and the hub. */
+/** Finish reasons between chat-completions and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 
 /** OpenAI's five words, and those that compatible providers were seen to use instead. */

@@ -1,4 +1,4 @@
-/** How frames become bytes: server-sent events without names, and the word that ends a stream. */
+/** How chat-completions frames become bytes: server-sent events without names, and the word that ends a stream. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/sse'
 

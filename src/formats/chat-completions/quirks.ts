@@ -1,4 +1,4 @@
-/** What the encoder and the pass-through of this format can do differently for a provider; the catalogue names them. */
+/** What the chat-completions encoder and pass-through can do differently for a provider; the catalogue names them. */
 
 export const QUIRKS = {
   /** Limit the output by `max_tokens`, for services that don't know `max_completion_tokens`. */

@@ -1,4 +1,4 @@
-/** Puts right the signatures in a caller's own messages before a provider of this format sees them. */
+/** Puts right the signatures in a caller's own messages before a chat-completions provider sees them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './quirks'
 import { decodeSignature, isForeignSignature, ownSignature } from './signature'

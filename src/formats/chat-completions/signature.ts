@@ -1,7 +1,8 @@
 /**
- * Gemini's thought signatures in `tool_calls[].extra_content.google`: the one place this format has for a proof. A client gets
- * those of generate-content providers marked, so that they can be told from those that a chat-completions provider of the same
- * vendor gave out itself: the marked ones go to no other provider, the others are between that provider and its caller.
+ * Gemini's thought signatures in `tool_calls[].extra_content.google`: the one place that chat-completions has for a
+ * proof. A client gets those of generate-content providers marked, so that they can be told from those that a
+ * chat-completions provider of the same vendor gave out itself: the marked ones go to no other provider, the others are
+ * between that provider and its caller.
  */
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'

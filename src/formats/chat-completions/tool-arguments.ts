@@ -1,4 +1,4 @@
-/** The arguments of a tool call: JSON text on this format's wire, as in the hub. */
+/** The arguments of a tool call: JSON text on the chat-completions wire, as in the hub. */
 import { isJsonObject, type JsonValue } from '@/lib/json'
 
 /** Arguments from the wire: JSON text, but some send the object itself. */

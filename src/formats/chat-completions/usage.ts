@@ -1,4 +1,6 @@
-/** Token usage between this format, whose prompt count includes the cache, and the five classes that never overlap. */
+/**
+ * Token usage between chat-completions, whose prompt count includes the cache, and the five classes that never overlap.
+ */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 

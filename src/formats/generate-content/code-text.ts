@@ -1,4 +1,4 @@
-/** Code that a provider of this format ran by itself, as text: other formats have no such part. */
+/** Code that a generate-content provider ran by itself, as text: other formats have no such part. */
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
 /** The text that stands for `executableCode` or `codeExecutionResult`, or undefined where the part holds neither. */

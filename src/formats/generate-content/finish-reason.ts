@@ -1,4 +1,4 @@
-/** Finish reasons between this format and the hub. */
+/** Finish reasons between generate-content and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([

@@ -1,4 +1,4 @@
-/** How frames become bytes: server-sent events with `alt=sse`, one JSON array without. */
+/** How generate-content frames become bytes: server-sent events with `alt=sse`, one JSON array without. */
 import type { Framing } from '@/formats/format'
 
 /**

@@ -1,4 +1,7 @@
-/** Log probabilities of tokens: the hub keeps them in the shape `{content: [{token, logprob, top_logprobs}]}`. */
+/**
+ * Log probabilities of tokens between generate-content and the hub, which keeps them as `{content: [{token, logprob,
+ * top_logprobs}]}`.
+ */
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 /** `logprobsResult` of a candidate, or undefined where there is none. */

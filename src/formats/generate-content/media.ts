@@ -1,4 +1,4 @@
-/** The media types that addresses suggest, where a part names none. */
+/** The media types that addresses suggest, where a generate-content part names none. */
 
 const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],

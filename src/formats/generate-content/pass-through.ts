@@ -1,4 +1,4 @@
-/** What changes on the way between a client and a provider that both speak this format; the rest stays as it was. */
+/** What changes where caller and provider both speak generate-content; the rest stays as it was. */
 import type { ChatRequest } from '@/chat/request'
 import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'

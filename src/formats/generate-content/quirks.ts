@@ -1,4 +1,4 @@
-/** What the encoder and the pass-through of this format can do differently for a provider; the catalogue names them. */
+/** What the generate-content encoder and pass-through can do differently for a provider; the catalogue names them. */
 
 export const QUIRKS = {
   /** The provider knows only the OpenAPI subset of JSON Schema, for parameters and for answers. */

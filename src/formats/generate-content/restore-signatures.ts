@@ -1,4 +1,4 @@
-/** Puts right the signatures of a caller's own contents before a provider of this format sees them. */
+/** Puts right the signatures of a caller's own contents before a generate-content provider sees them. */
 import type { ToolCallBlock, Turn } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { QUIRKS } from './quirks'

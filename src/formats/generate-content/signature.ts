@@ -1,7 +1,8 @@
 /**
- * Proofs that providers attach to reasoning and calls, in the one field this format has for them. `thoughtSignature` is
- * base64 by type, so a proof of another format rides as base64 of `svc.{format}.{value}`; a redacted reasoning block as
- * base64 of `svc.{format}.redacted.{value}`. Whatever is not so marked is this format's own.
+ * Proofs that providers attach to reasoning and calls, in the one field that generate-content has for them.
+ * `thoughtSignature` is base64 by type, so a proof of another format rides as base64 of `svc.{format}.{value}`; a
+ * redacted reasoning block as base64 of `svc.{format}.redacted.{value}`. Whatever is not so marked is this format's
+ * own.
  */
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'

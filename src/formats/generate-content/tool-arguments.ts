@@ -1,4 +1,4 @@
-/** The arguments of a function call: an object on this format's wire, JSON text in the hub. */
+/** The arguments of a function call: an object on the generate-content wire, JSON text in the hub. */
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 /** The JSON text of a call's arguments; '' where it has none. */

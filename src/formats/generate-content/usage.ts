@@ -1,4 +1,7 @@
-/** Token usage between this format, whose prompt count includes the cache and whose candidates exclude thoughts, and the hub. */
+/**
+ * Token usage between generate-content, whose prompt count includes the cache and whose candidates exclude thoughts,
+ * and the hub.
+ */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 

@@ -1,4 +1,4 @@
-/** Why the model stopped: `stop_reason` both ways. */
+/** Why the model stopped: `stop_reason` between the messages format and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
 import { textOf } from '@/lib/json'
 

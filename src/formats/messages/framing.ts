@@ -1,4 +1,4 @@
-/** How frames become bytes: server-sent events with names. */
+/** How messages frames become bytes: server-sent events with names. */
 import type { Framing } from '@/formats/format'
 import { formatSse } from '@/lib/sse'
 

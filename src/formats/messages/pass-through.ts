@@ -1,4 +1,7 @@
-/** What the same format needs on its way through: names replaced, bounds kept, nothing foreign or unpriced sent upstream. */
+/**
+ * What changes where caller and provider both speak messages: names replaced, bounds kept, nothing foreign or unpriced
+ * sent upstream.
+ */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'

@@ -1,4 +1,4 @@
-/** What the encoder and the pass-through of this format can do differently for a provider; the catalogue names them. */
+/** What the messages encoder and pass-through can do differently for a provider; the catalogue names them. */
 
 export const QUIRKS = {
   /** System messages may stand inside the conversation; elsewhere they become user text in `<system>` tags. */

@@ -1,4 +1,7 @@
-/** Takes thinking that no provider of this format signed out of a request on its way through: one foreign block refuses it all. */
+/**
+ * Takes thinking that no messages provider signed out of a request on its way through: one foreign block refuses it
+ * all.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { isForeignSignature } from './signature'
 

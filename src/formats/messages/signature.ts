@@ -1,6 +1,7 @@
 /**
- * Signatures of other formats inside this one. A messages client replays `thinking` blocks as they are, so the signature
- * that a provider of another format attached to its reasoning, tool call or text rides there, marked:
+ * Signatures of other formats inside blocks of the messages format. A messages client replays `thinking` blocks as they
+ * are, so the signature that a provider of another format attached to its reasoning, tool call or text rides there,
+ * marked:
  *
  *     svc.<format>.<what it signs>.<value>
  *

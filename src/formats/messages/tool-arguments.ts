@@ -1,4 +1,4 @@
-/** The arguments of a tool call: an object on this format's wire, JSON text in the hub. */
+/** The arguments of a tool call: an object on the messages wire, JSON text in the hub. */
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 /** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */

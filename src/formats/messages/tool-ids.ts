@@ -1,4 +1,6 @@
-/** Tool-call ids that this format accepts: letters, digits, `_` and `-`, unique where the API wants them unique. */
+/**
+ * Tool-call ids that the messages format accepts: letters, digits, `_` and `-`, unique where the API wants them unique.
+ */
 import { sha256Hex } from '@/lib/ids'
 
 const LEGAL = /^[a-zA-Z0-9_-]+$/

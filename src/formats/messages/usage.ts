@@ -1,4 +1,7 @@
-/** Token usage both ways. On the wire `input_tokens` leaves the cached ones out and `output_tokens` holds the reasoning. */
+/**
+ * Token usage between the messages format and the hub, both ways. On the wire `input_tokens` leaves the cached ones out
+ * and `output_tokens` holds the reasoning.
+ */
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 

@@ -1,4 +1,4 @@
-/** The strict readers by format. */
+/** The strict readers of what clients receive, by format. */
 import type { FormatName } from '@/chat/format-name'
 import { chatCompletionsReader } from './chat-completions'
 import { generateContentReader } from './generate-content'

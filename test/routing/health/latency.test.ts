@@ -1,4 +1,4 @@
-/** What targets usually take. */
+/** How long targets usually take, remembered and forgotten. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
 import { createLatencyBook, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'

@@ -1,4 +1,4 @@
-/** Conversations that keep their model. */
+/** Conversations that keep their model while a tier might choose another. */
 import { expect, test } from 'bun:test'
 import { manualClock, requestOf } from '@test/routing/world'
 import { createStickiness, MAX_SESSIONS, SESSION_SECONDS, sessionOf } from '@/routing/plan/stickiness'

@@ -1,4 +1,4 @@
-/** Checks a body against the request schema, and says in words which field breaks which limit. */
+/** Checks a chat-completions body against the request schema, and says in words which field breaks which limit. */
 
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'

@@ -1,4 +1,4 @@
-/** Prompt-cache hints of a request: `prompt_cache_breakpoint` on a content part. */
+/** Prompt-cache hints of a chat-completions request: `prompt_cache_breakpoint` on a content part. */
 import type { CacheHint } from '@/chat/request'
 import { isJsonObject } from '@/lib/json'
 import type { WireContentPart } from './wire'

@@ -1,4 +1,4 @@
-/** The form of the answer: `response_format` in the words of the hub. */
+/** The form of the answer that a chat-completions request asks for: `response_format` in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { OutputShape } from '@/chat/request'
 import type { WireRequest } from './wire'

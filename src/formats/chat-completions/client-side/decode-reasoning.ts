@@ -1,4 +1,4 @@
-/** How hard to think: `reasoning_effort` in the words of the hub. */
+/** How hard a chat-completions request asks to think: `reasoning_effort` in the words of the hub. */
 import { EFFORTS, type Effort, type Reasoning } from '@/chat/request'
 import type { WireRequest } from './wire'
 

@@ -1,4 +1,4 @@
-/** Sampling parameters of a request in the words of the hub. */
+/** Sampling parameters of a chat-completions request in the words of the hub. */
 import type { Sampling } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import type { WireRequest } from './wire'

@@ -1,4 +1,4 @@
-/** Tools and the choice between them, as this format has them, in the hub's words. */
+/** Tools of a chat-completions request, and the choice between them, in the words of the hub. */
 import type { Tool, ToolChoice } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { WireRequest, WireTool } from './wire'

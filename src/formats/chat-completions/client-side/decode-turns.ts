@@ -1,4 +1,4 @@
-/** The messages of a request as a system prompt and turns. */
+/** The messages of a chat-completions request as a system prompt and turns of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { decodeSignature } from '@/formats/chat-completions/signature'

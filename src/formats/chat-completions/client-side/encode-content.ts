@@ -1,4 +1,4 @@
-/** Pieces of an answer as this format's clients read them: shared by complete and streamed answers. */
+/** Pieces of an answer as chat-completions clients read them: shared by complete and streamed answers. */
 import type { MediaSource, ToolCallBlock } from '@/chat/request'
 import { formatDataUrl } from '@/formats/chat-completions/media'
 import { encodeSignature } from '@/formats/chat-completions/signature'

@@ -1,4 +1,4 @@
-/** An error of ours in the words of this format's clients. */
+/** An error of ours in the words of chat-completions clients. */
 import type { ErrorKind, GatewayError } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 

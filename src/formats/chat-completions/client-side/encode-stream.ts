@@ -1,4 +1,4 @@
-/** Events as a streamed chat-completions answer. */
+/** Events of the hub as a streamed chat-completions answer. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'

@@ -1,4 +1,7 @@
-/** What in a request only a provider of this format can carry, so that no other format's encoder leaves it out unnoticed. */
+/**
+ * What in a chat-completions request only a provider of the same format can carry, so that no other format's encoder
+ * leaves it out unnoticed.
+ */
 import { isKnownPart } from './decode-content'
 import { decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'

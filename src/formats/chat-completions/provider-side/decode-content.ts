@@ -1,4 +1,6 @@
-/** What stands in a message or a delta of an answer, in every spelling that providers were seen to use. */
+/**
+ * What stands in a message or a delta of a chat-completions answer, in every spelling that providers were seen to use.
+ */
 import type { AnswerBlock } from '@/chat/response'
 import { parseDataUrl } from '@/formats/chat-completions/media'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'

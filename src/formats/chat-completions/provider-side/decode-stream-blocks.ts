@@ -1,4 +1,7 @@
-/** One choice of a streamed answer: deltas in, blocks out. Texts follow one another; tool calls stay open beside them until the end. */
+/**
+ * One choice of a streamed chat-completions answer: deltas in, blocks of the hub out. Texts follow one another; tool
+ * calls stay open beside them until the end.
+ */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'

@@ -1,5 +1,5 @@
 /**
- * Tool calls of one choice, put together from fragments.
+ * Tool calls of one choice of a streamed chat-completions answer, put together from fragments.
  *
  * OpenAI numbers the calls of an answer by `index` and sends id and name once. Others leave the index out, start at 1, repeat
  * the id, send calls whole, or give every parallel call the index 0. So a fragment belongs to the call of its index, or of

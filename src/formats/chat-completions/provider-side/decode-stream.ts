@@ -1,5 +1,5 @@
 /**
- * A streamed chat-completions answer as events.
+ * A streamed chat-completions answer as events of the hub.
  *
  * **open**: chunks are read; `start` goes out with the first chunk that holds a choice or usage. **done**: `[DONE]` was seen,
  * or the upstream closed after every choice had its finish reason (some providers leave `[DONE]` out). **failed**: the

@@ -1,4 +1,4 @@
-/** Blocks of the hub as the content of a user message. */
+/** Blocks of the hub as the content of a chat-completions user message. */
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
 import { audioFormat, filenameFor, formatDataUrl } from '@/formats/chat-completions/media'

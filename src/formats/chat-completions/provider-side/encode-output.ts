@@ -1,4 +1,7 @@
-/** What the answer must look like: `response_format`, and the word that JSON mode demands in a message. */
+/**
+ * What a chat-completions provider's answer must look like: `response_format`, and the word that JSON mode demands in a
+ * message.
+ */
 import type { OutputShape } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 

@@ -1,4 +1,4 @@
-/** How hard to think, from the hub's effort or budget to the one word that this format has for it. */
+/** How hard to think, from the hub's effort or budget to the one word that chat-completions has for it. */
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import type { TargetTraits } from '@/formats/format'

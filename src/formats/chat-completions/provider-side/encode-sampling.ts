@@ -1,4 +1,7 @@
-/** Sampling parameters for a provider: clamped to what the format takes, dropped where the model takes none. */
+/**
+ * Sampling parameters for a chat-completions provider: clamped to what the format takes, dropped where the model takes
+ * none.
+ */
 import { invalidRequest } from '@/chat/error'
 import type { Sampling, Warning } from '@/chat/request'
 import { LIMITS } from '@/formats/chat-completions/limits'

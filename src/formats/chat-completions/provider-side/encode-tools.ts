@@ -1,4 +1,4 @@
-/** Tools and the choice between them from the hub, as this format has them. */
+/** Tools of the hub, and the choice between them, for a chat-completions provider. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'

@@ -1,5 +1,5 @@
 /**
- * Turns of the hub as messages.
+ * Turns of the hub as the messages of a chat-completions request.
  *
  * This format wants the results of an assistant's calls right after that assistant message, one `tool` message per call
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;

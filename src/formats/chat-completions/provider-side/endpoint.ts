@@ -1,4 +1,4 @@
-/** Where chat-completions providers are called. */
+/** Where chat-completions providers are called, and with which credential. */
 import type { Endpoint } from '@/formats/format'
 
 export const endpoint: Endpoint = {

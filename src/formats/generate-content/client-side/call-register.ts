@@ -1,4 +1,7 @@
-/** Gives every function call of a conversation an id and finds the call that a result answers, with or without ids on the wire. */
+/**
+ * Gives every function call of a generate-content conversation an id and finds the call that a result answers, with or
+ * without ids on the wire.
+ */
 
 type Named = { id?: string; name?: string }
 

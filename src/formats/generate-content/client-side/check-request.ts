@@ -1,4 +1,4 @@
-/** Checks a normalised body against its schema, and says in words which field breaks which limit. */
+/** Checks a normalised generate-content body against its schema, and says in words which field breaks which limit. */
 
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError } from '@sinclair/typebox/compiler'

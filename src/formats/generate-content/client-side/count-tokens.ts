@@ -1,4 +1,4 @@
-/** The question for a request's input tokens, and its answer. */
+/** The question for a generate-content request's input tokens, and its answer. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { RequestLine } from '@/formats/format'

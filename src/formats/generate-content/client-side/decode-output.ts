@@ -1,4 +1,4 @@
-/** The form of the answer: media type and schema in the words of the hub. */
+/** The form of the answer that a generate-content request asks for: media type and schema in the words of the hub. */
 import type { OutputShape } from '@/chat/request'
 import { isJsonObject } from '@/lib/json'
 import { decodeSchema } from './decode-schema'

@@ -1,4 +1,4 @@
-/** A generate-content request as the hub has it. */
+/** A generate-content request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { RequestLine } from '@/formats/format'

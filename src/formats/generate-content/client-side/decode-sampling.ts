@@ -1,4 +1,4 @@
-/** Sampling parameters of a request in the words of the hub. */
+/** Sampling parameters of a generate-content request in the words of the hub. */
 import type { Sampling } from '@/chat/request'
 import type { WireGenerationConfig } from './wire'
 

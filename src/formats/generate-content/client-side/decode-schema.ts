@@ -1,4 +1,4 @@
-/** Reads the OpenAPI subset that this format calls a schema as the JSON Schema that the hub speaks. */
+/** Reads the OpenAPI subset that generate-content calls a schema as the JSON Schema that the hub speaks. */
 import { camelCase } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 

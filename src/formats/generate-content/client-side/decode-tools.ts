@@ -1,4 +1,4 @@
-/** Tools and the choice between them, as this format has them, in the hub's words. */
+/** Tools of a generate-content request, and the choice between them, in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'

@@ -1,4 +1,4 @@
-/** Pieces of an answer as parts, for clients of this format: shared by complete and streamed answers. */
+/** Pieces of an answer as parts, for generate-content clients: shared by complete and streamed answers. */
 import type { Signature } from '@/chat/request'
 import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'

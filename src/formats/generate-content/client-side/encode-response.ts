@@ -1,4 +1,4 @@
-/** A complete answer for a client of this format. */
+/** An answer of the hub as a complete generate-content answer. */
 import type { ChatResponse, Choice } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { encodeFinishReason } from '@/formats/generate-content/finish-reason'

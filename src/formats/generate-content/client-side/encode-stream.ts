@@ -1,5 +1,5 @@
 /**
- * A streamed answer for a client of this format: every frame is a whole response that holds the new parts.
+ * Events of the hub as a streamed generate-content answer: every frame is a whole response that holds the new parts.
  *
  * Text goes out as it comes. A call goes out whole, and not before something follows it (another block, or the finish): of a
  * stream that breaks off, the call that was being made may be half of one and must not be acted upon. The finish of every

@@ -1,4 +1,4 @@
-/** Models and tiers as this format lists them. */
+/** Models and tiers as generate-content clients list them. */
 import { Type } from '@sinclair/typebox'
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'

@@ -1,4 +1,7 @@
-/** What of a request only a provider of this format can do; at any other, leaving it out would change the meaning. */
+/**
+ * What of a generate-content request only a provider of the same format can do; at any other, leaving it out would
+ * change the meaning.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import type { WireRequest } from './wire'
 

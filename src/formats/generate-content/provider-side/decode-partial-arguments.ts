@@ -1,4 +1,4 @@
-/** Puts together the arguments that some providers stream by JSON path, piece by piece. */
+/** Puts together the function arguments that some generate-content providers stream by JSON path, piece by piece. */
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 export interface PartialArguments {

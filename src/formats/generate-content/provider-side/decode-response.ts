@@ -1,4 +1,7 @@
-/** A complete answer of a provider of this format, read as a stream of one event so that both ways agree in everything. */
+/**
+ * A complete generate-content answer as an answer of the hub, read as a stream of one event so that both ways agree in
+ * everything.
+ */
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
 import { decodeLogprobs } from '@/formats/generate-content/logprobs'

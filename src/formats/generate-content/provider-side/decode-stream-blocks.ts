@@ -1,7 +1,7 @@
 /**
- * One candidate of a streamed answer as hub events. At most one text or thought block is open at a time; a part of the
- * other kind, a call, a signature or the finish closes it. A call is whole in one part, except where a provider streams its
- * arguments: then it is open until a part comes that does not announce another.
+ * One candidate of a streamed generate-content answer as events of the hub. At most one text or thought block is open
+ * at a time; a part of the other kind, a call, a signature or the finish closes it. A call is whole in one part, except
+ * where a provider streams its arguments: then it is open until a part comes that does not announce another.
  */
 import type { ChatEvent } from '@/chat/event'
 import { textOfCode } from '@/formats/generate-content/code-text'

@@ -1,4 +1,6 @@
-/** A streamed answer of a provider of this format as hub events: every event is a whole response that holds the new parts. */
+/**
+ * A streamed generate-content answer as events of the hub: every event is a whole response that holds the new parts.
+ */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import type { Usage } from '@/chat/usage'

@@ -1,4 +1,4 @@
-/** Blocks of the hub as parts; everything a provider of this format would refuse is settled here. */
+/** Blocks of the hub as generate-content parts; everything a provider would refuse is settled here. */
 import { invalidRequest } from '@/chat/error'
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, ToolResultBlock, Warning } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'

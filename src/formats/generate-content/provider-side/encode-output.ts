@@ -1,4 +1,4 @@
-/** What the answer must look like: its media type and schema. */
+/** What a generate-content provider's answer must look like: its media type and schema. */
 
 import type { OutputShape } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'

@@ -1,4 +1,6 @@
-/** How hard to think, from the hub's effort or budget to the level or the budget that the target model takes. */
+/**
+ * How hard to think, from the hub's effort or budget to the level or the budget that a generate-content model takes.
+ */
 
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'

@@ -1,4 +1,4 @@
-/** A hub request as a provider of this format takes it: for callers of the other formats. */
+/** A request of the hub as a generate-content request, for callers of the other formats. */
 
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Sampling parameters for a provider: clamped to what the format takes. */
+/** Sampling parameters for a generate-content provider: clamped to what the format takes. */
 import type { Sampling, Warning } from '@/chat/request'
 import { LIMITS } from '@/formats/generate-content/limits'
 import type { JsonObject } from '@/lib/json'

@@ -1,6 +1,6 @@
 /**
- * Writes JSON Schema in the OpenAPI subset, for providers that refuse every key beyond it. What the subset cannot say is
- * left out or widened, never narrowed, so that every value the caller allows stays allowed.
+ * Writes JSON Schema in the OpenAPI subset, for generate-content providers, who refuse every key beyond it. What the
+ * subset cannot say is left out or widened, never narrowed, so that every value the caller allows stays allowed.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'

@@ -1,7 +1,8 @@
 /**
- * Turns of the hub as contents. Neighbours of one role become one content. The calls of a model content are answered by
- * exactly as many functionResponse parts, in the order of the calls, in a user content that holds nothing else: providers
- * count the parts. What else the user said there (text, pictures of a result) follows in a content of its own.
+ * Turns of the hub as the contents of a generate-content request. Neighbours of one role become one content. The calls
+ * of a model content are answered by exactly as many functionResponse parts, in the order of the calls, in a user
+ * content that holds nothing else: providers count the parts. What else the user said there (text, pictures of a
+ * result) follows in a content of its own.
  */
 
 import type { ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Checks values against schemas, and says in one sentence which field breaks which limit. */
+/** Checks a messages body against its schemas, and says in one sentence which field breaks which limit. */
 
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'

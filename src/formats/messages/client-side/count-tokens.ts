@@ -1,4 +1,4 @@
-/** The question for a request's input tokens, and its answer. */
+/** The question for a messages request's input tokens, and its answer. */
 import type { ChatRequest } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { checkCountTokens } from './check-request'

@@ -1,4 +1,4 @@
-/** Prompt-cache hints of a request: `cache_control` on a block, a tool or the whole request. */
+/** Prompt-cache hints of a messages request: `cache_control` on a block, a tool or the whole request. */
 import type { CacheHint } from '@/chat/request'
 import type { WireCacheControl } from './wire-blocks'
 

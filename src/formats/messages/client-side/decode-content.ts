@@ -1,4 +1,7 @@
-/** Reads images, documents, search results and tool references: the blocks that carry material. */
+/**
+ * Blocks of a messages request that carry material, as blocks of the hub: images, documents, search results, tool
+ * references.
+ */
 import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
 import { checkBlock, isKnownBlock } from './check-request'
 import { decodeCache } from './decode-cache'

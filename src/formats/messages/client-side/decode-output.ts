@@ -1,4 +1,4 @@
-/** The form of the answer: `output_config.format` in the words of the hub. */
+/** The form of the answer that a messages request asks for: `output_config.format` in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { OutputShape } from '@/chat/request'
 import { isJsonObject, type JsonObject } from '@/lib/json'

@@ -1,4 +1,4 @@
-/** How hard to think: `thinking` and `output_config.effort` in the words of the hub. */
+/** How hard a messages request asks to think: `thinking` and `output_config.effort` in the words of the hub. */
 import { EFFORTS, type Reasoning } from '@/chat/request'
 import type { WireCountRequest } from './wire'
 

@@ -1,4 +1,7 @@
-/** Reads a messages request into the hub: checks every field against its limit, and keeps what the hub has no word for. */
+/**
+ * A messages request as a request of the hub: every field checked against its limit, and kept where the hub has no word
+ * for it.
+ */
 import type { ChatRequest, Turn } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'

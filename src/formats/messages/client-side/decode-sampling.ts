@@ -1,4 +1,4 @@
-/** Sampling parameters of a request in the words of the hub. */
+/** Sampling parameters of a messages request in the words of the hub. */
 import type { Sampling } from '@/chat/request'
 import type { WireRequest } from './wire'
 

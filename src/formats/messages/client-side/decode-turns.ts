@@ -1,4 +1,4 @@
-/** Reads the messages and the system prompt into turns of the hub. */
+/** The messages and the system prompt of a messages request as turns of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, Turn } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'

@@ -1,4 +1,4 @@
-/** An error of ours in the words of this format's clients. */
+/** An error of ours in the words of messages clients. */
 import type { ErrorKind, GatewayError } from '@/chat/error'
 import type { EncodedError } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'

@@ -1,4 +1,4 @@
-/** Writes an answer of the hub as a message. */
+/** An answer of the hub as a complete message of the messages format. */
 import type { ChatResponse } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { type Emitted, encodeFinishReason, type StopFields } from '@/formats/messages/finish-reason'

@@ -1,5 +1,6 @@
 /**
- * Writes the blocks of a stream one after another, as the format demands, while the events of several may interleave.
+ * Writes the blocks of a messages stream one after another, as the format demands, while the events of several may
+ * interleave.
  *
  * Every block that starts becomes a segment in a queue; the first one is current and written as its events come, the others
  * collect theirs. A current text or thinking gives way as soon as another block starts (what comes for it later becomes a

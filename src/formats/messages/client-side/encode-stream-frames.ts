@@ -1,4 +1,4 @@
-/** The frames of content blocks, with indexes that are contiguous from 0. */
+/** The frames of content blocks in a messages stream, with indexes that are contiguous from 0. */
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 

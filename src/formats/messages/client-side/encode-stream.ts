@@ -1,8 +1,9 @@
 /**
- * Writes events as the format's stream: `message_start`, blocks one after another with indexes from 0, `message_delta` with
- * reason and usage, `message_stop`. States: before the start; inside, where the block writer keeps blocks apart; closed,
- * after the terminator or an error, when nothing more is written. Reason and usage are held until the end, because some
- * providers report usage after the reason; `message_stop` is only written by {@link StreamEncoder.end}.
+ * Events of the hub as a messages stream: `message_start`, blocks one after another with indexes from 0,
+ * `message_delta` with reason and usage, `message_stop`. States: before the start; inside, where the block writer keeps
+ * blocks apart; closed, after the terminator or an error, when nothing more is written. Reason and usage are held until
+ * the end, because some providers report usage after the reason; `message_stop` is only written by {@link
+ * StreamEncoder.end}.
  */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'

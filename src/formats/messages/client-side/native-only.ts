@@ -1,4 +1,7 @@
-/** What in a request only a provider of this format can carry, so that no other format's encoder leaves it out unnoticed. */
+/**
+ * What in a messages request only a provider of the same format can carry, so that no other format's encoder leaves it
+ * out unnoticed.
+ */
 import type { JsonObject } from '@/lib/json'
 import { isKnownBlock } from './check-request'
 import { isBuiltIn } from './decode-tools'

@@ -1,4 +1,4 @@
-/** The content blocks of a provider's complete message. */
+/** The content blocks of a messages provider's complete answer, as blocks of the hub. */
 import type { AnswerBlock } from '@/chat/response'
 import { decodeArguments } from '@/formats/messages/tool-arguments'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'

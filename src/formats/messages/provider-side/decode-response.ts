@@ -1,4 +1,4 @@
-/** Reads a provider's complete message into the hub. */
+/** A complete message of a messages provider as an answer of the hub. */
 import type { ChatResponse } from '@/chat/response'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeUsage } from '@/formats/messages/usage'

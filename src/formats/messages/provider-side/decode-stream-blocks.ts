@@ -1,7 +1,8 @@
 /**
- * The blocks of a stream being read. A block opens with `content_block_start` (text and thinking also with their first delta,
- * which some backends send alone), takes deltas, and closes with `content_block_stop` or with the message. Blocks of unknown
- * types are skipped with all their deltas. Blocks are numbered by their order, whatever index the provider gives them.
+ * The blocks of a messages stream that is being read. A block opens with `content_block_start` (text and thinking also
+ * with their first delta, which some backends send alone), takes deltas, and closes with `content_block_stop` or with
+ * the message. Blocks of unknown types are skipped with all their deltas. Blocks are numbered by their order, whatever
+ * index the provider gives them.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'

@@ -1,4 +1,4 @@
-/** Prompt-cache hints for a provider: `cache_control`, and no more of them than the API takes. */
+/** Prompt-cache hints for a messages provider: `cache_control`, and no more of them than the API takes. */
 import type { CacheHint } from '@/chat/request'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 

@@ -1,4 +1,4 @@
-/** Writes blocks of the hub as content blocks; everything a provider of this format would refuse is settled here. */
+/** Blocks of the hub as content blocks of the messages format; everything a provider would refuse is settled here. */
 import { invalidRequest } from '@/chat/error'
 import type {
   ContentBlock,

@@ -1,7 +1,8 @@
 /**
- * What the answer must look like. A schema becomes `output_config.format`; where the model lacks that (quirk
- * `no-output-format`) and for JSON without a schema it becomes an instruction, because a forced tool would change what the
- * answer is made of and could not be streamed as text.
+ * What a messages provider's answer must look like: a schema, or JSON asked for in words. A schema becomes
+ * `output_config.format`; where the model lacks that (quirk `no-output-format`) and for JSON without a schema it
+ * becomes an instruction, because a forced tool would change what the answer is made of and could not be streamed as
+ * text.
  */
 import type { OutputShape, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'

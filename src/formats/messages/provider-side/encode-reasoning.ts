@@ -1,4 +1,4 @@
-/** How hard to think, from the hub's effort or budget to the thinking configuration that the target model takes. */
+/** How hard to think, from the hub's effort or budget to the thinking configuration that a messages model takes. */
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/messages/limits'

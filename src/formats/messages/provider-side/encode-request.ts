@@ -1,4 +1,4 @@
-/** Writes a request of the hub as a messages request, for callers of the other formats. */
+/** A request of the hub as a messages request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'

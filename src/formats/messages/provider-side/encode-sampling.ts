@@ -1,4 +1,6 @@
-/** Sampling parameters: clamped to what the format takes, dropped where the model takes none. */
+/**
+ * Sampling parameters for a messages provider: clamped to what the format takes, dropped where the model takes none.
+ */
 import type { Sampling, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/messages/limits'

@@ -1,4 +1,4 @@
-/** Writes JSON Schema as the API enforces it; what it can't enforce is told to the model in descriptions. */
+/** Writes JSON Schema as the messages API enforces it; what it can't enforce is told to the model in descriptions. */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** Keywords that the API enforces; all others are told to the model in the description instead. */

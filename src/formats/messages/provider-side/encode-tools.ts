@@ -1,4 +1,4 @@
-/** Tools and the choice between them from the hub, as this format has them. */
+/** Tools of the hub, and the choice between them, for a messages provider. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'

@@ -1,6 +1,6 @@
 /**
- * Writes turns as messages that the API accepts: user first, roles alternating, every tool call answered in the very next
- * message, results before everything else in it, ids legal and unique, nothing empty.
+ * Turns of the hub as messages that the messages API accepts: user first, roles alternating, every tool call answered
+ * in the very next message, results before everything else in it, ids legal and unique, nothing empty.
  */
 import type { ToolResultBlock, Turn, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'

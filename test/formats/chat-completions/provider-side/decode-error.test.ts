@@ -1,4 +1,4 @@
-/** Providers' errors in ours. */
+/** What chat-completions providers call an error, in the words of the hub. */
 import { describe, expect, test } from 'bun:test'
 import type { ProviderError } from '@/chat/provider-error'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'

@@ -1,4 +1,4 @@
-/** Providers' errors in ours. */
+/** What generate-content providers call an error, in the words of the hub. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { generateContent } from '@/formats/generate-content/index'

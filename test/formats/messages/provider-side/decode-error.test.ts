@@ -1,4 +1,4 @@
-/** Providers' errors in ours. */
+/** What messages providers call an error, in the words of the hub. */
 import { describe, expect, test } from 'bun:test'
 import { messages } from '@/formats/messages/index'
 import type { JsonValue } from '@/lib/json'
