@@ -24,8 +24,8 @@ type CheckOptions = {
   logger: Logger
   /**
    * Where accounts, keys and holds are looked for. `everything`, the default: among all names of the store, tombstones too.
-   * `accounts-and-keys`: the same without holds, of which their deadlines and their accounts' sums tell. `listed`: only in
-   * the shards' own lists, which costs nothing for tombstones.
+   * `accounts-and-keys`: the same without holds, of which their deadlines and their accounts' sums tell; completes the lists.
+   * `listed`: only in the shards' own lists, which costs nothing for tombstones.
    */
   search?: 'everything' | 'accounts-and-keys' | 'listed'
   /** Rests between pieces of the work. Default: never. */
@@ -53,7 +53,7 @@ export async function checkLedger(options: CheckOptions): Promise<CheckReport> {
   const restorer = createRestorer(deps)
   await verifyEpoch(redis, runner)
   const names = search === 'listed' ? await listNames(redis, pace) : await findNames(redis, pace, search)
-  if (search !== 'listed') await completeLists(redis, names)
+  if (search === 'accounts-and-keys') await completeLists(redis, names, pace)
   const violations: Violation[] = [...names.violations]
   const holds = await checkHolds(deps, names.holds)
   violations.push(...holds.violations)

@@ -57,11 +57,13 @@ export async function findNames(
   return names
 }
 
-/** Adds to the lists of the shards what a search has found: a gateway of an older version may have loaded it, and listed nothing. */
-export async function completeLists(redis: RedisClient, { accounts, violations }: StoreNames): Promise<void> {
-  const misplaced = new Set(violations.map(({ accountId }) => accountId))
-  for (const [accountId, keyIds] of accounts) {
-    if (misplaced.has(accountId)) continue
+/** Adds to the lists of the shards what a search has found beyond them: a gateway of an older version may have loaded it. */
+export async function completeLists(redis: RedisClient, found: StoreNames, pace: Pace): Promise<void> {
+  const listed = (await listNames(redis, pace)).accounts
+  const misplaced = new Set(found.violations.map(({ accountId }) => accountId))
+  for (const [accountId, keyIds] of found.accounts) {
+    const known = listed.get(accountId)
+    if (misplaced.has(accountId) || (known && keyIds.isSubsetOf(known))) continue
     const members = [...keyIds].map((keyId) => payerText({ accountId, keyId }))
     await redis.sadd(loadedName(shardOf(accountId)), accountId, ...members)
   }

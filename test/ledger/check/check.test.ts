@@ -170,6 +170,7 @@ describe('a check that reads the lists of the shards', () => {
       search: 'accounts-and-keys',
     })
     expect(await listed()).toMatchObject({ ok: false })
+    expect((await bench.redis.smembers(list())).sort()).toEqual([payer.accountId, payerText(payer)].sort())
   })
 
   /** How often `work` looks at the state of a hold. */
