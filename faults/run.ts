@@ -92,15 +92,15 @@ async function runOne<W extends SingleWorld | ClusterWorld>(
   const started = performance.now()
   const startedAtMs = Date.now()
   const sampler = startSampler(world.bank.redis)
-  const { stage, record } = openStage(world, random, sampler, isQuick)
-  const { complaints, notes, accountIds } = record
+  const { stage, log } = openStage(world, random, sampler, isQuick)
+  const { complaints, notes, accountIds } = log
   try {
     // A fault names the world it needs, and gets no other.
     await inTime(fault.run(stage as unknown as Stage<SingleWorld> & Stage<ClusterWorld>), FAULT_LIMIT_MS)
   } catch (error) {
     complaints.push(`the fault could not be played: ${String(error)}`)
   }
-  await record.stop()
+  await log.stop()
   await untilQuiet(world).catch((error) => complaints.push(`the books do not come to rest: ${String(error)}`))
   await sampler.stop()
   const sightings = stage.sightings.map(({ sighting }) => sighting)
@@ -113,7 +113,7 @@ async function runOne<W extends SingleWorld | ClusterWorld>(
   const seen = countSeen(stage)
   return {
     ...{ fault, seen, complaints, notes, breaches: [...breaches] },
-    ...{ recoveryMs: record.recoveryMs, durationMs: performance.now() - started },
+    ...{ recoveryMs: log.recoveryMs, durationMs: performance.now() - started },
   }
 }
 

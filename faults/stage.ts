@@ -9,7 +9,7 @@ import type { World } from '@faults/world/world'
 import { until } from '@test/support/until'
 import type { Phase, Stage } from './fault'
 
-type StageRecord = {
+type StageLog = {
   complaints: string[]
   notes: string[]
   accountIds: string[]
@@ -31,11 +31,11 @@ export function openStage<W extends World>(
   random: Random,
   sampler: Sampler,
   isQuick: boolean,
-): { stage: Stage<W>; record: StageRecord } {
+): { stage: Stage<W>; log: StageLog } {
   let phase: Phase = 'before'
   const running: Traffic[] = []
   const sightings: Stage<W>['sightings'] = []
-  const record: StageRecord = {
+  const log: StageLog = {
     ...{ complaints: [], notes: [], accountIds: [], recoveryMs: undefined },
     stop: async () => {
       await Promise.all(running.map((traffic) => traffic.stop()))
@@ -47,7 +47,7 @@ export function openStage<W extends World>(
 
   async function customer(usd = DEFAULT_USD): Promise<Customer> {
     const made = await world.bank.customer(usd)
-    record.accountIds.push(made.accountId)
+    log.accountIds.push(made.accountId)
     sampler.watch(made.accountId)
     return made
   }
@@ -75,15 +75,15 @@ export function openStage<W extends World>(
       const probe = chosen ?? (await customer())
       const limit = stage.tolerance.recoveryMs ?? RECOVERY_LIMIT_MS
       const times = await Promise.all(world.gateways.map((_, index) => recovered(stage, probe, index, limit)))
-      record.recoveryMs = Math.max(...times) - lifted
+      log.recoveryMs = Math.max(...times) - lifted
       phase = 'after'
     },
     expect(isTrue, what) {
-      if (!isTrue && !record.complaints.includes(what)) record.complaints.push(what)
+      if (!isTrue && !log.complaints.includes(what)) log.complaints.push(what)
     },
-    note: (text) => record.notes.push(text),
+    note: (text) => log.notes.push(text),
   }
-  return { stage, record }
+  return { stage, log }
 }
 
 /** When the first of several good answers in a row came. Complains where none do in time. */

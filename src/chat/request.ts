@@ -29,7 +29,7 @@ export type ToolCallBlock = {
 export type ToolResultBlock = {
   type: 'tool-result'
   callId: string
-  /** The tool's name where the wire carries it (generate-content) or the history tells it. */
+  /** The tool's name where the wire carries it (generate-content) or the conversation tells it. */
   name?: string
   content: (TextBlock | ImageBlock | FileBlock)[]
   /** A result that is a JSON object on the wire (generate-content); `content` then holds its text. */
@@ -99,7 +99,7 @@ export type OutputShape =
   | { type: 'json' }
   | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
 
-/** Every number is as the caller gave it; encoders clamp to the target's range and drop what it lacks. */
+/** Every number is as the caller gave it; encoders clamp to the provider's range and drop what it lacks. */
 export type Sampling = {
   temperature?: number
   topP?: number
@@ -149,5 +149,5 @@ export type ChatRequest = {
   extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
 }
 
-/** What could not be said in the target format and was left out, in words for a log or a header. */
+/** What could not be said in the provider's format and was left out, in words for a log or a header. */
 export type Warning = { feature: string; detail: string }

@@ -106,7 +106,7 @@ export const payments = pgTable(
     amountCents: cents('amount_cents').notNull(),
     currency: text('currency').notNull(),
     payee: text('payee'),
-    payer: text('payer'),
+    sender: text('payer'),
     noticeText: text('notice_text'),
     state: text('state').$type<PaymentState>().notNull(),
     mismatch: text('mismatch').$type<MismatchReason>(),

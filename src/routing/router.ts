@@ -11,7 +11,7 @@ import { type CircuitBreaker, createCircuitBreaker } from '@/routing/health/circ
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
 import { createKeyPool, type KeyPool } from '@/routing/health/key-pool'
-import { createLatencyBook, type LatencyBook } from '@/routing/health/latency'
+import { createLatencies, type Latencies } from '@/routing/health/latency'
 import { targetId } from '@/routing/health/target-id'
 import { type Journey, startJourney } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
@@ -128,14 +128,14 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     breaker,
     keys,
     limiter: createConcurrencyLimiter(clock),
-    latency: createLatencyBook(clock),
+    latency: createLatencies(clock),
     budget: createRetryBudget(clock),
     notify,
     pause: pauseUnlessAborted,
   }
 }
 
-function viewOf(breaker: CircuitBreaker, keys: KeyPool, latency: LatencyBook): RouteView {
+function viewOf(breaker: CircuitBreaker, keys: KeyPool, latency: Latencies): RouteView {
   return {
     isUsable: (target: Target) => keys.hasUsable(target.provider) && breaker.admits(targetId(target)),
     failureRate: (target) => breaker.failureRate(targetId(target)),

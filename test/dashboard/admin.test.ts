@@ -113,7 +113,7 @@ describe('moving money', () => {
       externalId: crypto.randomUUID(),
       amountCents: 3_500,
       currency: 'USD',
-      payer: 'Forgetful Ltd',
+      sender: 'Forgetful Ltd',
       actor: { kind: 'system', name: 'test' },
     })
     const page = await open('/admin/orders')

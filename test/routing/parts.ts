@@ -2,7 +2,7 @@
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { createKeyPool } from '@/routing/health/key-pool'
-import { createLatencyBook } from '@/routing/health/latency'
+import { createLatencies } from '@/routing/health/latency'
 import { type Journey, startJourney } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
@@ -34,7 +34,7 @@ export function createTestParts(): TestParts {
       onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
     }),
     limiter: createConcurrencyLimiter(clock),
-    latency: createLatencyBook(clock),
+    latency: createLatencies(clock),
     budget: createRetryBudget(clock),
     notify,
     events,

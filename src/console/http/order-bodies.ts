@@ -21,7 +21,7 @@ const StateName = Type.Union([
 
 export const OrderBody = Type.Object({
   orderId: Type.String(),
-  reference: Type.String({ description: 'What the payer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
+  reference: Type.String({ description: 'What the customer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
   method: MethodName,
   amountUsd: Usd,
   state: StateName,

@@ -8,7 +8,7 @@ import { nextState } from './order-state'
 import { auditPerson, changeOrder, lockOrder, type OrderRow, storableText, toOrder } from './rows'
 import type { Actor, CancelOutcome, ClaimOutcome } from './types'
 
-/** Who expires orders, as their history names it. */
+/** Who expires orders, as their events name it. */
 const CLOCKWORK: Actor = { kind: 'system', name: 'expiry' }
 
 type CancelRequest = { orderId: string; accountId?: string; actor: Actor; note?: string }

@@ -154,7 +154,7 @@ async function insert(
       amountCents: notice.amountCents,
       currency: notice.currency.toUpperCase(),
       payee: optionalText(notice.payee, 200),
-      payer: optionalText(notice.payer, 200),
+      sender: optionalText(notice.sender, 200),
       noticeText: optionalText(notice.text, MAX_PAYMENT_TEXT_CHARS),
       receivedAt: new Date(clock.now()),
     })

@@ -8,7 +8,7 @@ export const MAX_ORDER_CENTS = 1_000_000
 export const MAX_PAYMENT_CENTS = 900_000_000
 /** Orders of one account that may wait for money at the same time. */
 export const MAX_OPEN_ORDERS = 5
-/** Orders that one account may make within 24 hours, whatever becomes of them: each leaves its history for ever. */
+/** Orders that one account may make within 24 hours, whatever becomes of them: each leaves its events for ever. */
 export const MAX_ORDERS_PER_DAY = 40
 export const BANK_TRANSFER_LIFETIME_MS = 14 * 24 * 3_600_000
 export const DEPOSIT_LIFETIME_MS = 24 * 3_600_000

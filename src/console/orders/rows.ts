@@ -1,4 +1,4 @@
-/** Rows of orders and payments: how they are locked, changed together with their history, and read back. */
+/** Rows of orders and payments: how they are locked, changed together with their events, and read back. */
 import { eq, sql } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import type { Transaction } from '@/db/client'
@@ -64,7 +64,7 @@ type OrderAudit = {
   details: Record<string, string | number | boolean | null>
 }
 
-/** Audits what a person did, as the last step of the transaction; what the system does is in the order's history. */
+/** Audits what a person did, as the last step of the transaction; what the system does is in the order's events. */
 export async function auditPerson(transaction: Transaction, { actor, ...entry }: OrderAudit): Promise<void> {
   if (actor.kind !== 'person') return
   const { userId, email, ip, requestId } = actor
@@ -76,7 +76,7 @@ export async function auditPerson(transaction: Transaction, { actor, ...entry }:
   })
 }
 
-/** How an actor is named in histories. */
+/** How an actor is named in events. */
 export function actorName(actor: Actor): string {
   return actor.kind === 'person' ? actor.email : actor.name
 }

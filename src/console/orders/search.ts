@@ -10,7 +10,7 @@ import { toOrder, toPayment } from './rows'
 import type { FoundOrder, OrderSearch, Payment, PaymentSearch } from './types'
 
 const BY_CREATION = { moment: orders.createdAt, id: orders.id }
-const BY_RECEIPT = { moment: payments.receivedAt, id: payments.id }
+const BY_ARRIVAL = { moment: payments.receivedAt, id: payments.id }
 
 /** Orders for which everything asked holds, newest first. */
 export async function searchOrders({ database }: OrdersDeps, search: OrderSearch): Promise<Page<FoundOrder>> {
@@ -37,8 +37,8 @@ export async function searchPayments({ database }: OrdersDeps, search: PaymentSe
   const rows = await database.db
     .select()
     .from(payments)
-    .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, afterCursor(search, BY_RECEIPT)))
-    .orderBy(...newestFirst(BY_RECEIPT))
+    .where(and(eq(payments.state, search.state ?? 'unmatched'), ofOrder, afterCursor(search, BY_ARRIVAL)))
+    .orderBy(...newestFirst(BY_ARRIVAL))
     .limit(size + 1)
   return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toPayment)
 }

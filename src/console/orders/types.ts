@@ -12,7 +12,7 @@ import type { PageRequest } from '@/lib/paging'
 
 export type { MismatchReason, PaymentSource } from '@/db/orders-schema'
 
-/** Who acts. A person's acts are audited; the system's are only in the order's own history. */
+/** Who acts. A person's acts are audited; the system's are only in the order's own events. */
 export type Actor =
   | { kind: 'person'; userId: string; email: string; ip?: string; requestId?: string }
   | { kind: 'system'; name: string }
@@ -29,7 +29,7 @@ export type Order = {
   paymentAccount: string | null
   /** Where a bank transfer goes, as it was shown when the order was made; null for deposits. */
   bankDetails: BankDetails | null
-  /** E.g. `SVC-7K3M-9QXP`; what the payer writes into the transfer. */
+  /** E.g. `SVC-7K3M-9QXP`; what the customer writes into the transfer. */
   reference: string
   amountCents: number
   currency: 'USD'
@@ -46,7 +46,7 @@ export type Order = {
   updatedAt: Date
 }
 
-/** One line of an order's history; never changed. */
+/** One event of an order; never changed. */
 export type OrderEvent = {
   eventId: string
   kind: OrderEventKind
@@ -71,7 +71,7 @@ export type Payment = {
   /** Three capital letters. */
   currency: string
   payee: string | null
-  payer: string | null
+  sender: string | null
   /** The free text that came with it. */
   text: string | null
   state: PaymentState
@@ -97,7 +97,7 @@ export type NewOrder = {
   method: OrderMethod
   /** Whole cents, within the limits of limits.ts. */
   amountCents: number
-  /** Where the provider sends the payer afterwards, without the order's id, which is appended. */
+  /** Where the provider sends the customer afterwards, without the order's id, which is appended. */
   returnUrl?: string
   actor: Actor
 }
@@ -138,11 +138,11 @@ export type PaymentNotice = {
   currency: string
   /** The account it was paid to, compared with the order's where given: an IBAN, or the provider's id of the payment. */
   payee?: string
-  payer?: string
+  sender?: string
   /** The free text that came with it, at most 1,000 characters are kept. */
   text?: string
   actor: Actor
-  /** Why a person confirms it; kept in the order's history. */
+  /** Why a person confirms it; kept in the order's events. */
   reason?: string
 }
 export type ConfirmOutcome =

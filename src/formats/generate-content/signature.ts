@@ -54,7 +54,7 @@ export function ownSignature(signature: Signature | undefined): string | undefin
 }
 
 /**
- * The parts of one step of the model, of whose calls only the first carries a signature; where the history lost it, that
+ * The parts of one step of the model, of whose calls only the first carries a signature; where the conversation lost it, that
  * call gets the word that skips the check. Returns `parts` itself where there is nothing to do.
  */
 export function signFirstCall(parts: JsonObject[]): JsonObject[] {

@@ -75,13 +75,13 @@ type Circuit = {
   /** Times opened in a row. */
   openings: number
   /** Grows with every change of state: outcomes of calls from before don't count. */
-  epoch: number
+  generation: number
   probe: Call | undefined
   window: SampleWindow
   inFlight: Set<Call>
 }
 
-type Call = { epoch: number; slowAtMs: number; isCountedSlow: boolean }
+type Call = { generation: number; slowAtMs: number; isCountedSlow: boolean }
 
 /** Creates the breakers of one process, all closed. */
 export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
@@ -129,7 +129,7 @@ function createCircuit(id: string, nowMs: number): Circuit {
     openUntilMs: 0,
     closedSinceMs: nowMs,
     openings: 0,
-    epoch: 0,
+    generation: 0,
     probe: undefined,
     window: createSampleWindow(),
     inFlight: new Set(),
@@ -151,7 +151,7 @@ function enter(circuit: Circuit, slowAfterMs: number, isForced: boolean, options
   const isAdmitted = isAdmitting(circuit)
   if (!isAdmitted && !isForced) return undefined
   const slowAtMs = options.clock.monotonic() + slowAfterMs
-  const call: Call = { epoch: circuit.epoch, slowAtMs, isCountedSlow: false }
+  const call: Call = { generation: circuit.generation, slowAtMs, isCountedSlow: false }
   if (isAdmitted && circuit.state === 'half-open') circuit.probe = call
   circuit.inFlight.add(call)
   return describeCall(circuit, call, options)
@@ -162,7 +162,7 @@ function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): Ci
   function finish(outcome: 'success' | 'failure' | 'alive' | 'unknown'): void {
     if (!circuit.inFlight.delete(call)) return
     if (circuit.probe === call) circuit.probe = undefined
-    if (call.epoch !== circuit.epoch || outcome === 'unknown') return
+    if (call.generation !== circuit.generation || outcome === 'unknown') return
     if (circuit.state === 'closed') {
       if (outcome === 'failure') count(circuit, 'failures', options)
       else if (outcome === 'success' && !call.isCountedSlow) {
@@ -213,7 +213,7 @@ function close(circuit: Circuit, nowMs: number): void {
 function change(circuit: Circuit, state: CircuitState): void {
   circuit.state = state
   circuit.isAdopted = false
-  circuit.epoch++
+  circuit.generation++
   circuit.probe = undefined
   circuit.window.clear()
 }
@@ -238,7 +238,7 @@ function failureShare(circuit: Circuit, nowMs: number): number {
 function countSilent(circuit: Circuit, options: BreakerOptions): void {
   const nowMs = options.clock.monotonic()
   for (const call of circuit.inFlight) {
-    if (call.isCountedSlow || call.epoch !== circuit.epoch || nowMs < call.slowAtMs) continue
+    if (call.isCountedSlow || call.generation !== circuit.generation || nowMs < call.slowAtMs) continue
     call.isCountedSlow = true
     if (circuit.probe === call) open(circuit, options)
     else count(circuit, 'slow', options)

@@ -1,7 +1,7 @@
 /** Remembers how long targets usually take until their answer begins: an average in which the past fades. */
 import type { Clock } from '@/lib/clock'
 
-export interface LatencyBook {
+export interface Latencies {
   note(id: string, stream: boolean, milliseconds: number): void
   /** Undefined where nothing was noted lately. */
   usual(id: string, stream: boolean): number | undefined
@@ -12,8 +12,8 @@ const SMOOTHING = 0.2
 /** What nobody has measured for this long is no longer believed, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
 
-/** Creates an empty book. Streams and complete answers are kept apart: the latter begin when they are finished. */
-export function createLatencyBook(clock: Clock): LatencyBook {
+/** Knows nothing yet. Streams and complete answers are kept apart: the latter begin when they are finished. */
+export function createLatencies(clock: Clock): Latencies {
   const entries = new Map<string, { averageMs: number; atMs: number }>()
   return {
     note(id, stream, milliseconds) {

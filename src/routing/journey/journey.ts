@@ -40,7 +40,7 @@ const SLOW_WHOLE_MS = 120_000
 
 type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
 
-type Travel = {
+type JourneyState = {
   parts: RoutingParts
   entries: Entry[]
   stream: boolean
@@ -60,7 +60,7 @@ type Travel = {
 /** Starts a journey through `plan`. `signal` fires when the client goes away. */
 export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, signal: AbortSignal): Journey {
   parts.budget.noteRequest()
-  const travel: Travel = {
+  const journey: JourneyState = {
     parts,
     entries: plan.targets.map((planned) => ({ planned, isDone: false, attempts: 0, avoidedKeys: new Set() })),
     stream,
@@ -75,92 +75,98 @@ export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, s
     last: undefined,
   }
   return {
-    trail: travel.trail,
+    trail: journey.trail,
     next(failed) {
-      if (failed) goOn(travel, failed)
-      return advance(travel)
+      if (failed) goOn(journey, failed)
+      return advance(journey)
     },
-    refusal: () => travel.overload ?? tooLate(),
+    refusal: () => journey.overload ?? tooLate(),
   }
 }
 
-async function advance(travel: Travel): Promise<Ticket | undefined> {
-  const { resume, signal } = travel
-  travel.resume = undefined
-  if (isAtEnd(travel)) return undefined
+async function advance(journey: JourneyState): Promise<Ticket | undefined> {
+  const { resume, signal } = journey
+  journey.resume = undefined
+  if (isAtEnd(journey)) return undefined
   if (resume) {
-    if (resume.delayMs > 0) await travel.parts.pause(resume.delayMs, signal)
-    if (isAtEnd(travel)) return undefined
-    const ticket = tryEntry(travel, resume.entry, resume.key)
+    if (resume.delayMs > 0) await journey.parts.pause(resume.delayMs, signal)
+    if (isAtEnd(journey)) return undefined
+    const ticket = tryEntry(journey, resume.entry, resume.key)
     if (ticket) return ticket
   }
-  const open = travel.entries.filter((entry) => !entry.isDone)
+  const open = journey.entries.filter((entry) => !entry.isDone)
   for (const entry of open) {
-    const ticket = tryEntry(travel, entry, undefined)
+    const ticket = tryEntry(journey, entry, undefined)
     if (ticket) return ticket
   }
-  return (await waitForSlot(travel, open)) ?? (await tryAnyway(travel, open))
+  return (await waitForSlot(journey, open)) ?? (await tryAnyway(journey, open))
 }
 
-function isAtEnd(travel: Travel): boolean {
-  return travel.isOver || travel.signal.aborted || travel.parts.clock.monotonic() >= travel.deadlineMs
+function isAtEnd(journey: JourneyState): boolean {
+  return journey.isOver || journey.signal.aborted || journey.parts.clock.monotonic() >= journey.deadlineMs
 }
 
 /** A ticket for the entry if it is let through right now. */
-function tryEntry(travel: Travel, entry: Entry, sameKey: ProviderKey | undefined): Ticket | undefined {
+function tryEntry(journey: JourneyState, entry: Entry, sameKey: ProviderKey | undefined): Ticket | undefined {
   const { provider } = entry.planned.target
-  const key = sameKey ?? travel.parts.keys.pickUsable(provider, entry.avoidedKeys)
-  const release = key && travel.parts.limiter.tryTake(provider)
-  return key && release && open(travel, entry, key, release, false)
+  const key = sameKey ?? journey.parts.keys.pickUsable(provider, entry.avoidedKeys)
+  const release = key && journey.parts.limiter.tryTake(provider)
+  return key && release && open(journey, entry, key, release, false)
 }
 
 /** Waits for the first provider that is only busy. Where none has room soon enough, says so and leaves them. */
-async function waitForSlot(travel: Travel, entries: readonly Entry[]): Promise<Ticket | undefined> {
-  const { breaker, keys, limiter } = travel.parts
+async function waitForSlot(journey: JourneyState, entries: readonly Entry[]): Promise<Ticket | undefined> {
+  const { breaker, keys, limiter } = journey.parts
   for (const entry of entries) {
     const { target } = entry.planned
     const key = keys.pickUsable(target.provider, entry.avoidedKeys)
     if (!key || !breaker.admits(targetId(target))) continue
-    const release = await takeSlot(travel, entry, limiter.take(target.provider, travel.signal))
-    if (travel.signal.aborted) release?.()
-    if (isAtEnd(travel)) return undefined
-    const ticket = release && open(travel, entry, key, release, false)
+    const release = await takeSlot(journey, entry, limiter.take(target.provider, journey.signal))
+    if (journey.signal.aborted) release?.()
+    if (isAtEnd(journey)) return undefined
+    const ticket = release && open(journey, entry, key, release, false)
     if (ticket) return ticket
   }
   return undefined
 }
 
-async function tryAnyway(travel: Travel, entries: readonly Entry[]): Promise<Ticket | undefined> {
-  const { keys, limiter } = travel.parts
+async function tryAnyway(journey: JourneyState, entries: readonly Entry[]): Promise<Ticket | undefined> {
+  const { keys, limiter } = journey.parts
   for (const entry of entries) {
     if (entry.isDone) continue
     const { target } = entry.planned
     const key = keys.pickResting(target.provider, entry.avoidedKeys)
-    const release = key && (await takeSlot(travel, entry, limiter.take(target.provider, travel.signal)))
-    if (travel.signal.aborted) release?.()
-    if (isAtEnd(travel)) return undefined
-    if (key && release) return open(travel, entry, key, release, true)
+    const release = key && (await takeSlot(journey, entry, limiter.take(target.provider, journey.signal)))
+    if (journey.signal.aborted) release?.()
+    if (isAtEnd(journey)) return undefined
+    if (key && release) return open(journey, entry, key, release, true)
     entry.isDone = true
   }
-  travel.isOver = true
+  journey.isOver = true
   return undefined
 }
 
-async function takeSlot(travel: Travel, entry: Entry, taking: Promise<Release | undefined>) {
+async function takeSlot(journey: JourneyState, entry: Entry, taking: Promise<Release | undefined>) {
   try {
     return await taking
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    travel.overload ??= error
-    travel.parts.notify({ type: 'shed', provider: entry.planned.target.provider.name })
+    journey.overload ??= error
+    journey.parts.notify({ type: 'shed', provider: entry.planned.target.provider.name })
     entry.isDone = true
     return undefined
   }
 }
 
 /** Enters the breaker and issues the ticket; gives the slot back where the breaker refuses. */
-function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, isForced: boolean): Ticket | undefined {
-  const { parts, stream } = travel
+function open(
+  journey: JourneyState,
+  entry: Entry,
+  key: ProviderKey,
+  release: Release,
+  isForced: boolean,
+): Ticket | undefined {
+  const { parts, stream } = journey
   const { provider } = entry.planned.target
   const slowAfterMs = Math.min(stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS, provider.timeouts.firstByteMs)
   const isAgainstAdvice = isForced && !parts.breaker.admits(targetId(entry.planned.target))
@@ -169,15 +175,15 @@ function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, 
     release()
     return undefined
   }
-  noteMove(travel, entry)
-  travel.current = { entry, key }
+  noteMove(journey, entry)
+  journey.current = { entry, key }
   entry.attempts++
-  travel.attempts++
-  const limitMs = Math.min(remainingMs(travel), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
+  journey.attempts++
+  const limitMs = Math.min(remainingMs(journey), isAgainstAdvice ? LAST_RESORT_PATIENCE_MS : Number.POSITIVE_INFINITY)
   return issueTicket(parts, {
     planned: withPatience(entry.planned, limitMs),
     key,
-    number: travel.attempts,
+    number: journey.attempts,
     stream,
     release,
     circuit,
@@ -185,64 +191,64 @@ function open(travel: Travel, entry: Entry, key: ProviderKey, release: Release, 
 }
 
 /** Notes how the attempt under way failed and decides on the step after it. */
-function goOn(travel: Travel, { fault, milliseconds }: FailedAttempt): void {
-  const { parts, current } = travel
+function goOn(journey: JourneyState, { fault, milliseconds }: FailedAttempt): void {
+  const { parts, current } = journey
   assert(current, 'only an attempt that was made can fail')
   const { entry, key } = current
   const { model, target } = entry.planned
-  travel.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
-  travel.last = { entry, fault }
+  journey.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
+  journey.last = { entry, fault }
   const faultClass = classify(fault)
   if (faultClass === 'rate-limited' || faultClass === 'credentials') entry.avoidedKeys.add(key.id)
-  if (faultClass === 'credentials') avoidEverywhere(travel, entry, key)
+  if (faultClass === 'credentials') avoidEverywhere(journey, entry, key)
   const state = {
     attemptsHere: entry.attempts,
-    attemptsInAll: travel.attempts,
+    attemptsInAll: journey.attempts,
     hasOtherKey: parts.keys.pickUsable(target.provider, entry.avoidedKeys) !== undefined,
-    hasAlternative: travel.entries.some((other) => other !== entry && !other.isDone),
+    hasAlternative: journey.entries.some((other) => other !== entry && !other.isDone),
     isAdmitted: parts.breaker.admits(targetId(target)),
-    remainingMs: remainingMs(travel),
+    remainingMs: remainingMs(journey),
     patienceMs: target.provider.timeouts.firstByteMs,
   }
-  take(travel, entry, key, nextStep(fault, state, { random: parts.random, takeRetry: parts.budget.takeRetry }))
+  take(journey, entry, key, nextStep(fault, state, { random: parts.random, takeRetry: parts.budget.takeRetry }))
 }
 
-function take(travel: Travel, entry: Entry, key: ProviderKey, step: NextStep): void {
+function take(journey: JourneyState, entry: Entry, key: ProviderKey, step: NextStep): void {
   switch (step.kind) {
     case 'retry-same':
-      travel.resume = { entry, key, delayMs: step.delayMs }
-      travel.parts.notify({ type: 'retry', provider: entry.planned.target.provider.name })
+      journey.resume = { entry, key, delayMs: step.delayMs }
+      journey.parts.notify({ type: 'retry', provider: entry.planned.target.provider.name })
       return
     case 'next-key':
-      travel.resume = { entry, key: undefined, delayMs: 0 }
+      journey.resume = { entry, key: undefined, delayMs: 0 }
       return
     case 'next-target':
       entry.isDone = true
       return
     case 'next-model':
-      for (const other of travel.entries) if (other.planned.model === entry.planned.model) other.isDone = true
+      for (const other of journey.entries) if (other.planned.model === entry.planned.model) other.isDone = true
       return
     case 'stop':
-      travel.isOver = true
+      journey.isOver = true
   }
 }
 
 /** A key that was refused is refused for every model of its provider. */
-function avoidEverywhere(travel: Travel, { planned }: Entry, key: ProviderKey): void {
-  for (const other of travel.entries) {
+function avoidEverywhere(journey: JourneyState, { planned }: Entry, key: ProviderKey): void {
+  for (const other of journey.entries) {
     if (other.planned.target.provider === planned.target.provider) other.avoidedKeys.add(key.id)
   }
 }
 
-function noteMove(travel: Travel, entry: Entry): void {
-  const { last } = travel
+function noteMove(journey: JourneyState, entry: Entry): void {
+  const { last } = journey
   if (!last || last.entry.planned.model === entry.planned.model) return
   const [from, to] = [last.entry.planned.model.id, entry.planned.model.id]
-  travel.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
+  journey.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
 }
 
-function remainingMs(travel: Travel): number {
-  return travel.deadlineMs - travel.parts.clock.monotonic()
+function remainingMs(journey: JourneyState): number {
+  return journey.deadlineMs - journey.parts.clock.monotonic()
 }
 
 function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {

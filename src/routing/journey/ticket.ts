@@ -4,7 +4,7 @@ import type { Clock } from '@/lib/clock'
 import type { CircuitBreaker, CircuitCall } from '@/routing/health/circuit-breaker'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyPool } from '@/routing/health/key-pool'
-import type { LatencyBook } from '@/routing/health/latency'
+import type { Latencies } from '@/routing/health/latency'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { type AttemptFault, classify } from './fault-class'
@@ -19,7 +19,7 @@ export type RoutingParts = {
   breaker: CircuitBreaker
   keys: KeyPool
   limiter: ConcurrencyLimiter
-  latency: LatencyBook
+  latency: Latencies
   budget: RetryBudget
   notify: RoutingListener
   /** Waits, or less if `signal` fires. */

@@ -111,7 +111,7 @@ describe('a commit', () => {
     expect(await stateOf(differs)).toBe('pending')
     const { orders } = office.gateway.gateway.deps.dashboard
     const waiting = await orders.payments({ orderId: differs.orderId })
-    expect(waiting.items).toMatchObject([{ mismatch: 'overpaid', amountCents: 6_100, payer: 'Generous Ltd' }])
+    expect(waiting.items).toMatchObject([{ mismatch: 'overpaid', amountCents: 6_100, sender: 'Generous Ltd' }])
   })
 
   test('again, also many at once, credits nothing again', async () => {

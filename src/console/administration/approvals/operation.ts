@@ -23,6 +23,7 @@ export type StatementCredit = {
   amountCents: number
   currency: string
   bookedOn: string
+  /** Who sent the money; kept under this name in requests that wait for a second person. */
   payer: string
 }
 

@@ -8,11 +8,11 @@ import type { Transaction } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import { formatUsd, type Nano, nano } from '@/lib/money'
 import { moveMoney } from './move-money'
+import { type MovedMoney, movedMoneyOf } from './moved-money'
 import { countMovement, forgetMovement } from './movement-limit'
 import { digestOf, type Operation, type OperationRequest } from './operation'
 import { warmLedger } from './orders-within'
 import { perform } from './perform'
-import { type Target, targetOf } from './target'
 
 export type MoneyDeps = OrdersDeps & {
   /** What one administrator may move for one account in a day without a second one. */
@@ -49,14 +49,14 @@ export async function requestOperation(
     if (earlier && earlier.digest !== digest) return REUSED_KEY
     if (earlier?.approvalId) return { kind: 'awaiting_approval', approvalId: earlier.approvalId }
     if (earlier) return { kind: 'done' }
-    const target = await targetOf(transaction, request.operation)
-    if (!target) return { kind: 'not_found' }
+    const moved = await movedMoneyOf(transaction, request.operation)
+    if (!moved) return { kind: 'not_found' }
     const { requestId } = request
     const { userId } = administrator
-    const movement = { requestId, requestDigest: digest, userId, kind: request.operation.kind, ...target }
+    const movement = { requestId, requestDigest: digest, userId, kind: request.operation.kind, ...moved }
     const verdict = await countMovement(transaction, movement, deps.approvalLimit)
     if (verdict === 'above') {
-      return { kind: 'awaiting_approval', approvalId: await store(deps, transaction, administrator, request, target) }
+      return { kind: 'awaiting_approval', approvalId: await store(deps, transaction, administrator, request, moved) }
     }
     const outcome = await perform(transaction, deps, administrator, request)
     if (outcome.kind === 'refused') {
@@ -88,7 +88,7 @@ async function store(
   transaction: Transaction,
   administrator: Administrator,
   { operation, reason, requestId }: OperationRequest,
-  { accountId, amount }: Target,
+  { accountId, amount }: MovedMoney,
 ): Promise<string> {
   const id = randomId('appr')
   await transaction.insert(approvals).values({

@@ -94,7 +94,7 @@ async function keepPayment(
       orderId,
       amountCents,
       currency,
-      payer,
+      sender: payer,
       text: `${bookedOn} ${text}`,
       reason,
       actor: { kind: 'person', ...administrator },

@@ -41,7 +41,7 @@ export const PaymentBody = Type.Object({
   accountId: NullableText,
   amount: Type.String({ description: 'Decimal, of `currency`' }),
   currency: Type.String(),
-  payer: NullableText,
+  sender: NullableText,
   text: NullableText,
   state: PaymentStateName,
   mismatch: NullableText,
@@ -92,9 +92,9 @@ export function foundOrderBody(order: FoundOrder): Static<typeof FoundOrderBody>
 
 /** The payment without the account it went to. */
 export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
-  const { paymentId, source, externalId, orderId, accountId, currency, payer, text, state, mismatch } = payment
+  const { paymentId, source, externalId, orderId, accountId, currency, sender, text, state, mismatch } = payment
   return {
-    ...{ paymentId, source, externalId, orderId, accountId, currency, payer, text, state, mismatch },
+    ...{ paymentId, source, externalId, orderId, accountId, currency, sender, text, state, mismatch },
     amount: centsText(payment.amountCents),
     credited: centsText(payment.creditedCents),
     receivedAt: payment.receivedAt.toISOString(),
@@ -104,7 +104,7 @@ export function paymentBody(payment: Payment): Static<typeof PaymentBody> {
   }
 }
 
-/** With its history and payments. */
+/** With its events and payments. */
 export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetailBody> {
   return {
     ...foundOrderBody(order),

@@ -83,7 +83,7 @@ function orderRoutes(deps: AdminDeps) {
         administrator: true,
         params: OrderParams,
         response: OrderDetailBody,
-        detail: { summary: 'Get an order', description: 'With its history and payments. For administrators.' },
+        detail: { summary: 'Get an order', description: 'With its events and payments. For administrators.' },
       },
     )
     .post(

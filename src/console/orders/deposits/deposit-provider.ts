@@ -11,7 +11,7 @@ export type DepositOrder = {
   amountCents: number
   currency: 'USD'
   expiresAt: Date
-  /** Where the payer goes afterwards; undefined where nobody waits for them. */
+  /** Where the customer goes afterwards; undefined where nobody waits for them. */
   returnUrl: string | undefined
 }
 
@@ -28,7 +28,7 @@ export type DepositEvent =
       /** Hundredths of `currency`. */
       amountCents: number
       currency: string
-      payer: string | undefined
+      sender: string | undefined
     }
   /** A true event that moves no money: started, failed, or a kind that we don't know. */
   | { kind: 'ignored'; type: string }

@@ -32,7 +32,7 @@ export interface SandboxProvider extends DepositProvider {
   open(token: string): Promise<SandboxPayment | undefined>
   /** The webhook that says that `amountCents` has been paid; each call is another transfer. */
   paid(payment: SandboxPayment, amountCents: number): Promise<SandboxMessage>
-  /** The webhook that says that the payer has given up. */
+  /** The webhook that says that the customer has given up. */
   cancelled(payment: SandboxPayment): Promise<SandboxMessage>
 }
 
@@ -90,8 +90,8 @@ function readEvent({ type, data }: JsonObject): DepositEvent {
   }
   if (!isText(externalId) || !isText(paymentId) || !isText(reference)) return { kind: 'malformed', reason: 'ids' }
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) return { kind: 'malformed', reason: 'currency' }
-  const payerName = isText(payer) ? payer : undefined
-  return { kind: 'received', externalId, paymentId, reference, amountCents, currency, payer: payerName }
+  const sender = isText(payer) ? payer : undefined
+  return { kind: 'received', externalId, paymentId, reference, amountCents, currency, sender }
 }
 
 function isText(value: JsonValue | undefined): value is string {

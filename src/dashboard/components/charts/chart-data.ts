@@ -42,8 +42,8 @@ export function colorOf(index: number): string {
 function fold(bucket: Bucket, kept: readonly string[]): Bucket {
   const values: Record<string, number> = { [OTHER]: 0 }
   for (const [name, value] of Object.entries(bucket.values)) {
-    const target = kept.includes(name) ? name : OTHER
-    values[target] = (values[target] ?? 0) + value
+    const column = kept.includes(name) ? name : OTHER
+    values[column] = (values[column] ?? 0) + value
   }
   return { ...bucket, values }
 }

@@ -54,7 +54,7 @@ export function useOrders(filters: OrderFilters) {
   })
 }
 
-/** One order with its history and payments. */
+/** One order with its events and payments. */
 export function useOrder(orderId: string) {
   return useQuery({
     queryKey: [...ADMIN_KEY, 'order', orderId],

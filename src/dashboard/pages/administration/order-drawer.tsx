@@ -1,4 +1,4 @@
-/** One order beside the administrators' list: its facts, what may be done with it, its history and payments. */
+/** One order beside the administrators' list: its facts, what may be done with it, its events and payments. */
 import { Anchor, Box, Button, Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import { answer, api } from '@/dashboard/client'
@@ -169,7 +169,7 @@ function Payments({ payments }: { payments: readonly Payment[] }) {
             </Text>
             <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
               <Moment at={payment.receivedAt} />
-              {payment.payer !== null && ` from ${payment.payer}`}
+              {payment.sender !== null && ` from ${payment.sender}`}
               {payment.state !== 'credited' && `. ${mismatchWords(payment.mismatch)}`}
               {payment.resolution !== null && `. ${payment.resolvedBy}: ${payment.resolution}`}
             </Text>

@@ -61,7 +61,7 @@ function Line({ shown }: { shown: ShownLine }) {
       </Table.Td>
       <Table.Td>
         <Text size="sm" className="wrap-anywhere">
-          {line.counterparty || 'Unknown payer'}
+          {line.counterparty || 'Unknown sender'}
         </Text>
         <Text size="xs" c="dimmed" className="wrap-anywhere">
           {line.text || 'No text'}

@@ -58,7 +58,7 @@ function PaymentRow({ payment }: { payment: Payment }) {
         </Group>
         <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
           <Moment at={payment.receivedAt} />
-          {payment.payer !== null && ` from ${payment.payer}`}
+          {payment.sender !== null && ` from ${payment.sender}`}
           {payment.text !== null && `: ${payment.text}`}
         </Text>
       </Stack>

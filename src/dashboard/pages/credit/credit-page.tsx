@@ -7,7 +7,7 @@ import { Stat } from '@/dashboard/components/stat'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { AddCredit } from './add-credit'
 import { useBalance, useCreditOptions } from './order-data'
-import { OrderHistory } from './order-history'
+import { OrderList } from './order-list'
 
 export function CreditPage() {
   const options = useCreditOptions()
@@ -17,7 +17,7 @@ export function CreditPage() {
       <Section title="Add credit">
         <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>
       </Section>
-      <OrderHistory />
+      <OrderList />
     </Page>
   )
 }

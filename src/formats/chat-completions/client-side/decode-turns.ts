@@ -13,12 +13,12 @@ import type { WireMessage, WireToolCall } from './wire'
 export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; turns: Turn[] } {
   const system: TextBlock[] = []
   const turns: Turn[] = []
-  const history = createCallHistory()
+  const calls = createKnownCalls()
   let results: ToolResultBlock[] | undefined
   messages.forEach((message, index) => {
     const param = `messages[${index}]`
     if (message.role === 'tool' || message.role === 'function') {
-      const result = decodeResult(message, param, history)
+      const result = decodeResult(message, param, calls)
       if (results) results.push(result)
       else {
         results = [result]
@@ -27,7 +27,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
       return
     }
     results = undefined
-    if (message.role === 'assistant') turns.push(decodeAssistant(message, param, index, history))
+    if (message.role === 'assistant') turns.push(decodeAssistant(message, param, index, calls))
     else if (message.role === 'user') turns.push(decodeUser(message, param))
     else {
       const texts = decodeTexts(required(message.content, `${param}.content`), `${param}.content`)
@@ -38,14 +38,14 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
   return { system, turns }
 }
 
-type CallHistory = {
+type KnownCalls = {
   /** By call id, what the tool was called. */
   names: Map<string, string>
   /** The last call of the deprecated kind, which has no id of its own. */
   lastFunctionCallId: string
 }
 
-function createCallHistory(): CallHistory {
+function createKnownCalls(): KnownCalls {
   return { names: new Map(), lastFunctionCallId: '' }
 }
 
@@ -54,7 +54,7 @@ function decodeUser(message: WireMessage, param: string): Turn {
   return { role: 'user', content, ...nameOf(message) }
 }
 
-function decodeAssistant(message: WireMessage, param: string, index: number, history: CallHistory): Turn {
+function decodeAssistant(message: WireMessage, param: string, index: number, calls: KnownCalls): Turn {
   const content: ContentBlock[] = []
   const reasoning = message.reasoning_content ?? message.reasoning
   if (typeof reasoning === 'string' && reasoning !== '') content.push({ type: 'reasoning', text: reasoning })
@@ -65,10 +65,10 @@ function decodeAssistant(message: WireMessage, param: string, index: number, his
   })
   if (message.function_call) {
     const { name, arguments: argumentsText } = message.function_call
-    history.lastFunctionCallId = `call_${index}`
-    content.push({ type: 'tool-call', id: history.lastFunctionCallId, name, argumentsText: argumentsText ?? '' })
+    calls.lastFunctionCallId = `call_${index}`
+    content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: argumentsText ?? '' })
   }
-  for (const block of content) if (block.type === 'tool-call') history.names.set(block.id, block.name)
+  for (const block of content) if (block.type === 'tool-call') calls.names.set(block.id, block.name)
   return { role: 'assistant', content, ...nameOf(message) }
 }
 
@@ -88,11 +88,11 @@ function decodeCall(call: WireToolCall, param: string, fallbackId: string): Tool
   }
 }
 
-function decodeResult(message: WireMessage, param: string, history: CallHistory): ToolResultBlock {
+function decodeResult(message: WireMessage, param: string, calls: KnownCalls): ToolResultBlock {
   const isFunction = message.role === 'function'
-  const callId = isFunction ? history.lastFunctionCallId : message.tool_call_id
+  const callId = isFunction ? calls.lastFunctionCallId : message.tool_call_id
   if (typeof callId !== 'string') throw invalidRequest(`${param}.tool_call_id is required`, `${param}.tool_call_id`)
-  const name = message.name ?? history.names.get(callId)
+  const name = message.name ?? calls.names.get(callId)
   const blocks = decodeContent(message.content, `${param}.content`)
   return {
     type: 'tool-result',

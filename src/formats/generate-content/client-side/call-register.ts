@@ -9,7 +9,7 @@ type Named = { id?: string; name?: string }
 export type AnsweredCall = { callId: string; name?: string }
 
 export interface CallRegister {
-  /** The id of a call: the wire's own, else one made of its place, so that the same history gives the same ids. */
+  /** The id of a call: the wire's own, else one made of its place, so that the same conversation gives the same ids. */
   call(call: Named, turn: number, position: number): string
   /** The call that a result answers: by id, else the oldest open one of that name; else one of its own that matches nothing. */
   answer(response: Named, turn: number, position: number): AnsweredCall
@@ -17,7 +17,7 @@ export interface CallRegister {
 
 type OpenCall = { id: string; name: string | undefined; isAnswered: boolean }
 
-/** Creates a register for one request. Every look-up is constant in time, however many calls the history has. */
+/** Creates a register for one request. Every look-up is constant in time, however many calls the conversation has. */
 export function createCallRegister(): CallRegister {
   const taken = new Set<string>()
   const byWireId = new Map<string, Queue>()

@@ -21,7 +21,7 @@ function encodeCandidate(choice: Choice, context: AnswerContext): JsonObject {
   const parts = choice.content.flatMap((block) => encodeBlock(block, context))
   const logprobsResult = encodeLogprobs(choice.logprobs)
   return {
-    // Client libraries throw a content without parts out of their history, and the user's turn with it.
+    // Client libraries throw a content without parts out of their conversation, and the user's turn with it.
     content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
     finishReason: encodeFinishReason(choice.finish),
     index: choice.index,

@@ -119,7 +119,7 @@ const ANSWER_KEYS = ['candidates', 'promptFeedback', 'usageMetadata', 'responseI
 /** Not of this format, but some proxies before a provider add it. */
 const FOREIGN_TERMINATOR = '[DONE]'
 
-/** An id that no other call of the conversation has: the provider gave none, and histories must not confuse two calls. */
+/** An id that no other call of the conversation has: the provider gave none, and conversations must not confuse two calls. */
 function randomCallId(): string {
   return `call_${randomBase62(22)}`
 }

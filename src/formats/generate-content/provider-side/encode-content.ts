@@ -91,7 +91,7 @@ export function encodeToolResult(
   return { part: { functionResponse }, beside: isInside ? [] : media }
 }
 
-/** The answer to a call whose result the history lost: a provider refuses calls and results that differ in number. */
+/** The answer to a call whose result the conversation lost: a provider refuses calls and results that differ in number. */
 export function missingResult(callId: string, name: string, withId: boolean): JsonObject {
   return {
     functionResponse: { ...(withId && { id: callId }), name, response: { error: 'The call was not answered.' } },

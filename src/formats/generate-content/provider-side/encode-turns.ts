@@ -32,7 +32,7 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
     } else {
       openCalls = group.content.filter((block) => block.type === 'tool-call')
       const parts = encodeModelParts(group.content, context)
-      // A call must follow something the user said; a history that was cut before its first call begins with a call.
+      // A call must follow something the user said; a conversation that was cut before its first call begins with a call.
       if (contents.length === 0 && openCalls.length > 0) contents.push(userContent([{ text: 'Continue.' }]))
       if (parts.length > 0) contents.push({ role: 'model', parts })
     }

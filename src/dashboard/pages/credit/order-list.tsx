@@ -12,7 +12,7 @@ import { Status } from '@/dashboard/components/status'
 import { type Order, useOrders } from './order-data'
 import { METHOD_WORDS, STATE_WORDS } from './words'
 
-export function OrderHistory() {
+export function OrderList() {
   return (
     <Section title="Orders and receipts" isFlush>
       <Orders />

@@ -6,14 +6,14 @@ import { accounts } from '@/db/schema'
 import { type Nano, nano } from '@/lib/money'
 import { centsToNano, type Operation } from './operation'
 
-export type Target = {
+export type MovedMoney = {
   accountId: string
   /** A magnitude: positive. */
   amount: Nano
 }
 
 /** Undefined where the account or order does not exist. */
-export async function targetOf(transaction: Transaction, operation: Operation): Promise<Target | undefined> {
+export async function movedMoneyOf(transaction: Transaction, operation: Operation): Promise<MovedMoney | undefined> {
   switch (operation.kind) {
     case 'credit.adjust': {
       const [account] = await transaction
@@ -29,7 +29,11 @@ export async function targetOf(transaction: Transaction, operation: Operation): 
   }
 }
 
-async function ofOrder(transaction: Transaction, orderId: string, amountCents: number): Promise<Target | undefined> {
+async function ofOrder(
+  transaction: Transaction,
+  orderId: string,
+  amountCents: number,
+): Promise<MovedMoney | undefined> {
   const [order] = await transaction.select({ accountId: orders.accountId }).from(orders).where(eq(orders.id, orderId))
   return order && { ...order, amount: centsToNano(amountCents) }
 }
