@@ -1,6 +1,6 @@
 /** The rule of exports against small samples: every way to take a name counts, and a name that nobody takes is found. */
 import { describe, expect, test } from 'bun:test'
-import { checkExports } from './export-rules'
+import { checkExports, checkOrphans } from './export-rules'
 import { readSource } from './source'
 
 type Files = Readonly<Record<string, string>>
@@ -115,5 +115,23 @@ describe('what only tests take from src/', () => {
     )
     expect(complaints({ [GIVER]: 'function one() {}\none()', ...taker }, { [GIVER]: ['one'] })).toEqual([inVain])
     expect(complaints({ [GIVER]: 'export function one() {}\none()' }, { [GIVER]: ['one'] })).toHaveLength(1)
+  })
+})
+
+describe('a file that nobody imports', () => {
+  const orphans = (files: Files, ...settings: string[]) => {
+    const sources = Object.entries(files).map(([path, code]) => readSource(path, code))
+    return checkOrphans(sources, settings).map(({ path }) => path)
+  }
+
+  test('is found', () => {
+    expect(orphans({ 'src/lib/a.ts': '', 'src/lib/b.ts': "import './a'" })).toEqual(['src/lib/b.ts'])
+    expect(orphans({ 'src/lib/a.ts': "const name = 'a.ts'" })).toEqual(['src/lib/a.ts'])
+  })
+
+  test('may be a test, a declaration, or a program that somebody starts', () => {
+    expect(orphans({ 'test/lib/a.test.ts': '', 'src/lib/a.d.ts': '' })).toEqual([])
+    expect(orphans({ 'src/cli/main.ts': '' }, '"admin": "bun src/cli/main.ts"')).toEqual([])
+    expect(orphans({ 'test/a.test.ts': "join(FOLDER, 'started.ts')", 'test/started.ts': '' })).toEqual([])
   })
 })

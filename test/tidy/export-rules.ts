@@ -1,4 +1,5 @@
-/** Every export has a taker: a name that no other file takes is not exported, and one that nobody uses is not there. */
+/** What nobody uses goes: a name that no other file takes is not exported, and a file that nobody imports is a program. */
+import { basename, dirname, join } from 'node:path'
 import { EVERY_NAME, type ExportedName, exportedNames, starSpecifiers, takenNames } from './names'
 import type { Source, Violation } from './source'
 import { findTarget } from './tree'
@@ -41,6 +42,26 @@ export function checkExports(
       }),
       ...gone.map((name) => violation(source, 0, `${name}: stands in the list of exports for tests without being one`)),
     ]
+  })
+}
+
+/**
+ * Finds files that nobody imports and nobody starts. Whoever starts a file names it, in code or in one of `settings`: by its
+ * folder and name, or by its name in quotes.
+ */
+export function checkOrphans(sources: readonly Source[], settings: readonly string[]): Violation[] {
+  const paths = new Set(sources.map((source) => source.path))
+  const imported = new Set(
+    sources.flatMap(({ path, imports }) => imports.map(({ specifier }) => findTarget(path, specifier, paths))),
+  )
+  const orphans = sources.filter(({ path }) => !imported.has(path) && !/\.(test|d)\.tsx?$/.test(path))
+  return orphans.flatMap((source) => {
+    const name = basename(source.path)
+    const others = sources.filter((other) => other !== source).map((other) => other.text)
+    const isStarted = [...others, ...settings].some((text) => {
+      return text.includes(join(basename(dirname(source.path)), name)) || text.includes(`'${name}'`)
+    })
+    return isStarted ? [] : [violation(source, 0, 'nobody imports it, and nobody starts it')]
   })
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { basename } from 'node:path'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { checkImportsBeside } from './beside-rules'
-import { checkExports } from './export-rules'
+import { checkExports, checkOrphans } from './export-rules'
 import { checkDrawers, checkMirror, checkNames } from './folder-rules'
 import { checkFormats } from './format-rules'
 import { checkHeader, checkTwins } from './header-rules'
@@ -121,6 +121,11 @@ describe('the structure of all trees', () => {
         ...commented.flatMap((path) => checkComments(path, readText(path), project)),
       ]),
     ).toEqual([])
+  })
+
+  test('every file is imported or started by somebody', () => {
+    const settings = ['package.json', 'Dockerfile', 'bunfig.toml', 'docs/PERFORMANCE.md'].map(readText)
+    expect(format(checkOrphans(ALL, settings))).toEqual([])
   })
 
   test('every export has a taker', () => {
