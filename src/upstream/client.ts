@@ -178,8 +178,9 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     isEventStream: (response.headers.get('content-type') ?? '').includes('text/event-stream'),
     read,
     async readAll(maxBytes) {
-      const length = Number(response.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
-      if (length > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) return readPieces(read, abort, maxBytes)
+      if (announcedBytes(response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
+        return readPieces(read, abort, maxBytes)
+      }
       try {
         // The whole body counts as one wait: so small a one has no business taking longer than the idle limit.
         deadline.received()
@@ -194,6 +195,12 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     outliveClient: deadline.outliveClient,
     abort,
   }
+}
+
+/** How long a body will be; a compressed one, which nobody asked for, may unfold to any length. */
+function announcedBytes(headers: Headers): number {
+  const length = headers.get('content-length')
+  return length === null || headers.has('content-encoding') ? Number.POSITIVE_INFINITY : Number(length)
 }
 
 async function readPieces(

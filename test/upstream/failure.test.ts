@@ -1,12 +1,13 @@
 /** What a caller is told of a provider's refusal: the right kind and status, and none of the provider's secrets. */
 import { describe, expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
-import type { GatewayError } from '@/chat/error'
+import type { ErrorKind, GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
+import type { ProviderErrorReason } from '@/chat/provider-error'
 import { FORMATS } from '@/formats/index'
 import { providerError } from '@/formats/provider-error'
 import type { JsonValue } from '@/lib/json'
-import { toGatewayError } from '@/upstream/failure'
+import { describeFailure, toGatewayError } from '@/upstream/failure'
 
 const provider = providerOf('p1', { keys: [{ id: 'k1', secret: 'canary-of-this-test', weight: 1 }] })
 
@@ -67,4 +68,93 @@ test.each([
   ['overloaded', 429, openAi('Limit 30000 tokens per minute; the prompt is too long for that')],
 ])('everything else keeps its kind: %s %d', (kind, status, body) => {
   expect(told('chat-completions', status, body).kind as string).toBe(kind)
+})
+
+describe('the caller is told', () => {
+  const REASONS: Record<ProviderErrorReason, ErrorKind> = {
+    credentials: 'upstream_failed',
+    'rate-limited': 'overloaded',
+    overloaded: 'overloaded',
+    'context-too-long': 'context_length_exceeded',
+    'too-large': 'too_large',
+    unsupported: 'invalid_request',
+    request: 'invalid_request',
+    'model-not-found': 'upstream_failed',
+    timeout: 'timeout',
+    server: 'upstream_failed',
+    'failed-on-length': 'upstream_failed',
+    unexpected: 'upstream_failed',
+  }
+  const WORDS = 'these very words'
+
+  function toldOf(
+    reason: ProviderErrorReason,
+    more: { message?: string; retryAfterSeconds?: number } = {},
+  ): GatewayError {
+    const error = { reason, status: 400, kind: '', message: WORDS, ...more }
+    return toGatewayError({ kind: 'refused', error }, provider)
+  }
+
+  test.each(Object.entries(REASONS) as [ProviderErrorReason, ErrorKind][])('of %s as %s', (reason, kind) => {
+    expect(toldOf(reason).kind).toBe(kind)
+  })
+
+  test('the provider’s words only where they judge the request', () => {
+    const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
+      toldOf(reason).message.includes(WORDS),
+    )
+    expect(quoted).toEqual(['context-too-long', 'unsupported', 'request'])
+  })
+
+  test('that no reason was given where the provider has no words', () => {
+    expect(toldOf('request', { message: '' }).message).toEndWith('refused the request: no reason given')
+    expect(toldOf('context-too-long', { message: '' }).message).toEndWith('too long for the model: no figures given')
+  })
+
+  test('when to try again: when the provider says, or in a second', () => {
+    expect(toldOf('rate-limited', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBe(34.4)
+    expect(toldOf('overloaded').options.retryAfterSeconds).toBe(1)
+    expect(toldOf('server', { retryAfterSeconds: 34.4 }).options.retryAfterSeconds).toBeUndefined()
+  })
+
+  test.each([
+    ['upstream_failed', { kind: 'unreachable', detail: 'ConnectionRefused' }],
+    ['upstream_failed', { kind: 'malformed', detail: 'answer is not JSON' }],
+    ['upstream_failed', { kind: 'broken', detail: 'ECONNRESET' }],
+    ['timeout', { kind: 'timeout', phase: 'idle' }],
+  ] as const)('%s of %j, and nothing of its details', (kind, failure) => {
+    const error = toGatewayError(failure, provider)
+    expect(error.kind).toBe(kind)
+    expect(error.message).not.toMatch(/Refused|JSON|ECONN|idle/)
+    expect(error.options.cause).toBe(describeFailure(failure, provider))
+  })
+
+  test('of a long story only the beginning', () => {
+    const { message } = toldOf('request', { message: 'w'.repeat(100_000) })
+    expect(message.length).toBeLessThan(700)
+    expect(message).toEndWith('…')
+  })
+
+  test('nothing of what the catalogue sends along in headers, however it is shaped', () => {
+    const headers = { 'x-team': 'team-of-seven', 'x-mode': 'fast' }
+    const error = { reason: 'request', status: 400, kind: '', message: 'team-of-seven may not be fast' } as const
+    const { message } = toGatewayError({ kind: 'refused', error }, providerOf('p2', { headers }))
+    expect(message).toEndWith(': [redacted] may not be fast')
+  })
+})
+
+describe('the log is told', () => {
+  test.each([
+    [{ kind: 'timeout', phase: 'first-byte' }, 'p1: first-byte timeout'],
+    [{ kind: 'unreachable', detail: 'ConnectionRefused' }, 'p1: unreachable: ConnectionRefused'],
+    [{ kind: 'malformed', detail: 'answer is not JSON' }, 'p1: malformed: answer is not JSON'],
+    [{ kind: 'broken', detail: 'ECONNRESET' }, 'p1: broken: ECONNRESET'],
+  ] as const)('of %j: %s', (failure, line) => {
+    expect(describeFailure(failure, provider)).toBe(line)
+  })
+
+  test('a refusal’s status, kind and words, but no secret', () => {
+    const error = providerError({ status: 401, kind: 'invalid_api_key', message: 'wrong key canary-of-this-test' })
+    expect(describeFailure({ kind: 'refused', error }, provider)).toBe('p1: 401 invalid_api_key: wrong key [redacted]')
+  })
 })

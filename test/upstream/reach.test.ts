@@ -1,8 +1,9 @@
 /** The connect timeout: an address that swallows packets ends the wait; one that answers, however late, does not. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
 import { openSilentAddress, type SilentAddress } from '@test/support/silent-address'
 import { until } from '@test/support/until'
+import type { Socket } from 'bun'
 import { createReachTest } from '@/upstream/reach'
 
 const CONNECT_MS = 300
@@ -67,4 +68,64 @@ test('a request goes to the next model, long before the first byte would be over
   expect(response.headers.get('x-svc-model')).toBe('svc/alpha')
   expect(Number(response.headers.get('x-svc-attempts'))).toBeGreaterThan(1)
   await world.gateway.stop()
+})
+
+describe('the connection beside a call', () => {
+  /** A listener that counts who connects. */
+  function startListener(hostname = '127.0.0.1') {
+    const callers = new Set<number>()
+    const socket = { open: (one: Socket) => void callers.add(one.remotePort), data() {} }
+    const server = Bun.listen({ hostname, port: 0, socket })
+    const host = hostname.includes(':') ? `[${hostname}]` : hostname
+    return {
+      baseUrl: `http://${host}:${server.port}/v1`,
+      /** How many connected so far: a last one comes after all of them, and is not counted. */
+      async connections(): Promise<number> {
+        const last = await Bun.connect({ hostname, port: server.port, socket: { data() {} } })
+        await until(() => callers.delete(last.localPort), 'the last one')
+        return callers.size
+      },
+      stop: () => server.stop(true),
+    }
+  }
+
+  test('is one for all calls that start together', async () => {
+    const listener = startListener()
+    const reach = createReachTest(() => performance.now())
+    for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, () => undefined)
+    expect(await listener.connections()).toBe(1)
+    listener.stop()
+  })
+
+  test('is not made to an address that answered a moment ago, and is made again later', async () => {
+    const listener = startListener()
+    let nowMs = 0
+    const reach = createReachTest(() => nowMs)
+    const call = () => reach.watch(listener.baseUrl, CONNECT_MS, () => undefined)
+    expect(await isCalledSilent(listener.baseUrl, reach)).toBe(false)
+    expect(await listener.connections()).toBe(1)
+    nowMs += 4_999
+    call().stop()
+    expect(await listener.connections()).toBe(1)
+    nowMs += 1
+    call().stop()
+    expect(await listener.connections()).toBe(2)
+    listener.stop()
+  })
+
+  test('is made to each address on its own', async () => {
+    const [one, two] = [startListener(), startListener()]
+    const reach = createReachTest(() => performance.now())
+    for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, () => undefined)
+    expect([await one.connections(), await two.connections()]).toEqual([1, 1])
+    one.stop()
+    two.stop()
+  })
+
+  test('finds an address in brackets', async () => {
+    const listener = startListener('::1')
+    expect(await isCalledSilent(listener.baseUrl)).toBe(false)
+    expect(await listener.connections()).toBe(1)
+    listener.stop()
+  })
 })

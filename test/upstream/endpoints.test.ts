@@ -1,0 +1,83 @@
+/** The address and the headers of a call, format by format: who calls is said in the format's way, and nothing overrules it. */
+import { describe, expect, test } from 'bun:test'
+import { providerOf, targetOf } from '@test/routing/world'
+import type { Provider } from '@/catalog/types'
+import type { FormatName } from '@/chat/format-name'
+import type { Format } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
+import { endpointUrl, requestHeaders } from '@/upstream/endpoints'
+
+const KEY = { id: 'k1', secret: 'the-secret', weight: 1 }
+const BASE = 'https://one.example/base'
+
+function formatNamed(name: FormatName): Format {
+  const format = FORMATS.get(name)
+  if (!format) throw new Error(`no format ${name}`)
+  return format
+}
+
+function addressOf(name: FormatName, model: string, stream: boolean, changes: Partial<Provider> = {}): string {
+  const provider = providerOf('p1', { format: name, baseUrl: BASE, apiVersion: undefined, ...changes })
+  return endpointUrl(targetOf(provider, model), formatNamed(name), stream)
+}
+
+describe('the address', () => {
+  test.each([true, false])('of chat-completions and messages is one for all models, streamed or not (%p)', (stream) => {
+    expect(addressOf('chat-completions', 'a/b c', stream)).toBe(`${BASE}/chat/completions`)
+    expect(addressOf('messages', 'a/b c', stream)).toBe(`${BASE}/v1/messages`)
+  })
+
+  test('of generate-content names model, verb and framing after the version', () => {
+    expect(addressOf('generate-content', 'flash', false)).toBe(`${BASE}/v1beta/models/flash:generateContent`)
+    const streamed = addressOf('generate-content', 'flash', true, { apiVersion: 'v1' })
+    expect(streamed).toBe(`${BASE}/v1/models/flash:streamGenerateContent?alt=sse`)
+  })
+
+  test('of generate-content keeps a model’s slashes and escapes whatever else could leave the path', () => {
+    const address = addressOf('generate-content', 'tuned/a b?c#d', false)
+    expect(address).toBe(`${BASE}/v1beta/models/tuned/a%20b%3Fc%23d:generateContent`)
+  })
+
+  test('has no version where the format has none, whatever the provider names', () => {
+    for (const name of ['chat-completions', 'messages'] as const) {
+      expect(addressOf(name, 'm', false, { apiVersion: 'v7' })).not.toContain('v7')
+    }
+  })
+})
+
+describe('the headers', () => {
+  const COMMON = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'svc-gateway',
+  }
+  const own: [FormatName, Record<string, string>][] = [
+    ['chat-completions', { authorization: 'Bearer the-secret' }],
+    ['messages', { 'x-api-key': 'the-secret', 'anthropic-version': '2023-06-01' }],
+    ['generate-content', { 'x-goog-api-key': 'the-secret' }],
+  ]
+
+  test.each(own)('of %s carry the key in its own way, and no other', (name, headers) => {
+    expect(requestHeaders(providerOf('p1'), formatNamed(name), KEY, false)).toEqual({ ...COMMON, ...headers })
+  })
+
+  test('know every format', () => {
+    expect(own.map(([name]) => name)).toEqual([...FORMATS.keys()])
+  })
+
+  test('ask for events where the call is to stream', () => {
+    const { accept } = requestHeaders(providerOf('p1'), formatNamed('messages'), KEY, true)
+    expect(accept).toBe('text/event-stream')
+  })
+
+  test('hold what the catalogue adds for the provider, which overrules neither key nor version', () => {
+    const headers = { 'openai-organization': 'acme', 'x-api-key': 'other', 'anthropic-version': '1999-01-01' }
+    expect(requestHeaders(providerOf('p1', { headers }), formatNamed('messages'), KEY, false)).toEqual({
+      ...COMMON,
+      'openai-organization': 'acme',
+      'x-api-key': 'the-secret',
+      'anthropic-version': '2023-06-01',
+    })
+  })
+})

@@ -1,0 +1,111 @@
+/** What is read of a provider's error answer: its words within limits, and when it wants to be asked again. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { until } from '@test/support/until'
+import type { ProviderError } from '@/chat/provider-error'
+import { callUpstream } from '@/upstream/client'
+import { callOf, chunk, head, LAST_CHUNK, type RawProvider, startRawProvider } from './raw-provider'
+
+const running: RawProvider[] = []
+afterEach(() => {
+  for (const provider of running.splice(0)) provider.stop()
+})
+
+async function refusalTo(text: string, timeouts?: { firstByteMs: number }): Promise<ProviderError> {
+  const upstream = startRawProvider((socket) => void socket.write(text))
+  running.push(upstream)
+  const limits = { connectMs: 5_000, firstByteMs: 30_000, idleMs: 30_000, totalMs: 60_000, ...timeouts }
+  const answer = await callUpstream(callOf(upstream.url, { provider: { timeouts: limits } }))
+  if (answer.kind !== 'failed' || answer.failure.kind !== 'refused') throw new Error(`no refusal: ${answer.kind}`)
+  return answer.failure.error
+}
+
+function whole(status: number, body: string, headers: Record<string, string> = {}): string {
+  return head(status, { 'content-length': String(Buffer.byteLength(body)), ...headers }) + body
+}
+
+const errorBody = (more: object = {}) => JSON.stringify({ error: { message: 'words', type: 'kind', ...more } })
+
+describe('a refusal', () => {
+  test('is read by the provider’s format', async () => {
+    const error = await refusalTo(whole(429, errorBody()))
+    expect(error).toEqual({ reason: 'rate-limited', status: 429, kind: 'kind', message: 'words' })
+  })
+
+  test.each([
+    ['is HTML', '<html>bad gateway</html>'],
+    ['is empty', ''],
+    [
+      'is nested deeper than any error',
+      errorBody().replace('"kind"', `"kind","details":${'['.repeat(200)}${']'.repeat(200)}`),
+    ],
+    ['is longer than any error', errorBody({ padding: 'x'.repeat(100_000) })],
+  ])('whose body %s has its status alone', async (_, body) => {
+    expect(await refusalTo(whole(502, body))).toEqual({ reason: 'server', status: 502, kind: '502', message: '' })
+  })
+
+  test('is read up to its limit and no further, and its connection is given up', async () => {
+    const upstream = startRawProvider((socket) => {
+      socket.write(head(500))
+      for (let count = 0; count < 5; count++) socket.write(chunk('x'.repeat(16 * 1024)))
+    })
+    running.push(upstream)
+    expect(await callUpstream(callOf(upstream.url))).toMatchObject({ kind: 'failed', failure: { kind: 'refused' } })
+    await until(() => upstream.closed() === upstream.opened(), 'the connections’ end')
+  })
+
+  test('whose body breaks off is told all the same', async () => {
+    const upstream = startRawProvider((socket) => {
+      socket.write(head(401) + chunk(errorBody()))
+      socket.end()
+    })
+    running.push(upstream)
+    const answer = await callUpstream(callOf(upstream.url))
+    expect(answer).toMatchObject({ failure: { kind: 'refused', error: { reason: 'credentials', status: 401 } } })
+  })
+
+  test('whose body never ends is told with what had come, once the first byte of an answer would be overdue', async () => {
+    const error = await refusalTo(head(401) + chunk(errorBody()), { firstByteMs: 100 })
+    expect(error).toMatchObject({ status: 401, message: 'words' })
+  })
+
+  test('in chunks is read whole', async () => {
+    const [first = '', ...rest] = errorBody().split('message')
+    const error = await refusalTo(head(400) + chunk(first) + chunk(`message${rest.join('message')}`) + LAST_CHUNK)
+    expect(error).toMatchObject({ status: 400, message: 'words' })
+  })
+})
+
+describe('the wish to be asked later', () => {
+  const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString()
+
+  test.each([
+    ['seconds', { 'retry-after': '7' }, 7],
+    ['parts of a second', { 'retry-after': '0.5' }, 0.5],
+    ['milliseconds', { 'retry-after-ms': '1500' }, 1.5],
+    ['milliseconds before seconds', { 'retry-after-ms': '1500', 'retry-after': '7' }, 1.5],
+    ['seconds where the milliseconds are nonsense', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7],
+    ['at most an hour', { 'retry-after': '86400' }, 3_600],
+    ['at most an hour in milliseconds', { 'retry-after-ms': '86400000' }, 3_600],
+    ['a date that is over', { 'retry-after': inSeconds(-60) }, 0],
+    ['a date far away', { 'retry-after': inSeconds(86_400) }, 3_600],
+  ] as [string, Record<string, string>, number][])('as %s', async (_, headers, seconds) => {
+    expect((await refusalTo(whole(429, errorBody(), headers))).retryAfterSeconds).toBe(seconds)
+  })
+
+  test('as a date', async () => {
+    const { retryAfterSeconds = 0 } = await refusalTo(whole(429, errorBody(), { 'retry-after': inSeconds(600) }))
+    expect(retryAfterSeconds).toBeGreaterThan(500)
+    expect(retryAfterSeconds).toBeLessThanOrEqual(600)
+  })
+
+  test('as what the body says, which is nearer the matter than the header', async () => {
+    const body = errorBody({ details: [{ retryDelay: '34.4s' }] })
+    expect((await refusalTo(whole(429, body, { 'retry-after': '7' }))).retryAfterSeconds).toBe(34.4)
+  })
+
+  test.each([{}, { 'retry-after': 'soon' }, { 'retry-after': '' }])('is not made up: %j', async (headers) => {
+    expect((await refusalTo(whole(429, errorBody(), headers as Record<string, string>))).retryAfterSeconds).toBe(
+      undefined,
+    )
+  })
+})

@@ -1,0 +1,163 @@
+/** The four limits over one call: each in its own phase, at its own value, and only against a provider that is waited for. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { openSilentAddress } from '@test/support/silent-address'
+import { until } from '@test/support/until'
+import type { Timeouts } from '@/catalog/types'
+import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
+import type { TimeoutPhase } from '@/upstream/failure'
+import { callOf, chunk, head, LAST_CHUNK, type RawProvider, startRawProvider, type UpstreamCall } from './raw-provider'
+
+const FAR: Timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 20_000 }
+const SHORT_MS = 100
+const EVENTS = head(200, { 'content-type': 'text/event-stream' })
+
+const running: RawProvider[] = []
+afterEach(() => {
+  for (const provider of running.splice(0)) provider.stop()
+})
+
+function callTo(respond: Parameters<typeof startRawProvider>[0], limits: Partial<Timeouts>): UpstreamCall {
+  const upstream = startRawProvider(respond)
+  running.push(upstream)
+  return callOf(upstream.url, { provider: { timeouts: { ...FAR, ...limits } } })
+}
+
+async function answerOf(call: UpstreamCall): Promise<UpstreamAnswer> {
+  const answer = await callUpstream(call)
+  if (answer.kind === 'failed') throw new Error(`failed: ${JSON.stringify(answer.failure)}`)
+  return answer
+}
+
+function late(phase: TimeoutPhase) {
+  return { kind: 'failed', failure: { kind: 'timeout', phase } } as const
+}
+
+/** Lets time go by, in which nobody reads. */
+async function pass(milliseconds: number): Promise<void> {
+  const started = performance.now()
+  await until(() => performance.now() - started > milliseconds, 'the time')
+}
+
+describe('the first byte', () => {
+  test('is overdue where no head of an answer comes', async () => {
+    const started = performance.now()
+    const call = callTo(() => undefined, { firstByteMs: SHORT_MS })
+    expect(await callUpstream(call)).toEqual(late('first-byte'))
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SHORT_MS - 1)
+  })
+
+  test('is overdue where a head comes and nothing else', async () => {
+    const answer = await answerOf(callTo((socket) => void socket.write(EVENTS), { firstByteMs: SHORT_MS }))
+    expect(await answer.read()).toEqual(late('first-byte'))
+  })
+
+  test('is over and done with once it has come', async () => {
+    const answer = await answerOf(
+      callTo((socket) => void socket.write(EVENTS + chunk('1')), { firstByteMs: 3 * SHORT_MS, idleMs: 6 * SHORT_MS }),
+    )
+    expect(await answer.read()).toMatchObject({ kind: 'bytes' })
+    expect(await answer.read()).toEqual(late('idle'))
+  })
+})
+
+describe('silence between bytes', () => {
+  test('is too long at its own limit, counted from the last byte', async () => {
+    const answer = await answerOf(callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: SHORT_MS }))
+    await answer.read()
+    const started = performance.now()
+    expect(await answer.read()).toEqual(late('idle'))
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SHORT_MS - 1)
+    expect(await answer.read()).toEqual({ kind: 'done' })
+  })
+
+  test('is none where bytes keep coming, however long the answer takes', async () => {
+    const CHUNKS = 16
+    let timer: Timer | undefined
+    const call = callTo(
+      (socket) => {
+        let sent = 0
+        socket.write(EVENTS)
+        timer = setInterval(() => socket.write(++sent < CHUNKS ? chunk('1') : LAST_CHUNK), SHORT_MS / 2)
+      },
+      { idleMs: 6 * SHORT_MS },
+    )
+    const answer = await answerOf(call)
+    let next = await answer.read()
+    while (next.kind === 'bytes') next = await answer.read()
+    clearInterval(timer)
+    expect(next).toEqual({ kind: 'done' })
+  })
+
+  test('counts against nobody while nobody reads, and against the provider from the moment that somebody does', async () => {
+    const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { idleMs: SHORT_MS })
+    const answer = await answerOf(call)
+    await answer.read()
+    await pass(3 * SHORT_MS)
+    const started = performance.now()
+    expect(await answer.read()).toEqual(late('idle'))
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SHORT_MS - 1)
+  })
+
+  test('is the limit for the whole of a small body', async () => {
+    const call = callTo((socket) => void socket.write(`${head(200, { 'content-length': '10' })}half`), {
+      idleMs: SHORT_MS,
+    })
+    expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
+  })
+
+  test('is found in a body that comes in pieces', async () => {
+    const call = callTo((socket) => void socket.write(head(200) + chunk('half')), { idleMs: SHORT_MS })
+    expect(await (await answerOf(call)).readAll(1_000)).toEqual(late('idle'))
+  })
+})
+
+describe('the time for everything', () => {
+  test('ends an answer that never stops', async () => {
+    let timer: Timer | undefined
+    const call = callTo(
+      (socket) => {
+        socket.write(EVENTS)
+        timer = setInterval(() => socket.write(chunk('1')), SHORT_MS / 10)
+      },
+      { totalMs: 2 * SHORT_MS },
+    )
+    const answer = await answerOf(call)
+    let next = await answer.read()
+    while (next.kind === 'bytes') next = await answer.read()
+    clearInterval(timer)
+    expect(next).toEqual(late('total'))
+  })
+
+  test('begins with the call, not with its answer', async () => {
+    expect(await callUpstream(callTo(() => undefined, { totalMs: SHORT_MS }))).toEqual(late('total'))
+  })
+
+  test('does not reach beyond the answer’s end', async () => {
+    const call = callTo((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK), { totalMs: 4 * SHORT_MS })
+    const answer = await answerOf(call)
+    expect(await answer.read()).toMatchObject({ kind: 'bytes' })
+    expect(await answer.read()).toEqual({ kind: 'done' })
+    await pass(5 * SHORT_MS)
+    expect(await answer.read()).toEqual({ kind: 'done' })
+  })
+})
+
+describe('the connection', () => {
+  test('is given up at its own limit where packets vanish, and not sooner through a proxy', async () => {
+    const silent = await openSilentAddress()
+    const baseUrl = `http://127.0.0.1:${silent.port}`
+    const limits = { connectMs: SHORT_MS, firstByteMs: 6 * SHORT_MS }
+    const call = (isProxied: boolean) => callOf(baseUrl, { provider: { timeouts: { ...FAR, ...limits }, isProxied } })
+    expect(await callUpstream(call(false))).toEqual(late('connect'))
+    expect(await callUpstream(call(true))).toEqual(late('first-byte'))
+    await silent.stop()
+  })
+
+  test('may take its time to answer once it stands', async () => {
+    const call = callTo(
+      (socket) => void setTimeout(() => socket.write(`${head(200, { 'content-length': '2' })}{}`), 6 * SHORT_MS),
+      { connectMs: 3 * SHORT_MS },
+    )
+    expect(await (await answerOf(call)).readAll(10)).toMatchObject({ kind: 'body' })
+  })
+})
