@@ -1,6 +1,6 @@
 /**
  * What a usage record costs its flusher, in processor time and log volume: figures that other work on the machine disturbs
- * less than rates. `bun bench/batches.ts [accounts]` writes batches of charges on accounts drawn at random (100,000 unless
+ * less than rates. `bun bench/batches.ts [accounts]` writes batches of usage records of accounts drawn at random (100,000 unless
  * said) into a real Postgres with durable commits.
  */
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Measures how fast the flusher empties streams that are full, with charges on few accounts and on many. */
+/** Measures how fast the flusher empties streams that are full, with records of few accounts and on many. */
 import { streamFields, usageRecord } from '@test/usage/sample-records'
 import { Redis } from 'ioredis'
 import { connectDatabase } from '@/db/client'

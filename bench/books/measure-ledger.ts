@@ -24,7 +24,7 @@ type LedgerFigures = {
 }
 
 const LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 1_000_000, concurrency: 1_000 }
-const RECENT_CHARGES = 50
+const RECENT_RECORDS = 50
 
 /** Throws where the check finds anything: figures of broken books are worth nothing. */
 export async function measureLedger({ databaseUrl, redisUrl }: Stores): Promise<LedgerFigures> {
@@ -71,12 +71,12 @@ async function usedMemory(redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
 
-/** MEMORY USAGE of everything that an account with a full list of latest charges and one key in use keeps for good. */
+/** MEMORY USAGE of everything that an account with a full list of latest usage records and one key in use keeps for good. */
 async function busyAccountBytes(redis: Redis, ledger: Ledger): Promise<number> {
   const payer = { accountId: accountIdOf(1), keyId: keyIdOf(1) }
   const keyHash = '0'.repeat(64)
   await ledger.rememberKeyHash(keyHash, payer)
-  for (let index = 0; index < RECENT_CHARGES; index++) {
+  for (let index = 0; index < RECENT_RECORDS; index++) {
     const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
     const { facts } = usageRecord({ facts: { requestId: holdId } })
     await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts })

@@ -119,7 +119,7 @@ async function complete(common: Common, redisUrl: string, directRedisUrl: string
     ...{ HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', CATALOG: catalogPath },
     ...{ REDIS_URL: redisUrl, DATABASE_URL: through(postgresProxy, postgres.url), DATA_DIR: join(folder, 'unused') },
     ...{ HOLD_TTL_MS: String(HOLD_TTL_MS), SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_TIMEOUT_MS) },
-    EVENT_CLAIM_MS: '3000',
+    RECORD_CLAIM_MS: '3000',
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
   }
   const spare = (name: string, preload?: string) => createGatewayProcess(name, environment, preload)

@@ -88,9 +88,9 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     redis: workerRedis,
     connect,
     logger,
-    claimIdleMs: config.eventClaimMs,
-    afterCommit: async (events) => {
-      if (events.length > 0) crashPoint('booked')
+    claimIdleMs: config.recordClaimMs,
+    afterCommit: async (records) => {
+      if (records.length > 0) crashPoint('booked')
     },
   })
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config) })

@@ -49,8 +49,8 @@ export type Config = {
   redisCommandTimeoutMs: number
   /** Milliseconds until a hold that no gateway renews is expired and charged. */
   holdTtlMs: number
-  /** Milliseconds after which charges that a dead process had taken to the history are taken over. */
-  eventClaimMs: number
+  /** Milliseconds after which usage records that a dead process was carrying to the history are taken over. */
+  recordClaimMs: number
   /** Database connections per process. */
   databasePoolSize: number
   /** Set by the supervisor for each of its server processes: the stores they share. */
@@ -144,7 +144,7 @@ const Variables = Type.Object({
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
-  EVENT_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
+  RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
@@ -180,7 +180,7 @@ function toConfig(values: Static<typeof Variables>): Config {
     maxJsonDepth: values.MAX_JSON_DEPTH,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
     holdTtlMs: values.HOLD_TTL_MS,
-    eventClaimMs: values.EVENT_CLAIM_MS,
+    recordClaimMs: values.RECORD_CLAIM_MS,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     supervised: redisUrl !== undefined && databaseUrl !== undefined ? { redisUrl, databaseUrl } : undefined,
     sandboxUrl: values.SANDBOX_URL,

@@ -32,7 +32,7 @@ export interface Metrics {
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
-  /** The ledger added a flag of its own to `count` charges. */
+  /** The ledger added a flag of its own to `count` usage records. */
   flagged(flag: RecordFlag, count: number): void
   /** A settlement or release was sent and not acknowledged. */
   settlementFailed(): void

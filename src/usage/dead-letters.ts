@@ -1,4 +1,4 @@
-/** Where stream entries end that can't become records: kept with the reason, so that a person can mend the books. */
+/** Where stream entries end that can't become usage records: kept with the reason, so that a person can mend the books. */
 import type { Sql } from 'postgres'
 import { ZERO_USAGE } from '@/chat/usage'
 import { databaseFailure } from '@/db/failure'
@@ -7,7 +7,7 @@ import type { Suspect } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
 /**
- * Puts one entry aside for ever. Where only its record is unreadable, the charge is booked all the same, since the account
+ * Puts one entry aside for ever. Where only its facts are unreadable, its money is booked all the same, since the account
  * has paid it. Returns whether it was. Doing it again changes nothing.
  */
 export async function buryEntry(sql: Sql, suspect: Suspect): Promise<boolean> {
@@ -33,7 +33,7 @@ async function book(sql: Sql, record: UsageRecord): Promise<boolean> {
   }
 }
 
-/** Stands where a record can't be read; what there was of it is in the dead letter. */
+/** Stands where the facts can't be read; what there was of them is in the dead letter. */
 const PLACEHOLDER: RequestFacts = {
   requestId: 'unknown',
   model: 'unknown',

@@ -77,7 +77,7 @@ function allFlags(record: UsageRecord): string {
 
 const MAX_INT4 = 2_147_483_647
 
-/** Facts that carry no money are bent into their column, so that an absurd clock can't keep a charge out of the books. */
+/** Facts that carry no money are bent into their column, so that an absurd clock can't keep a record out of the books. */
 function toInt4(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.min(MAX_INT4, Math.round(value))) : 0
 }

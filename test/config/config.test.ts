@@ -42,7 +42,7 @@ describe('the settings', () => {
     maxJsonDepth: 64,
     redisCommandTimeoutMs: 500,
     holdTtlMs: 60_000,
-    eventClaimMs: 30_000,
+    recordClaimMs: 30_000,
     databasePoolSize: 10,
     supervised: undefined,
     sandboxUrl: undefined,

@@ -12,7 +12,7 @@ createFlusher({
   redis,
   connect: () => connectDatabase(databaseUrl, { maxConnections: 1 }),
   logger,
-  afterCommit: async (events) => {
-    if (events.length > 0) process.kill(process.pid, 'SIGKILL')
+  afterCommit: async (records) => {
+    if (records.length > 0) process.kill(process.pid, 'SIGKILL')
   },
 }).start()

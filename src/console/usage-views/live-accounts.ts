@@ -12,7 +12,7 @@ import { createWorkerLoop } from '@/lib/worker-loop'
 
 export type LiveEvent =
   | { type: 'balance'; balance: Nano; available: Nano; held: Nano; spentThisMonth: Nano }
-  /** New charges have reached the lists and charts; `pending` more are on their way. */
+  /** New usage records have reached the lists and charts; `pending` more are on their way. */
   | { type: 'usage'; seq: number; pending: number }
 
 export type Watch = { end(): void }
@@ -83,7 +83,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
   const { ledger, database, logger, intervalMs = INTERVAL_MS } = deps
   const listeners = new Set<(event: LiveEvent) => void>()
   let told: Extract<LiveEvent, { type: 'balance' }> | undefined
-  /** The number of the last charge in the history that the listeners know of; undefined before the first look. */
+  /** The number of the last usage record in the history that the listeners know of; undefined before the first look. */
   let toldSeq: number | undefined
   const loop = createWorkerLoop({
     async round() {
@@ -108,7 +108,7 @@ function createAccountWatcher(deps: LiveAccountsDeps, accountId: string): Accoun
     if (toldSeq === undefined || balance.seq !== toldSeq) await lookForUsage(balance.seq)
   }
 
-  /** A page that is told of a charge asks for it at once: it is told when the history has it. */
+  /** A page that is told of a record asks for it at once: it is told when the history has it. */
   async function lookForUsage(ledgerSeq: number): Promise<void> {
     const seq = await readHistorySeq(database, accountId)
     if (loop.isStopping() || seq === toldSeq) return

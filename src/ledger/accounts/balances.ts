@@ -1,4 +1,4 @@
-/** What the ledger does for accounts: credit, balance, latest charges, status. */
+/** What the ledger does for accounts: credit, balance, latest usage records, status. */
 
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentRecord } from '@/ledger/outcomes'
@@ -57,7 +57,7 @@ export async function setAccountStatus(
   return outcome ? 'updated' : 'unknown_account'
 }
 
-/** The latest charges, newest first. */
+/** The latest usage records, newest first. */
 export async function recentRecords(deps: LedgerDeps, accountId: string, limit: number): Promise<RecentRecord[]> {
   assert(Number.isInteger(limit) && limit > 0, 'a limit is a positive integer')
   const last = Math.min(limit, RECENT_COUNT) - 1

@@ -166,7 +166,7 @@ describe('settle', () => {
     expect(await bench.ledger.readKey(payer)).toMatchObject({ spentThisMonth: nano(50) })
   })
 
-  test('keeps the fifty latest charges, newest first', async () => {
+  test('keeps the fifty latest usage records, newest first', async () => {
     const payer = await bench.fund(10_000)
     const holds = Array.from({ length: 73 }, () => request(payer, 10))
     for (const [index, hold] of holds.entries()) {
@@ -239,7 +239,7 @@ describe('release', () => {
   })
 })
 
-test('only tombstones and the list of latest charges ever expire', async () => {
+test('only tombstones and the list of latest usage records ever expire', async () => {
   const hold = await reserved(1_000, 400)
   const { accountId } = hold
   const open = request(hold, 10)

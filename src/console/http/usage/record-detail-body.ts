@@ -46,7 +46,7 @@ export const RecordDetailBody = Type.Composite([
 ])
 
 const NO_LINES =
-  "Today's prices do not add up to this charge: the price has changed since, the model is no longer offered, or the rule below decided the amount. What was charged stands."
+  "Today's prices do not add up to this cost: the price has changed since, the model is no longer offered, or the rule below decided the amount. What was charged stands."
 
 /** The record in its wire shape. */
 export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDetailBody> {
