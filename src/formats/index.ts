@@ -5,8 +5,12 @@ import { generateContent } from '@/formats/generate-content/index'
 import { messages } from '@/formats/messages/index'
 import type { Format } from './format'
 
-export const FORMATS: ReadonlyMap<FormatName, Format> = new Map<FormatName, Format>([
-  ['chat-completions', chatCompletions],
-  ['messages', messages],
-  ['generate-content', generateContent],
-])
+const BY_NAME: Record<FormatName, Format> = {
+  'chat-completions': chatCompletions,
+  messages,
+  'generate-content': generateContent,
+}
+
+export const FORMATS: ReadonlyMap<FormatName, Format> = new Map(
+  Object.values(BY_NAME).map((format) => [format.name, format]),
+)
