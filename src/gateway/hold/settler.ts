@@ -49,6 +49,8 @@ export function createSettler(
   const pending = new Set<Promise<void>>()
   /** Acknowledged lately, in the order of their acknowledgement. */
   let kept: { resolution: Resolution; atMs: number }[] = []
+  /** Where in `kept` those begin that are still kept. */
+  let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
   async function insist(resolution: Resolution): Promise<void> {
@@ -84,11 +86,12 @@ export function createSettler(
   function keep(resolution: Resolution): void {
     const atMs = performance.now()
     kept.push({ resolution, atMs })
-    const isStale = ({ atMs: keptAtMs }: { atMs: number }) => atMs - keptAtMs > KEEP_MS
-    const fresh = kept.findIndex((entry) => !isStale(entry))
-    const excess = Math.max(fresh, kept.length - MAX_KEPT)
-    // In lumps: taking off one by one would move the whole list for each settlement.
-    if (excess > kept.length / 2) kept = kept.slice(excess)
+    // Each is passed over once: the oldest stand first, and what was passed over is taken off in lumps.
+    while (atMs - (kept[firstKept]?.atMs ?? atMs) > KEEP_MS) firstKept++
+    firstKept = Math.max(firstKept, kept.length - MAX_KEPT)
+    if (firstKept <= kept.length / 2) return
+    kept = kept.slice(firstKept)
+    firstKept = 0
   }
 
   function begin(resolution: Resolution): Promise<void> {
@@ -103,8 +106,9 @@ export function createSettler(
     storeReturned() {
       wake.resolve()
       wake = Promise.withResolvers<void>()
-      const again = kept
+      const again = kept.slice(firstKept)
       kept = []
+      firstKept = 0
       for (const { resolution } of again) void begin(resolution)
     },
     pendingCount: () => pending.size,

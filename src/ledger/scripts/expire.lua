@@ -7,8 +7,8 @@
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
 -- NEEDS  prelude: MAX_AMOUNT integer decimal currentMs monthOf
---        holds: EXPIRED_TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld chargeAccount chargeKey freeKey bury
---          appendRecord
+--        holds: EXPIRED_TOMBSTONE_MS memberOf readHold readAccount readKey countMonth returnHeld chargeAccount freeKey
+--          writeKey bury appendRecord
 -- SHARES account: credit load-account read-account release reserve set-account settle view-account
 --        key: load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts load-account release renew reserve settle view-hold
@@ -66,16 +66,17 @@ for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
   redis.call('ZREM', KEYS[1], expiry.member)
   if key then
-    freeKey(expiry.keyName, key, hold, hold.isReached and hold.tokens or 0)
+    freeKey(key, hold, hold.isReached and hold.tokens or 0)
+    if hold.isReached then
+      countMonth(key, expiry.cost, month)
+    end
+    writeKey(expiry.keyName, key)
   end
   bury(expiry.holdName, 'expired', expiry.payer, expiry.cost, EXPIRED_TOMBSTONE_MS)
   if not hold.isReached then
-    returnHeld(expiry.accountName, hold.amount)
+    returnHeld(expiry.accountName, account, hold.amount)
   else
     chargeAccount(expiry.accountName, account, expiry.cost, hold.amount, month)
-    if key then
-      chargeKey(expiry.keyName, key, expiry.cost, month)
-    end
     appendRecord(KEYS[2], expiry.recentName, {
       recordId = expiry.holdId,
       holdId = expiry.holdId,

@@ -47,10 +47,10 @@ local function readAccount(name)
   if not fields[1] then
     return nil
   end
-  stored(fields[4], 'spent')
   return {
     available = stored(fields[2], 'available'),
     held = stored(fields[3], 'held'),
+    spent = stored(fields[4], 'spent'),
     month = stored(fields[5], 'month'),
     spentMonth = stored(fields[6], 'spent this month'),
     seq = stored(fields[7], 'seq'),
@@ -80,41 +80,38 @@ local function countMonth(counter, cost, month)
 end
 
 -- Gives an account back what one of its holds held.
-local function returnHeld(name, amount)
-  redis.call('HINCRBY', name, 'available', decimal(amount))
-  redis.call('HINCRBY', name, 'held', decimal(-amount))
+local function returnHeld(name, account, amount)
+  account.available = account.available + amount
+  account.held = account.held - amount
+  redis.call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held))
 end
 
--- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so.
+-- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so. What was
+-- read in this very script is written as a sum: nothing can have moved in between.
 local function chargeAccount(name, account, cost, returned, month)
   countMonth(account, cost, month)
   account.seq = account.seq + 1
-  redis.call('HINCRBY', name, 'available', decimal(returned - cost))
-  redis.call('HINCRBY', name, 'spent', decimal(cost))
-  if returned > 0 then
-    redis.call('HINCRBY', name, 'held', decimal(-returned))
-  end
-  if cost > returned then
-    redis.call('HINCRBY', name, 'overrun', decimal(cost - returned))
-  end
-  redis.call('HSET', name, 'seq', decimal(account.seq), 'month', decimal(account.month),
-    'spentMonth', decimal(account.spentMonth))
+  account.available = account.available + returned - cost
+  account.held = account.held - returned
+  account.spent = account.spent + cost
+  account.overrun = account.overrun + math.max(0, cost - returned)
+  redis.call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
+    'spent', decimal(account.spent), 'overrun', decimal(account.overrun), 'seq', decimal(account.seq),
+    'month', decimal(account.month), 'spentMonth', decimal(account.spentMonth))
 end
 
--- Counts a charge for a key.
-local function chargeKey(keyName, key, cost, month)
-  countMonth(key, cost, month)
-  redis.call('HSET', keyName, 'month', decimal(key.month), 'spentMonth', decimal(key.spentMonth))
-end
-
--- Frees what a hold took of its key: the open slot, the budget, and the tokens it turned out not to use.
-local function freeKey(keyName, key, hold, tokensUsed)
+-- Frees what a hold took of its key: the open slot, the budget, and the tokens it turned out not to use. Writes nothing.
+local function freeKey(key, hold, tokensUsed)
   key.open = key.open - 1
   key.held = key.held - hold.amount
   local unused = hold.tokens - math.min(tokensUsed, MAX_LIMIT)
   key.tokensLevel = math.max(MIN_LEVEL, key.tokensLevel + unused * LEVEL_UNIT)
-  redis.call('HSET', keyName, 'open', decimal(key.open), 'held', decimal(key.held),
-    'tokensLevel', decimal(key.tokensLevel))
+end
+
+-- Writes what charges and freed holds have made of a key's counters.
+local function writeKey(name, key)
+  redis.call('HSET', name, 'month', decimal(key.month), 'spentMonth', decimal(key.spentMonth),
+    'open', decimal(key.open), 'held', decimal(key.held), 'tokensLevel', decimal(key.tokensLevel))
 end
 
 -- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is

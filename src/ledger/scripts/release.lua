@@ -5,7 +5,7 @@
 -- ARGV  1 accountId:keyId · 2 hold id
 -- Returns released · already_settled · already_released · already_expired · unknown_hold
 --
--- NEEDS  holds: TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld freeKey bury
+-- NEEDS  holds: TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld freeKey writeKey bury
 -- SHARES account: credit expire load-account read-account reserve set-account settle view-account
 --        key: expire load-key read-key reserve set-key settle view-account
 --        hold: check-holds.ts expire load-account renew reserve settle view-hold
@@ -26,10 +26,11 @@ if not hold then
 end
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if account then
-  returnHeld(KEYS[2], hold.amount)
+  returnHeld(KEYS[2], account, hold.amount)
 end
 if key then
-  freeKey(KEYS[3], key, hold, 0)
+  freeKey(key, hold, 0)
+  writeKey(KEYS[3], key)
 end
 redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
 return 'released'

@@ -95,8 +95,7 @@ if available < amount then
 end
 
 -- After this point, the transition must succeed.
-redis.call('HINCRBY', KEYS[2], 'available', decimal(-amount))
-redis.call('HINCRBY', KEYS[2], 'held', decimal(amount))
+redis.call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount))
 redis.call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', decimal(nowMs),
   'tokensLevel', decimal(tokensLevel), 'tokensAtMs', decimal(nowMs), 'open', decimal(open + 1),
   'held', decimal(keyHeld + amount))

@@ -11,7 +11,8 @@
 --       unknown_hold, load of the account (empty where it is not loaded)
 --
 -- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf
---        holds: TOMBSTONE_MS memberOf readHold readAccount readKey chargeAccount chargeKey freeKey bury appendRecord
+--        holds: TOMBSTONE_MS memberOf readHold readAccount readKey countMonth chargeAccount freeKey writeKey bury
+--          appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account
 --        key: expire load-key read-key release reserve set-key view-account
 --        hold: check-holds.ts expire load-account release renew reserve view-hold
@@ -60,13 +61,15 @@ end
 
 -- After this point, the transition must succeed.
 chargeAccount(KEYS[2], account, charge, returned, month)
+local isOpen = hold and not isLate
 if key then
-  chargeKey(KEYS[3], key, charge, month)
-end
-if hold and not isLate then
-  if key then
-    freeKey(KEYS[3], key, hold, tokensUsed)
+  countMonth(key, charge, month)
+  if isOpen then
+    freeKey(key, hold, tokensUsed)
   end
+  writeKey(KEYS[3], key)
+end
+if isOpen then
   redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
 end
 bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
