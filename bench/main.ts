@@ -12,6 +12,7 @@ import { comparisonTable, markdownOf } from './report/markdown'
 import { drawPlot, PLOTS } from './report/plot'
 import { publish } from './report/publish'
 import type { Results } from './report/results'
+import { reportStages } from './stages/report'
 
 const ROOT = join(import.meta.dir, '..')
 /** Git leaves it alone: what is kept of a run is kept on purpose, with `--publish` or `--baseline`. */
@@ -25,6 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
     say(options)
     return 2
   }
+  if (options.isStages) return (await reportStages(options.rounds, say)) || !options.isChecking ? 0 : 1
   const results = await compareServers(options, say)
   const reached = standings(results)
   const markdown = markdownOf(results, reached)

@@ -36,7 +36,7 @@ function publicModel({ provider, model }: Pick<Traffic, 'provider' | 'model'>): 
 }
 
 /** The catalogue: one provider per format, each with every model of the mock upstream. */
-function catalogText(upstreamPort: number): string {
+export function catalogText(upstreamPort: number): string {
   const upstream = `http://127.0.0.1:${upstreamPort}`
   const base = { keys: ['sk-bench-upstream'], timeouts: TIMEOUTS }
   const models = FORMATS.flatMap((provider) => UPSTREAM_MODELS.map((model) => ({ provider, model })))
@@ -74,7 +74,7 @@ async function prepare(surroundings: Surroundings, extra: Record<string, string>
 }
 
 /** The traffic as a client of this gateway sends it. */
-function gatewayShot(traffic: Traffic, port: number, keys: readonly string[]): Shot {
+export function gatewayShot(traffic: Traffic, port: number, keys: readonly string[]): Shot {
   const model = publicModel(traffic)
   switch (traffic.client) {
     case 'chat-completions':

@@ -1,0 +1,93 @@
+/** The account of a request's microseconds: nothing counted twice, nothing lost, and the budget that it is held to. */
+import { describe, expect, test } from 'bun:test'
+import budgetFile from '@bench/budget.json'
+import { accountFor } from '@bench/stages/account'
+import { type Budget, compareWithBudget, idleLines } from '@bench/stages/budget'
+import { SERVER, STUBBED, WHOLE, WITH_LEDGER, WITH_UPSTREAM } from '@bench/stages/ladder'
+import { type Piece, type Rounds, warmUp } from '@bench/stages/measure'
+import { ANSWERED, HARNESS, RESERVE_AND_SETTLE, ROUTED } from '@bench/stages/pieces'
+import { stagesTable } from '@bench/stages/report'
+
+function measured(figures: Record<string, number>): Rounds {
+  return new Map(Object.entries(figures).map(([name, value]) => [name, [value, value * 100, value]]))
+}
+
+const FIGURES = {
+  ...{ [HARNESS]: 1, auth: 2, body: 4, log: 1, [ANSWERED]: 41, [ROUTED]: 43, [SERVER]: 7, [STUBBED]: 60 },
+  ...{ [WITH_UPSTREAM]: 80, [RESERVE_AND_SETTLE]: 30, [WITH_LEDGER]: 115, [WHOLE]: 130, 'piece: decode': 50 },
+}
+
+describe('the account', () => {
+  const stages = accountFor(measured(FIGURES), 1)
+  const of = (name: string) => stages.find((stage) => stage.name.startsWith(name))?.microseconds
+
+  test('takes what a new request costs off whatever needed one', () => {
+    expect(of('body')).toBe(3)
+    expect(of(ANSWERED)).toBe(40)
+    expect(of('routes')).toBe(2)
+  })
+
+  test('gives what is left between two sums an owner of its own', () => {
+    expect(of('server: what it adds')).toBe(60 - 42 - 7)
+    expect(of('network of the upstream call')).toBe(20)
+    expect(of('ledger: what fewer')).toBe(115 - 80 - 30)
+    expect(of('flusher')).toBe(15)
+  })
+
+  test('is of one piece where a whole stream was measured, and of the budget’s machine where this one is slower', () => {
+    expect(of('piece: decode')).toBe(0.5)
+    const slower = accountFor(measured(FIGURES), 2)
+    expect(slower.find(({ name }) => name === WHOLE)?.microseconds).toBe(65)
+  })
+})
+
+describe('the budget', () => {
+  const stage = (microseconds: number) => [{ name: 'log', microseconds, kind: 'part' }] as const
+  const budget: Budget = { calibrationMicroseconds: 5, stages: { log: 10 } }
+  const isOver = (microseconds: number) => compareWithBudget(stage(microseconds), budget)[0]?.isOver
+
+  test('lets a stage differ by as much as one run does from the next', () => {
+    expect([9, 11.9, 12.1].map(isOver)).toEqual([false, false, true])
+  })
+
+  test('says nothing of a stage that it does not name, and names what is no stage', () => {
+    expect(compareWithBudget(stage(99), { ...budget, stages: {} })[0]).toMatchObject({
+      allowed: undefined,
+      isOver: false,
+    })
+    expect(idleLines(stage(1), { ...budget, stages: { log: 1, gone: 1 } })).toEqual(['gone'])
+    expect(stagesTable(compareWithBudget(stage(20), budget))).toContain('| log | 20.0 | 10.0 | over |')
+  })
+
+  test('that is committed names only stages that there are', () => {
+    const names = [
+      'settler',
+      'metrics',
+      'piece: parse events',
+      'piece: parse JSON',
+      'piece: count',
+      'piece: pass through',
+    ]
+    const figures = Object.fromEntries([...names, 'piece: encode in another format'].map((name) => [name, 1]))
+    const stages = accountFor(measured({ ...FIGURES, ...figures }), 1)
+    expect(idleLines(stages, budgetFile)).toEqual([])
+  })
+})
+
+test('a piece is called often before it counts, with its stub in place and gone again', async () => {
+  const seen: string[] = []
+  let place = 'real'
+  const stub = {
+    begin: () => {
+      place = 'stub'
+    },
+    end: () => {
+      place = 'real'
+    },
+  }
+  const piece: Piece = { name: 'one', run: () => seen.push(place), stub }
+  await warmUp([piece])
+  expect(seen.length).toBeGreaterThan(1_000)
+  expect(new Set(seen)).toEqual(new Set(['stub']))
+  expect(place).toBe('real')
+})
