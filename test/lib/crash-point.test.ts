@@ -1,0 +1,44 @@
+/** Tests that a process dies exactly where it is told to, and nowhere else. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
+
+const MODULE = join(import.meta.dir, '..', '..', 'src', 'lib', 'crash-point.ts')
+const PASSINGS = ['reserved', 'settled', 'reserved', 'settled']
+
+/** What a process with this setting has written when it ends, and by what it ended. */
+async function passAll(at: string | undefined): Promise<{ passed: string[]; signal: string | null }> {
+  const code = `
+    import { writeSync } from 'node:fs'
+    import { createCrashPoint } from ${JSON.stringify(MODULE)}
+    const pass = createCrashPoint(${JSON.stringify(at)})
+    for (const name of ${JSON.stringify(PASSINGS)}) {
+      pass(name)
+      writeSync(1, name + '\\n')
+    }`
+  const child = Bun.spawn([process.execPath, '--eval', code], { stdout: 'pipe', stderr: 'inherit' })
+  const text = await child.stdout.text()
+  await child.exited
+  return { passed: text.split('\n').slice(0, -1), signal: child.signalCode }
+}
+
+describe('a crash point', () => {
+  test.each([
+    ['is passed where nothing is set', undefined, 4, null],
+    ['is passed where another is set', 'booked', 4, null],
+    ['is passed where its turn does not come', 'settled:3', 4, null],
+    ['is the last moment of the process', 'settled', 1, 'SIGKILL'],
+    ['is counted by its own passings', 'settled:2', 3, 'SIGKILL'],
+    ['can be the very first moment', 'reserved:1', 0, 'SIGKILL'],
+  ])('%s', async (_, at, count, signal) => {
+    expect(await passAll(at)).toEqual({ passed: PASSINGS.slice(0, count), signal })
+  })
+
+  test('is named so that a misspelt setting is refused', () => {
+    const pattern = new RegExp(CRASH_POINT_PATTERN)
+    for (const at of ['settled', 'before_settle:3', 'a:999999']) expect(pattern.test(at)).toBe(true)
+    for (const at of ['', 'Settled', 'settled:0', 'settled:', 'settled:x', 'settled:1000000', 'a b']) {
+      expect(pattern.test(at)).toBe(false)
+    }
+  })
+})
