@@ -7,7 +7,7 @@ const MODULE = join(import.meta.dir, '..', '..', 'src', 'lib', 'crash-point.ts')
 const PASSINGS = ['reserved', 'settled', 'reserved', 'settled']
 
 /** What a process with this setting has written when it ends, and by what it ended. */
-async function passAll(at: string | undefined): Promise<{ passed: string[]; signal: string | null }> {
+async function passAll(at: string | undefined): Promise<{ passed: string[]; signal: unknown }> {
   const code = `
     import { writeSync } from 'node:fs'
     import { createCrashPoint } from ${JSON.stringify(MODULE)}
@@ -17,7 +17,7 @@ async function passAll(at: string | undefined): Promise<{ passed: string[]; sign
       writeSync(1, name + '\\n')
     }`
   const child = Bun.spawn([process.execPath, '--eval', code], { stdout: 'pipe', stderr: 'inherit' })
-  const text = await child.stdout.text()
+  const text = await new Response(child.stdout).text()
   await child.exited
   return { passed: text.split('\n').slice(0, -1), signal: child.signalCode }
 }

@@ -85,8 +85,9 @@ function networkOf(address: string): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  const whole = tail === undefined ? groups : [...groups, ...Array(8 - groups.length - last.length).fill('0'), ...last]
-  return whole
+  // What a proxy passes on may be no address at all: that counts as one of its own.
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length)
+  return [...groups, ...Array(missing).fill('0'), ...last]
     .slice(0, 4)
     .map((group) => group.replace(/^0+(?=.)/, ''))
     .join(':')

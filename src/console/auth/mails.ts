@@ -8,8 +8,13 @@ import type { AuthParts } from './parts'
 import type { Visitor } from './visitor'
 
 /** The link in a mail: to a page of the dashboard, at the configured address wherever the request was sent. */
-export function linkTo(parts: AuthParts, visitor: Pick<Visitor, 'request'>, page: string, token: string): string {
-  const base = parts.publicUrl ?? new URL(visitor.request.url).origin
+export function linkTo(
+  { publicUrl }: Pick<AuthParts, 'publicUrl'>,
+  visitor: Pick<Visitor, 'request'>,
+  page: string,
+  token: string,
+): string {
+  const base = publicUrl ?? new URL(visitor.request.url).origin
   return `${base}/dashboard/${page}#token=${encodeURIComponent(token)}`
 }
 

@@ -1,0 +1,93 @@
+/** Who is counted together: one network, one person however they write their address, and nothing else. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  confirmationsBy,
+  mailsFrom,
+  mailsTo,
+  pairOf,
+  signInsBy,
+  signInsFrom,
+  signUpsFrom,
+  strangersAt,
+  tokensFrom,
+} from '@/console/auth/limits'
+
+const group = fc.integer({ min: 0, max: 0xffff })
+
+/** The eight groups of an address in full, and in whatever other way they can be written. */
+const writings = fc.array(group, { minLength: 8, maxLength: 8 }).chain((groups) => {
+  const full = groups.map((value) => value.toString(16).padStart(4, '0')).join(':')
+  // The web's own parser writes the shortest form.
+  const short = new URL(`http://[${full}]/`).hostname.slice(1, -1)
+  const plain = groups.map((value) => value.toString(16)).join(':')
+  return fc.record({ groups: fc.constant(groups), one: fc.constantFrom(full, short, plain, full.toUpperCase()) })
+})
+
+function networkOf(address: string): string {
+  return signInsFrom(address).subject
+}
+
+describe('an address', () => {
+  test('of IPv6 counts as its network of 2^64, however it is written', () => {
+    fc.assert(
+      fc.property(writings, fc.array(group, { minLength: 4, maxLength: 4 }), ({ groups, one }, rest) => {
+        fc.pre(groups.slice(0, 5).some((value) => value > 0))
+        const network = groups.slice(0, 4).map((value) => value.toString(16))
+        expect(networkOf(one)).toBe(network.join(':'))
+        expect(networkOf([...network, ...rest.map((value) => value.toString(16))].join(':'))).toBe(network.join(':'))
+      }),
+    )
+  })
+
+  test('of IPv6 with zeros left out anywhere is the one in full', () => {
+    expect(networkOf('::')).toBe('0:0:0:0')
+    expect(networkOf('::1')).toBe('0:0:0:0')
+    expect(networkOf('2001:db8::')).toBe('2001:db8:0:0')
+    expect(networkOf('2001:db8::1:2:3:4:5')).toBe('2001:db8:0:1')
+    expect(networkOf('2001:0DB8:00a0::1')).toBe('2001:db8:a0:0')
+  })
+
+  test('of IPv4 is itself, also where the socket writes it as one of IPv6', () => {
+    expect(networkOf('203.0.113.7')).toBe('203.0.113.7')
+    expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7')
+    expect(networkOf('::FFFF:203.0.113.7')).toBe('203.0.113.7')
+    expect(networkOf('203.0.113.7')).not.toBe(networkOf('203.0.113.8'))
+  })
+
+  test('that is none counts as something, whatever a proxy has passed on', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9a-fA-F.:]{2,45}$/), (text) => {
+        expect(typeof networkOf(text)).toBe('string')
+      }),
+    )
+    expect(networkOf('1:2:3:4:5:6:7:8:9::')).toBe('1:2:3:4')
+  })
+})
+
+describe('a person', () => {
+  test('is one, in whatever letters the address is written', () => {
+    expect(strangersAt('Ada@Example.test')).toEqual(strangersAt('ada@example.test'))
+    expect(mailsTo('Ada@Example.test')).toEqual(mailsTo('ada@example.test'))
+    expect(signInsBy('203.0.113.7', 'ADA@example.test')).toEqual(signInsBy('203.0.113.7', 'ada@example.test'))
+  })
+
+  test('is told apart at each address', () => {
+    expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.8', 'a@example.test'))
+    expect(pairOf('203.0.113.7', 'a@example.test')).not.toBe(pairOf('203.0.113.7', 'b@example.test'))
+    expect(pairOf('2001:db8::1', 'a@example.test')).toBe(pairOf('2001:db8::2', 'a@example.test'))
+  })
+})
+
+test('no two limits share a count, whatever they limit', () => {
+  const same = 'ada@example.test'
+  const limits = [signInsFrom, strangersAt, signUpsFrom, mailsFrom, mailsTo, tokensFrom, confirmationsBy]
+  const names = [...limits.map((limit) => limit(same).name), signInsBy(same, same).name]
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('an account is guessed at from one address less often than from all, and an address less than any office needs', () => {
+  const [pair, account, address] = [signInsBy('a', 'b'), strangersAt('b'), signInsFrom('a')]
+  expect(pair.max).toBeLessThan(account.max)
+  expect(pair.max / pair.seconds).toBeLessThan(address.max / address.seconds)
+})

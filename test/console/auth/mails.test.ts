@@ -1,0 +1,46 @@
+/** The mails: whom they are for, where their links lead, and that their words keep what the tokens promise. */
+import { describe, expect, test } from 'bun:test'
+import { alreadyRegisteredMail, linkTo, resetMail, verificationMail } from '@/console/auth/mails'
+
+const LINK = 'https://pay.example.test/dashboard/verify-email#token=abc'
+/** Whatever Host header somebody sends is part of the address. */
+const visitor = { request: new Request('http://gateway.test/dashboard/api/session') }
+
+describe('a link', () => {
+  test('leads to the configured address, and only without one to where the request was sent', () => {
+    expect(linkTo({ publicUrl: undefined }, visitor, 'verify-email', 'abc')).toBe(
+      'http://gateway.test/dashboard/verify-email#token=abc',
+    )
+    expect(linkTo({ publicUrl: 'https://pay.example.test' }, visitor, 'verify-email', 'abc')).toBe(LINK)
+  })
+
+  test('carries its token where no server and no log sees it, and no token can leave that place', () => {
+    const url = new URL(linkTo({ publicUrl: undefined }, visitor, 'reset-password', 'a&b=c#d/?e'))
+    expect(url.search).toBe('')
+    expect(url.pathname).toBe('/dashboard/reset-password')
+    expect(new URLSearchParams(url.hash.slice(1)).get('token')).toBe('a&b=c#d/?e')
+  })
+})
+
+describe('a mail', () => {
+  test.each([
+    ['to confirm an address', verificationMail, '24 hours'],
+    ['to choose a new password', resetMail, 'one hour'],
+    ['to somebody who has an account already', alreadyRegisteredMail, 'one hour'],
+  ] as const)('%s holds its link on a line of its own, and says how long it works', (_, write, time) => {
+    const { to, subject, text, link } = write('ada@example.test', LINK)
+    expect(to).toBe('ada@example.test')
+    expect(link).toBe(LINK)
+    expect(text.split('\n')).toContain(LINK)
+    expect(text).toContain(time)
+    expect(text.endsWith('\n')).toBe(true)
+    expect(subject).not.toContain('\n')
+  })
+
+  test('says nothing of the person beyond the address it is sent to', () => {
+    for (const write of [verificationMail, resetMail, alreadyRegisteredMail]) {
+      const { subject, text } = write('ada@example.test', LINK)
+      expect(subject + text).not.toContain('ada')
+    }
+  })
+})

@@ -1,0 +1,156 @@
+/** Changing and resetting a password: what is asked for, what is noted, and which sessions outlive it. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
+import { signIn } from '@/console/auth/sign-in'
+import { createToken, readToken } from '@/console/auth/tokens'
+import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
+
+setDefaultTimeout(120_000)
+
+const NEW_PASSWORD = 'another horse, another battery'
+const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
+const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
+const ANSWER_MS = 300
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+/** Signs in from an address of its own. */
+function tryPassword(email: string, password: string) {
+  return signIn(desk.parts, visitorWith(), { email, password })
+}
+
+async function actionsOf(userId: string): Promise<string[]> {
+  const rows = await desk.parts.database.sql<{ action: string }[]>`
+    SELECT action FROM audit_entries WHERE subject = ${userId} ORDER BY seq`
+  return rows.map((row) => row.action)
+}
+
+/** How many links to choose a new password the log holds for an address. */
+function linksFor(email: string): number {
+  return desk.logLines.filter((line) => line.includes('reset-password#token=') && line.includes(email)).length
+}
+
+describe('changing the password', () => {
+  test('names the field at fault: a wrong old one, a weak new one, and the new one first', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk, 'Ada Lovelace')
+    const change = (currentPassword: string, newPassword: string) =>
+      refusalOf(changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword }))
+    const weak = { kind: 'invalid_request', code: 'weak_password', param: 'newPassword' }
+    const wrong = { kind: 'invalid_request', code: 'wrong_password', param: 'currentPassword' }
+    expect(await change('wrong', NEW_PASSWORD)).toEqual(wrong)
+    expect(await change(PASSWORD, 'Ada Lovelace')).toEqual(weak)
+    expect(await change('wrong', viewer.email)).toEqual(weak)
+    expect(await actionsOf(viewer.userId)).toEqual([])
+  })
+
+  test('is not the place where the old one is guessed, until one is right', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    const change = (currentPassword: string) =>
+      changePassword(desk.parts, visitor, viewer, { currentPassword, newPassword: NEW_PASSWORD })
+    for (let guess = 0; guess < 9; guess++) await refusalOf(change('wrong'))
+    const { cookies } = await change(PASSWORD)
+    const renewed = visitorWith(cookies, visitor.address)
+    const again = (currentPassword: string) =>
+      refusalOf(changePassword(desk.parts, renewed, viewer, { currentPassword, newPassword: PASSWORD }))
+    for (let guess = 0; guess < 10; guess++) expect(await again('wrong')).toMatchObject({ code: 'wrong_password' })
+    expect(await again(NEW_PASSWORD)).toEqual(TOO_MANY)
+  })
+
+  test('is noted once it is done', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    await changePassword(desk.parts, visitor, viewer, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD })
+    expect(await actionsOf(viewer.userId)).toEqual(['user.change_password'])
+  })
+})
+
+describe('a forgotten password', () => {
+  test('is answered alike, and after the same time, for an address that nobody has', async () => {
+    const { email } = await signUpSomebody(desk)
+    for (const name of ['nobody@example.test', email.toUpperCase()]) {
+      const started = performance.now()
+      expect(await forgotPassword(desk.parts, visitorWith(), name)).toBeUndefined()
+      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+    }
+    await until(() => linksFor(email) === 1)
+    expect(linksFor('nobody@example.test')).toBe(0)
+  })
+
+  test('fills nobody’s box, from however many addresses it is asked for', async () => {
+    const { email } = await signUpSomebody(desk)
+    const ask = () => refusalOf(forgotPassword(desk.parts, visitorWith(), email))
+    const outcomes = await Promise.all(Array.from({ length: 7 }, ask))
+    expect(outcomes.filter((outcome) => outcome === 'nothing was refused')).toHaveLength(5)
+    expect(outcomes.filter((outcome) => outcome !== 'nothing was refused')).toEqual(Array(2).fill(TOO_MANY))
+    expect(linksFor(email)).toBe(5)
+  })
+
+  test('where no mail can be sent is told so, before anything is counted or looked up', async () => {
+    const { email } = await signUpSomebody(desk)
+    const address = newAddress()
+    const noMail = { ...desk.parts, mailer: undefined }
+    for (let time = 0; time < 25; time++) {
+      expect(await refusalOf(forgotPassword(noMail, visitorWith([], address), email))).toEqual({
+        kind: 'forbidden',
+        code: 'mail_not_configured',
+      })
+    }
+    await forgotPassword(desk.parts, visitorWith([], address), email)
+  })
+})
+
+describe('a reset', () => {
+  test('with a weak password leaves the link as good as it was, and with a good one uses it up', async () => {
+    const { viewer, email } = await signUpSomebody(desk, 'Ada Lovelace')
+    const token = await createToken(desk.parts, 'reset-password', viewer.userId)
+    const reset = (newPassword: string) => refusalOf(resetPassword(desk.parts, visitorWith(), { token, newPassword }))
+    expect(await reset('ada lovelace')).toEqual({
+      kind: 'invalid_request',
+      code: 'weak_password',
+      param: 'newPassword',
+    })
+    expect(await readToken(desk.parts, 'reset-password', token)).toBe(viewer.userId)
+    expect(await reset(NEW_PASSWORD)).toBe('nothing was refused')
+    expect(await reset(NEW_PASSWORD)).toEqual(INVALID_LINK)
+    expect((await tryPassword(email, NEW_PASSWORD)).body).toEqual({ status: 'signed_in' })
+  })
+
+  test('gives the account of the address to who had none before it was proven, also without a sign-in', async () => {
+    const { viewer } = await signUpSomebody(desk)
+    const { sql } = desk.parts.database
+    await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`
+    const token = await createToken(desk.parts, 'reset-password', viewer.userId)
+    await resetPassword(desk.parts, visitorWith(), { token, newPassword: NEW_PASSWORD })
+    expect(await sql`SELECT account_id FROM users WHERE id = ${viewer.userId}`).toMatchObject([
+      { account_id: viewer.accountId },
+    ])
+  })
+
+  test('proves the address as well, is noted, and lets the next sign-in from there pass those who guess', async () => {
+    const { viewer, email } = await signUpSomebody(desk)
+    const address = newAddress()
+    const token = await createToken(desk.parts, 'reset-password', viewer.userId)
+    await resetPassword(desk.parts, visitorWith([], address), { token, newPassword: NEW_PASSWORD })
+    const [user] = await desk.parts.database.sql`SELECT email_verified FROM users WHERE id = ${viewer.userId}`
+    expect(user?.email_verified).toBe(true)
+    expect(await actionsOf(viewer.userId)).toEqual(['user.reset_password'])
+    expect(await desk.parts.throttle.isRemembered('known', `${address} ${email}`)).toBe(true)
+  })
+
+  test('needs a token for that, of somebody who still exists, and those are not guessed', async () => {
+    const { viewer } = await signUpSomebody(desk)
+    const address = newAddress()
+    const reset = (token: string) =>
+      refusalOf(resetPassword(desk.parts, visitorWith([], address), { token, newPassword: NEW_PASSWORD }))
+    const other = await createToken(desk.parts, 'verify-email', viewer.userId)
+    const gone = await createToken(desk.parts, 'reset-password', 'user_gone')
+    for (const token of [other, gone]) expect(await reset(token)).toEqual(INVALID_LINK)
+    for (let guess = 0; guess < 28; guess++) expect(await reset(`made up ${guess}`)).toEqual(INVALID_LINK)
+    expect(await reset(await createToken(desk.parts, 'reset-password', viewer.userId))).toEqual(TOO_MANY)
+  })
+})

@@ -1,0 +1,104 @@
+/** The second step as its owner sets it up: what each change asks for, what it ends, and what is noted of it. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { totpCode } from '@test/support/totp'
+import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/second-factor'
+import { signIn } from '@/console/auth/sign-in'
+import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
+
+setDefaultTimeout(120_000)
+
+const WRONG_PASSWORD = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
+const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+/** Somebody whose second step is in force, and what their browser sends since. */
+async function withTotp() {
+  const ada = await signUpSomebody(desk)
+  const { secret, backupCodes } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+  const { cookies } = await confirmTotp(desk.parts, ada.visitor, ada.viewer, totpCode(secret))
+  const visitor = visitorWith(cookies, ada.visitor.address)
+  const viewer = await desk.identifyViewer(visitor.request)
+  if (!viewer) throw new Error('the session was not replaced')
+  return { ...ada, visitor, viewer, before: ada.visitor, secret, backupCodes }
+}
+
+async function actionsOf(userId: string): Promise<string[]> {
+  const rows = await desk.parts.database.sql<{ action: string }[]>`
+    SELECT action FROM audit_entries WHERE subject = ${userId} ORDER BY seq`
+  return rows.map((row) => row.action)
+}
+
+describe('setting it up', () => {
+  test('gives an app what it needs: our name, the person, and the secret that is also given for typing', async () => {
+    const { visitor, viewer, email } = await signUpSomebody(desk)
+    const { uri, secret, backupCodes } = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
+    const parsed = new URL(uri)
+    expect(parsed.protocol).toBe('otpauth:')
+    expect(decodeURIComponent(parsed.pathname)).toContain(email)
+    expect(parsed.searchParams.get('issuer')).toBe('svc')
+    expect(parsed.searchParams.get('secret')).toBe(secret)
+    expect(secret).toMatch(/^[A-Z2-7]{16,}$/)
+    expect(new Set(backupCodes).size).toBe(10)
+  })
+
+  test('is nothing yet: not in force, not noted, and begun anew as often as one likes', async () => {
+    const { visitor, viewer, email } = await signUpSomebody(desk)
+    const first = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
+    const second = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
+    expect(second.secret).not.toBe(first.secret)
+    expect((await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('signed_in')
+    expect(await actionsOf(viewer.userId)).toEqual([])
+    await confirmTotp(desk.parts, visitor, viewer, totpCode(second.secret))
+    expect((await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('totp_required')
+    expect(await actionsOf(viewer.userId)).toEqual(['user.enable_totp'])
+  })
+})
+
+describe('a stolen session', () => {
+  test('is not the place where the password is guessed: all that ask for it count together', async () => {
+    const { visitor, viewer } = await withTotp()
+    const wrong = [enableTotp, disableTotp, renewBackupCodes].map(
+      (change) => () => refusalOf(change(desk.parts, visitor, viewer, 'wrong')),
+    )
+    for (let guess = 0; guess < 10; guess++) expect(await wrong[guess % 3]?.()).toEqual(WRONG_PASSWORD)
+    expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, PASSWORD))).toEqual(TOO_MANY)
+  })
+
+  test('a right password forgives the wrong ones before it', async () => {
+    const { visitor, viewer } = await withTotp()
+    for (let guess = 0; guess < 9; guess++) await refusalOf(disableTotp(desk.parts, visitor, viewer, 'wrong'))
+    await renewBackupCodes(desk.parts, visitor, viewer, PASSWORD)
+    expect(await refusalOf(disableTotp(desk.parts, visitor, viewer, 'wrong'))).toEqual(WRONG_PASSWORD)
+  })
+})
+
+describe('taking it away', () => {
+  test('replaces the session, asks for no code from then on, and is noted', async () => {
+    const ada = await withTotp()
+    const { cookies } = await disableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ userId: ada.viewer.userId })
+    expect((await signIn(desk.parts, visitorWith(), ada)).body.status).toBe('signed_in')
+    expect(await actionsOf(ada.viewer.userId)).toEqual(['user.enable_totp', 'user.disable_totp'])
+  })
+})
+
+describe('backup codes', () => {
+  test('are made anew only where there is a second step, and all of them', async () => {
+    const ada = await withTotp()
+    const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    expect(new Set([...renewed, ...ada.backupCodes]).size).toBe(20)
+    expect(await actionsOf(ada.viewer.userId)).toEqual(['user.enable_totp', 'user.renew_backup_codes'])
+    const eve = await signUpSomebody(desk)
+    expect(await refusalOf(renewBackupCodes(desk.parts, eve.visitor, eve.viewer, PASSWORD))).toEqual({
+      kind: 'conflict',
+      code: 'totp_not_enabled',
+    })
+    expect(await actionsOf(eve.viewer.userId)).toEqual([])
+  })
+})

@@ -1,0 +1,85 @@
+/** Which sessions a person is shown, and whose sessions an end ends. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
+import type { Viewer } from '@/console/auth/viewer'
+import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
+
+setDefaultTimeout(60_000)
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+/** Adds a session that was last used `usedSecondsAgo` ago, and lives for `leftSeconds` more. */
+async function addSession({ userId }: Viewer, usedSecondsAgo: number, leftSeconds = 86_400): Promise<string> {
+  const id = `sess_${crypto.randomUUID()}`
+  await desk.parts.database.sql`
+    INSERT INTO sessions (id, token, user_id, expires_at, updated_at) VALUES (${id}, ${id}, ${userId},
+      now() + make_interval(secs => ${leftSeconds}), now() - make_interval(secs => ${usedSecondsAgo}))`
+  return id
+}
+
+describe('the list', () => {
+  test('has the session used last first, and says which is the own', async () => {
+    const { viewer } = await signUpSomebody(desk)
+    const older = await addSession(viewer, 600)
+    const old = await addSession(viewer, 60)
+    const listed = await listSessions(desk.parts, viewer)
+    expect(listed.map(({ sessionId, isCurrent }) => ({ sessionId, isCurrent }))).toEqual([
+      { sessionId: viewer.sessionId, isCurrent: true },
+      { sessionId: old, isCurrent: false },
+      { sessionId: older, isCurrent: false },
+    ])
+    expect(listed[0]?.userAgent).toBe('Test browser')
+    expect(listed[1]).toMatchObject({ userAgent: '', address: '' })
+  })
+
+  test('leaves out what has ended though nobody has cleared it away: the idle and the too old', async () => {
+    const { viewer } = await signUpSomebody(desk)
+    await addSession(viewer, SESSION_IDLE_SECONDS + 1)
+    await addSession(viewer, 10, -1)
+    const nearlyIdle = await addSession(viewer, SESSION_IDLE_SECONDS - 30)
+    const nearlyOld = await addSession(viewer, 10, 30)
+    const listed = (await listSessions(desk.parts, viewer)).map((session) => session.sessionId)
+    expect(listed).toEqual([viewer.sessionId, nearlyOld, nearlyIdle])
+  })
+
+  test('ends after a hundred, however many somebody has opened', async () => {
+    const { viewer } = await signUpSomebody(desk)
+    await Promise.all(Array.from({ length: 104 }, (_, index) => addSession(viewer, 10 + index)))
+    const listed = await listSessions(desk.parts, viewer)
+    expect(listed).toHaveLength(100)
+    expect(listed[0]?.isCurrent).toBe(true)
+  })
+})
+
+describe('ending', () => {
+  test("one session of one's own leaves the others", async () => {
+    const { viewer } = await signUpSomebody(desk)
+    const [first, second] = [await addSession(viewer, 10), await addSession(viewer, 20)]
+    await endSession(desk.parts, viewer, first)
+    const listed = (await listSessions(desk.parts, viewer)).map((session) => session.sessionId)
+    expect(listed).toEqual([viewer.sessionId, second])
+    expect(await refusalOf(endSession(desk.parts, viewer, first))).toEqual({ kind: 'not_found', param: 'sessionId' })
+  })
+
+  test('a session of somebody else ends nothing, and looks like one that does not exist', async () => {
+    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
+    const refused = await refusalOf(endSession(desk.parts, eve.viewer, ada.viewer.sessionId))
+    expect(refused).toEqual(await refusalOf(endSession(desk.parts, eve.viewer, 'sess_none')))
+    expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
+  })
+
+  test('all others counts them, and leaves the own and those of everybody else', async () => {
+    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
+    await addSession(ada.viewer, 10)
+    await addSession(ada.viewer, 20)
+    expect(await endOtherSessions(desk.parts, ada.viewer)).toBe(2)
+    expect(await endOtherSessions(desk.parts, ada.viewer)).toBe(0)
+    expect(await desk.identifyViewer(ada.visitor.request)).toBeDefined()
+    expect(await desk.identifyViewer(eve.visitor.request)).toBeDefined()
+  })
+})

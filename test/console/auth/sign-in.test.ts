@@ -1,0 +1,158 @@
+/** Signing in: what is counted and forgiven, what a refusal tells, and what follows a success. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { totpCode } from '@test/support/totp'
+import { strangersAt } from '@/console/auth/limits'
+import { confirmTotp, enableTotp } from '@/console/auth/second-factor'
+import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
+import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
+
+setDefaultTimeout(120_000)
+
+const WRONG = { kind: 'invalid_credentials', code: 'wrong_credentials' }
+const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
+/** As long as a refusal takes at least. */
+const REFUSAL_MS = 200
+/** Guesses at one account that all strangers have together. */
+const STRANGERS = 100
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+async function sessionCount(userId: string): Promise<number> {
+  const rows = await desk.parts.database.sql`SELECT id FROM sessions WHERE user_id = ${userId}`
+  return rows.length
+}
+
+describe('a refusal', () => {
+  test('takes as long for an address that nobody has as for a wrong password', async () => {
+    const { email } = await signUpSomebody(desk)
+    for (const name of [email, 'nobody@example.test']) {
+      const started = performance.now()
+      expect(await refusalOf(signIn(desk.parts, visitorWith(), { email: name, password: 'wrong' }))).toEqual(WRONG)
+      expect(performance.now() - started).toBeGreaterThanOrEqual(REFUSAL_MS - 1)
+    }
+  })
+
+  test('opens no session, and ends none that the browser holds', async () => {
+    const { visitor, viewer, email } = await signUpSomebody(desk)
+    expect(await refusalOf(signIn(desk.parts, visitor, { email, password: 'wrong' }))).toEqual(WRONG)
+    expect(await sessionCount(viewer.userId)).toBe(1)
+    expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
+  })
+})
+
+describe('a success', () => {
+  test('forgives the guesses from its own address, and those from no other', async () => {
+    const { email } = await signUpSomebody(desk)
+    const [home, elsewhere] = [newAddress(), newAddress()]
+    const wrong = (address: string) =>
+      refusalOf(signIn(desk.parts, visitorWith([], address), { email, password: 'wrong' }))
+    await Promise.all(Array.from({ length: 10 }, () => wrong(elsewhere)))
+    await Promise.all(Array.from({ length: 9 }, () => wrong(home)))
+    await signIn(desk.parts, visitorWith([], home), { email, password: PASSWORD })
+    expect(await wrong(home)).toEqual(WRONG)
+    expect(await wrong(elsewhere)).toEqual(TOO_MANY)
+  })
+
+  test('does not forgive what strangers have guessed at the account, but is not held up by it again', async () => {
+    const { email } = await signUpSomebody(desk)
+    const { throttle } = desk.parts
+    for (let guess = 0; guess < STRANGERS - 1; guess++) await throttle.attempt(strangersAt(email))
+    const home = newAddress()
+    await signIn(desk.parts, visitorWith([], home), { email, password: PASSWORD })
+    expect(await refusalOf(signIn(desk.parts, visitorWith(), { email, password: PASSWORD }))).toEqual(TOO_MANY)
+    expect((await signIn(desk.parts, visitorWith([], home), { email, password: PASSWORD })).body.status).toBe(
+      'signed_in',
+    )
+  })
+
+  test('is the same person however the address is written', async () => {
+    const { email, viewer } = await signUpSomebody(desk)
+    const { cookies } = await signIn(desk.parts, visitorWith(), { email: email.toUpperCase(), password: PASSWORD })
+    expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ userId: viewer.userId })
+  })
+
+  test('clears away what is too old of the same person, and of nobody else', async () => {
+    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
+    const { sql } = desk.parts.database
+    await sql`UPDATE sessions SET expires_at = now() - interval '1 second' WHERE user_id IN ${sql([ada.viewer.userId, eve.viewer.userId])}`
+    await signIn(desk.parts, visitorWith(), { email: ada.email, password: PASSWORD })
+    expect(await sessionCount(ada.viewer.userId)).toBe(1)
+    expect(await sessionCount(eve.viewer.userId)).toBe(1)
+  })
+
+  test('ends the session that the browser held before, whoever it belonged to', async () => {
+    const [ada, eve] = [await signUpSomebody(desk), await signUpSomebody(desk)]
+    await signIn(desk.parts, ada.visitor, { email: eve.email, password: PASSWORD })
+    expect(await sessionCount(ada.viewer.userId)).toBe(0)
+    expect(await sessionCount(eve.viewer.userId)).toBe(2)
+  })
+
+  test('without an account that pays is none: the session is taken back', async () => {
+    const { viewer, email } = await signUpSomebody(desk)
+    const { sql } = desk.parts.database
+    // As if an operator had made the account for an address that nobody has proven.
+    await sql`DELETE FROM sessions WHERE user_id = ${viewer.userId}`
+    await sql`UPDATE users SET account_id = NULL, email_verified = false WHERE id = ${viewer.userId}`
+    expect(await refusalOf(signIn(desk.parts, visitorWith(), { email, password: PASSWORD }))).toEqual({
+      kind: 'forbidden',
+      code: 'email_not_verified',
+    })
+    expect(await sessionCount(viewer.userId)).toBe(0)
+  })
+})
+
+describe('the second step', () => {
+  test('comes after the password, which alone neither opens a session nor makes an address known', async () => {
+    const ada = await withTotp()
+    const address = newAddress()
+    const first = await signIn(desk.parts, visitorWith([], address), { email: ada.email, password: PASSWORD })
+    expect(first.body).toEqual({ status: 'totp_required' })
+    expect(await desk.identifyViewer(visitorWith(first.cookies).request)).toBeUndefined()
+    const pair = `${address} ${ada.email}`
+    expect(await desk.parts.throttle.isRemembered('known', pair)).toBe(false)
+    const second = await finishSignIn(desk.parts, visitorWith(first.cookies, address), {
+      kind: 'totp',
+      code: totpCode(ada.secret, 1),
+    })
+    expect(await desk.identifyViewer(visitorWith(second.cookies).request)).toMatchObject({ userId: ada.userId })
+    expect(await desk.parts.throttle.isRemembered('known', pair)).toBe(true)
+  })
+
+  test('with a code that was used a moment ago leaves no session behind', async () => {
+    const ada = await withTotp()
+    const code = totpCode(ada.secret, 1)
+    const before = await sessionCount(ada.userId)
+    const starts = await Promise.all(
+      [1, 2, 3].map(() => signIn(desk.parts, visitorWith(), { email: ada.email, password: PASSWORD })),
+    )
+    const ends = await Promise.all(
+      starts.map(({ cookies }) => refusalOf(finishSignIn(desk.parts, visitorWith(cookies), { kind: 'totp', code }))),
+    )
+    expect(ends.filter((end) => end === 'nothing was refused')).toHaveLength(1)
+    expect(ends.filter((end) => end !== 'nothing was refused')).toEqual(
+      Array(2).fill({ kind: 'invalid_request', code: 'wrong_code', param: 'code' }),
+    )
+    expect(await sessionCount(ada.userId)).toBe(before + 1)
+  })
+})
+
+test('signing out ends the session of the request and no other of the same person, and is no fault without one', async () => {
+  const ada = await signUpSomebody(desk)
+  await signIn(desk.parts, visitorWith(), { email: ada.email, password: PASSWORD })
+  await signOut(desk.parts, ada.visitor)
+  expect(await sessionCount(ada.viewer.userId)).toBe(1)
+  expect((await signOut(desk.parts, visitorWith())).body).toBeNull()
+})
+
+/** Somebody with an authenticator app. */
+async function withTotp(): Promise<{ email: string; userId: string; secret: string }> {
+  const { visitor, viewer, email } = await signUpSomebody(desk)
+  const { secret } = await enableTotp(desk.parts, visitor, viewer, PASSWORD)
+  await confirmTotp(desk.parts, visitor, viewer, totpCode(secret))
+  return { email, userId: viewer.userId, secret }
+}

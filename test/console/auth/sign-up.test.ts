@@ -1,0 +1,182 @@
+/** Signing up and proving an address: the mail alone opens nothing, and neither does the password alone. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type MailServer, startMailServer } from '@test/support/mail-server'
+import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
+import { createToken, readToken } from '@/console/auth/tokens'
+import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
+
+setDefaultTimeout(120_000)
+
+const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
+const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
+const WRONG_PASSWORD = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
+/** As long as every answer takes at least where addresses have to be verified. */
+const ANSWER_MS = 300
+const MAILS_TO_ONE = 5
+
+let mailServer: MailServer
+/** Addresses have to be verified here … */
+let desk: Desk
+/** … and not here. */
+let open: Desk
+
+beforeAll(async () => {
+  mailServer = await startMailServer()
+  const mail = { smtpUrl: mailServer.url, from: 'svc@example.test' }
+  ;[desk, open] = await Promise.all([openDesk(mail), openDesk()])
+})
+afterAll(() => Promise.all([desk.close(), open.close(), mailServer.stop()]))
+
+type Row = { id: string; email: string; email_verified: boolean; account_id: string | null }
+
+async function userOf({ parts }: Desk, email: string): Promise<Row | undefined> {
+  const [row] = await parts.database.sql<Row[]>`SELECT * FROM users WHERE email = ${email}`
+  return row
+}
+
+/** Signs up where the address has to be verified, and returns the address and the token of the mail. */
+async function waitingPerson(password = PASSWORD): Promise<{ email: string; token: string }> {
+  const email = `${crypto.randomUUID()}@example.test`
+  await signUp(desk.parts, visitorWith(), { name: 'Ada', email, password })
+  return { email, token: await mailServer.find(email, /verify-email#token=(\w+)/) }
+}
+
+describe('signing up', () => {
+  test('takes the address in small letters and nothing but what it names, whatever else was sent along', async () => {
+    const name = `Ada ${crypto.randomUUID()}`
+    const email = `${crypto.randomUUID()}@example.test`
+    const more = { role: 'admin', accountId: 'acct_1', emailVerified: true, image: 'https://evil.example/a.png' }
+    await signUp(open.parts, visitorWith(), { name, email: email.toUpperCase(), password: PASSWORD, ...more })
+    expect(await userOf(open, email)).toMatchObject({ name, email, email_verified: false, role: 'member', image: null })
+    expect((await userOf(open, email))?.account_id).not.toBe('acct_1')
+  })
+
+  test('looks at the password before it counts an attempt: a weak one costs nothing', async () => {
+    const address = newAddress()
+    const weak = { name: 'Ada', email: 'ada@example.test', password: 'password123' }
+    const refused = await Promise.all(
+      Array.from({ length: 110 }, () => refusalOf(signUp(open.parts, visitorWith([], address), weak))),
+    )
+    expect(new Set(refused.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(refused[0]).toEqual({ kind: 'invalid_request', code: 'weak_password', param: 'password' })
+  })
+
+  test('answers alike, and after the same time, whether the address is new or in use', async () => {
+    const { email } = await waitingPerson()
+    for (const one of [email, `${crypto.randomUUID()}@example.test`]) {
+      const started = performance.now()
+      const answer = await signUp(desk.parts, visitorWith(), { name: 'Eve', email: one, password: PASSWORD })
+      expect(answer).toEqual({ body: { status: 'verification_sent' }, cookies: [] })
+      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+    }
+  })
+
+  test('with the address of somebody else fills nobody’s box', async () => {
+    const { email } = await waitingPerson()
+    for (let mail = 2; mail <= MAILS_TO_ONE; mail++) {
+      await signUp(desk.parts, visitorWith(), { name: 'Eve', email, password: PASSWORD })
+    }
+    expect(await refusalOf(signUp(desk.parts, visitorWith(), { name: 'Eve', email, password: PASSWORD }))).toEqual(
+      TOO_MANY,
+    )
+    expect(await refusalOf(resendVerification(desk.parts, visitorWith(), email))).toEqual(TOO_MANY)
+  })
+})
+
+describe('proving an address', () => {
+  test('with a wrong password proves nothing and leaves the link as good as it was', async () => {
+    const { email, token } = await waitingPerson()
+    expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))).toEqual(
+      WRONG_PASSWORD,
+    )
+    expect((await userOf(desk, email))?.email_verified).toBe(false)
+    const { body, cookies } = await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
+    expect(body).toEqual({ status: 'signed_in' })
+    expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ email })
+  })
+
+  test('works once: the second time the link is none, even with the password', async () => {
+    const { token } = await waitingPerson()
+    await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
+    expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(INVALID_LINK)
+  })
+
+  test('is not the place where a password is guessed, from however many addresses', async () => {
+    const { token } = await waitingPerson()
+    const guess = () => refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: 'wrong' }))
+    expect(await Promise.all(Array.from({ length: 10 }, guess))).toEqual(Array(10).fill(WRONG_PASSWORD))
+    expect(await guess()).toEqual(TOO_MANY)
+  })
+
+  test('needs a token for that, of somebody who still exists', async () => {
+    const { email } = await waitingPerson()
+    const user = await userOf(desk, email)
+    const other = await createToken(desk.parts, 'reset-password', user?.id ?? '')
+    const gone = await createToken(desk.parts, 'verify-email', 'user_gone')
+    for (const token of [other, gone, 'made up']) {
+      expect(await refusalOf(verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD }))).toEqual(
+        INVALID_LINK,
+      )
+    }
+  })
+
+  test('gives the account that an operator made for the address, with its credit, and no second one', async () => {
+    const { email, token } = await waitingPerson()
+    const { sql } = desk.parts.database
+    const reserved = `acct_${crypto.randomUUID()}`
+    await sql`INSERT INTO accounts (id, name, email) VALUES (${reserved}, 'Reserved', ${email.toUpperCase()})`
+    expect((await userOf(desk, email))?.account_id).toBeNull()
+    await verifyEmail(desk.parts, visitorWith(), { token, password: PASSWORD })
+    expect((await userOf(desk, email))?.account_id).toBe(reserved)
+  })
+
+  test('is noted in the audit log, with the address it came from', async () => {
+    const { email, token } = await waitingPerson()
+    const address = newAddress()
+    await verifyEmail(desk.parts, visitorWith([], address), { token, password: PASSWORD })
+    const user = await userOf(desk, email)
+    const entries = await desk.parts.database.sql`SELECT * FROM audit_entries WHERE subject = ${user?.id ?? ''}`
+    expect(entries).toMatchObject([
+      { action: 'user.verify_email', actor_id: user?.id, actor_email: email, ip: address, details: {} },
+    ])
+  })
+})
+
+describe('asking for the mail again', () => {
+  test('sends it to who waits, and to nobody who is done or was never there; each takes as long', async () => {
+    const waiting = await waitingPerson()
+    const done = await waitingPerson()
+    await verifyEmail(desk.parts, visitorWith(), { token: done.token, password: PASSWORD })
+    for (const email of [done.email, 'nobody@example.test', waiting.email.toUpperCase()]) {
+      const started = performance.now()
+      await resendVerification(desk.parts, visitorWith(), email)
+      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+    }
+    const second = await mailServer.find(waiting.email, new RegExp(`verify-email#token=((?!${waiting.token})\\w+)`))
+    expect(await readToken(desk.parts, 'verify-email', second)).toBeDefined()
+    expect(mailServer.mails.filter((mail) => mail.to === done.email)).toHaveLength(1)
+    expect(mailServer.mails.filter((mail) => mail.to === 'nobody@example.test')).toEqual([])
+  })
+})
+
+test('where no address has to be verified, an account made by an operator is given to nobody who only says who they are', async () => {
+  const { sql } = open.parts.database
+  const email = `${crypto.randomUUID()}@example.test`
+  await sql`INSERT INTO accounts (id, name, email) VALUES (${`acct_${crypto.randomUUID()}`}, 'Reserved', ${email})`
+  const noMail = { ...open.parts, mailer: undefined }
+  const person = { name: 'Eve', email, password: PASSWORD }
+  expect(await refusalOf(signUp(noMail, visitorWith(), person))).toEqual({
+    kind: 'conflict',
+    code: 'email_taken',
+    param: 'email',
+  })
+  expect(await userOf(open, email)).toBeUndefined()
+  const { body, cookies } = await signUp(open.parts, visitorWith(), person)
+  expect([body, cookies]).toEqual([{ status: 'verification_sent' }, []])
+  expect((await userOf(open, email))?.account_id).toBeNull()
+})
+
+test('signing up at once makes the address known, so that nobody else’s guesses lock its owner out', async () => {
+  const { visitor, email } = await signUpSomebody(open)
+  expect(await open.parts.throttle.isRemembered('known', `${visitor.address} ${email}`)).toBe(true)
+})

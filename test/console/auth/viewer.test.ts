@@ -1,0 +1,95 @@
+/** From a cookie to a person: what is read anew each time, what is written down, and what ends a session. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createLibrary } from '@/console/auth/library'
+import { readOrCreateSecret } from '@/console/auth/secret'
+import { createIdentifyViewer } from '@/console/auth/viewer'
+import { connectDatabase } from '@/db/client'
+import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
+
+setDefaultTimeout(60_000)
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+async function setLastUse(sessionId: string, secondsAgo: number): Promise<void> {
+  await desk.parts.database.sql`
+    UPDATE sessions SET updated_at = now() - make_interval(secs => ${secondsAgo}) WHERE id = ${sessionId}`
+}
+
+/** Seconds since the session was noted as used; undefined where it has ended. */
+async function lastUse(sessionId: string): Promise<number | undefined> {
+  const [row] = await desk.parts.database.sql<{ seconds: number }[]>`
+    SELECT extract(epoch FROM now() - updated_at)::float8 AS seconds FROM sessions WHERE id = ${sessionId}`
+  return row?.seconds
+}
+
+describe('a request', () => {
+  test('without a cookie is nobody, and nothing is asked of any store for it', async () => {
+    const unasked = createIdentifyViewer({
+      ...desk.parts,
+      library: () => Promise.reject(new Error('the library was asked')),
+    })
+    expect(await unasked(new Request('http://gateway.test/'))).toBeUndefined()
+    await expect(unasked(new Request('http://gateway.test/', { headers: { cookie: 'a=1' } }))).rejects.toThrow(
+      'was asked',
+    )
+  })
+
+  test('with cookies of others is nobody', async () => {
+    const headers = { cookie: 'theme=dark; gateway.session_token=made-up.signature' }
+    expect(await desk.identifyViewer(new Request('http://gateway.test/', { headers }))).toBeUndefined()
+  })
+
+  test('is refused as overload where the store of sessions is away, and not taken for a stranger', async () => {
+    const { visitor } = await signUpSomebody(desk)
+    const away = connectDatabase('postgres://nobody@127.0.0.1:1/none', { connectTimeoutMs: 500 })
+    const library = createLibrary({
+      database: away,
+      secret: await readOrCreateSecret(desk.parts.database),
+      publicUrl: undefined,
+      requiresVerification: false,
+      sessionMaxSeconds: 60,
+      issuer: 'svc',
+      logger: desk.parts.logger,
+    })
+    const identify = createIdentifyViewer({ ...desk.parts, library: async () => library })
+    expect(await refusalOf(identify(visitor.request))).toEqual({ kind: 'overloaded' })
+    await away.close(0)
+  })
+})
+
+describe('a session', () => {
+  test('that was used a moment ago is not written down again with each request', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    await setLastUse(viewer.sessionId, 55)
+    expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
+    expect(await lastUse(viewer.sessionId)).toBeGreaterThan(54)
+    await setLastUse(viewer.sessionId, 61)
+    expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
+    expect(await lastUse(viewer.sessionId)).toBeLessThan(30)
+  })
+
+  test('that lies idle for too long is over for good, also for somebody who is quick afterwards', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    await setLastUse(viewer.sessionId, SESSION_IDLE_SECONDS - 30)
+    expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
+    await setLastUse(viewer.sessionId, SESSION_IDLE_SECONDS)
+    expect(await desk.identifyViewer(visitor.request)).toBeUndefined()
+    expect(await lastUse(viewer.sessionId)).toBeUndefined()
+  })
+})
+
+describe('a viewer', () => {
+  test('is nobody without an account, though the session lasts', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    const { sql } = desk.parts.database
+    await sql`UPDATE users SET account_id = NULL WHERE id = ${viewer.userId}`
+    expect(await desk.identifyViewer(visitor.request)).toBeUndefined()
+    await sql`UPDATE users SET account_id = ${viewer.accountId} WHERE id = ${viewer.userId}`
+    expect(await desk.identifyViewer(visitor.request)).toEqual(viewer)
+  })
+})

@@ -1,0 +1,54 @@
+/** What of a stranger's request reaches the library: the cookie, the browser's name within limits, and our own word for the address. */
+import { describe, expect, test } from 'bun:test'
+import { ADDRESS_HEADER } from '@/console/auth/library'
+import { headersOf, headersWithoutSession } from '@/console/auth/visitor'
+
+function visitor(headers: Record<string, string>) {
+  return { request: new Request('http://gateway.test/', { headers }), address: '203.0.113.7' }
+}
+
+describe('the headers that the library sees', () => {
+  test('are these three and no other', () => {
+    const seen = headersOf(
+      visitor({
+        cookie: 'a=1',
+        'user-agent': 'Browser',
+        authorization: 'Bearer x',
+        origin: 'https://evil.example',
+        'x-forwarded-for': '198.51.100.1',
+        host: 'evil.example',
+      }),
+    )
+    expect([...seen.entries()].sort()).toEqual([
+      ['cookie', 'a=1'],
+      ['user-agent', 'Browser'],
+      [ADDRESS_HEADER, '203.0.113.7'],
+    ])
+  })
+
+  test('name the address that we know, not the one that the request gives itself', () => {
+    expect(headersOf(visitor({ [ADDRESS_HEADER]: '198.51.100.1' })).get(ADDRESS_HEADER)).toBe('203.0.113.7')
+  })
+
+  test('cut the name of the browser, which goes into a table as it is', () => {
+    expect(headersOf(visitor({ 'user-agent': 'x'.repeat(5_000) })).get('user-agent')).toHaveLength(300)
+    expect(headersOf(visitor({})).get('user-agent')).toBe('')
+  })
+
+  test('hold no cookie where there is none', () => {
+    expect(headersOf(visitor({})).has('cookie')).toBe(false)
+  })
+})
+
+describe('without the session', () => {
+  test.each([
+    ['gateway.session_token=a', ''],
+    ['__Host-gateway.session_token=a', ''],
+    ['a=1; gateway.session_token=x.y%3D; b=2', 'a=1; b=2'],
+    ['gateway.session_token=x;gateway.two_factor=t', 'gateway.two_factor=t'],
+    ['other.gateway.session_token=a', 'other.gateway.session_token=a'],
+    ['note=gateway.session_token=a', 'note=gateway.session_token=a'],
+  ])('%j leaves %j', (cookie, left) => {
+    expect(headersWithoutSession(visitor({ cookie })).get('cookie')).toBe(left)
+  })
+})
