@@ -1,4 +1,5 @@
 /** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
+import type { RateLimits } from './rate-limits'
 
 /** What went wrong, in the caller's terms. Each kind has one HTTP status and, per format, one type and code. */
 export type ErrorKind =
@@ -47,7 +48,9 @@ type GatewayErrorOptions = {
   retryAfterSeconds?: number
   /** Further facts for the body, e.g. needed, available and held USD of a 402. */
   details?: Record<string, string | number | boolean | null>
-  /** Headers beyond `retry-after`, e.g. `x-ratelimit-*`. */
+  /** The limits of the caller's key, of which one is reached: told in the format's own headers. */
+  limits?: RateLimits
+  /** Headers beyond `retry-after` and those of the limits. */
   headers?: Record<string, string>
   /** What really happened: logged, never sent. */
   cause?: unknown

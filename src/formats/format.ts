@@ -8,6 +8,7 @@ import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderError } from '@/chat/provider-error'
+import type { RateLimits } from '@/chat/rate-limits'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
@@ -159,6 +160,8 @@ export interface Format {
   createStreamDecoder(): StreamDecoder
   createStreamEncoder(context: AnswerContext): StreamEncoder
   encodeError(error: GatewayError, requestId: string): EncodedError
+  /** What is left of a key's limits, in the headers that the format's clients look for; `nowMs` for those that want a moment. */
+  rateLimitHeaders(limits: RateLimits, nowMs: number): Record<string, string>
   /**
    * What a provider's error says. Never throws. `status` is undefined for an error inside a stream that had begun well; `body`
    * is the parsed answer, or undefined where it was not JSON.

@@ -28,7 +28,7 @@ const STATUS_TEXT: Record<number, string> = {
   404: 'There is no such model or path.',
   413: 'The body is too large.',
   415: 'The content type is not application/json.',
-  429: 'A limit of the API key is reached; `retry-after` says when to try again.',
+  429: 'A limit of the API key is reached; `retry-after` says when to try again, the rate-limit headers what is left.',
   500: 'Internal error.',
   502: 'The model provider failed.',
   503: 'Temporarily unable to take requests; `retry-after` is set.',

@@ -1,5 +1,6 @@
 /** What can be asked of the ledger and what it can answer: every outcome has a name, none is an exception. */
 
+import type { RateLimits } from '@/chat/rate-limits'
 import type { Payer } from '@/ledger/store/names'
 import type { Nano } from '@/lib/money'
 import type { AllowedModels } from './allowed-models'
@@ -26,10 +27,9 @@ export type ReserveRequest = Payer & {
   allowedModels?: AllowedModels
 }
 
-export type RateLimitScope = 'requests' | 'tokens' | 'concurrency'
-
 export type ReserveOutcome =
-  | { kind: 'reserved'; available: Nano; limits: RateLimitState }
+  /** `limits` as the reserve has left them. */
+  | { kind: 'reserved'; available: Nano; limits: Required<RateLimits> }
   /** The hold id was used before; `state` is what became of it. A replay of our own reserve sees `open`. */
   | { kind: 'exists'; state: 'open' | 'settled' | 'released' | 'expired' }
   | { kind: 'unknown_account' }
@@ -41,18 +41,11 @@ export type ReserveOutcome =
   | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
-  | { kind: 'rate_limited'; scope: RateLimitScope; limit: number; retryAfterMs: number }
+  | { kind: 'rate_limited'; scope: 'requests' | 'tokens'; limits: RateLimits; limit: number; retryAfterMs: number }
+  | { kind: 'rate_limited'; scope: 'concurrency'; limit: number; retryAfterMs: number }
 
 /** Limits of a key that sets none of its own, per minute and at once. Positive integers. */
 export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
-
-/** What is left of the key's limits after a reserve, for `x-ratelimit-*` headers. */
-export type RateLimitState = {
-  requestsLimit: number
-  requestsRemaining: number
-  tokensLimit: number
-  tokensRemaining: number
-}
 
 /** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
 export type Renewal = {

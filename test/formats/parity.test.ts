@@ -79,6 +79,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others name the model in the body',
   },
+  'client-side/rate-limit-headers.ts': {
+    formats: ['messages'],
+    because: 'the others share the common headers, in formats/rate-limit-headers.ts',
+  },
   'client-side/wire-blocks.ts': {
     formats: ['messages'],
     because: 'only here each type of block has a schema of its own, chosen by its type',

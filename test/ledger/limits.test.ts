@@ -26,19 +26,20 @@ describe('requests per minute', () => {
   test('are counted down, refused with the time to wait, and given back evenly', async () => {
     const payer = await bench.fund(1_000)
     for (let left = 5; left >= 0; left--) {
-      expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 6, requestsRemaining: left } })
+      expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { limit: 6, remaining: left } } })
     }
     const denied = await pass(payer, 1)
     expect(denied).toMatchObject({ kind: 'rate_limited', scope: 'requests', limit: 6 })
     const retryAfterMs = denied.kind === 'rate_limited' ? denied.retryAfterMs : 0
+    expect(denied).toMatchObject({ limits: { requests: { limit: 6, remaining: 0, resetMs: retryAfterMs + 50_000 } } })
     expect(retryAfterMs).toBeGreaterThan(9_000)
     expect(retryAfterMs).toBeLessThanOrEqual(10_000)
     await letTimePass(bench.redis, payer, retryAfterMs)
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 0 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 0 } } })
     await letTimePass(bench.redis, payer, 30_000)
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 2 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 2 } } })
     await letTimePass(bench.redis, payer, 3_600_000)
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 5 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 5 } } })
   })
 
   test('are not given back by a release', async () => {
@@ -46,34 +47,36 @@ describe('requests per minute', () => {
     const hold = request(payer, 1)
     await bench.ledger.reserve(hold)
     await bench.ledger.release(hold)
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsRemaining: 4 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { remaining: 4 } } })
   })
 
   test('follow the key where it has a limit of its own, and change at once', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 1 })
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 1, requestsRemaining: 0 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
     expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', limit: 1 })
     await bench.ledger.setKeyState(keyState(payer, { requestsPerMinute: 600 }))
     await letTimePass(bench.redis, payer, 1_000)
-    expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved', limits: { requestsLimit: 600 } })
+    expect(await pass(payer, 1)).toMatchObject({ kind: 'reserved', limits: { requests: { limit: 600 } } })
     await bench.ledger.setKeyState(keyState(payer, { requestsPerMinute: 2 }))
-    expect(await pass(payer, 1)).toMatchObject({ limits: { requestsLimit: 2, requestsRemaining: 1 } })
+    expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { limit: 2, remaining: 1 } } })
   })
 })
 
 describe('tokens per minute', () => {
   test('are taken by the bound and corrected by the use', async () => {
     const payer = await bench.fund(1_000)
-    expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokensLimit: 600, tokensRemaining: 100 } })
-    expect(await pass(payer, 500, 500)).toMatchObject({ limits: { tokensRemaining: 0 } })
+    expect(await pass(payer, 500, 100)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 100 } } })
+    expect(await pass(payer, 500, 500)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
     const denied = await pass(payer, 60)
     expect(denied).toMatchObject({ kind: 'rate_limited', scope: 'tokens', limit: 600 })
-    expect(denied.kind === 'rate_limited' && denied.retryAfterMs).toBeLessThanOrEqual(6_000)
+    const retryAfterMs = denied.kind === 'rate_limited' ? denied.retryAfterMs : 0
+    expect(retryAfterMs).toBeLessThanOrEqual(6_000)
+    expect(denied).toMatchObject({ limits: { tokens: { limit: 600, resetMs: retryAfterMs + 54_000 } } })
   })
 
   test('let a request pass that is larger than the whole limit: it takes the full bucket', async () => {
     const payer = await bench.fund(1_000)
-    expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokensRemaining: 0 } })
+    expect(await pass(payer, 1_000_000, 600)).toMatchObject({ limits: { tokens: { remaining: 0 } } })
     expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })
     await letTimePass(bench.redis, payer, 59_000)
     expect(await pass(payer, 1_000_000)).toMatchObject({ kind: 'rate_limited', scope: 'tokens' })

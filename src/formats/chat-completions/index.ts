@@ -11,6 +11,7 @@ import { createStreamDecoder } from '@/formats/chat-completions/provider-side/de
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
+import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
@@ -28,6 +29,7 @@ export const chatCompletions = {
   createStreamDecoder,
   createStreamEncoder,
   encodeError,
+  rateLimitHeaders: commonRateLimitHeaders,
   decodeError,
   decodeUsage,
   passThrough,

@@ -12,6 +12,7 @@ import { decodeResponse } from '@/formats/generate-content/provider-side/decode-
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
 import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
+import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
@@ -34,6 +35,7 @@ export const generateContent = {
   createStreamDecoder,
   createStreamEncoder,
   encodeError,
+  rateLimitHeaders: commonRateLimitHeaders,
   decodeError,
   decodeUsage,
   passThrough,

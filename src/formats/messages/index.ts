@@ -4,6 +4,7 @@ import { decodeRequest } from '@/formats/messages/client-side/decode-request'
 import { encodeError } from '@/formats/messages/client-side/encode-error'
 import { encodeResponse } from '@/formats/messages/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/messages/client-side/encode-stream'
+import { rateLimitHeaders } from '@/formats/messages/client-side/rate-limit-headers'
 import { recognition } from '@/formats/messages/client-side/recognition'
 import { MessagesRequest } from '@/formats/messages/client-side/wire'
 import { decodeError } from '@/formats/messages/provider-side/decode-error'
@@ -31,6 +32,7 @@ export const messages = {
   createStreamDecoder,
   createStreamEncoder,
   encodeError,
+  rateLimitHeaders,
   decodeError,
   decodeUsage,
   passThrough,

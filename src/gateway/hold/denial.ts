@@ -57,16 +57,15 @@ function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>
 function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>): GatewayError {
   const { scope, limit, retryAfterMs } = outcome
   const unit = scope === 'concurrency' ? 'open requests at once' : `${scope} per minute`
-  const seconds = Math.max(retryAfterMs / 1000, 0.001)
-  const headers: Record<string, string> = {
-    [`x-ratelimit-limit-${scope}`]: String(limit),
-    [`x-ratelimit-remaining-${scope}`]: '0',
-  }
-  if (scope !== 'concurrency') headers[`x-ratelimit-reset-${scope}`] = `${seconds.toFixed(3)}s`
   return new GatewayError('rate_limited', `Rate limit reached: ${limit} ${unit} for this API key.`, {
     code: 'rate_limit_exceeded',
     details: { scope, limit },
-    retryAfterSeconds: seconds,
-    headers,
+    retryAfterSeconds: Math.max(retryAfterMs / 1000, 0.001),
+    ...(scope === 'concurrency' ? { headers: concurrencyHeaders(limit) } : { limits: outcome.limits }),
   })
+}
+
+/** No format has names for a limit of open requests. */
+function concurrencyHeaders(limit: number): Record<string, string> {
+  return { 'x-ratelimit-limit-concurrency': String(limit), 'x-ratelimit-remaining-concurrency': '0' }
 }

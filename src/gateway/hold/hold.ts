@@ -3,10 +3,11 @@
  * return, a throw, a hang-up or a bug, settles or releases exactly once.
  */
 import { GatewayError } from '@/chat/error'
+import type { RateLimits } from '@/chat/rate-limits'
 import { inputTokens } from '@/chat/usage'
 import type { Charge } from '@/ledger/charge'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer, RateLimitState, Renewal, ReserveOutcome } from '@/ledger/outcomes'
+import type { Payer, Renewal, ReserveOutcome } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
@@ -36,7 +37,7 @@ export type Progress = { cost: Nano; facts: RequestFacts }
 export interface Hold {
   readonly size: HoldSize
   /** What the reserve left of the key's rate limits. */
-  readonly limits: RateLimitState
+  readonly limits: RateLimits
   /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
   onRenewal(progress: () => Progress): void
   settle(charge: Extract<Charge, { kind: 'charge' }>, facts: RequestFacts): Promise<void>
@@ -115,7 +116,7 @@ async function reserveCredit(
   payer: Payer,
   holdId: string,
   negotiation: Negotiation,
-): Promise<{ agreed: Offer; limits: RateLimitState }> {
+): Promise<{ agreed: Offer; limits: RateLimits }> {
   let offer = negotiation.first
   for (;;) {
     const outcome = await reserveOnce(deps, payer, holdId, offer)

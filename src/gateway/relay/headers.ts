@@ -1,4 +1,5 @@
-/** The headers of every answer: who gave it, after how many attempts and why, and how long the gateway itself took. */
+/** The headers of every answer: who gave it, after how many attempts and why, what that leaves of the key's limits, and how long the gateway itself took. */
+import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
@@ -14,12 +15,14 @@ export type HeaderFacts = {
 /** The headers as of now; the overhead that they state is counted as well, so they are made once per answer. */
 export function answerHeaders(
   deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
-  { facts, arrivedMonotonicMs }: OpenCharge,
+  format: Format,
+  { facts, hold, arrivedMonotonicMs }: OpenCharge,
   { upstreamMs, loweredCap }: HeaderFacts,
 ): Record<string, string> {
   const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
   deps.metrics.overhead(overheadMs)
   const headers: Record<string, string> = {
+    ...format.rateLimitHeaders(hold.limits, deps.clock.now()),
     'x-request-id': facts.requestId,
     'x-svc-model': facts.model,
     'x-svc-provider': facts.provider,

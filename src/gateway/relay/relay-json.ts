@@ -22,7 +22,7 @@ export async function relayJson(
     raw && providerFormat === format
       ? format.passThrough.response(raw.text, raw.json, context.model)
       : JSON.stringify(format.encodeResponse(response, context))
-  const headers = answerHeaders(deps, open, told)
+  const headers = answerHeaders(deps, format, open, told)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
   return new Response(text, { headers })

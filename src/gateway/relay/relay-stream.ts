@@ -74,7 +74,7 @@ export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: Strea
     pull: () => pump(relay),
     cancel: () => hangUp(relay),
   })
-  const headers = answerHeaders(deps, charge, told)
+  const headers = answerHeaders(deps, client.format, charge, told)
   headers['content-type'] = client.framing.contentType
   headers['cache-control'] = 'no-cache'
   headers['x-accel-buffering'] = 'no'

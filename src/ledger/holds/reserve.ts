@@ -1,7 +1,8 @@
 /** Makes holds, and returns those that were not needed. */
+import type { RateLimit } from '@/chat/rate-limits'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
-import type { Payer, RateLimitScope, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
+import type { Payer, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountName, deadlinesName, holdName, keyName, metaName, payerText, shardOf } from '@/ledger/store/names'
 import {
@@ -28,7 +29,7 @@ export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promis
   const args = reserveArguments(deps, request)
   for (let load = 0; load < MAX_LOADS; load++) {
     await deps.epoch.ensure(shard)
-    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)))
+    const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)), request)
     if (outcome.kind === 'unknown_account') {
       if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return outcome
     } else if (outcome.kind === 'unknown_key') {
@@ -64,14 +65,14 @@ function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest
   ]
 }
 
-function readOutcome(reply: ReplyItem[]): ReserveOutcome {
+function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcome {
   const [, second, third, fourth, fifth, sixth] = reply
   const kind = wordOf(reply[0]) as ReserveOutcome['kind']
   switch (kind) {
     case 'reserved': {
-      const requests = { requestsLimit: integerOf(third), requestsRemaining: integerOf(fourth) }
-      const tokens = { tokensLimit: integerOf(fifth), tokensRemaining: integerOf(sixth) }
-      return { kind, available: nanoOf(second), limits: { ...requests, ...tokens } }
+      const requests = limitLeft(integerOf(third), integerOf(fourth))
+      const tokens = limitLeft(integerOf(fifth), integerOf(sixth))
+      return { kind, available: nanoOf(second), limits: { requests, tokens } }
     }
     case 'exists':
       return { kind, state: wordOf(second) as Extract<ReserveOutcome, { kind: 'exists' }>['state'] }
@@ -80,8 +81,12 @@ function readOutcome(reply: ReplyItem[]): ReserveOutcome {
     case 'models_changed':
       return { kind, allowedModels: parseAllowedModels(wordOf(second)) }
     case 'rate_limited': {
-      const scope = wordOf(second) as RateLimitScope
-      return { kind, scope, limit: integerOf(third), retryAfterMs: integerOf(fourth) }
+      const scope = wordOf(second) as Extract<ReserveOutcome, { kind: 'rate_limited' }>['scope']
+      const limit = integerOf(third)
+      const retryAfterMs = integerOf(fourth)
+      if (scope === 'concurrency') return { kind, scope, limit, retryAfterMs }
+      const wanted = scope === 'requests' ? 1 : Math.min(request.tokens, limit)
+      return { kind, scope, limits: { [scope]: limitRefused(limit, wanted, retryAfterMs) }, limit, retryAfterMs }
     }
     case 'budget_exceeded':
       return { kind, resetsAtMs: integerOf(second), remaining: nanoOf(third) }
@@ -90,4 +95,17 @@ function readOutcome(reply: ReplyItem[]): ReserveOutcome {
     default:
       return { kind }
   }
+}
+
+const MINUTE_MS = 60_000
+
+/** A bucket that gains `limit` per minute until it is full, as limits.lua fills it. */
+function limitLeft(limit: number, remaining: number): RateLimit {
+  return { limit, remaining, resetMs: Math.ceil(((limit - remaining) * MINUTE_MS) / limit) }
+}
+
+/** The same where it will hold what was `wanted` in `retryAfterMs`. One in debt holds nothing, and takes longer to be full. */
+function limitRefused(limit: number, wanted: number, retryAfterMs: number): RateLimit {
+  const remaining = Math.max(Math.floor(wanted - (retryAfterMs * limit) / MINUTE_MS), 0)
+  return { limit, remaining, resetMs: retryAfterMs + Math.ceil(((limit - wanted) * MINUTE_MS) / limit) }
 }

@@ -13,6 +13,11 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
+/** A full bucket of which `used` were taken: as many as it gives back in its part of a minute. */
+function limitOf(limit: number, used: number) {
+  return { limit, remaining: limit - used, resetMs: Math.ceil((used / limit) * 60_000) }
+}
+
 describe('reserve', () => {
   test('moves money from available to held, and says what is left', async () => {
     const payer = await bench.fund(1_000)
@@ -21,10 +26,8 @@ describe('reserve', () => {
       kind: 'reserved',
       available: nano(600),
       limits: {
-        requestsLimit: LIMITS.requestsPerMinute,
-        requestsRemaining: LIMITS.requestsPerMinute - 1,
-        tokensLimit: LIMITS.tokensPerMinute,
-        tokensRemaining: LIMITS.tokensPerMinute - 50,
+        requests: limitOf(LIMITS.requestsPerMinute, 1),
+        tokens: limitOf(LIMITS.tokensPerMinute, 50),
       },
     })
     expect(await bench.ledger.readBalance(payer.accountId)).toEqual({
