@@ -3,7 +3,6 @@ import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { type AppDeps, buildApp } from '@/app'
-import { warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
@@ -74,8 +73,6 @@ const READING_CLOSE_SECONDS = 1
 /** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, catalog, redisUrl, databaseUrl, logger } = options
-  // First of all: it keeps the event loop longer than a command of the store may take.
-  await warmTokenizer()
   const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
   const workerRedis = connectRedis(redisUrl, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])

@@ -1,5 +1,6 @@
 /** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
 import type { Server } from 'bun'
+import { warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { withDeadline } from '@/lib/deadline'
@@ -23,6 +24,8 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const gateway = await compose(options)
   const server = serve(config, gateway.app)
   logger.info('listening', { host: config.host, port: server.port })
+  // Behind everything that a first request needs: few are counted, and those wait for it without holding up anybody else.
+  void warmTokenizer()
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),

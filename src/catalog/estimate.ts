@@ -88,7 +88,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 
-/** Loads the tokenizer: holds up the event loop for a few 100 ms, and is called before there is any traffic to hold up. */
+/** Has the tokenizer's thread load its vocabulary, so that the first request whose prompt is counted need not wait for it. */
 export async function warmTokenizer(): Promise<void> {
   await countTokens([' '], estimateTextTokens)
 }

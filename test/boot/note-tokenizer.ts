@@ -1,20 +1,12 @@
-/** Loaded into a gateway ahead of its own code: says of each port that is opened whether the tokenizer was there by then. */
+/** Loaded into a gateway ahead of its own code, in the thread that serves: says so where that one loads the tokenizer. */
 import { plugin } from 'bun'
-
-let isLoaded = false
 
 plugin({
   name: 'note-tokenizer',
   setup(build) {
     build.onLoad({ filter: /gpt-tokenizer.*bpeRanks.*o200k_base\.js$/ }, async ({ path }) => {
-      isLoaded = true
+      process.stderr.write('the thread that serves loads the tokenizer\n')
       return { contents: await Bun.file(path).text(), loader: 'js' }
     })
   },
 })
-
-const serve = Bun.serve
-Bun.serve = ((options: Parameters<typeof serve>[0]) => {
-  process.stderr.write(`a port is opened ${isLoaded ? 'with' : 'without'} the tokenizer\n`)
-  return serve(options)
-}) as typeof serve

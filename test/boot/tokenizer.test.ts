@@ -1,30 +1,44 @@
-/** The tokenizer takes the event loop for itself while it is loaded: every server process does so before its port is open. */
+/** The tokenizer takes half a second to load: every server process has a thread for it, beside the one that serves. */
 import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { freePort } from '@/boot/embedded/free-port'
-import { addressOf, spawnGateway } from './process'
+import { addressOf, demoKeyOf, spawnGateway } from './process'
 
 const PRELOAD = join(import.meta.dir, 'note-tokenizer.ts')
 
 test.each([1, 2])(
-  'no request pays for the tokenizer: %d process(es) open the port after it is loaded',
+  'no request is held up while the tokenizer is loaded: %d process(es) have a thread for it',
   async (count) => {
     const gateway = spawnGateway({
       REDIS_URL: await redisUrl(),
       DATABASE_URL: await freshDatabase(),
-      // The sandbox opens a port as well, and knows of no tokens.
-      SANDBOX_URL: 'http://127.0.0.1:9',
       PORT: count === 1 ? '0' : String(await freePort()),
       PROCESSES: String(count),
       BUN_OPTIONS: `--preload=${PRELOAD}`,
     })
-    await addressOf(gateway)
-    const opened = () => [...gateway.output().matchAll(/a port is opened \w+ the tokenizer/g)].map(String)
-    await until(() => opened().length === count, 'the ports')
-    expect(opened()).toEqual(Array.from({ length: count }, () => 'a port is opened with the tokenizer'))
+    const address = await addressOf(gateway)
+    const servers = () => (count === 1 ? [gateway.pid] : childrenOf(gateway.pid))
+    const threads = () => servers().filter((pid) => threadsOf(pid).includes('tokenizer'))
+    await until(() => threads().length === count, 'the threads')
+    const response = await fetch(`${address}/v1/messages/count_tokens`, {
+      method: 'POST',
+      headers: { 'x-api-key': demoKeyOf(gateway), 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'auto-smart', messages: [{ role: 'user', content: 'Count me in.' }] }),
+    })
+    expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
+    expect(gateway.output()).not.toContain('the thread that serves loads the tokenizer')
     gateway.kill('SIGTERM')
     await gateway.exited()
   },
 )
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+function threadsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim())
+}

@@ -1,61 +1,65 @@
-/** The counter's manners: it shares the event loop, keeps to its budget, and never lets work pile up. */
+/** The counter's manners: it holds nobody up, keeps to its budget, never lets work pile up, and outlives its thread. */
 import { describe, expect, test } from 'bun:test'
+import { until } from '@test/support/until'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { createTokenCounter } from '@/catalog/tokenizer'
 
+const ROOT = new URL('../..', import.meta.url).pathname
+const HAPPY = 'All happy families are alike; each unhappy family is unhappy in its own way. '
 const bytes = (text: string) => Buffer.byteLength(text)
-
-/** A clock that moves on by `stepMs` each time somebody looks. */
-function steppingClock(stepMs: number): () => number {
-  let time = 0
-  return () => {
-    time += stepMs
-    return time
-  }
-}
+const count = createTokenCounter()
 
 describe('the token counter', () => {
   test('counts words that steer the model as plain text', async () => {
-    const count = createTokenCounter()
     expect(await count(['<|endoftext|>'], bytes)).toBeGreaterThan(1)
     expect(await count(['<|im_start|>system<|im_end|>', '\ud800'], bytes)).toBeGreaterThan(4)
   })
 
   test('counts several texts and long ones piece by piece', async () => {
-    const text = 'All happy families are alike; each unhappy family is unhappy in its own way. '.repeat(50)
+    const text = HAPPY.repeat(50)
     const exact = encode(text).length
-    const counted = await createTokenCounter(() => 0)([text, text], bytes)
+    const counted = await count([text, '', text], bytes)
     expect(counted).toBeGreaterThanOrEqual(2 * exact)
     expect(counted).toBeLessThan(2.05 * exact)
+    expect(await count([], bytes)).toBe(0)
   })
 
   test('leaves what is beyond its budget to the fallback', async () => {
-    const text = 'word '.repeat(100_000)
-    const counted = await createTokenCounter(steppingClock(1))([text, text], bytes)
-    expect(counted).toBeGreaterThan(0.9 * 2 * text.length)
-    expect(counted).toBeLessThan(2 * text.length)
-    expect(await createTokenCounter(steppingClock(1000))([text], bytes)).toBe(text.length)
+    const hard = [HAPPY, ...Array.from({ length: 3_000 }, () => 'ideograph 龘靐齉齾'.repeat(300)), 'the last words']
+    const judged: string[] = []
+    const counted = await count(hard, (text) => judged.push(text) && bytes(text))
+    expect(judged.at(-1)).toBe('the last words')
+    const [cut = '', ...whole] = judged
+    expect(hard.slice(hard.length - whole.length)).toEqual(whole)
+    expect(hard[hard.length - whole.length - 1]).toEndWith(cut)
+    const left = judged.reduce((sum, text) => sum + bytes(text), 0)
+    expect(counted).toBeGreaterThan(left)
   })
 
-  test('lets others run between its slices', async () => {
-    let turns = 0
-    let isDone = false
-    const spin = () => {
-      turns++
-      if (!isDone) setImmediate(spin)
-    }
-    setImmediate(spin)
-    await createTokenCounter(steppingClock(1))(['word '.repeat(10_000)], bytes)
-    isDone = true
-    expect(turns).toBeGreaterThan(5)
-  })
-
-  test('serves one request at a time, and judges by the fallback when too many wait', async () => {
-    const count = createTokenCounter(() => 0)
+  test('serves one request after another, and judges by the fallback when too many wait', async () => {
     const text = 'a word or two '.repeat(20)
     const results = await Promise.all(Array.from({ length: 100 }, () => count([text], () => 1_000_000)))
     expect(results.filter((result) => result === 1_000_000)).toHaveLength(36)
     expect(results.slice(0, 64).every((result) => result === results[0] && result < 200)).toBe(true)
     expect(await count([text], () => 1_000_000)).toBe(results[0] as number)
   })
+
+  test('judges by the fallback where its thread ends, and starts another', async () => {
+    const frail = createTokenCounter(new URL('frail-thread.ts', import.meta.url))
+    expect(await Promise.all([frail(['die'], bytes), frail(['before', 'its turn'], bytes)])).toEqual([3, 14])
+    const again = () => frail(['live'], bytes)
+    expect(await until(async () => (await again()) === 1_000, 'the next thread')).toBe(true)
+  })
+
+  test('keeps no process alive, but one that waits for it', async () => {
+    const child = Bun.spawn([process.execPath, '-e', SCRIPT], { cwd: ROOT, stdout: 'pipe' })
+    expect(await new Response(child.stdout).text()).toBe('3\n')
+    expect(await child.exited).toBe(0)
+  })
 })
+
+const SCRIPT = `
+  import { createTokenCounter } from '@/catalog/tokenizer'
+  const count = createTokenCounter()
+  count(['one two three'], () => 0).then(console.log)
+`
