@@ -181,10 +181,11 @@ describe('a stop', () => {
   })
 
   test('of a worker that never started is over at once, and so is a second one', async () => {
-    const { worker, rounds } = watch({ round: async () => 10 })
+    const { worker, rounds } = watch({ round: async () => 10, firstPauseMs: 5 })
     await worker.stop()
     await worker.stop()
     worker.start()
+    expect(jest.getTimerCount()).toBe(0)
     await pass(10)
     expect(rounds()).toBe(0)
   })
