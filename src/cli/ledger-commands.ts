@@ -15,7 +15,8 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       const violations = [...ledger.violations, ...history.violations]
       const { accounts, openHolds, unsyncedRecords } = ledger
       const ok = ledger.ok && violations.length === 0
-      return { output: { ok, violations, accounts, openHolds, unsyncedRecords }, exitCode: ok ? 0 : 1 }
+      // Scripts of operators read this name; the records were called events when it was given.
+      return { output: { ok, violations, accounts, openHolds, unsyncedEvents: unsyncedRecords }, exitCode: ok ? 0 : 1 }
     },
   },
   {

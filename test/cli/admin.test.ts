@@ -91,7 +91,7 @@ describe('the life of a customer, by commands', () => {
 
   test('ledger check and rebuild: damage is found, named, mended', async () => {
     const sound = await succeed('ledger check')
-    expect(sound.json).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 0, unsyncedRecords: 0 })
+    expect(sound.json).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 0, unsyncedEvents: 0 })
     await fixture.redis.hincrby(accountName(accountId), 'available', 77)
     const damaged = await run(['ledger', 'check'], stores)
     expect(damaged).toMatchObject({
