@@ -4,6 +4,7 @@ import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
 import { pathOf } from '@/http/request-line'
+import { allowSilence } from '@/http/silence'
 import { assert } from '@/lib/assert'
 
 export type GuardDeps = BodyLimits & {
@@ -50,6 +51,7 @@ const viewers = new WeakMap<Request, Viewer>()
 
 async function admit(request: Request, viewer: Promise<Viewer>): Promise<void> {
   viewers.set(request, await viewer)
+  allowSilence(request)
 }
 
 function admitted(request: Request): Viewer {
