@@ -16,6 +16,8 @@ export type UpstreamAnswer = {
   readAll(maxBytes: number): Promise<UpstreamBody>
   /** From now on the client's going away does not end the call: whoever reads it decides. */
   outliveClient(): void
+  /** Who is to be told when the call has taken as long as it may in all, also while nobody reads. */
+  onOvertime(listener: (failure: UpstreamFailure) => void): void
   /** Ends the call at once and frees its socket. Safe to call twice, and after the end. */
   abort(): void
 }
@@ -92,6 +94,7 @@ type Deadline = {
   failure(): UpstreamFailure | undefined
   /** The client's signal no longer counts. */
   outliveClient(): void
+  onOvertime(listener: (failure: UpstreamFailure) => void): void
   abort(): void
   clear(): void
 }
@@ -102,6 +105,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
   let phase: TimeoutPhase | undefined
   let isWaiting = true
   let idle: Timer | undefined
+  let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
   function fire(cause: TimeoutPhase): void {
     phase ??= cause
     controller.abort()
@@ -109,7 +113,10 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
   const abort = () => controller.abort()
   if (client.aborted) abort()
   client.addEventListener('abort', abort)
-  const total = setTimeout(() => fire('total'), limits.totalMs)
+  const total = setTimeout(() => {
+    fire('total')
+    tellOvertime({ kind: 'timeout', phase: 'total' })
+  }, limits.totalMs)
   const firstByte = setTimeout(() => fire('first-byte'), limits.firstByteMs)
   return {
     signal: controller.signal,
@@ -128,6 +135,9 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
     unconnected: () => fire('connect'),
     failure: () => (phase ? { kind: 'timeout', phase } : undefined),
     outliveClient: () => client.removeEventListener('abort', abort),
+    onOvertime(listener) {
+      tellOvertime = listener
+    },
     abort,
     clear() {
       client.removeEventListener('abort', abort)
@@ -193,6 +203,7 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
       }
     },
     outliveClient: deadline.outliveClient,
+    onOvertime: deadline.onOvertime,
     abort,
   }
 }

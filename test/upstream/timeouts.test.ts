@@ -132,6 +132,15 @@ describe('the time for everything', () => {
     expect(await callUpstream(callTo(() => undefined, { totalMs: SHORT_MS }))).toEqual(late('total'))
   })
 
+  test('is told to whoever listens, also while nobody reads', async () => {
+    const call = callTo((socket) => void socket.write(EVENTS + chunk('1')), { totalMs: 2 * SHORT_MS })
+    const answer = await answerOf(call)
+    const told = new Promise((resolve) => answer.onOvertime(resolve))
+    expect(await answer.read()).toMatchObject({ kind: 'bytes' })
+    expect(await told).toEqual(late('total').failure)
+    expect(await answer.read()).toEqual(late('total'))
+  })
+
   test('does not reach beyond the answer’s end', async () => {
     const call = callTo((socket) => void socket.write(EVENTS + chunk('1') + LAST_CHUNK), { totalMs: 4 * SHORT_MS })
     const answer = await answerOf(call)

@@ -20,6 +20,8 @@ export interface StreamSource {
   next(): Promise<StreamBatch>
   /** From now on the client's going away does not end the upstream: the reader decides. */
   outliveClient(): void
+  /** Who is to be told when the upstream has taken too long in all, also while nobody reads. */
+  onOvertime(listener: (failure: UpstreamFailure) => void): void
   abort(): void
 }
 
@@ -69,13 +71,15 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
     }
   }
 
-  return { next, outliveClient: () => answer.outliveClient(), abort: () => answer.abort() }
+  const { outliveClient, onOvertime, abort } = answer
+  return { next, outliveClient, onOvertime, abort }
 }
 
 /** What there is to read behind an answer that came in one piece. */
 export const EMPTY_SOURCE: StreamSource = {
   next: async () => ({ kind: 'done', events: [] }),
   outliveClient: () => undefined,
+  onOvertime: () => undefined,
   abort: () => undefined,
 }
 

@@ -93,10 +93,6 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
     if (relay.isIdle && relay.isOpen) send(relay, client.framing.keepAlive)
     relay.isIdle = true
   }, KEEP_ALIVE_MS)
-  const overtime = setTimeout(
-    () => void failUpstream(relay, { kind: 'timeout', phase: 'total' }),
-    provider.timeouts.totalMs,
-  )
   const relay: Relay = {
     deps,
     answer,
@@ -109,10 +105,11 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
     isIdle: true,
     stopTimers() {
       clearInterval(keepAlive)
-      clearTimeout(overtime)
       unregister()
     },
   }
+  // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
+  input.source.onOvertime((failure) => void failUpstream(relay, failure))
   // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
   if (provider.onDisconnect.kind === 'drain') input.source.outliveClient()
   charge.hold.handOver()
