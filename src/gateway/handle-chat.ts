@@ -10,6 +10,7 @@ import { plannedFacts } from '@/gateway/hold/request-facts'
 import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
 import { assert } from '@/lib/assert'
+import type { Clock } from '@/lib/clock'
 import type { AttemptNote } from '@/routing/journey/journey'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
 import { sessionOf } from '@/routing/plan/stickiness'
@@ -48,8 +49,7 @@ async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Of
     const { model, target } = ticket.planned
     const providerFormat = deps.formats.get(target.provider.format)
     assert(providerFormat, `no codec for ${target.provider.format}`)
-    const charge = openCharge(call, hold, ticket, routeReason(plan, model.id, journey.trail))
-    hold.onRenewal(() => progressOf(charge, deps.clock))
+    const charge = openCharge(deps, call, hold, ticket, routeReason(plan, model.id, journey.trail))
     const attempt = await attemptTarget(deps, {
       requestId: call.requestId,
       ticket,
@@ -70,9 +70,10 @@ async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Of
   throw withTrail(firstError ?? journey.refusal(), journey.trail)
 }
 
-function openCharge(call: ChatCall, hold: Hold, ticket: Ticket, reason: string): OpenCharge {
+/** From now on the books hear of this attempt, should this process die. */
+function openCharge({ clock }: ChatDeps, call: ChatCall, hold: Hold, ticket: Ticket, reason: string): OpenCharge {
   const { planned, number: attempts } = ticket
-  return {
+  const charge = {
     payer: call.payer,
     hold,
     pricing: planned.model.pricing,
@@ -80,6 +81,13 @@ function openCharge(call: ChatCall, hold: Hold, ticket: Ticket, reason: string):
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
     arrivedMonotonicMs: call.arrivedMonotonicMs,
   }
+  keepRenewed(charge, clock)
+  return charge
+}
+
+/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
+function keepRenewed(charge: OpenCharge, clock: Clock): void {
+  charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
 /** Tells the client; the relay settles when the answer has ended. */

@@ -59,10 +59,29 @@ export async function withHold(
 ): Promise<Response> {
   const { agreed, limits } = await reserveCredit(deps, payer, holdId, negotiation)
   deps.crashPoint('reserved')
+  const hold = createHold(deps, payer, holdId, agreed.size, limits)
+  try {
+    const response = await use(hold, agreed)
+    assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
+    return response
+  } catch (error) {
+    await hold.release()
+    throw error
+  }
+}
+
+/** Not inside `withHold`: what an async function makes keeps all that the function has, here the request, while a stream lives. */
+function createHold(
+  deps: HoldDeps,
+  payer: Payer,
+  holdId: string,
+  size: HoldSize,
+  limits: RateLimits,
+): Hold & { isTakenCareOf(): boolean } {
   let ending: Promise<void> | undefined
   let isHandedOver = false
-  const hold: Hold = {
-    size: agreed.size,
+  return {
+    size,
     limits,
     onRenewal: (progress) => deps.keeper.keep(() => renewalOf(deps.holdTtlMs, payer, holdId, progress()), holdId),
     settle(charge, facts) {
@@ -77,14 +96,7 @@ export async function withHold(
       isHandedOver = true
       deps.crashPoint('answering')
     },
-  }
-  try {
-    const response = await use(hold, agreed)
-    assert(ending || isHandedOver, 'a request ended without settling, releasing or handing over its hold')
-    return response
-  } catch (error) {
-    await hold.release()
-    throw error
+    isTakenCareOf: () => ending !== undefined || isHandedOver,
   }
 }
 
