@@ -1,6 +1,6 @@
 /** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
 import { join } from 'node:path'
-import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
+import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, catalogSecrets, loadCatalog } from '@/catalog/catalog'
 import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
@@ -59,6 +59,7 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
     config.sandboxUrl === undefined ? {} : { sandboxBaseUrl: config.sandboxUrl },
   )
   if (loaded.kind === 'no_keys' && !config.isProduction) {
+    const { startSandbox } = await import('@/boot/embedded/sandbox')
     sandbox = await startSandbox()
     loaded = loadCatalog(text, environment, { sandboxBaseUrl: sandbox.baseUrl })
   }
@@ -100,14 +101,13 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
 /** Everything on one machine: the stores it has to bring, the schema, a first account, and one server here or several. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
   const { config, logger, sandbox } = prepared
-  // Built while the stores start, so that the first visitor does not wait, and only once where several processes serve.
-  const pages = loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
     await migrate(stores.databaseUrl)
     const demo = await prepareAccounts(prepared, stores)
-    await pages
     const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
+    // Built behind the first requests, so that the first visitor does not wait, and only once where several processes serve.
+    void loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
     process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, demo)))
     return {
       address: server.address,

@@ -46,12 +46,22 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     applicationName: 'migrate',
   })
   try {
+    const applied = await readApplied(database.sql)
     for (const migration of migrations) {
+      if (applied.get(migration.id) === sha256Hex(migration.sql)) continue
       if (await applyOnce(database.sql, migration)) onApplied?.(migration)
     }
   } finally {
     await database.close()
   }
+}
+
+/** The digests of what was applied by now. Whatever is not among them is looked at again under the lock. */
+async function readApplied(sql: Sql): Promise<Map<number, string>> {
+  const [table] = await sql`SELECT to_regclass('migrations') AS name`
+  if (!table?.name) return new Map()
+  const rows = await sql<{ id: number; digest: string }[]>`SELECT id, digest FROM migrations`
+  return new Map(rows.map(({ id, digest }) => [id, digest]))
 }
 
 /** Holds the lock for one transaction, so that it also works through a pooler that hands out connections by transaction. */

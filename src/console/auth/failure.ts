@@ -1,13 +1,17 @@
 /** What the sign-in library refuses, in our own words. */
-import { APIError } from 'better-auth/api'
 import { GatewayError } from '@/chat/error'
 
 /** The answer that `error`, thrown by the library, means. Anything it did not mean to say is a bug, and stays what it is. */
 export function meaningOfFailure(error: unknown): unknown {
-  if (!(error instanceof APIError)) return error
+  if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
   const told = MEANINGS[code]
   return told ? told() : error
+}
+
+/** Known by its name: the class comes with the whole library, which is loaded at the first sign-in only. */
+function isRefusal(error: unknown): error is Error & { body?: { code?: string } } {
+  return error instanceof Error && error.name === 'APIError' && 'body' in error
 }
 
 /** The same for an address nobody has and a password that is wrong. */

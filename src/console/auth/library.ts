@@ -7,6 +7,7 @@ import { credentials, sessions, twoFactors, type UserRole, users, verifications 
 import type { Database } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
+import { ADDRESS_HEADER } from './visitor'
 
 type LibraryOptions = {
   database: Database
@@ -24,8 +25,6 @@ type LibraryOptions = {
 
 export type Library = ReturnType<typeof createLibrary>
 
-/** The header in which the client's address is handed to the library: set by us, never taken from a request. */
-export const ADDRESS_HEADER = 'x-client-address'
 /** Seconds for the second step of a sign-in. */
 const SECOND_STEP_SECONDS = 600
 

@@ -2,8 +2,8 @@
  * Sends the mails of sign-in: by SMTP, or, where none is configured and it is not production, into the log, for whoever
  * is trying things out.
  */
-import { createTransport } from 'nodemailer'
 import type { Logger } from '@/lib/logger'
+import { once } from '@/lib/once'
 
 export type Mail = { to: string; subject: string; text: string; link: string }
 
@@ -18,18 +18,25 @@ const TIMEOUT_MS = 10_000
 
 /** Mail by SMTP. `smtpUrl` is `smtp://` or `smtps://`, with user and password where needed. */
 export function createSmtpMailer({ smtpUrl, from }: MailSettings, logger: Logger): Mailer {
-  const transport = createTransport({
-    url: smtpUrl,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    // What is sent is ours, but a name in it must never make the server read a file or fetch an address.
-    disableFileAccess: true,
-    disableUrlAccess: true,
+  const transport = once(async () => {
+    const { createTransport } = await import('nodemailer')
+    return createTransport({
+      url: smtpUrl,
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      // What is sent is ours, but a name in it must never make the server read a file or fetch an address.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
   })
+  async function send({ to, subject, text }: Mail): Promise<void> {
+    await (await transport()).sendMail({ from, to, subject, text })
+  }
   return {
-    post({ to, subject, text }) {
-      transport.sendMail({ from, to, subject, text }).then(
+    post(mail) {
+      const { subject } = mail
+      send(mail).then(
         () => logger.info('mail_sent', { subject }),
         (error: unknown) => logger.error('mail_failed', { subject, error }),
       )

@@ -1,5 +1,4 @@
 /** Who sends a request to the flows of sign-in, before anybody knows who that is. */
-import { ADDRESS_HEADER } from './library'
 
 export type Visitor = {
   request: Request
@@ -7,6 +6,8 @@ export type Visitor = {
   address: string
 }
 
+/** The header in which the client's address is handed to the library: set by us, never taken from a request. */
+export const ADDRESS_HEADER = 'x-client-address'
 const USER_AGENT_MAX_CHARS = 300
 
 /** The headers of a visitor's request that the library may see. */

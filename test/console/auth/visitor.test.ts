@@ -1,7 +1,6 @@
 /** What of a stranger's request reaches the library: the cookie, the browser's name within limits, and our own word for the address. */
 import { describe, expect, test } from 'bun:test'
-import { ADDRESS_HEADER } from '@/console/auth/library'
-import { headersOf, headersWithoutSession } from '@/console/auth/visitor'
+import { ADDRESS_HEADER, headersOf, headersWithoutSession } from '@/console/auth/visitor'
 
 function visitor(headers: Record<string, string>) {
   return { request: new Request('http://gateway.test/', { headers }), address: '203.0.113.7' }
