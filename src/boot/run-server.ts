@@ -8,6 +8,9 @@ import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { serve } from './serve'
 
+/** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
+export const WARM_UP_DELAY_MS = 1_000
+
 type RunningServer = { gateway: Gateway; address: string; stop(): Promise<void> }
 
 type RunServerOptions = {
@@ -24,8 +27,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const gateway = await compose(options)
   const server = serve(config, gateway.app)
   logger.info('listening', { host: config.host, port: server.port })
-  // Behind everything that a first request needs: few are counted, and those wait for it without holding up anybody else.
-  void warmTokenizer()
+  setTimeout(warmTokenizer, WARM_UP_DELAY_MS).unref()
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),

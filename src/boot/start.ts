@@ -14,7 +14,7 @@ import { type BannerFacts, formatBanner } from './banner'
 import { loadAssets } from './dashboard-assets/load'
 import { DEMO_CREDIT, type DemoAccount } from './demo-account'
 import { prepareAccounts } from './prepare-accounts'
-import { localAddress, runServer } from './run-server'
+import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
 import { openStores, type Stores } from './stores'
 import { supervise } from './supervise'
 
@@ -106,8 +106,8 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     await migrate(stores.databaseUrl)
     const demo = await prepareAccounts(prepared, stores)
     const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
-    // Built behind the first requests, so that the first visitor does not wait, and only once where several processes serve.
-    void loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
+    // Built ahead of the first visitor, and only once where several processes serve.
+    setTimeout(() => void prebuildPages(logger), WARM_UP_DELAY_MS).unref()
     process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, demo)))
     return {
       address: server.address,
@@ -123,6 +123,10 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     await sandbox?.stop()
     throw error
   }
+}
+
+async function prebuildPages(logger: Logger): Promise<void> {
+  await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
 
 async function startOne({ config, catalog, logger }: Prepared, stores: Stores): Promise<Running> {
