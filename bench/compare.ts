@@ -1,7 +1,6 @@
 /** One whole comparison: starts everything, measures in turn, and leaves nothing running behind. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpus, loadavg } from 'node:os'
+import { removeFolder, temporaryFolder } from './machine/folder'
 import { readTree } from './machine/proc'
 import type { Options } from './options'
 import { peersOf } from './peers/index'
@@ -17,13 +16,13 @@ import { openWorld, type World } from './world/world'
 
 /** What differs between a quick and a full run. */
 const MODES = {
-  quick: { customers: 300, scale: 0.2, roundsUntilMs: 80_000, idleMs: 3_000, openStreamRounds: 0, memoryWaitMs: 0 },
+  quick: { customers: 300, scale: 0.2, roundsUntilMs: 80_000, idleMs: 3_000, hasOpenStreams: false, memoryWaitMs: 0 },
   full: {
     customers: 3_000,
     scale: 1,
-    roundsUntilMs: 780_000,
+    roundsUntilMs: 700_000,
     idleMs: 10_000,
-    openStreamRounds: 5,
+    hasOpenStreams: true,
     memoryWaitMs: 60_000,
   },
 } as const
@@ -34,7 +33,7 @@ const OURS = 'svc-gateway'
 export async function compareServers(options: Options, say: (line: string) => void): Promise<Results> {
   const { mode } = options
   const startedMs = performance.now()
-  const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-bench-'))
+  const folder = await temporaryFolder('svc-gateway-bench-')
   const scenarios = SCENARIOS.filter(({ id, isFullOnly }) => options.only?.has(id) ?? (mode === 'full' || !isFullOnly))
   const results: Results = {
     mode,
@@ -55,7 +54,7 @@ export async function compareServers(options: Options, say: (line: string) => vo
     await measureAll(world, options, scenarios, results, startedMs, say)
   } finally {
     await world?.close()
-    await rm(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
   results.seconds = (performance.now() - startedMs) / 1000
   results.machine.loadAfter = loadavg()[0] ?? 0
@@ -70,7 +69,7 @@ async function measureAll(
   startedMs: number,
   say: (line: string) => void,
 ): Promise<void> {
-  const { scale, roundsUntilMs, idleMs, openStreamRounds, memoryWaitMs } = MODES[options.mode]
+  const { scale, roundsUntilMs, idleMs, hasOpenStreams, memoryWaitMs } = MODES[options.mode]
   const ours = world.contestants.find(({ kind }) => kind.name === OURS)
   const isWhole = options.only === undefined
   const deadlineMs = startedMs + roundsUntilMs
@@ -79,11 +78,11 @@ async function measureAll(
   await runRounds(world, { scenarios, rounds: options.rounds, scale, deadlineMs, say }, results)
   results.machine.othersPercent = noise.othersPercent()
   if (isWhole) {
-    if (openStreamRounds > 0) say('  open streams')
+    if (hasOpenStreams) say('  open streams')
     const beforeBytes = ours ? readTree(ours.running.pids).residentBytes : 0
-    for (let round = 0; round < openStreamRounds; round++) await runOpenStreams(world, results, round)
+    for (let round = 0; hasOpenStreams && round < options.rounds; round++) await runOpenStreams(world, results, round)
     if (memoryWaitMs > 0) await Bun.sleep(memoryWaitMs)
-    if (ours && openStreamRounds > 0) measureMemoryLeft(ours, beforeBytes, results)
+    if (ours && hasOpenStreams) measureMemoryLeft(ours, beforeBytes, results)
     say('  idle, starts and cold keys')
     await measureIdle(world, results, options.rounds, idleMs / options.rounds)
     for (let round = 0; round < options.rounds; round++) await measureStarts(world, results)

@@ -10,14 +10,14 @@ const TRAFFIC: Traffic = {
   promptBytes: 1024,
 }
 const STREAMS = 10_000
-const RAMP_MS = 8_000
-const HOLD_MS = 4_000
+const RAMP_MS = 6_000
+const HOLD_MS = 3_000
 /** How long connections that were cut get to be noticed before another peer has the machine. */
-const AFTERMATH_MS = 2_000
+const AFTERMATH_MS = 1_500
 const OWN_DESCRIPTORS = 400
 const BYTES_PER_KB = 1000
 /** Peers that collapse under a fraction of it would only take up the time. */
-const PEERS: ReadonlySet<string> = new Set(['direct', 'nginx', 'bare Bun', 'featured Bun', 'Bifrost', 'svc-gateway'])
+const PEERS: ReadonlySet<string> = new Set(['direct', 'nginx', 'bare Bun', 'Bifrost', 'svc-gateway'])
 
 /** How many streams a process can carry that takes two descriptors for each, given how many files it may open. */
 export function streamsFor(openFiles: number): number {

@@ -52,6 +52,8 @@ async function runRound(world: World, plan: RoundPlan, results: Results | undefi
       const { figures, failures } = await measureWindow(world.client, job, partiesOf(world, peer), scenario.unit)
       if (!results) continue
       addRound(results.rows, scenario.id, peer.kind.name, figures)
+      if (figures.failedShare === 1)
+        results.notes.push(`${peer.kind.name}, ${scenario.id}, round ${round + 1}: no answer`)
       for (const [reason, count] of Object.entries(failures)) {
         results.notes.push(`${peer.kind.name}, ${scenario.id}, round ${round + 1}: ${count} × ${reason}`)
       }

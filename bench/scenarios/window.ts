@@ -2,6 +2,7 @@
 
 import type { Job, JobResult } from '@bench/load/job'
 import type { LoadClient } from '@bench/machine/load-client'
+import { microsecondsBetween, readTree } from '@bench/machine/proc'
 import { type Parties, type PartyName, readUsage, usageBetween } from '@bench/machine/usage'
 import type { Figures } from '@bench/report/results'
 
@@ -9,6 +10,11 @@ type Window = { figures: Figures; failures: Record<string, number> }
 
 /** Records reach the history a moment after the answer; their work belongs to the requests that made it. */
 const FLUSH_MS = 200
+const QUIET_PATIENCE_MS = 5_000
+const QUIET_SAMPLE_MS = 30
+/** Of one core. */
+const QUIET_SHARE = 0.3
+const MICROSECONDS_PER_MS = 1_000
 
 /** Runs the job. Figures of stores appear only where the peer uses them. */
 export async function measureWindow(
@@ -17,6 +23,7 @@ export async function measureWindow(
   parties: Parties,
   unit: 'request' | 'chunk',
 ): Promise<Window> {
+  await untilQuiet(parties.peer)
   const before = readUsage(parties)
   const result = await client.run(job)
   const usesStores = parties.redis.length > 0
@@ -25,6 +32,17 @@ export async function measureWindow(
   return {
     figures: figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 }),
     failures: result.failures,
+  }
+}
+
+/** Some servers go on for long with what nobody waits for any more; the next measurement begins when they are done. */
+async function untilQuiet(pids: readonly number[]): Promise<void> {
+  const deadlineMs = performance.now() + QUIET_PATIENCE_MS
+  while (pids.length > 0 && performance.now() < deadlineMs) {
+    const [before, startedMs] = [readTree(pids), performance.now()]
+    await Bun.sleep(QUIET_SAMPLE_MS)
+    const spanMicroseconds = (performance.now() - startedMs) * MICROSECONDS_PER_MS
+    if (microsecondsBetween(before, readTree(pids)) < spanMicroseconds * QUIET_SHARE) return
   }
 }
 

@@ -1,9 +1,8 @@
 /** `bun run bench --stages`: processor time of one paid JSON request, stage by stage, in one process on real stores. */
 import { closeSync, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Shot } from '@bench/load/job'
+import { removeFolder, temporaryFolder } from '@bench/machine/folder'
 import { startLoadClient } from '@bench/machine/load-client'
 import { openStores } from '@bench/machine/stores'
 import { startMockUpstream } from '@bench/machine/upstream'
@@ -36,7 +35,7 @@ export async function measureStages(
   budgetCalibration: number,
   say: (line: string) => void,
 ): Promise<StagesResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-stages-'))
+  const folder = await temporaryFolder('svc-gateway-stages-')
   const log = openSync(join(folder, 'gateway.log'), 'a')
   const [stores, upstream] = await Promise.all([openStores(folder, CUSTOMERS), startMockUpstream()])
   const client = startLoadClient()
@@ -54,7 +53,7 @@ export async function measureStages(
   } finally {
     await Promise.all([client.stop(), upstream.stop(), stores.close()])
     closeSync(log)
-    await rm(folder, { recursive: true, force: true })
+    removeFolder(folder)
   }
 }
 
