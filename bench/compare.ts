@@ -16,7 +16,7 @@ import { openWorld, type World } from './world/world'
 
 /** What differs between a quick and a full run. */
 const MODES = {
-  quick: { customers: 300, scale: 0.2, roundsUntilMs: 80_000, idleMs: 3_000, hasOpenStreams: false, memoryWaitMs: 0 },
+  quick: { customers: 300, scale: 0.15, roundsUntilMs: 75_000, idleMs: 3_000, hasOpenStreams: false, memoryWaitMs: 0 },
   full: {
     customers: 3_000,
     scale: 1,

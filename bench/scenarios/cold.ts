@@ -4,7 +4,7 @@ import { addRound, type Results } from '@bench/report/results'
 import { COLD } from '@bench/report/scenario-names'
 import { type Contestant, FIRST_TRAFFIC, type World } from '@bench/world/world'
 
-const KEYS = 400
+const KEYS = 300
 const CONNECTIONS = 200
 const TIMEOUT_MS = 20_000
 /** What the gateway gets to notice that the store has lost everything. */

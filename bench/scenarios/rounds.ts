@@ -16,7 +16,7 @@ type RoundPlan = {
 }
 
 /** The first answers of a server say more of its compiler than of it: they are asked for and forgotten. */
-const WARM_UP = { connections: 64, durationMs: 1_500, rampMs: 0 }
+const WARM_UP = { connections: 64, durationMs: 1_200, rampMs: 0 }
 const WARM_UP_SCALE = 0.3
 
 /** Fills the rows of `results`. */
