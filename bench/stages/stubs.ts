@@ -38,5 +38,5 @@ export function stubLedger(deps: AppDeps, { reserved, settled }: Recording): App
 export function onLedger(deps: AppDeps, ledger: Ledger): AppDeps {
   const { logger, metrics, clock, holdTtlMs } = deps
   const keeper = createHoldKeeper(ledger, clock, logger, holdTtlMs, metrics)
-  return { ...deps, ledger, keeper, settler: createSettler(ledger, logger, metrics) }
+  return { ...deps, ledger, keeper, settler: createSettler(ledger, clock, logger, metrics) }
 }

@@ -154,7 +154,7 @@ function assemble(parts: Parts): GatewayDeps {
     catalog,
     formats: FORMATS,
     ledger,
-    settler: createSettler(ledger, logger, metrics),
+    settler: createSettler(ledger, systemClock, logger, metrics),
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),
     holdTtlMs: config.holdTtlMs,
     crashPoint,

@@ -22,7 +22,7 @@ const BATCH_SIZE = 200
 
 /** Creates the keeper of one process, for holds that live `holdTtlMs` (5,000 or more) without a renewal. */
 export function createHoldKeeper(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'renew'>,
   clock: Clock,
   logger: Logger,
   holdTtlMs: number,

@@ -6,6 +6,7 @@
  */
 import type { Ledger } from '@/ledger/ledger'
 import type { Settlement } from '@/ledger/outcomes'
+import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
@@ -42,7 +43,8 @@ const MAX_KEPT = 50_000
 
 /** Creates the settler of one process. */
 export function createSettler(
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'settle' | 'release'>,
+  clock: Clock,
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
 ): Settler {
@@ -84,7 +86,7 @@ export function createSettler(
   }
 
   function keep(resolution: Resolution): void {
-    const atMs = performance.now()
+    const atMs = clock.monotonic()
     kept.push({ resolution, atMs })
     // Each is passed over once: the oldest stand first, and what was passed over is taken off in lumps.
     while (atMs - (kept[firstKept]?.atMs ?? atMs) > KEEP_MS) firstKept++

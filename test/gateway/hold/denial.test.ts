@@ -1,0 +1,71 @@
+/** Refusals of the ledger in the caller's terms: status, code, and whether it is worth coming back. */
+import { describe, expect, test } from 'bun:test'
+import { denial } from '@/gateway/hold/denial'
+import { nano } from '@/lib/money'
+
+const usd = (amount: number) => nano(amount * 1_000_000_000)
+
+describe('credit that does not suffice', () => {
+  test('is temporary where other requests hold what is missing', () => {
+    const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: usd(3) })
+    expect([error.status, error.options.retryAfterSeconds]).toEqual([402, 2])
+    expect(error.options.details).toEqual({ neededUsd: 3, availableUsd: 1, heldUsd: 2, transient: true })
+    expect(error.message).toContain('held by other open requests')
+  })
+
+  test('is final where even they would not make up for it', () => {
+    const error = denial({ kind: 'insufficient', available: usd(1), held: usd(2), needed: nano(3_000_000_001) })
+    expect([error.status, error.options.retryAfterSeconds]).toEqual([402, undefined])
+    expect(error.options.details).toMatchObject({ transient: false })
+    expect(error.message).toContain('Buy credit')
+  })
+})
+
+test('a key’s budget that is used up says when it begins anew', () => {
+  const error = denial({ kind: 'budget_exceeded', resetsAtMs: Date.UTC(2026, 3, 1), remaining: usd(0.5) })
+  expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
+  expect(error.options.details).toEqual({ resetsAt: '2026-04-01T00:00:00.000Z', remainingUsd: 0.5 })
+})
+
+describe('a limit that is reached', () => {
+  test('per minute says what is left of it, for each format to tell in its own headers', () => {
+    const limits = { tokens: { limit: 600, remaining: 40, resetMs: 61_000 } }
+    const error = denial({ kind: 'rate_limited', scope: 'tokens', limits, limit: 600, retryAfterMs: 1_500 })
+    expect([error.status, error.options.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(error.options).toMatchObject({ limits, retryAfterSeconds: 1.5, details: { scope: 'tokens', limit: 600 } })
+    expect(error.options.headers).toBeUndefined()
+    expect(error.message).toContain('600 tokens per minute')
+  })
+
+  test('of open requests has headers of ours, as no format has any', () => {
+    const error = denial({ kind: 'rate_limited', scope: 'concurrency', limit: 3, retryAfterMs: 1_000 })
+    expect(error.status).toBe(429)
+    expect(error.options.headers).toEqual({
+      'x-ratelimit-limit-concurrency': '3',
+      'x-ratelimit-remaining-concurrency': '0',
+    })
+    expect(error.message).toContain('3 open requests at once')
+  })
+
+  test('never says to come back at once', () => {
+    const limits = { requests: { limit: 1, remaining: 0, resetMs: 0 } }
+    const error = denial({ kind: 'rate_limited', scope: 'requests', limits, limit: 1, retryAfterMs: 0 })
+    expect(error.options.retryAfterSeconds).toBeGreaterThan(0)
+  })
+})
+
+test.each([
+  [{ kind: 'key_inactive', status: 'expired' } as const, 401, 'This API key is expired.'],
+  [{ kind: 'unknown_key' } as const, 401, 'This API key does not exist.'],
+  [{ kind: 'unknown_account' } as const, 401, 'This API key does not exist.'],
+  [{ kind: 'account_suspended' } as const, 403, 'This account is suspended.'],
+])('%j is %d: %s', (outcome, status, message) => {
+  expect(denial(outcome)).toMatchObject({ status, message })
+})
+
+test('a key that is being changed is worth another try, and a hold id that was used before a bug of ours', () => {
+  expect(denial({ kind: 'models_changed', allowedModels: [] })).toMatchObject({
+    ...{ status: 503, options: { code: 'key_changing', retryAfterSeconds: 1 } },
+  })
+  expect(denial({ kind: 'exists', state: 'settled' })).toMatchObject({ status: 500 })
+})

@@ -1,0 +1,113 @@
+/** Holds that are kept alive: when each is renewed, with what, and what becomes of a round that fails. */
+import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { FACTS, memoryLogger } from '@test/ledger/harness'
+import { type ManualClock, manualClock } from '@test/routing/world'
+import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
+import type { Renewal } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+
+const TTL_MS = 20_000
+
+let clock: ManualClock
+let batches: Renewal[][]
+let isDown: boolean
+let failures: number
+let keeper: HoldKeeper
+
+beforeEach(() => {
+  jest.useFakeTimers()
+  clock = manualClock()
+  batches = []
+  isDown = false
+  failures = 0
+  keeper = keeperFor(TTL_MS)
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+function keeperFor(ttlMs: number): HoldKeeper {
+  const ledger = {
+    async renew(renewals: readonly Renewal[]) {
+      if (isDown) throw new Error('gone')
+      batches.push([...renewals])
+      return []
+    },
+  }
+  return createHoldKeeper(ledger, clock, memoryLogger(), ttlMs, { renewalFailed: () => void failures++ })
+}
+
+function keep(holdId: string, costOf: () => number = () => 1): void {
+  const renewal = () => ({
+    ...{ accountId: 'acct_1', holdId, ttlMs: TTL_MS, facts: FACTS, reached: true, cost: nano(costOf()) },
+  })
+  keeper.keep(renewal, holdId)
+}
+
+/** Lets so many seconds pass, one look at a time. */
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    clock.advance(1_000)
+    jest.advanceTimersByTime(1_000)
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
+}
+
+const renewed = () => batches.flat().map(({ holdId, cost }) => `${holdId} ${cost}`)
+
+test('a new hold is renewed at the next look, and then every five seconds, with what its answer has come to', async () => {
+  let cost = 0
+  keep('a', () => ++cost)
+  keeper.start()
+  await pass(1)
+  expect(renewed()).toEqual(['a 1'])
+  await pass(4)
+  expect(renewed()).toEqual(['a 1'])
+  await pass(7)
+  expect(renewed()).toEqual(['a 1', 'a 2', 'a 3'])
+})
+
+test('a short life is renewed four times as often as it lasts', async () => {
+  keeper = keeperFor(8_000)
+  keep('a')
+  keeper.start()
+  await pass(9)
+  expect(renewed()).toHaveLength(5)
+})
+
+test('what is forgotten is renewed no more', async () => {
+  keep('a')
+  keep('b')
+  keeper.start()
+  await pass(1)
+  keeper.forget('a')
+  expect(keeper.openCount()).toBe(1)
+  await pass(6)
+  expect(renewed()).toEqual(['a 1', 'b 1', 'b 1'])
+})
+
+test('many holds travel in batches of two hundred', async () => {
+  for (let index = 0; index < 450; index++) keep(`h${index}`)
+  keeper.start()
+  await pass(1)
+  expect(batches.map((batch) => batch.length)).toEqual([200, 200, 50])
+})
+
+test('a round that fails is counted, and the next one comes all the same', async () => {
+  keep('a')
+  isDown = true
+  keeper.start()
+  await pass(1)
+  expect([failures, renewed()]).toEqual([1, []])
+  isDown = false
+  await pass(5)
+  expect([failures, renewed()]).toEqual([1, ['a 1']])
+})
+
+test('another attempt of the same request takes the place of the one before', async () => {
+  keep('a', () => 1)
+  keep('a', () => 2)
+  keeper.start()
+  await pass(1)
+  expect(renewed()).toEqual(['a 2'])
+})

@@ -1,0 +1,138 @@
+/** What is held: never less than a request can cost at any model that may answer it, and no more than there is need for. */
+import { describe, expect, test } from 'bun:test'
+import { modelOf, providerOf, requestOf } from '@test/routing/world'
+import { measurePrompt } from '@/catalog/estimate'
+import type { Model } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { affordableCap, exactSize, quickSize, resize } from '@/gateway/hold/hold-size'
+import { nano } from '@/lib/money'
+
+const provider = providerOf('p')
+/** 1,000 nano-USD for a token of input, 4,000 for one of output; and ten times that, with less room to write. */
+const cheap = modelOf('svc/cheap', [provider], { maxOutputTokens: 1_000 })
+const dear = modelOf('svc/dear', [provider], { maxOutputTokens: 500, usd: 10 })
+
+function sizedFor(changes: Partial<ChatRequest> = {}, models: Model[] = [cheap], text = 'Hi') {
+  const request = requestOf(changes, text)
+  return { request, prompt: measurePrompt(request), models }
+}
+
+describe('the quick size', () => {
+  test('holds the dearest model at its own limits, and bounds by the widest', () => {
+    const both = quickSize(sizedFor({}, [cheap, dear]), 1_000)
+    const { inputTokens } = both.bounds
+    expect(both.bounds).toEqual({ inputTokens: inputTokens, outputTokens: 1_000 })
+    expect(both.amount).toBe(nano(inputTokens * 10_000 + 500 * 40_000))
+    expect(inputTokens).toBeGreaterThanOrEqual(1_000)
+  })
+
+  test('counts the caller’s own limit once for each choice', () => {
+    const { bounds, amount } = quickSize(sizedFor({ maxOutputTokens: 10, choices: 3 }), 100)
+    expect(bounds.outputTokens).toBe(30)
+    expect(amount).toBe(nano(bounds.inputTokens * 1_000 + 30 * 4_000))
+  })
+
+  test('takes from the minute’s tokens what is asked for, not what the model could write', () => {
+    const asked = sizedFor({ maxOutputTokens: 10, choices: 3 })
+    expect(quickSize(asked, 100).rateTokens).toBe(asked.prompt.estimatedTokens + 30)
+    const open = sizedFor()
+    expect(quickSize(open, 100).rateTokens).toBe(open.prompt.estimatedTokens)
+  })
+
+  test('knows the least that a crash costs: the input at the first model, and never more than is held', () => {
+    const sized = sizedFor({}, [cheap, dear], 'word '.repeat(200))
+    expect(quickSize(sized, 2_000).inputCost).toBe(nano(sized.prompt.estimatedTokens * 1_000))
+    const free = modelOf('svc/free', [provider], { usd: 0 })
+    expect(quickSize({ ...sized, models: [free] }, 2_000)).toMatchObject({ amount: nano(0), inputCost: nano(0) })
+  })
+
+  test('reads the prompt no second time', () => {
+    const sized = sizedFor()
+    const unread = { ...sized.request }
+    Object.defineProperty(unread, 'turns', {
+      get() {
+        throw new Error('read again')
+      },
+    })
+    expect(quickSize({ ...sized, request: unread }, 100)).toEqual(quickSize(sized, 100))
+  })
+
+  test('refuses what has no price, unless every target bears it', () => {
+    const asks = { extensions: { 'chat-completions': { web_search_options: { a: 1 } } } }
+    expect(() => quickSize(sizedFor(asks), 100)).toThrow(GatewayError)
+    const bearing = providerOf('q')
+    const targets = [{ provider: bearing, model: 'm', quirks: new Set(['unpriced-extras']) }]
+    const model = modelOf('svc/bearing', [], { targets })
+    expect(() => quickSize(sizedFor(asks, [model]), 100)).not.toThrow()
+    expect(() => quickSize(sizedFor(asks, [model, cheap]), 100)).toThrow(GatewayError)
+  })
+})
+
+describe('the exact size', () => {
+  const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(100)
+
+  test('is far below a token per byte, and leaves the rest as it was', async () => {
+    const sized = sizedFor({}, [cheap], prose)
+    const quick = quickSize(sized, prose.length)
+    const exact = await exactSize(sized, quick)
+    expect(exact.bounds.inputTokens).toBeLessThan(quick.bounds.inputTokens / 2)
+    expect(exact.bounds.outputTokens).toBe(quick.bounds.outputTokens)
+    expect([exact.rateTokens, exact.estimatedInput]).toEqual([quick.rateTokens, quick.estimatedInput])
+  })
+
+  test('is multiplied by the factor of each model, up to the quick one', async () => {
+    const wary = modelOf('svc/wary', [provider], { tokenizerSafetyFactor: 1.5 })
+    const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100 })
+    const of = async (model: Model) => {
+      const sized = sizedFor({}, [model], prose)
+      const quick = quickSize(sized, prose.length)
+      return { quick: quick.bounds.inputTokens, exact: (await exactSize(sized, quick)).bounds.inputTokens }
+    }
+    const plain = (await of(cheap)).exact
+    expect((await of(wary)).exact).toBe(Math.ceil(plain * 1.5))
+    const { quick, exact } = await of(wild)
+    expect(exact).toBe(quick)
+  })
+
+  test('is the quick one where the hub does not hold the whole prompt', async () => {
+    const sized = sizedFor({ nativeOnly: ['tools[0] (custom)'] }, [cheap], prose)
+    const quick = quickSize(sized, prose.length)
+    expect(await exactSize(sized, quick)).toBe(quick)
+  })
+})
+
+describe('the cap that a balance pays', () => {
+  const sized = sizedFor({}, [cheap, dear])
+  const size = quickSize(sized, 500)
+  const inputAt = (usd: number) => size.bounds.inputTokens * usd * 1_000
+
+  test('is the largest that every model gives for it', () => {
+    const cap = affordableCap(sized, size, nano(inputAt(10) + 300 * 40_000 + 39_999))
+    expect(cap).toBe(300)
+  })
+
+  test('is no larger than the least that any of them can write', () => {
+    expect(affordableCap(sized, size, nano(inputAt(10) + 1_000_000_000))).toBe(500)
+  })
+
+  test('is none below what helps anybody', () => {
+    expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000))).toBe(256)
+    expect(affordableCap(sized, size, nano(inputAt(10) + 256 * 40_000 - 1))).toBeUndefined()
+    const short = { ...sized, models: [modelOf('svc/short', [provider], { maxOutputTokens: 100 })] }
+    expect(affordableCap(short, size, nano(1_000_000_000))).toBeUndefined()
+  })
+
+  test('is shared by the choices', () => {
+    const two = { ...sized, request: requestOf({ choices: 2 }) }
+    expect(affordableCap(two, size, nano(inputAt(10) + 600 * 40_000))).toBe(300)
+  })
+
+  test('makes a hold that it pays', () => {
+    const available = nano(inputAt(10) + 300 * 40_000 + 5)
+    const cap = affordableCap(sized, size, available) ?? 0
+    const lowered = resize({ ...sized, request: { ...sized.request, maxOutputTokens: cap } }, size)
+    expect(lowered.amount).toBeLessThanOrEqual(available)
+    expect(lowered.bounds).toEqual({ inputTokens: size.bounds.inputTokens, outputTokens: cap })
+  })
+})

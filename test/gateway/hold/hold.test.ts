@@ -1,0 +1,204 @@
+/** The way to an upstream: nothing runs before credit is held, and every way out ends the hold exactly once. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { FACTS } from '@test/ledger/harness'
+import { GatewayError } from '@/chat/error'
+import { type Hold, type HoldDeps, withHold } from '@/gateway/hold/hold'
+import type { HoldSize } from '@/gateway/hold/hold-size'
+import type { Negotiation, Offer } from '@/gateway/hold/negotiation'
+import type { Charge } from '@/ledger/charge'
+import type { Renewal, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+
+const PAYER = { accountId: 'acct_1', keyId: 'key_1' }
+const LIMIT = { limit: 60, remaining: 59, resetMs: 1_000 }
+const RESERVED: ReserveOutcome = {
+  kind: 'reserved',
+  available: nano(1),
+  limits: { requests: LIMIT, tokens: LIMIT },
+}
+const SHORT: ReserveOutcome = { kind: 'insufficient', available: nano(5), held: nano(0), needed: nano(9) }
+const SIZE: HoldSize = {
+  amount: nano(900),
+  inputCost: nano(30),
+  bounds: { inputTokens: 100, outputTokens: 50 },
+  rateTokens: 70,
+  estimatedInput: 20,
+}
+const CHARGE: Extract<Charge, { kind: 'charge' }> = {
+  kind: 'charge',
+  cost: nano(40),
+  usage: FACTS.usage,
+  rule: 'usage',
+  flags: [],
+}
+
+/** What happened, in order. */
+let trace: string[]
+let reserves: ReserveRequest[]
+let outcomes: (ReserveOutcome | Error)[]
+let renewal: (() => Renewal) | undefined
+let deps: HoldDeps
+
+beforeEach(() => {
+  trace = []
+  reserves = []
+  outcomes = []
+  renewal = undefined
+  deps = {
+    holdTtlMs: 20_000,
+    crashPoint: () => undefined,
+    ledger: {
+      async reserve(request) {
+        reserves.push(request)
+        trace.push('reserve')
+        const outcome = outcomes.shift() ?? RESERVED
+        if (outcome instanceof Error) throw outcome
+        return outcome
+      },
+    },
+    settler: {
+      async resolve(resolution) {
+        const { kind } = resolution
+        trace.push(kind === 'settle' ? `settle ${resolution.settlement.cost}` : `release ${resolution.holdId}`)
+      },
+    },
+    keeper: {
+      keep(next) {
+        renewal = next
+      },
+      forget: (holdId) => void trace.push(`forget ${holdId}`),
+    },
+  }
+})
+
+const offerOf = (size: HoldSize) => ({ size, facts: FACTS, allowedModels: ['svc/alpha'] }) as unknown as Offer
+const FIRST = offerOf(SIZE)
+
+function run(use: (hold: Hold, agreed: Offer) => Promise<Response>, negotiation: Partial<Negotiation> = {}) {
+  return withHold(deps, PAYER, 'hold_1', { first: FIRST, next: async () => undefined, ...negotiation }, use)
+}
+
+describe('before anything is asked', () => {
+  test('the offer is reserved as it is', async () => {
+    await run(async (hold) => {
+      trace.push('asked')
+      await hold.release()
+      return new Response()
+    })
+    expect(trace).toEqual(['reserve', 'asked', 'forget hold_1', 'release hold_1'])
+    expect(reserves).toEqual([
+      {
+        ...{ ...PAYER, holdId: 'hold_1', amount: nano(900), inputCost: nano(30), tokens: 70, ttlMs: 20_000 },
+        ...{ facts: FACTS, allowedModels: ['svc/alpha'] },
+      },
+    ])
+  })
+
+  test('a refusal that nothing can change is told, and nothing is asked', async () => {
+    outcomes = [{ kind: 'account_suspended' }]
+    await expect(run(async () => new Response())).rejects.toMatchObject({ status: 403 })
+    expect(trace).toEqual(['reserve'])
+  })
+
+  test('another offer is made as long as there is one, and what was agreed is handed over', async () => {
+    const second = offerOf({ ...SIZE, amount: nano(4) })
+    outcomes = [SHORT]
+    const given = await new Promise<[Hold, Offer]>((resolve) => {
+      void run(
+        async (hold, agreed) => {
+          resolve([hold, agreed])
+          await hold.release()
+          return new Response()
+        },
+        { next: async (refusal) => (refusal.kind === 'insufficient' && refusal.available === 5 ? second : undefined) },
+      )
+    })
+    expect(given[1]).toBe(second)
+    expect(given[0].size).toBe(second.size)
+    expect(given[0].limits).toEqual({ requests: LIMIT, tokens: LIMIT })
+    expect(reserves.map((request) => request.amount)).toEqual([nano(900), nano(4)])
+  })
+
+  test('the last refusal is told where there is no other offer', async () => {
+    outcomes = [SHORT]
+    await expect(run(async () => new Response())).rejects.toMatchObject({ status: 402 })
+  })
+
+  test('a ledger that cannot be reached is a 503, and what it may have held is taken back', async () => {
+    outcomes = [new Error('gone')]
+    const refused = await run(async () => new Response()).catch((error: GatewayError) => error)
+    expect(refused).toMatchObject({ status: 503, options: { code: 'ledger_unavailable', retryAfterSeconds: 1 } })
+    expect(trace).toEqual(['reserve', 'release hold_1'])
+  })
+})
+
+describe('the end', () => {
+  test('is the first settlement or release; what comes later waits for it and changes nothing', async () => {
+    await run(async (hold) => {
+      await Promise.all([hold.settle(CHARGE, FACTS), hold.release(), hold.settle({ ...CHARGE, cost: nano(99) }, FACTS)])
+      return new Response()
+    })
+    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+  })
+
+  test('gives back what the minute’s tokens were not used for: all that were', async () => {
+    let tokens = 0
+    deps.settler.resolve = async (resolution) => {
+      if (resolution.kind === 'settle') tokens = resolution.settlement.tokens
+    }
+    await run(async (hold) => {
+      await hold.settle(CHARGE, FACTS)
+      return new Response()
+    })
+    const { uncached, cacheRead, cacheWrite5m, cacheWrite1h, output } = FACTS.usage
+    expect(tokens).toBe(uncached + cacheRead + cacheWrite5m + cacheWrite1h + output)
+  })
+
+  test('comes with whatever is thrown, and only then is that thrown on', async () => {
+    const failure = run(async () => {
+      throw new GatewayError('timeout', 'late')
+    })
+    await expect(failure).rejects.toMatchObject({ status: 504 })
+    await failure.catch(() => undefined)
+    expect(trace).toEqual(['reserve', 'forget hold_1', 'release hold_1'])
+  })
+
+  test('does not come a second time where a bug throws after a settlement', async () => {
+    await run(async (hold) => {
+      await hold.settle(CHARGE, FACTS)
+      throw new Error('bug')
+    }).catch(() => undefined)
+    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+  })
+
+  test('that nobody has seen to is a bug, and a release', async () => {
+    await expect(run(async () => new Response())).rejects.toThrow('without settling')
+    await Promise.resolve()
+    expect(trace).toContain('release hold_1')
+  })
+
+  test('is the stream’s to make, once it owns the hold', async () => {
+    let kept: Hold | undefined
+    await run(async (hold) => {
+      kept = hold
+      hold.handOver()
+      return new Response()
+    })
+    expect(trace).toEqual(['reserve'])
+    await kept?.settle(CHARGE, FACTS)
+    expect(trace).toEqual(['reserve', 'forget hold_1', 'settle 40'])
+  })
+})
+
+test('a renewal says what the answer has come to by then', async () => {
+  let cost = nano(1)
+  await run(async (hold) => {
+    hold.onRenewal(() => ({ cost, facts: FACTS }))
+    hold.handOver()
+    return new Response()
+  })
+  cost = nano(7)
+  expect(renewal?.()).toEqual({
+    ...{ accountId: 'acct_1', holdId: 'hold_1', ttlMs: 20_000, cost: nano(7), facts: FACTS, reached: true },
+  })
+})

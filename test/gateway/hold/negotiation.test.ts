@@ -1,0 +1,177 @@
+/** From a request to an offer that the ledger takes: which is made first, and what comes after each refusal. */
+import { describe, expect, test } from 'bun:test'
+import { catalogOf, manualClock, modelOf, providerOf, requestOf } from '@test/routing/world'
+import type { Model } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { createKeyPermissions } from '@/gateway/hold/key-permissions'
+import { type NegotiationDeps, negotiate, type Offer, type Refusal } from '@/gateway/hold/negotiation'
+import type { AllowedModels } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+import { createRouter } from '@/routing/router'
+
+const PROSE = 'The quick brown fox jumps over the lazy dog. '.repeat(200)
+const PAYER = { accountId: 'acct_1', keyId: 'key_1' }
+
+const chat = providerOf('chat')
+const other = providerOf('other', { format: 'messages' })
+const alpha = modelOf('svc/alpha', [chat])
+const beta = modelOf('svc/beta', [other])
+
+type World = { deps: NegotiationDeps; asked: string[]; keyAllows: AllowedModels }
+
+function worldOf(models: Model[], restore = async (_: string, request: ChatRequest) => request): World {
+  const router = createRouter({ catalog: catalogOf(models), clock: manualClock() })
+  const world: World = {
+    asked: [],
+    keyAllows: null,
+    deps: {
+      router,
+      permissions: createKeyPermissions(),
+      signatures: { restore },
+      ledger: {
+        async readKey({ keyId }) {
+          world.asked.push(keyId)
+          return { allowedModels: world.keyAllows } as never
+        },
+      },
+    },
+  }
+  return world
+}
+
+function arrivedWith(request: ChatRequest) {
+  const format = { name: 'chat-completions' as const }
+  return { requestId: 'req_1', payer: PAYER, format, request, bodyBytes: PROSE.length, arrivedAtMs: 1_760_000_000_000 }
+}
+
+const begin = ({ deps }: World, changes: Partial<ChatRequest> = {}) =>
+  negotiate(deps, arrivedWith(requestOf(changes, PROSE)), undefined)
+
+function short(offer: Offer | undefined, available: number): Refusal {
+  return { kind: 'insufficient', available: nano(available), held: nano(0), needed: offer?.size.amount ?? nano(0) }
+}
+
+describe('where the credit does not suffice', () => {
+  test('the prompt is counted exactly, and then the output limit lowered to what it pays', async () => {
+    const { first, next } = await begin(worldOf([alpha]))
+    const exact = await next(short(first, first.size.amount - 1))
+    expect(exact?.size.amount).toBeLessThan(first.size.amount)
+    expect(exact?.size.bounds.outputTokens).toBe(alpha.maxOutputTokens)
+    expect([exact?.request, exact?.loweredCap]).toEqual([first.request, undefined])
+    const lowered = await next(short(exact, 20_000_000))
+    expect(lowered?.size.amount).toBeLessThanOrEqual(20_000_000)
+    expect(lowered?.loweredCap).toBeGreaterThan(256)
+    expect(lowered?.request.maxOutputTokens).toBe(lowered?.loweredCap as number)
+    expect(await next(short(lowered, 1))).toBeUndefined()
+  })
+
+  test('both come at once where the exact count is known not to do', async () => {
+    const { first, next } = await begin(worldOf([alpha]))
+    const lowered = await next(short(first, 20_000_000))
+    expect(lowered?.loweredCap).toBeGreaterThan(256)
+    expect(await next(short(lowered, 20_000_000))).toBeUndefined()
+  })
+
+  test('a limit that the caller set is kept', async () => {
+    const { first, next } = await begin(worldOf([alpha]), { maxOutputTokens: 1_000 })
+    const exact = await next(short(first, 1))
+    expect(exact?.request.maxOutputTokens).toBe(1_000)
+    expect(exact?.size.bounds.inputTokens).toBeLessThan(first.size.bounds.inputTokens)
+    expect(await next(short(exact, 1))).toBeUndefined()
+  })
+
+  test('there is no other offer where not even the least is paid, or a debt is all there is', async () => {
+    for (const available of [1_000, 0, -5_000]) {
+      const { first, next } = await begin(worldOf([alpha]))
+      expect(await next(short(first, available))).toBeUndefined()
+    }
+  })
+
+  test('what is written for a crash stays what it was: who asked for what', async () => {
+    const { first, next } = await begin(worldOf([alpha]))
+    expect(first.facts).toMatchObject({ requestId: 'req_1', model: 'svc/alpha', provider: 'chat', rule: 'expired' })
+    expect(first.facts).toMatchObject({ attempts: 0, status: 499, usage: { output: 0 } })
+    expect((await next(short(first, 20_000_000)))?.facts).toEqual(first.facts)
+  })
+})
+
+describe('where the key may call other models than was believed', () => {
+  const changed = (allowedModels: AllowedModels): Refusal => ({ kind: 'models_changed', allowedModels })
+
+  test('the request is planned again with what the ledger says, and that is remembered', async () => {
+    const world = worldOf([alpha, beta])
+    const { first, next } = await begin(world, { fallback: ['svc/beta'] })
+    expect([first.allowedModels, first.plan.models.length]).toEqual([null, 2])
+    const again = await next(changed(['svc/alpha', 'svc/beta']))
+    expect(again?.allowedModels).toEqual(['svc/alpha', 'svc/beta'])
+    expect(world.deps.permissions.recall('key_1')).toEqual(['svc/alpha', 'svc/beta'])
+    expect((await begin(world)).first.allowedModels).toEqual(['svc/alpha', 'svc/beta'])
+  })
+
+  test('a request that it may not make is refused then', async () => {
+    const { next } = await begin(worldOf([alpha, beta]))
+    await expect(next(changed(['svc/beta']))).rejects.toMatchObject({ kind: 'forbidden' })
+  })
+
+  test('a new plan may be shrunk anew', async () => {
+    const { first, next } = await begin(worldOf([alpha]))
+    await next(short(first, 20_000_000))
+    const again = await next(changed(['svc/alpha']))
+    expect(again?.size).toEqual(first.size)
+    expect((await next(short(again, 20_000_000)))?.loweredCap).toBeGreaterThan(256)
+  })
+
+  test('a key that never stops changing is told to come back', async () => {
+    const { next } = await begin(worldOf([alpha]))
+    const offers: (Offer | undefined)[] = []
+    for (let count = 0; count < 6; count++) offers.push(await next(changed(['svc/alpha'])))
+    expect(offers.map((offer) => offer !== undefined)).toEqual([true, true, true, true, true, false])
+  })
+})
+
+describe('what is believed of a key', () => {
+  test('refuses nobody: the ledger is asked, and may know better', async () => {
+    const world = worldOf([alpha, beta])
+    world.deps.permissions.note('key_1', ['svc/beta'])
+    world.keyAllows = ['svc/alpha']
+    expect((await begin(world)).first.allowedModels).toEqual(['svc/alpha'])
+    expect(world.asked).toEqual(['key_1'])
+  })
+
+  test('is enough to refuse once the ledger has said the same', async () => {
+    const world = worldOf([alpha, beta])
+    world.deps.permissions.note('key_1', ['svc/beta'])
+    world.keyAllows = ['svc/beta']
+    await expect(begin(world)).rejects.toMatchObject({ kind: 'forbidden' })
+  })
+
+  test('does not matter where no key could ask for that', async () => {
+    const world = worldOf([alpha])
+    await expect(begin(world, { model: 'svc/none' })).rejects.toBeInstanceOf(GatewayError)
+    expect(world.asked).toEqual([])
+  })
+})
+
+describe('signatures that the client could not keep', () => {
+  const signed = 'x'.repeat(3_000)
+  const restore = async (_: string, request: ChatRequest): Promise<ChatRequest> => ({
+    ...request,
+    turns: [...request.turns, { role: 'assistant', content: [{ type: 'reasoning', text: signed }] }],
+  })
+
+  test('are put back for a provider of another format, and held for', async () => {
+    const [plain, restored] = [
+      await begin(worldOf([beta]), { model: 'svc/beta' }),
+      await begin(worldOf([beta], restore), { model: 'svc/beta' }),
+    ]
+    expect(restored.first.request.turns).toHaveLength(2)
+    expect(restored.first.size.bounds.inputTokens - plain.first.size.bounds.inputTokens).toBeGreaterThan(3_000)
+    expect(restored.first.size.estimatedInput).toBeGreaterThan(plain.first.size.estimatedInput + 500)
+  })
+
+  test('are not looked for where every target speaks the client’s own', async () => {
+    const { first } = await begin(worldOf([alpha], restore))
+    expect(first.request.turns).toHaveLength(1)
+  })
+})

@@ -1,0 +1,151 @@
+/** Resolutions reach the ledger and stay there: tried again until acknowledged, and once more where the store went away after. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { FACTS, memoryLogger } from '@test/ledger/harness'
+import { type ManualClock, manualClock } from '@test/routing/world'
+import { until } from '@test/support/until'
+import { usageRecord } from '@test/usage/sample-records'
+import { createSettler, type Settler } from '@/gateway/hold/settler'
+import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
+import { nano } from '@/lib/money'
+
+type Call = { id: string; force: boolean | undefined }
+
+let clock: ManualClock
+let logger: ReturnType<typeof memoryLogger>
+let calls: Call[]
+let outcome: SettleOutcome
+/** What each call waits for before it is answered, and how: as asked for by the test. */
+let answer: () => Promise<void>
+let flags: string[]
+let failures: number
+let settler: Settler
+
+beforeEach(() => {
+  clock = manualClock()
+  logger = memoryLogger()
+  calls = []
+  flags = []
+  failures = 0
+  outcome = { kind: 'settled', overrun: false, record: usageRecord() }
+  answer = async () => undefined
+  const ledger = {
+    async settle({ holdId }: Settlement, options?: { force?: boolean }) {
+      calls.push({ id: holdId, force: options?.force })
+      await answer()
+      return outcome
+    },
+    async release({ holdId }: { holdId: string }) {
+      calls.push({ id: holdId, force: undefined })
+      await answer()
+      return 'released' as const
+    },
+  }
+  const metrics = { flagged: (flag: string) => void flags.push(flag), settlementFailed: () => void failures++ }
+  settler = createSettler(ledger, clock, logger, metrics)
+})
+
+const payer = { accountId: 'acct_1', keyId: 'key_1' }
+const settle = (holdId: string) =>
+  settler.resolve({ kind: 'settle', settlement: { ...payer, holdId, cost: nano(5), tokens: 1, facts: FACTS } })
+const release = (holdId: string) => settler.resolve({ kind: 'release', ...payer, holdId })
+const ids = () => calls.map((call) => call.id)
+const gone = async () => {
+  throw new Error('gone')
+}
+
+test('a settlement charges also a hold that the store has lost: its reserve was acknowledged', async () => {
+  await settle('a')
+  await release('b')
+  expect(calls).toEqual([
+    { id: 'a', force: true },
+    { id: 'b', force: undefined },
+  ])
+  expect(settler.pendingCount()).toBe(0)
+})
+
+describe('what is not acknowledged', () => {
+  test('is sent again until it is, each time counted and said', async () => {
+    let left = 2
+    answer = async () => {
+      if (left-- > 0) throw new Error('gone')
+    }
+    await settle('a')
+    expect([ids(), failures]).toEqual([['a', 'a', 'a'], 2])
+    expect(logger.lines.map((line) => line.event)).toEqual([
+      'settlement_unacknowledged',
+      'settlement_unacknowledged',
+      'settlement_acknowledged',
+    ])
+  })
+
+  test('keeps its caller no longer than an answer may wait, and goes on behind it', async () => {
+    const store = Promise.withResolvers<void>()
+    answer = () => store.promise
+    await settle('a')
+    expect(settler.pendingCount()).toBe(1)
+    store.resolve()
+    await until(() => settler.pendingCount() === 0, 'the ledger to know')
+    expect(ids()).toEqual(['a'])
+  })
+
+  test('is sent at once when the store is back, however long the pause would have been', async () => {
+    answer = gone
+    const settled = settle('a')
+    await until(() => failures >= 3, 'pauses that have grown')
+    answer = async () => undefined
+    const before = performance.now()
+    settler.storeReturned()
+    await settled
+    await until(() => settler.pendingCount() === 0, 'the ledger to know')
+    expect(performance.now() - before).toBeLessThan(300)
+  })
+
+  test('is counted when a stop cannot wait for it any longer', async () => {
+    const store = Promise.withResolvers<void>()
+    answer = () => store.promise
+    void settle('a')
+    void release('b')
+    expect(await settler.drain(20)).toBe(2)
+    store.resolve()
+    expect(await settler.drain(5_000)).toBe(0)
+  })
+})
+
+describe('what was acknowledged', () => {
+  test('is sent again where the store went away within the next seconds', async () => {
+    await settle('a')
+    await release('b')
+    clock.advance(5_000)
+    settler.storeReturned()
+    await until(() => calls.length === 4, 'both again')
+    expect(ids()).toEqual(['a', 'b', 'a', 'b'])
+  })
+
+  test('is trusted to have lasted after that', async () => {
+    await settle('old')
+    clock.advance(5_001)
+    await settle('new')
+    settler.storeReturned()
+    await until(() => settler.pendingCount() === 0 && calls.length >= 3, 'the new one again')
+    expect(ids()).toEqual(['old', 'new', 'new'])
+  })
+})
+
+describe('what the ledger says of a settlement', () => {
+  test('that it flagged the charge is counted', async () => {
+    outcome = { kind: 'settled', overrun: true, record: usageRecord({ flags: ['overrun', 'forced'] }) }
+    await settle('a')
+    expect(flags).toEqual(['overrun', 'forced'])
+    expect(logger.lines).toMatchObject([{ event: 'settlement_outcome', fields: { outcome: 'settled' } }])
+  })
+
+  test.each([['already_settled'], ['already_released'], ['unknown_hold']] as const)(
+    '%s is written down',
+    async (kind) => {
+      outcome = { kind }
+      await settle('a')
+      expect(logger.lines).toMatchObject([{ level: 'warn', event: 'settlement_outcome', fields: { outcome: kind } }])
+      expect(ids()).toEqual(['a'])
+    },
+  )
+})
