@@ -36,7 +36,7 @@ export function accountFor(rounds: Rounds, slowness: number): Stage[] {
     sum(WITH_UPSTREAM),
     part(RESERVE_AND_SETTLE, measured(RESERVE_AND_SETTLE)),
     part(
-      'ledger: what fewer commands at once cost more',
+      'ledger: within the whole, beside alone',
       measured(WITH_LEDGER) - measured(WITH_UPSTREAM) - measured(RESERVE_AND_SETTLE),
     ),
     sum(WITH_LEDGER),

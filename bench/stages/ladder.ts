@@ -34,9 +34,9 @@ export const STREAM = 'whole, per piece of 64 streams'
 
 const MANY = 64
 const WARM_UP_MS = 2_000
-const WINDOW_MS = 800
+const WINDOW_MS = 1_000
 const RAMP_MS = 500
-const IDLE_MS = 400
+const SETTLE_MS = 400
 
 type LadderInput = {
   config: Config
@@ -91,14 +91,13 @@ export async function warmUpSteps(client: LoadClient, steps: readonly Step[]): P
   for (const step of steps) await loadStep(client, step, WARM_UP_MS)
 }
 
-/** One measurement of every step; what the process does without any load is taken off. */
+/** One measurement of every step, each after a moment in which what the one before left behind ends. */
 export async function measureSteps(client: LoadClient, steps: readonly Step[], rounds: Rounds): Promise<void> {
   for (const step of steps) {
-    const idle = await idleShare()
-    const [startedMs, before] = [performance.now(), processMicroseconds()]
+    await Bun.sleep(SETTLE_MS)
+    const before = processMicroseconds()
     const count = await loadStep(client, step, WINDOW_MS)
-    const background = step.name === WHOLE_ALONE || step.name === WHOLE ? 0 : idle * (performance.now() - startedMs)
-    addTo(rounds, step.name, (processMicroseconds() - before - background) / Math.max(1, count))
+    addTo(rounds, step.name, (processMicroseconds() - before) / Math.max(1, count))
   }
 }
 
@@ -112,11 +111,4 @@ async function loadStep(client: LoadClient, step: Step, durationMs: number): Pro
   } finally {
     step.stub?.end()
   }
-}
-
-/** Microseconds per millisecond that the workers of this process take when nobody asks for anything. */
-async function idleShare(): Promise<number> {
-  const [startedMs, before] = [performance.now(), processMicroseconds()]
-  await Bun.sleep(IDLE_MS)
-  return (processMicroseconds() - before) / (performance.now() - startedMs)
 }

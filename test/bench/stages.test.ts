@@ -30,7 +30,7 @@ describe('the account', () => {
   test('gives what is left between two sums an owner of its own', () => {
     expect(of('server: what it adds')).toBe(60 - 42 - 7)
     expect(of('network of the upstream call')).toBe(20)
-    expect(of('ledger: what fewer')).toBe(115 - 80 - 30)
+    expect(of('ledger: within')).toBe(115 - 80 - 30)
     expect(of('flusher')).toBe(15)
   })
 
