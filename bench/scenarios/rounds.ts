@@ -15,13 +15,19 @@ type RoundPlan = {
   say(line: string): void
 }
 
-/** The first answers of a server say more of its compiler than of it: they are asked for and forgotten. */
-const WARM_UP = { connections: 64, durationMs: 1_200, rampMs: 0 }
+/**
+ * The first answers of a server say more of its compiler than of it: so many are asked for and forgotten, or as many as it gives
+ * in the time. The more code a server runs per request, the longer it takes until all of that is compiled to the end.
+ */
+const WARM_UP_ANSWERS = 30_000
+const WARM_UP_SHORT_MS = 3_000
+const WARM_UP_LONG_MS = 12_000
+const WARM_UP_JOB = { connections: 64, durationMs: 500, rampMs: 0 }
 const WARM_UP_SCALE = 0.3
 
 /** Fills the rows of `results`. */
 export async function runRounds(world: World, plan: RoundPlan, results: Results): Promise<void> {
-  await warmUp(world)
+  await warmUp(world, plan.scale < 1 ? WARM_UP_SHORT_MS : WARM_UP_LONG_MS)
   await runRound(world, { ...plan, scale: Math.min(plan.scale, WARM_UP_SCALE) }, undefined, 0)
   for (let round = 0; round < plan.rounds; round++) {
     if (performance.now() > plan.deadlineMs) {
@@ -33,10 +39,13 @@ export async function runRounds(world: World, plan: RoundPlan, results: Results)
   }
 }
 
-async function warmUp(world: World): Promise<void> {
+async function warmUp(world: World, limitMs: number): Promise<void> {
   for (const { running } of world.contestants) {
     const shot = running.shot(FIRST_TRAFFIC)
-    if (shot) await world.client.run({ kind: 'closed', shot, ...WARM_UP })
+    const deadlineMs = performance.now() + limitMs
+    for (let answers = 0; shot && answers < WARM_UP_ANSWERS && performance.now() < deadlineMs; ) {
+      answers += (await world.client.run({ kind: 'closed', shot, ...WARM_UP_JOB })).answered
+    }
   }
 }
 
