@@ -1,0 +1,196 @@
+/** One answer in the test's hands: its provider's stream, its client, its hold, and everything that was told to anybody. */
+import { FACTS, memoryLogger } from '@test/ledger/harness'
+import { type ManualClock, manualClock, modelOf, providerOf } from '@test/routing/world'
+import type { Provider } from '@/catalog/types'
+import type { ChatEvent } from '@/chat/event'
+import type { FormatName } from '@/chat/format-name'
+import type { Format } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
+import type { StreamBatch, StreamItem, StreamSource } from '@/gateway/attempt/stream-source'
+import { createMeter } from '@/gateway/charge/meter'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { createActiveStreams } from '@/gateway/relay/active-streams'
+import { createDrainSlots } from '@/gateway/relay/drain'
+import type { RelayDeps } from '@/gateway/relay/relay-stream'
+import type { Client, RelayedAnswer } from '@/gateway/relay/relayed'
+import type { RequestFacts } from '@/ledger/usage-record'
+import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
+import { createSseParser } from '@/lib/sse'
+import type { AnsweredRequest } from '@/metrics/metrics'
+import type { Ticket } from '@/routing/journey/ticket'
+import type { UpstreamFailure } from '@/upstream/failure'
+
+/** The codec of a format, which there is. */
+export function formatOf(name: FormatName): Format {
+  const format = FORMATS.get(name)
+  assert(format, `there is a codec for ${name}`)
+  return format
+}
+
+/** The items that a provider's events make, each in a block of its own; text goes as it is, anything else as JSON. */
+export function itemsOf(format: Format, ...events: unknown[]): StreamItem[] {
+  const parser = createSseParser()
+  const decoder = format.createStreamDecoder()
+  return events.flatMap((event) => {
+    const data = typeof event === 'string' ? event : JSON.stringify(event)
+    return parser.push(new TextEncoder().encode(`data: ${data}\n\n`)).map((sse) => {
+      const json = typeof event === 'string' ? undefined : (event as StreamItem['json'])
+      return { sse, json, events: decoder.push(sse, json) }
+    })
+  })
+}
+
+/** Items of the hub's own events, as an answer in one piece makes them. */
+export function hubItems(...events: ChatEvent[]): StreamItem[] {
+  return events.map((event) => ({
+    sse: { event: undefined, data: undefined, raw: '' },
+    json: undefined,
+    events: [event],
+  }))
+}
+
+export interface TestSource extends StreamSource {
+  /** What the next read gets; a read that is waiting gets it now. */
+  give(...batches: StreamBatch[]): void
+  /** The upstream has taken too long in all. */
+  expire(): void
+  readonly reads: () => number
+  readonly isAborted: () => boolean
+  readonly outlivesClient: () => boolean
+}
+
+/** A provider's stream that says what it is told to. */
+export function createTestSource(): TestSource {
+  const ready: StreamBatch[] = []
+  const waiting: ((batch: StreamBatch) => void)[] = []
+  let [reads, isAborted, outlives] = [0, false, false]
+  let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
+  return {
+    next() {
+      reads++
+      const batch = ready.shift()
+      return batch ? Promise.resolve(batch) : new Promise((resolve) => waiting.push(resolve))
+    },
+    give(...batches) {
+      for (const batch of batches) {
+        const read = waiting.shift()
+        if (read) read(batch)
+        else ready.push(batch)
+      }
+    },
+    onOvertime(listener) {
+      tellOvertime = listener
+    },
+    expire: () => tellOvertime({ kind: 'timeout', phase: 'total' }),
+    outliveClient() {
+      outlives = true
+    },
+    abort() {
+      isAborted = true
+      for (const read of waiting.splice(0)) read({ kind: 'failed', failure: { kind: 'broken', detail: 'aborted' } })
+    },
+    reads: () => reads,
+    isAborted: () => isAborted,
+    outlivesClient: () => outlives,
+  }
+}
+
+export type TestAnswer = RelayedAnswer & {
+  deps: RelayDeps & { streams: ReturnType<typeof createActiveStreams>; logger: ReturnType<typeof memoryLogger> }
+  clock: ManualClock
+  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted. */
+  told: { settled: RequestFacts[]; costs: number[]; released: number; ended: boolean[]; counted: AnsweredRequest[] }
+}
+
+export type AnswerOptions = {
+  client?: FormatName
+  provider?: FormatName
+  changes?: Partial<Client>
+  providerChanges?: Partial<Provider>
+  outputBound?: number
+}
+
+/** An answer that has just begun. The request came a second ago. */
+export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
+  const { client = 'chat-completions', provider: providerFormat = client, outputBound = 1_000 } = options
+  const clock = manualClock()
+  const told: TestAnswer['told'] = { settled: [], costs: [], released: 0, ended: [], counted: [] }
+  const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
+  const format = formatOf(client)
+  const charge = createTestCharge(told, clock, outputBound)
+  return {
+    told,
+    clock,
+    deps: {
+      clock,
+      logger: memoryLogger(),
+      metrics: { answered: (request) => void told.counted.push(request), overhead: () => undefined },
+      streams: createActiveStreams(),
+      drains: createDrainSlots(),
+      signatures: { keep: async () => undefined },
+    },
+    client: {
+      requestId: 'req_1',
+      accountId: 'acct_1',
+      format,
+      framing: format.framing,
+      wantsStream: true,
+      signal: new AbortController().signal,
+      epilogue: undefined,
+      ...options.changes,
+    },
+    provider,
+    providerFormat: formatOf(providerFormat),
+    ticket: { ended: (isBroken: boolean) => void told.ended.push(isBroken) } as Partial<Ticket> as Ticket,
+    charge,
+    signatures: undefined,
+    context: {
+      id: 'req_1',
+      model: 'svc/alpha',
+      created: 1_760_000_000,
+      wantsUsage: true,
+      wantsReasoning: true,
+      estimatedInputTokens: 20,
+    },
+  }
+}
+
+/** A charge at 1,000 and 4,000 nano-USD a token, on a hold that notes how it ends. */
+function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBound: number): OpenCharge {
+  const arrivedMonotonicMs = clock.monotonic()
+  clock.advance(1_000)
+  const { usage: _usage, rule: _rule, flags: _flags, status: _status, durationMs: _end, ...facts } = FACTS
+  const limit = { limit: 60, remaining: 59, resetMs: 1_000 }
+  let isOver = false
+  function end(note: () => void): Promise<void> {
+    if (!isOver) note()
+    isOver = true
+    return Promise.resolve()
+  }
+  return {
+    payer: { accountId: 'acct_1', keyId: 'key_1' },
+    pricing: modelOf('svc/alpha', []).pricing,
+    meter: createMeter(outputBound),
+    facts: { ...facts, attempts: 2, routeReason: 'requested' },
+    arrivedMonotonicMs,
+    hold: {
+      limits: { requests: limit, tokens: limit },
+      size: {
+        amount: nano(10_000_000),
+        inputCost: nano(20_000),
+        bounds: { inputTokens: 1_000, outputTokens: outputBound },
+        rateTokens: 20,
+        estimatedInput: 20,
+      },
+      onRenewal: () => undefined,
+      handOver: () => undefined,
+      settle: ({ cost }, facts) =>
+        end(() => {
+          told.settled.push(facts)
+          told.costs.push(cost)
+        }),
+      release: () => end(() => void told.released++),
+    },
+  }
+}

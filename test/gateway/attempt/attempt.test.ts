@@ -1,0 +1,154 @@
+/** One attempt, from the caller's request to what its ticket is told. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { formatOf } from '@test/gateway/answer-parts'
+import { memoryLogger } from '@test/ledger/harness'
+import { modelOf, providerOf, requestOf } from '@test/routing/world'
+import { until } from '@test/support/until'
+import { chatCompletion, chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import { attemptTarget } from '@/gateway/attempt/attempt'
+import { createMeter } from '@/gateway/charge/meter'
+import { assert } from '@/lib/assert'
+import type { Ticket } from '@/routing/journey/ticket'
+
+let upstream: ScriptedUpstream
+let logger: ReturnType<typeof memoryLogger>
+let told: string[]
+let client: AbortController
+
+beforeAll(() => {
+  upstream = startUpstream(() => new Response())
+})
+afterAll(() => upstream.stop())
+beforeEach(() => {
+  logger = memoryLogger()
+  told = []
+  client = new AbortController()
+  upstream.calls.length = 0
+})
+
+function ticketTo(provider: FormatName): Ticket {
+  const baseUrl = `${upstream.url}${provider === 'chat-completions' ? '/v1' : ''}`
+  const model = modelOf('svc/alpha', [providerOf('p', { format: provider, baseUrl })], { maxOutputTokens: 50 })
+  const [target] = model.targets
+  const key = target?.provider.keys[0]
+  assert(target && key, 'a target and a key')
+  return {
+    planned: { model, target },
+    key,
+    number: 3,
+    began: () => void told.push('began'),
+    ended: () => void told.push('ended'),
+    abandoned: () => void told.push('abandoned'),
+    failed(fault) {
+      told.push(`failed: ${fault.kind}`)
+      return { fault, milliseconds: 5 }
+    },
+  }
+}
+
+type Asked = { from?: FormatName; to?: FormatName; changes?: Partial<ChatRequest>; body?: Record<string, never> }
+
+function attempt({ from = 'chat-completions', to = from, changes = {}, body = {} }: Asked = {}) {
+  return attemptTarget(
+    { logger },
+    {
+      requestId: 'req_1',
+      ticket: ticketTo(to),
+      clientFormat: formatOf(from),
+      providerFormat: formatOf(to),
+      request: requestOf(changes),
+      body: { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], ...body },
+      signal: client.signal,
+      meter: createMeter(50),
+    },
+  )
+}
+
+describe('what is sent', () => {
+  test('is the caller’s own body where both speak the same, with the upstream’s name of the model', async () => {
+    upstream.respond(() => Response.json(chatCompletion('Hello')))
+    await attempt({ body: { novelty: [1, 2] as never } })
+    expect(upstream.calls[0]?.body).toMatchObject({ model: 'alpha-at-p', novelty: [1, 2] })
+  })
+
+  test('asks for no more output than the model has, which is all that is held', async () => {
+    upstream.respond(() => Response.json(chatCompletion('Hello')))
+    await attempt({ from: 'messages', to: 'chat-completions', changes: { maxOutputTokens: 9_000 } })
+    expect(upstream.calls[0]?.body.max_completion_tokens).toBe(50)
+  })
+
+  test('leaves out what the target’s format cannot say, and names it in the log', async () => {
+    upstream.respond(() => Response.json({}))
+    await attempt({ to: 'messages', changes: { sampling: { seed: 424_242 } } })
+    expect(logger.lines[0]).toMatchObject({
+      ...{ event: 'request_features_left_out', fields: { requestId: 'req_1', model: 'svc/alpha', features: ['seed'] } },
+    })
+    expect(JSON.stringify(logger.lines)).not.toContain('424242')
+  })
+})
+
+describe('what begins', () => {
+  test('is an answer in one piece', async () => {
+    upstream.respond(() => Response.json(chatCompletion('Hello')))
+    expect((await attempt()).kind).toBe('complete')
+    expect(told).toEqual(['began'])
+  })
+
+  test('is a stream with content', async () => {
+    upstream.respond(() => eventStream(...chatStream(['Hi'])))
+    expect((await attempt({ changes: { stream: true } })).kind).toBe('stream')
+    expect(told).toEqual(['began'])
+  })
+
+  test('is one piece where the provider streams and nobody asked it to', async () => {
+    upstream.respond(() => eventStream(...chatStream(['Hi'])))
+    expect(await attempt()).toMatchObject({ kind: 'complete', raw: undefined })
+  })
+})
+
+describe('what fails', () => {
+  test('is told to the ticket as it is, to the log with its reason, and to the caller in our words', async () => {
+    upstream.respond(() => Response.json({ error: { message: 'the key sk-secret-12345678 is bad' } }, { status: 500 }))
+    const failed = await attempt()
+    expect(failed).toMatchObject({ kind: 'failed', error: { status: 502 }, failed: { milliseconds: 5 } })
+    expect(told).toEqual(['failed: refused'])
+    expect(logger.lines).toMatchObject([{ event: 'attempt_failed', fields: { requestId: 'req_1', attempt: 3 } }])
+    expect(JSON.stringify(logger.lines)).not.toContain('12345678')
+  })
+
+  test('is also what the target’s format cannot carry: nothing is sent, and the request is blamed', async () => {
+    const changes: Partial<ChatRequest> = {
+      turns: [{ role: 'user', content: [{ type: 'audio', mediaType: 'audio/wav', data: 'AAAA' }] }],
+    }
+    const failed = await attempt({ to: 'messages', changes })
+    expect(failed).toMatchObject({ kind: 'failed', error: { kind: 'invalid_request' } })
+    expect(told).toEqual(['failed: unencodable'])
+    expect(upstream.calls).toHaveLength(0)
+  })
+})
+
+describe('a client that leaves', () => {
+  test('while the provider is silent ends the call and blames nobody', async () => {
+    upstream.respond(() => new Promise(() => {}))
+    const waiting = attempt()
+    await until(() => upstream.calls.length === 1, 'the provider to be asked')
+    client.abort()
+    expect(await waiting).toEqual({ kind: 'abandoned' })
+    expect(told).toEqual(['abandoned'])
+    await until(() => upstream.calls[0]?.isAborted, 'the provider to be let go')
+  })
+
+  test('before anything is sent is gone all the same', async () => {
+    client.abort()
+    expect(await attempt()).toEqual({ kind: 'abandoned' })
+    expect(told).toEqual(['abandoned'])
+  })
+})
+
+test('a bug of ours keeps no slot', async () => {
+  const changes = { turns: undefined as never }
+  await expect(attempt({ to: 'messages', changes })).rejects.toBeInstanceOf(TypeError)
+  expect(told).toEqual(['abandoned'])
+})

@@ -1,0 +1,131 @@
+/** The moment at which an answer becomes the client's: what is held back until then, and what may still fall back. */
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { createTestSource, formatOf, hubItems, itemsOf, type TestSource } from '@test/gateway/answer-parts'
+import { chatChunk } from '@test/support/upstream'
+import type { ChatEvent } from '@/chat/event'
+import { awaitContent } from '@/gateway/attempt/commit-point'
+import type { StreamItem } from '@/gateway/attempt/stream-source'
+
+const format = formatOf('chat-completions')
+const ROLE = chatChunk({ role: 'assistant', content: '' })
+const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
+const END: ChatEvent = { type: 'end' }
+const FAILED: ChatEvent = { type: 'finish', choice: 0, finish: { kind: 'error', raw: 'OTHER' } }
+
+let source: TestSource
+beforeEach(() => {
+  source = createTestSource()
+})
+
+const batch = (items: StreamItem[]) => ({ kind: 'items' as const, items })
+const done = (...events: ChatEvent[]) => ({ kind: 'done' as const, events })
+
+test('comes with the first content; what came before is held for the client', async () => {
+  source.give(batch(itemsOf(format, ROLE)), batch(itemsOf(format, ROLE, chatChunk({ content: 'Hi' }), ROLE)))
+  const stream = await awaitContent(source, false)
+  expect(stream).toMatchObject({ kind: 'stream', pending: undefined })
+  expect(stream.kind === 'stream' && stream.held).toHaveLength(4)
+  expect(source.reads()).toBe(2)
+})
+
+describe('is there with', () => {
+  const at = { choice: 0, block: 0 }
+  test.each<[string, ChatEvent]>([
+    ['a refusal', { type: 'refusal-delta', ...at, text: 'No' }],
+    ['reasoning', { type: 'reasoning-delta', ...at, text: 'Hm' }],
+    [
+      'reasoning that only its provider can read',
+      { type: 'reasoning-start', ...at, redacted: { format: 'messages', value: 'x' } },
+    ],
+    ['a tool call', { type: 'tool-call-start', ...at, id: '1', name: 'add' }],
+    ['an image', { type: 'image', ...at, mediaType: 'image/png', data: 'AA' }],
+    ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop' } }],
+  ])('%s', async (_, event) => {
+    source.give(batch(hubItems(event)))
+    expect((await awaitContent(source, false)).kind).toBe('stream')
+  })
+
+  test('not with what only announces it', async () => {
+    const announcing: ChatEvent[] = [
+      { type: 'start', id: '1', model: 'm', created: 0 },
+      { type: 'text-start', ...at },
+      { type: 'text-delta', ...at, text: '' },
+      { type: 'reasoning-start', ...at },
+    ]
+    source.give(batch(hubItems(...announcing)), done())
+    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure: { kind: 'broken' } })
+  })
+})
+
+describe('before it', () => {
+  test('an error inside a 200 is a failure, and ends the call', async () => {
+    source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
+    const failed = await awaitContent(source, false)
+    expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
+    expect(source.isAborted()).toBe(true)
+  })
+
+  test('a stream that breaks or just stops is a failure', async () => {
+    const failure = { kind: 'timeout', phase: 'idle' } as const
+    source.give({ kind: 'failed', failure })
+    expect(await awaitContent(source, false)).toEqual({ kind: 'failed', failure })
+    source.give(batch(itemsOf(format, ROLE)), done())
+    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure: { kind: 'broken' } })
+  })
+
+  test('an answer that ends with its terminator is an empty one, to be relayed as such', async () => {
+    source.give(batch(itemsOf(format, ROLE)), done(END))
+    const stream = await awaitContent(source, false)
+    expect(stream).toMatchObject({ kind: 'stream', held: [{}] })
+    expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(END))
+  })
+
+  test('a failed finish is a failure in translation, where no other format has a word for it', async () => {
+    source.give(batch(hubItems(FAILED)), batch(hubItems(FAILED)))
+    expect(await awaitContent(source, true)).toMatchObject({ kind: 'failed', failure: { kind: 'malformed' } })
+    expect((await awaitContent(source, false)).kind).toBe('stream')
+  })
+})
+
+test('an error after content in the same read is the client’s to be told', async () => {
+  source.give(batch(itemsOf(format, chatChunk({ content: 'Hi' }), OVERLOADED)))
+  expect((await awaitContent(source, false)).kind).toBe('stream')
+  expect(source.isAborted()).toBe(false)
+})
+
+describe('what is held back has bounds', () => {
+  test('in number', async () => {
+    for (let index = 0; index < 100; index++) source.give(batch(itemsOf(format, ROLE)))
+    const stream = await awaitContent(source, false)
+    expect(stream.kind === 'stream' && stream.held).toHaveLength(64)
+  })
+
+  test('in length', async () => {
+    const long = hubItems({ type: 'text-start', choice: 0, block: 0 }).map((item) => ({
+      ...item,
+      sse: { ...item.sse, raw: `: ${'x'.repeat(100_000)}\n\n` },
+    }))
+    for (let index = 0; index < 10; index++) source.give(batch(long))
+    const stream = await awaitContent(source, false)
+    expect(stream.kind === 'stream' && stream.held).toHaveLength(3)
+  })
+
+  describe('in time', () => {
+    beforeEach(() => void jest.useFakeTimers())
+    afterEach(() => void jest.useRealTimers())
+
+    test('and the read under way goes along', async () => {
+      source.give(batch(itemsOf(format, ROLE)))
+      const waiting = awaitContent(source, false)
+      for (let second = 0; second < 11; second++) {
+        for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+        jest.advanceTimersByTime(1_000)
+      }
+      const stream = await waiting
+      expect(stream).toMatchObject({ kind: 'stream', held: [{}] })
+      source.give(done(END))
+      expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(END))
+      expect(source.reads()).toBe(2)
+    })
+  })
+})

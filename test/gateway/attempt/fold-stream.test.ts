@@ -1,0 +1,54 @@
+/** A stream read to its end for a client who wants one piece: nothing of it counts until all of it is there. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { createTestSource, formatOf, itemsOf, type TestSource } from '@test/gateway/answer-parts'
+import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
+import { foldStream } from '@/gateway/attempt/fold-stream'
+import { createMeter } from '@/gateway/charge/meter'
+
+const format = formatOf('chat-completions')
+const MANY_CHARS = 1_000_000
+
+let source: TestSource
+beforeEach(() => {
+  source = createTestSource()
+})
+
+function give(...events: unknown[]): void {
+  source.give({ kind: 'items', items: itemsOf(format, ...events) })
+}
+
+test('gives the whole answer, and the meter has seen it come', async () => {
+  give(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
+  source.give({ kind: 'done', events: [] })
+  const meter = createMeter(100)
+  const folded = await foldStream(source, MANY_CHARS, meter)
+  expect(folded.kind === 'folded' && folded.response.choices[0]?.content).toEqual([{ type: 'text', text: 'Hello' }])
+  expect(meter.reading()).toMatchObject({ usage: { uncached: 10, output: 5 }, hasOutput: true })
+  expect(meter.firstTokenMs()).toBeNull()
+})
+
+describe('fails, and ends the call', () => {
+  test.each([
+    ['where it stops without its terminator', [chatChunk({ content: 'Half' })], { kind: 'broken' }],
+    [
+      'where it says that something went wrong',
+      [chatChunk({ content: 'Half' }), { error: { message: 'no' } }],
+      { kind: 'refused' },
+    ],
+    ['where it is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
+    ['where it writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
+  ])('%s', async (name, events, failure) => {
+    give(...events)
+    source.give({ kind: 'done', events: [] })
+    const maxChars = name.includes('longer') ? 100 : MANY_CHARS
+    expect(await foldStream(source, maxChars, createMeter(10))).toMatchObject({ kind: 'failed', failure })
+    expect(source.isAborted()).toBe(true)
+  })
+
+  test('as its read does', async () => {
+    const failure = { kind: 'timeout', phase: 'idle' } as const
+    give(chatChunk({ content: 'Half' }))
+    source.give({ kind: 'failed', failure })
+    expect(await foldStream(source, MANY_CHARS, createMeter(10))).toEqual({ kind: 'failed', failure })
+  })
+})

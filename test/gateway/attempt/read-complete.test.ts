@@ -1,0 +1,58 @@
+/** An answer in one piece: what is one, and what only came with a good status. */
+import { describe, expect, test } from 'bun:test'
+import { formatOf } from '@test/gateway/answer-parts'
+import { chatCompletion } from '@test/support/upstream'
+import type { ChatResponse } from '@/chat/response'
+import { completeAnswer, readComplete } from '@/gateway/attempt/read-complete'
+import type { UpstreamAnswer } from '@/upstream/client'
+
+const format = formatOf('chat-completions')
+
+function answerOf(text: string): UpstreamAnswer {
+  const bytes = new TextEncoder().encode(text)
+  return { readAll: async () => ({ kind: 'body', bytes }) } as Partial<UpstreamAnswer> as UpstreamAnswer
+}
+
+test('is read as it came and as it is meant', async () => {
+  const text = JSON.stringify(chatCompletion('Hello'))
+  expect(await readComplete(answerOf(text), format, false)).toMatchObject({
+    kind: 'complete',
+    response: { choices: [{ content: [{ type: 'text', text: 'Hello' }] }], usage: { output: 5 } },
+    raw: { text, json: { object: 'chat.completion' } },
+  })
+})
+
+test.each([
+  ['HTML', '<html></html>', 'answer is not JSON'],
+  ['nothing', '', 'answer is not JSON'],
+  ['another shape', '{"hello":1}', 'answer is not of the provider format'],
+  ['an error', '{"error":{"message":"no"}}', 'answer is not of the provider format'],
+  ['a bottomless pit', `${'['.repeat(300)}${']'.repeat(300)}`, 'answer nested too deep'],
+])('%s with a good status is malformed', async (_, text, detail) => {
+  const failure = { kind: 'malformed', detail }
+  expect(await readComplete(answerOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)
+})
+
+test('a body that breaks off is what its reader says', async () => {
+  const failure = { kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } } as const
+  const answer = { readAll: async () => failure } as Partial<UpstreamAnswer> as UpstreamAnswer
+  expect(await readComplete(answer, format, false)).toBe(failure)
+})
+
+describe('an empty answer', () => {
+  const emptyWith = (kind: 'error' | 'stop', raw?: string): ChatResponse => ({
+    ...{ id: '', created: 0, model: '', usage: null },
+    choices: [{ index: 0, content: [], finish: { kind, ...(raw !== undefined && { raw }) } }],
+  })
+
+  test('that ended in an error is none in any other format', () => {
+    expect(completeAnswer(emptyWith('error', 'RECITATION'), undefined, true)).toMatchObject({
+      ...{ kind: 'failed', failure: { kind: 'malformed', detail: 'empty answer, finished with RECITATION' } },
+    })
+    expect(completeAnswer(emptyWith('error'), undefined, false).kind).toBe('complete')
+  })
+
+  test('that ended well is one', () => {
+    expect(completeAnswer(emptyWith('stop'), undefined, true).kind).toBe('complete')
+  })
+})

@@ -1,0 +1,64 @@
+/** A provider's bytes as events, at the reader's pace, whatever the pieces they come in. */
+import { describe, expect, test } from 'bun:test'
+import { formatOf } from '@test/gateway/answer-parts'
+import { chatChunk } from '@test/support/upstream'
+import { letUpstreamClose, openStreamSource } from '@/gateway/attempt/stream-source'
+import type { UpstreamAnswer } from '@/upstream/client'
+
+const format = formatOf('chat-completions')
+
+function sourceOf(...pieces: string[]) {
+  const seen = { reads: 0, aborted: false }
+  const answer: Partial<UpstreamAnswer> = {
+    async read() {
+      const piece = pieces[seen.reads++]
+      return piece === undefined ? { kind: 'done' } : { kind: 'bytes', bytes: new TextEncoder().encode(piece) }
+    },
+    abort() {
+      seen.aborted = true
+    },
+  }
+  return { seen, source: openStreamSource(answer as UpstreamAnswer, format) }
+}
+
+const line = `data: ${JSON.stringify(chatChunk({ content: 'Hi' }))}\n\n`
+
+test('an event comes as soon as it is whole, and not before', async () => {
+  const { seen, source } = sourceOf(line.slice(0, 20), line.slice(20) + line, line)
+  const first = await source.next()
+  expect(first.kind === 'items' && first.items.map((item) => item.sse.raw)).toEqual([line, line])
+  expect(seen.reads).toBe(2)
+})
+
+test('a comment is an item without events', async () => {
+  const { source } = sourceOf(': still here\n\n')
+  expect(await source.next()).toMatchObject({ kind: 'items', items: [{ json: undefined, events: [] }] })
+})
+
+describe('the end', () => {
+  test('closes a block that its provider left open, so that nothing runs into it', async () => {
+    const { source } = sourceOf(line.trimEnd())
+    const last = await source.next()
+    expect(last.kind === 'items' && last.items[0]?.sse.raw).toBe(line)
+    expect((await source.next()).kind).toBe('done')
+  })
+
+  test('is none without the provider’s own word', async () => {
+    const { source } = sourceOf(line)
+    await source.next()
+    const end = await source.next()
+    expect(end.kind === 'done' && end.events.some((event) => event.type === 'end')).toBe(false)
+  })
+})
+
+test('an event without end is taken for a fault, and the call is over', async () => {
+  const { seen, source } = sourceOf(`data: ${'x'.repeat(17 * 1024 * 1024)}`)
+  expect(await source.next()).toMatchObject({ kind: 'failed', failure: { kind: 'malformed' } })
+  expect(seen.aborted).toBe(true)
+})
+
+test('a provider that has said all may close by itself', async () => {
+  const { seen, source } = sourceOf(line, line)
+  await letUpstreamClose(source)
+  expect(seen).toEqual({ reads: 3, aborted: false })
+})

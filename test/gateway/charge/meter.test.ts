@@ -1,0 +1,101 @@
+/** What a meter reads of an answer: the provider's usage, and for want of it what was seen of the answer itself. */
+import { describe, expect, test } from 'bun:test'
+import type { ChatEvent } from '@/chat/event'
+import type { ChatResponse } from '@/chat/response'
+import { ZERO_USAGE } from '@/chat/usage'
+import { createMeter, type Meter } from '@/gateway/charge/meter'
+
+const at = { choice: 0, block: 0 }
+const text = (words: string): ChatEvent => ({ type: 'text-delta', ...at, text: words })
+const usage = (output: number): ChatEvent => ({ type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, output } })
+
+function meterOf(...events: ChatEvent[]): Meter {
+  const meter = createMeter(100)
+  for (const event of events) meter.observe(event)
+  return meter
+}
+
+describe('a stream', () => {
+  test('of nothing has no output, whatever frames there are', () => {
+    const meter = meterOf({ type: 'start', id: '', model: '', created: 0 }, { type: 'text-start', ...at }, text(''))
+    expect(meter.reading()).toEqual({
+      ...{ usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined },
+    })
+    expect(meter.hasOutput()).toBe(false)
+  })
+
+  test.each<[string, ChatEvent]>([
+    ['text', text('words and more')],
+    ['a refusal', { type: 'refusal-delta', ...at, text: 'words and more' }],
+    ['reasoning', { type: 'reasoning-delta', ...at, text: 'words and more' }],
+    ['a tool’s name', { type: 'tool-call-start', ...at, id: '1', name: 'words_and_more' }],
+    ['a tool’s arguments', { type: 'tool-call-delta', ...at, argumentsText: '{"word":"more"}' }],
+  ])('counts %s', (_, event) => {
+    const { countedOutput, hasOutput } = meterOf(event).reading()
+    expect(hasOutput).toBe(true)
+    expect(countedOutput).toBe(4)
+  })
+
+  test('takes an image for output that nobody can count here', () => {
+    const meter = meterOf({ type: 'image', ...at, mediaType: 'image/png', data: 'AAAA' })
+    expect(meter.reading()).toMatchObject({ hasOutput: true, countedOutput: 0 })
+  })
+
+  test('believes the last usage, and knows when content came after it', () => {
+    const meter = meterOf(usage(1), text('word'))
+    expect(meter.reading()).toMatchObject({ isUsageStale: true, usage: { output: 1 } })
+    meter.observe(usage(7))
+    expect(meter.reading()).toMatchObject({ isUsageStale: false, usage: { output: 7 } })
+  })
+
+  test('finishes as its first choice did, and has ended only with the provider’s own word', () => {
+    const finish = (choice: number, kind: 'stop' | 'error'): ChatEvent => ({ type: 'finish', choice, finish: { kind } })
+    const meter = meterOf(finish(0, 'stop'), finish(1, 'error'))
+    expect(meter.reading().finish).toBe('stop')
+    expect(meter.hasEnded()).toBe(false)
+    meter.observe({ type: 'end' })
+    expect(meter.hasEnded()).toBe(true)
+  })
+})
+
+test('an answer in one piece is read like its stream, and its usage is final', () => {
+  const response: ChatResponse = {
+    ...{ id: '', created: 0, model: '', usage: { ...ZERO_USAGE, output: 3 } },
+    choices: [
+      {
+        index: 0,
+        finish: { kind: 'tool-calls' },
+        content: [
+          { type: 'text', text: 'words and more' },
+          { type: 'tool-call', id: '1', name: 'add', argumentsText: '{}' },
+        ],
+      },
+    ],
+  }
+  const meter = createMeter(100)
+  meter.observeResponse(response)
+  expect(meter.reading()).toMatchObject({
+    hasOutput: true,
+    isUsageStale: false,
+    finish: 'tool-calls',
+    countedOutput: 6,
+  })
+  expect(meter.hasEnded()).toBe(true)
+})
+
+test('an answer runs away where it is far beyond its limit: our count may be eight times too high', () => {
+  const meter = createMeter(100)
+  const words = 'word'.repeat(2_800)
+  meter.observe(text(words))
+  expect(meter.isRunaway()).toBe(false)
+  meter.observe(text('more'))
+  expect(meter.isRunaway()).toBe(true)
+})
+
+test('the first token is delivered once', () => {
+  const meter = createMeter(100)
+  expect(meter.firstTokenMs()).toBeNull()
+  meter.noteDelivery(12)
+  meter.noteDelivery(99)
+  expect(meter.firstTokenMs()).toBe(12)
+})

@@ -1,0 +1,71 @@
+/** The end of a charge: what is taken from the hold, written, counted and logged, and what would be if there were no end. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { createTestAnswer, type TestAnswer } from '@test/gateway/answer-parts'
+import type { ChatEvent } from '@/chat/event'
+import { ZERO_USAGE } from '@/chat/usage'
+import { progressOf } from '@/gateway/charge/open-charge'
+import { settle } from '@/gateway/charge/settle'
+
+let answer: TestAnswer
+
+beforeEach(() => {
+  answer = createTestAnswer()
+})
+
+function see(...events: ChatEvent[]): void {
+  for (const event of events) answer.charge.meter.observe(event)
+}
+
+const USAGE: ChatEvent = { type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, output: 5 } }
+const WORDS: ChatEvent = { type: 'text-delta', choice: 0, block: 0, text: 'words and more' }
+
+describe('a complete answer', () => {
+  test('costs what its usage says, and the books, the metrics and the log all hear the same', async () => {
+    see(WORDS, USAGE)
+    answer.charge.meter.noteDelivery(400)
+    const charge = await settle(answer.deps, answer.charge, 'complete')
+    expect(charge).toMatchObject({ kind: 'charge', cost: 30_000, rule: 'usage', flags: [] })
+    expect(answer.told).toMatchObject({
+      costs: [30_000],
+      settled: [{ ...answer.charge.facts, rule: 'usage', status: 200, firstTokenMs: 400, durationMs: 1_000 }],
+      counted: [{ model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete', firstTokenMs: 400 }],
+    })
+    expect(answer.deps.logger.lines).toMatchObject([
+      {
+        event: 'chat',
+        fields: { requestId: 'req_1', accountId: 'acct_1', keyId: 'key_1', attempts: 2, costNano: 30_000 },
+      },
+    ])
+  })
+
+  test('is free where there was nothing to pay for: the hold is released, and nothing written', async () => {
+    expect(await settle(answer.deps, answer.charge, 'broken')).toEqual({ kind: 'free' })
+    expect(answer.told).toMatchObject({ released: 1, settled: [], counted: [{ ending: 'broken' }] })
+    expect(answer.deps.logger.lines[0]?.fields).not.toHaveProperty('costNano')
+  })
+})
+
+describe('the status in the books', () => {
+  test.each([
+    ['complete', 200],
+    ['broken', 200],
+    ['disconnected', 499],
+  ] as const)('of an answer that ended %s is %d', async (ending, status) => {
+    see(WORDS)
+    await settle(answer.deps, answer.charge, ending)
+    expect(answer.told.settled.map((facts) => facts.status)).toEqual([status])
+  })
+})
+
+describe('what a crash would cost', () => {
+  test('is what a client pays who leaves at that moment, under a rule of its own', () => {
+    see(WORDS)
+    const { cost, facts } = progressOf(answer.charge, answer.clock)
+    expect(cost as number).toBe(20 * 1_000 + 4 * 4_000)
+    expect(facts).toMatchObject({ rule: 'expired', status: 499, flags: ['estimated'], durationMs: 1_000 })
+  })
+
+  test('is the input at the least, as soon as the provider was asked', () => {
+    expect(progressOf(answer.charge, answer.clock).cost as number).toBe(20_000)
+  })
+})

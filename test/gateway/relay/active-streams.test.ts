@@ -1,0 +1,22 @@
+/** The register of open streams: each is interrupted once, and not after it has ended by itself. */
+import { expect, test } from 'bun:test'
+import { createActiveStreams } from '@/gateway/relay/active-streams'
+
+test('interrupts what is open, also where ending one takes others off the list', () => {
+  const streams = createActiveStreams()
+  const interrupted: string[] = []
+  const ends = ['a', 'b', 'c'].map((name) => {
+    const end = streams.add(() => {
+      interrupted.push(name)
+      end()
+    })
+    return end
+  })
+  ends[1]?.()
+  expect(streams.count()).toBe(2)
+  streams.interruptAll()
+  expect(interrupted).toEqual(['a', 'c'])
+  expect(streams.count()).toBe(0)
+  streams.interruptAll()
+  expect(interrupted).toEqual(['a', 'c'])
+})

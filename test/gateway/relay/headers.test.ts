@@ -1,0 +1,31 @@
+/** The headers that every answer carries: where it came from, what the gateway took, and what is left of the limits. */
+import { expect, test } from 'bun:test'
+import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
+import { answerHeaders } from '@/gateway/relay/headers'
+
+test('say who answered, why, after how many attempts, what the gateway took and what is left of the limits', () => {
+  const { charge, clock } = createTestAnswer()
+  const overheads: number[] = []
+  const deps = { clock, metrics: { overhead: (milliseconds: number) => void overheads.push(milliseconds) } }
+  const headers = answerHeaders(deps, formatOf('messages'), charge, { upstreamMs: 990.5, loweredCap: undefined })
+  expect(headers).toMatchObject({
+    'x-request-id': 'req_1',
+    'x-svc-model': 'svc/alpha',
+    'x-svc-provider': 'provider1',
+    'x-svc-attempts': '2',
+    'x-svc-route-reason': 'requested',
+    'x-svc-overhead-ms': '9.500',
+    'anthropic-ratelimit-requests-limit': '60',
+    'anthropic-ratelimit-tokens-remaining': '59',
+  })
+  expect(headers).not.toHaveProperty('x-svc-max-output-tokens')
+  expect(overheads).toEqual([9.5])
+})
+
+test('name a cap that was lowered, and no overhead below nothing', () => {
+  const { charge, clock, deps } = createTestAnswer()
+  const told = { upstreamMs: 5_000, loweredCap: 300 }
+  expect(answerHeaders({ ...deps, clock }, formatOf('chat-completions'), charge, told)).toMatchObject({
+    ...{ 'x-svc-max-output-tokens': '300', 'x-svc-overhead-ms': '0.000', 'x-ratelimit-limit-requests': '60' },
+  })
+})

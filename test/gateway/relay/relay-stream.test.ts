@@ -1,0 +1,191 @@
+/** A stream from its first batch to whatever ends it: each end settles once, in its own way, and tells the client or nobody. */
+import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import {
+  type AnswerOptions,
+  createTestAnswer,
+  createTestSource,
+  itemsOf,
+  type TestAnswer,
+  type TestSource,
+} from '@test/gateway/answer-parts'
+import { until } from '@test/support/until'
+import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
+import type { StreamItem } from '@/gateway/attempt/stream-source'
+import { relayStream } from '@/gateway/relay/relay-stream'
+
+const TOLD = { upstreamMs: 0, loweredCap: undefined }
+const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
+
+let answer: TestAnswer
+let source: TestSource
+beforeEach(() => begin())
+
+function begin(options: AnswerOptions = {}): void {
+  answer = createTestAnswer(options)
+  source = createTestSource()
+}
+
+const items = (...events: unknown[]): StreamItem[] => itemsOf(answer.providerFormat, ...events)
+const give = (...events: unknown[]) => source.give({ kind: 'items', items: items(...events) })
+
+function relayed(held: StreamItem[] = items(chatChunk({ content: 'first ' }))): Response {
+  return relayStream(answer.deps, answer, { source, held, pending: undefined, isRaw: true }, TOLD)
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+const readerOf = (response: Response): Reader => (response.body as ReadableStream<Uint8Array>).getReader()
+
+async function readText(reader: Reader): Promise<string> {
+  const { value } = await reader.read()
+  return new TextDecoder().decode(value)
+}
+
+const settledAs = () => answer.told.counted.map(({ ending, status }) => `${ending} ${status}`)
+
+describe('a stream that ends well', () => {
+  test('is settled before its client sees the end, and the provider may close by itself', async () => {
+    const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
+    const text = await response.text()
+    expect(text).toEndWith('data: [DONE]\n\n')
+    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false] })
+    expect(settledAs()).toEqual(['complete 200'])
+    expect([answer.deps.streams.count(), source.isAborted(), source.reads()]).toEqual([0, false, 1])
+  })
+
+  test('has its headers at once: what it is, and that nothing may hold it up', () => {
+    const { headers } = relayed()
+    expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect([headers.get('cache-control'), headers.get('x-accel-buffering')]).toEqual(['no-cache', 'no'])
+    expect(headers.get('x-svc-model')).toBe('svc/alpha')
+  })
+
+  test('keeps its end back until the ledger knows', async () => {
+    const order: string[] = []
+    const ledger = Promise.withResolvers<void>()
+    answer.charge.hold.settle = async () => {
+      order.push('asked')
+      await ledger.promise
+      order.push('known')
+    }
+    const response = relayed(items(...chatStream(['Hi'])))
+    const ended = response.text().then(() => order.push('told'))
+    await until(() => order.length > 0, 'the ledger to be asked')
+    ledger.resolve()
+    await ended
+    expect(order).toEqual(['asked', 'known', 'told'])
+  })
+
+  test('ends in what the client asked to know of it, in whole figures', async () => {
+    begin({ changes: { epilogue: ({ model, durationMs, firstTokenMs }) => `${model} ${firstTokenMs} ${durationMs}` } })
+    answer.clock.advance(0.4)
+    const text = await relayed(items(...chatStream(['Hi']))).text()
+    expect(text).toEndWith('svc/alpha 1000 1000')
+  })
+
+  test('reads no further than its client', async () => {
+    const reader = readerOf(relayed())
+    give(chatChunk({ content: 'second ' }))
+    give(chatChunk({ content: 'third ' }))
+    expect(await readText(reader)).toContain('first ')
+    await until(() => source.reads() > 0, 'one read ahead')
+    expect(source.reads()).toBe(1)
+    expect(await readText(reader)).toContain('second ')
+    await reader.cancel()
+  })
+})
+
+describe('a stream that breaks', () => {
+  const faults: [string, () => void][] = [
+    [
+      'a fault of the connection',
+      () => source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } }),
+    ],
+    ['an error of the provider', () => give(OVERLOADED)],
+    ['an end without terminator', () => source.give({ kind: 'done', events: [] })],
+    ['an answer that runs away', () => give(chatChunk({ content: 'x'.repeat(60_000) }))],
+    ['too much time in all, while the client reads nothing', () => source.expire()],
+    ['a restart of ours', () => answer.deps.streams.interruptAll()],
+  ]
+  test.each(faults)('by %s is told so, without terminator, and charged as far as it came', async (_, fail) => {
+    const reader = readerOf(relayed())
+    const first = await readText(reader)
+    fail()
+    const text = first + (await readText(reader))
+    expect((await reader.read()).done).toBe(true)
+    expect(text).toContain('first ')
+    expect(text).toContain('"error"')
+    expect(text).not.toContain('[DONE]')
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['broken 200'])
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true] })
+    expect([answer.deps.streams.count(), source.isAborted()]).toEqual([0, true])
+  })
+
+  test('shows what came in the same batch before it', async () => {
+    const response = relayed()
+    give(chatChunk({ content: 'second ' }), OVERLOADED)
+    expect(await response.text()).toMatch(/first [\s\S]*second [\s\S]*"error"/)
+  })
+})
+
+describe('a client that leaves', () => {
+  test('ends the call, and pays for what came until then', async () => {
+    const reader = readerOf(relayed())
+    await readText(reader)
+    await reader.cancel()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['disconnected 499'])
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_counted' }], ended: [false] })
+    expect(source.isAborted()).toBe(true)
+  })
+
+  test('before there was anybody to read is noticed as well', async () => {
+    begin({ changes: { signal: AbortSignal.abort() } })
+    relayed()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['disconnected 499'])
+  })
+
+  test('leaves its provider to come to an end, where the policy is to read on: the batches under way count', async () => {
+    begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
+    const reader = readerOf(relayed())
+    expect(source.outlivesClient()).toBe(true)
+    await readText(reader)
+    const left = reader.cancel()
+    give(...chatStream(['more'], usageOf(40, 21)).slice(1))
+    source.give({ kind: 'done', events: [] })
+    await left
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(answer.told).toMatchObject({ costs: [40 * 1_000 + 21 * 4_000], settled: [{ rule: 'disconnect_usage' }] })
+  })
+
+  test('is the end: what the provider does then changes nothing', async () => {
+    const reader = readerOf(relayed())
+    await readText(reader)
+    await reader.cancel()
+    source.expire()
+    answer.deps.streams.interruptAll()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['disconnected 499'])
+    expect(answer.deps.logger.lines.map((line) => line.event)).toEqual(['chat'])
+  })
+})
+
+describe('a provider that is silent', () => {
+  beforeEach(() => void jest.useFakeTimers())
+  afterEach(() => void jest.useRealTimers())
+
+  test('is bridged by a sign of life every fifteen seconds, and not where something came', async () => {
+    const reader = readerOf(relayed())
+    expect(await readText(reader)).toContain('first ')
+    const next = readText(reader)
+    jest.advanceTimersByTime(30_000)
+    expect(await next).toBe(': keepalive\n\n')
+    give(chatChunk({ content: 'second ' }))
+    expect(await readText(reader)).toContain('second ')
+    const last = reader.read()
+    jest.advanceTimersByTime(14_000)
+    source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
+    expect(new TextDecoder().decode((await last).value)).toContain('"error"')
+  })
+})

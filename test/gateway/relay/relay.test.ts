@@ -1,0 +1,101 @@
+/** The shape of an answer is the client's choice, whatever its provider chose. */
+import { describe, expect, test } from 'bun:test'
+import { createTestAnswer, createTestSource, itemsOf } from '@test/gateway/answer-parts'
+import { chatChunk } from '@test/support/upstream'
+import type { ChatResponse } from '@/chat/response'
+import { ZERO_USAGE } from '@/chat/usage'
+import { relay } from '@/gateway/relay/relay'
+import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
+
+const TOLD = { upstreamMs: 0, loweredCap: undefined }
+const RESPONSE: ChatResponse = {
+  ...{ id: 'x', created: 0, model: 'm', usage: { ...ZERO_USAGE, uncached: 10, output: 5 } },
+  choices: [
+    {
+      index: 0,
+      finish: { kind: 'tool-calls' },
+      content: [
+        { type: 'text', text: 'Hello' },
+        {
+          type: 'tool-call',
+          id: 'call_1',
+          name: 'add',
+          argumentsText: '{}',
+          signature: { format: 'messages', value: 's' },
+        },
+      ],
+    },
+  ],
+}
+
+const complete = (raw?: string) => ({
+  kind: 'complete' as const,
+  response: RESPONSE,
+  raw: raw === undefined ? undefined : { text: raw, json: JSON.parse(raw) },
+})
+
+describe('an answer in one piece', () => {
+  test('is settled before it is told, and says what it cost', async () => {
+    const answer = createTestAnswer({ changes: { wantsStream: false } })
+    const raw = '{"model":"alpha-upstream",  "own": [1]}'
+    const response = await relay(answer.deps, complete(raw), answer, TOLD)
+    expect(response.headers.get('x-svc-cost-usd')).toBe('0.00003')
+    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], counted: [{ ending: 'complete' }] })
+    expect(await response.text()).toBe('{"model":"svc/alpha",  "own": [1]}')
+  })
+
+  test('is written anew where client and provider differ, or where a stream was folded', async () => {
+    const folded = createTestAnswer({ changes: { wantsStream: false } })
+    folded.charge.meter.observeResponse(RESPONSE)
+    for (const answer of [folded, createTestAnswer({ provider: 'messages', changes: { wantsStream: false } })]) {
+      const begun = answer === folded ? complete() : complete('{"type":"message"}')
+      const body = (await (await relay(answer.deps, begun, answer, TOLD)).json()) as Record<string, unknown>
+      expect(body).toMatchObject({ object: 'chat.completion', model: 'svc/alpha', usage: { completion_tokens: 5 } })
+      expect(answer.told.costs).toEqual([30_000])
+    }
+  })
+
+  test('becomes a stream for a client who asked for one', async () => {
+    const answer = createTestAnswer()
+    const text = await (await relay(answer.deps, complete('{}'), answer, TOLD)).text()
+    expect(text).toContain('"content":"Hello"')
+    expect(text).toEndWith('data: [DONE]\n\n')
+    expect(answer.told.costs).toEqual([30_000])
+  })
+
+  test('leaves its signatures behind for a client whose format has no room for them, and for no other', async () => {
+    const kept: [string, string[]][] = []
+    for (const provider of ['messages', 'chat-completions'] as const) {
+      const answer = createTestAnswer({ provider, changes: { wantsStream: false } })
+      const signatures = {
+        keep: async (accountId: string, collector: SignatureCollector) =>
+          void kept.push([accountId, [...collector.signedCalls().keys()]]),
+      }
+      await relay({ ...answer.deps, signatures }, complete('{}'), answer, TOLD)
+    }
+    expect(kept).toEqual([['acct_1', ['call_1']]])
+  })
+
+  test('that cannot be told gives its slot back as broken', async () => {
+    const answer = createTestAnswer({ changes: { wantsStream: false } })
+    answer.charge.hold.settle = () => Promise.reject(new Error('bug'))
+    await expect(relay(answer.deps, complete('{}'), answer, TOLD)).rejects.toThrow('bug')
+    expect(answer.told.ended).toContain(true)
+  })
+})
+
+test('a stream goes on from what was held back', async () => {
+  const answer = createTestAnswer()
+  const source = createTestSource()
+  source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
+  const held = itemsOf(answer.providerFormat, chatChunk({ content: 'first ' }))
+  const response = await relay(answer.deps, { kind: 'stream', source, held, pending: undefined }, answer, TOLD)
+  expect(await response.text()).toContain('first ')
+})
+
+test('a client that left before there was an answer pays for the input, and is told nothing', async () => {
+  const answer = createTestAnswer()
+  const response = await relay(answer.deps, { kind: 'abandoned' }, answer, TOLD)
+  expect([response.status, await response.text()]).toEqual([499, ''])
+  expect(answer.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'disconnect_counted', status: 499 }] })
+})

@@ -1,0 +1,143 @@
+/** What is written to a client's stream: the provider's own bytes where both speak the same, frames in the client's framing elsewhere. */
+import { describe, expect, test } from 'bun:test'
+import { createTestAnswer, formatOf, hubItems, itemsOf } from '@test/gateway/answer-parts'
+import { chatChunk, chatStream } from '@test/support/upstream'
+import { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import { jsonArrayFraming } from '@/formats/generate-content/framing'
+import { createStreamWriter } from '@/gateway/relay/stream-writer'
+
+const chat = formatOf('chat-completions')
+const at = { choice: 0, block: 0 }
+const ANSWER: ChatEvent[] = [
+  { type: 'start', id: 'x', model: 'm', created: 0 },
+  { type: 'text-start', ...at },
+  { type: 'text-delta', ...at, text: 'Hello' },
+  { type: 'text-end', ...at },
+  { type: 'finish', choice: 0, finish: { kind: 'stop' } },
+  { type: 'end' },
+]
+
+describe('where both speak the same', () => {
+  test('bytes go through as they came, but for the name of the model', () => {
+    const writer = createStreamWriter(createTestAnswer(), true)
+    const [item] = itemsOf(chat, chatChunk({ content: 'Hi' }))
+    const { text, isComplete } = writer.write(item ? [item] : [])
+    expect(text).toBe(item?.sse.raw.replace('alpha-upstream', 'svc/alpha') ?? '')
+    expect(isComplete).toBe(false)
+  })
+
+  test('comments and names of events are kept', () => {
+    const [item] = itemsOf(chat, chatChunk({ content: 'Hi' }, null, 'svc/alpha'))
+    const raw = `: note\nevent: own\nid: 7\n${item?.sse.raw}`
+    const writer = createStreamWriter(createTestAnswer(), true)
+    expect(writer.write(item ? [{ ...item, sse: { ...item.sse, raw } }] : []).text).toBe(raw)
+    expect(
+      writer.write([{ sse: { event: undefined, data: undefined, raw: ': ping\n\n' }, json: undefined, events: [] }])
+        .text,
+    ).toBe(': ping\n\n')
+  })
+
+  test('nothing follows the terminator, and half a line end is made whole', () => {
+    const items = itemsOf(chat, ...chatStream(['Hi']))
+    const last = items.findLastIndex((item) => item.events.some((event) => event.type === 'end'))
+    const ended = items.slice(0, last + 1).map((item, index) => {
+      return index === last ? { ...item, sse: { ...item.sse, raw: 'data: [DONE]\r\n\r' } } : item
+    })
+    const { text, isComplete } = createStreamWriter(createTestAnswer(), true).write([
+      ...ended,
+      ...itemsOf(chat, chatChunk({ content: 'late' })),
+    ])
+    expect([isComplete, text.endsWith('data: [DONE]\r\n\r\n'), text.includes('late')]).toEqual([true, true, false])
+  })
+
+  test('the terminator that a provider forgot is supplied, where it had finished', () => {
+    const writer = createStreamWriter(createTestAnswer(), true)
+    writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop')))
+    expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', isComplete: true })
+  })
+
+  test('a stream that stops without a word is broken, whatever came before', () => {
+    const writer = createStreamWriter(createTestAnswer(), true)
+    writer.write(itemsOf(chat, chatChunk({ content: 'Hi' })))
+    expect(writer.finish([])).toMatchObject({ isComplete: false, failure: { kind: 'broken' } })
+  })
+})
+
+describe('where they don’t', () => {
+  test('events become the client’s frames, names and all', () => {
+    const writer = createStreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)
+    const { text, isComplete } = writer.write(hubItems(...ANSWER))
+    expect([...text.matchAll(/^event: \w+$/gm)].map(String)).toEqual([
+      ...['event: message_start', 'event: content_block_start', 'event: content_block_delta'],
+      ...['event: content_block_stop', 'event: message_delta', 'event: message_stop'],
+    ])
+    expect(isComplete).toBe(true)
+  })
+
+  test('so do those of an answer that came in one piece, whoever speaks what', () => {
+    const { text } = createStreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
+    expect(text).toContain('"content":"Hello"')
+    expect(text).toEndWith('data: [DONE]\n\n')
+  })
+})
+
+describe('a framing with brackets', () => {
+  const answer = () =>
+    createTestAnswer({ client: 'generate-content', provider: 'messages', changes: { framing: jsonArrayFraming } })
+
+  test('makes one document of all frames', () => {
+    const { text } = createStreamWriter(answer(), true).write(hubItems(...ANSWER))
+    expect(JSON.parse(text)).toBeArray()
+  })
+
+  test('is a whole document also where there is no frame, and where the answer breaks', () => {
+    expect(JSON.parse(createStreamWriter(answer(), true).write(hubItems({ type: 'end' })).text)).toBeArray()
+    const writer = createStreamWriter(answer(), true)
+    const { text } = writer.write(hubItems(...ANSWER.slice(0, 3)))
+    expect(JSON.parse(text + writer.fail(new GatewayError('upstream_failed', 'broken')))).toBeArray()
+  })
+
+  test('takes the provider’s own events one by one', () => {
+    const same = createTestAnswer({ client: 'generate-content', changes: { framing: jsonArrayFraming } })
+    const event = {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, index: 0, finishReason: 'STOP' }],
+    }
+    const writer = createStreamWriter(same, true)
+    const { text } = writer.write(itemsOf(same.client.format, event))
+    expect(JSON.parse(text + writer.finish([{ type: 'end' }]).text)).toMatchObject([event])
+  })
+})
+
+describe('an error inside the stream', () => {
+  const error = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
+
+  test('stops the writing where it came, and is not shown as it is', () => {
+    const writer = createStreamWriter(createTestAnswer(), true)
+    const { text, isComplete, failure } = writer.write(
+      itemsOf(chat, chatChunk({ content: 'Hi' }), error, chatChunk({ content: 'late' })),
+    )
+    expect([isComplete, failure]).toMatchObject([false, { kind: 'refused', error: { message: 'overloaded' } }])
+    expect(text).toContain('Hi')
+    expect(text).not.toMatch(/overloaded|late/)
+  })
+
+  test('is told in the client’s format, and no terminator follows', () => {
+    const text = createStreamWriter(createTestAnswer(), true).fail(new GatewayError('overloaded', 'Try again.'))
+    expect(text).toContain('Try again.')
+    expect(text).not.toContain('[DONE]')
+  })
+})
+
+test('everything written is shown to the meter, and what is signed to those who keep it', () => {
+  const answer = createTestAnswer({ client: 'messages', provider: 'chat-completions' })
+  const seen: string[] = []
+  const signatures = {
+    observe: (event: ChatEvent) => void seen.push(event.type),
+    observeResponse: () => undefined,
+    signedCalls: () => new Map(),
+  }
+  createStreamWriter({ ...answer, signatures }, true).write(hubItems(...ANSWER))
+  expect(answer.charge.meter.reading()).toMatchObject({ hasOutput: true, finish: 'stop' })
+  expect(seen).toEqual(ANSWER.map((event) => event.type))
+})

@@ -1,0 +1,128 @@
+/** Signatures that a client's format has no room for: kept with the answer, and back in the history that builds on it. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { requestOf } from '@test/routing/world'
+import type { ChatEvent } from '@/chat/event'
+import type { ChatRequest, ContentBlock, Turn } from '@/chat/request'
+import { createSignatureCollector, type SignatureCollector } from '@/gateway/signatures/signature-collector'
+import { createSignatureStore, type SignatureStore } from '@/gateway/signatures/signature-store'
+
+const SIGNED = { format: 'messages', value: 'proof' } as const
+
+let kept: Map<string, string>
+let store: SignatureStore
+beforeEach(() => {
+  kept = new Map()
+  store = createSignatureStore({
+    set: async (key, value) => kept.set(key, value),
+    get: async (key) => kept.get(key) ?? null,
+  })
+})
+
+/** The events of an answer that thinks, and then calls a tool twice. */
+const ANSWER: ChatEvent[] = [
+  { type: 'reasoning-start', choice: 0, block: 0 },
+  { type: 'reasoning-delta', choice: 0, block: 0, text: 'Let me ' },
+  { type: 'reasoning-delta', choice: 0, block: 0, text: 'add' },
+  { type: 'reasoning-end', choice: 0, block: 0, signature: SIGNED },
+  { type: 'tool-call-start', choice: 0, block: 1, id: 'call_1', name: 'add' },
+  { type: 'tool-call-end', choice: 0, block: 1 },
+  { type: 'tool-call-start', choice: 0, block: 2, id: 'call_2', name: 'add' },
+  { type: 'tool-call-end', choice: 0, block: 2, signature: SIGNED },
+]
+
+function collected(events: ChatEvent[] = ANSWER): SignatureCollector {
+  const collector = createSignatureCollector()
+  for (const event of events) collector.observe(event)
+  return collector
+}
+
+const call = (id: string): ContentBlock => ({ type: 'tool-call', id, name: 'add', argumentsText: '{}' })
+const historyOf = (...content: ContentBlock[]): ChatRequest => requestOf({ turns: [{ role: 'assistant', content }] })
+const restored = async (request: ChatRequest, accountId = 'acct_1') =>
+  (await store.restore(accountId, request)).turns.flatMap((turn: Turn) => turn.content)
+
+describe('what is collected', () => {
+  test('is each call’s own signature, and the reasoning before the first of them', () => {
+    const reasoning = [{ type: 'reasoning', text: 'Let me add', signature: SIGNED }]
+    expect([...collected().signedCalls()] as unknown).toEqual([
+      ['call_1', { reasoning }],
+      ['call_2', { call: SIGNED, reasoning: [] }],
+    ])
+  })
+
+  test('is the same of an answer in one piece', () => {
+    const collector = createSignatureCollector()
+    const content = [
+      { type: 'reasoning' as const, text: 'Let me add', signature: SIGNED },
+      { type: 'tool-call' as const, id: 'call_1', name: 'add', argumentsText: '{}' },
+      { type: 'tool-call' as const, id: 'call_2', name: 'add', argumentsText: '{}', signature: SIGNED },
+    ]
+    const choices = [{ index: 0, finish: { kind: 'tool-calls' as const }, content }]
+    collector.observeResponse({ id: '', created: 0, model: '', usage: null, choices })
+    expect([...collector.signedCalls()]).toEqual([...collected().signedCalls()])
+  })
+
+  test('is nothing of what nobody signed', () => {
+    const plain = ANSWER.map((event) => ('signature' in event ? { ...event, signature: undefined } : event))
+    expect(collected(plain as ChatEvent[]).signedCalls().size).toBe(0)
+  })
+})
+
+describe('what is kept', () => {
+  beforeEach(() => store.keep('acct_1', collected()))
+
+  test('comes back with the calls that it belongs to', async () => {
+    expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
+      { type: 'reasoning', text: 'Let me add', signature: SIGNED },
+      call('call_1'),
+      { ...call('call_2'), signature: SIGNED },
+    ])
+  })
+
+  test('does not repeat reasoning that the client has kept itself', async () => {
+    const own: ContentBlock = { type: 'reasoning', text: 'Mine', signature: SIGNED }
+    expect(await restored(historyOf(own, call('call_1')))).toEqual([own, call('call_1')])
+  })
+
+  test('is one account’s only, whatever another one sends', async () => {
+    for (const id of ['call_1', 'acct_1:call_1', '../acct_1/call_1']) {
+      const history = historyOf(call(id))
+      expect(await store.restore('acct_2', history)).toBe(history)
+    }
+  })
+
+  test('is not looked for where nothing is missing', async () => {
+    const history = historyOf({ ...call('call_1'), signature: SIGNED } as ContentBlock, { type: 'text', text: 'Hi' })
+    expect(await store.restore('acct_1', history)).toBe(history)
+  })
+})
+
+test('a keeper that fails costs a signature and never an answer', async () => {
+  const down = () => Promise.reject(new Error('gone'))
+  const failing = createSignatureStore({ set: down, get: down })
+  await failing.keep('acct_1', collected())
+  const history = historyOf(call('call_1'))
+  expect(await failing.restore('acct_1', history)).toBe(history)
+})
+
+test('what somebody else wrote under such a name is no signature', async () => {
+  await store.keep('acct_1', collected())
+  for (const name of kept.keys()) kept.set(name, '{"reasoning":1}')
+  const history = historyOf(call('call_1'))
+  expect(await store.restore('acct_1', history)).toBe(history)
+})
+
+test('of a long history the last calls are looked up, and an endless id is cut', async () => {
+  let asked = 0
+  const counting = createSignatureStore({
+    set: async () => undefined,
+    async get(key) {
+      asked++
+      expect(key.length).toBeLessThan(1_000)
+      return null
+    },
+  })
+  const calls = Array.from({ length: 400 }, (_, index) => call(`${index}${'x'.repeat(5_000)}`))
+  await counting.restore('acct_1', historyOf(...calls))
+  expect(asked).toBe(256)
+})
