@@ -94,7 +94,7 @@ async function checkAccounts(
   names: StoreNames,
 ): Promise<Violation[]> {
   const violations: Violation[] = []
-  const unconfirmed = new Set<string>()
+  const unconfirmed = new Map<string, Violation[]>()
   let waiting = accountIds
   for (let round = 1; waiting.length > 0; round++) {
     const views = await viewAccounts(
@@ -108,7 +108,7 @@ async function checkAccounts(
       if (!view || (!isLast && isCreditOnItsWay(view))) return true
       const found = violationsOf(view)
       if (!isLast && found.length > 0 && !view.isConfirmed) {
-        unconfirmed.add(id)
+        unconfirmed.set(id, found)
         return true
       }
       violations.push(...found)
@@ -117,7 +117,12 @@ async function checkAccounts(
     if (isLast && waiting.length > 0) deps.logger.warn('ledger_check_incomplete', { accounts: waiting.length })
     if (isLast) break
     // Nothing can be spent from an unconfirmed account before its next use compares it with the history: so is it here.
-    for (const id of unconfirmed) await deps.restorer.account(id, 'load')
+    for (const [id, found] of unconfirmed) {
+      if ((await deps.restorer.account(id, 'load')) !== 'unknown') continue
+      // The history doesn't know it, and no waiting mends that.
+      violations.push(...found)
+      waiting = waiting.filter((other) => other !== id)
+    }
     unconfirmed.clear()
     if (waiting.length > 0) await Bun.sleep(ROUND_PAUSE_MS)
   }

@@ -1,5 +1,5 @@
 /** The check: silent where all is right, also under traffic, and loud about each thing that can be wrong. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -9,6 +9,7 @@ import { rebuildAll } from '@/ledger/check/rebuild'
 import { findNames, listNames } from '@/ledger/check/store-names'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Payer, ReserveRequest } from '@/ledger/outcomes'
+import { startEpoch } from '@/ledger/store/epoch'
 import {
   accountName,
   creditedName,
@@ -286,4 +287,12 @@ test('a store that came back with old figures is brought into line, not reported
   expect(await kinds()).toEqual(['balance_differs', 'spent_differs'])
   await bench.redis.hset(metaName(shardOf(payer.accountId)), 'identity', 'another process')
   expect(await check()).toMatchObject({ ok: true })
+})
+
+test('an unconfirmed account that the history does not know is told at once', async () => {
+  const look = jest.spyOn(bench.history, 'accounts').mockResolvedValue([])
+  await startEpoch(bench.redis, shardOf(payer.accountId))
+  expect(await kinds()).toEqual(['unknown_to_history'])
+  // Of one round: one look to compare it, and those of one load. Nineteen more rounds would not make it known.
+  expect(look.mock.calls.length).toBeLessThan(8)
 })
