@@ -1,0 +1,32 @@
+/** How many answers of one provider are read on at once after their clients have gone. */
+import { expect, test } from 'bun:test'
+import { createTestSource, hubItems } from '@test/gateway/answer-parts'
+import { ZERO_USAGE } from '@/chat/usage'
+import { createMeter } from '@/gateway/charge/meter'
+import { createDrainSlots, drainUpstream } from '@/gateway/relay/drain'
+
+test('slots are counted by provider, refused when all are taken, and free again when given back', () => {
+  const slots = createDrainSlots()
+  const first = slots.take('one', 2)
+  expect([first, slots.take('one', 2), slots.take('other', 1)].every(Boolean)).toBe(true)
+  expect([slots.take('one', 2), slots.take('other', 1)]).toEqual([undefined, undefined])
+  first?.()
+  expect(slots.take('one', 2)).toBeDefined()
+  expect(slots.take('one', 2)).toBeUndefined()
+})
+
+test('a policy of none at once reads nothing on', () => {
+  expect(createDrainSlots().take('one', 0)).toBeUndefined()
+})
+
+test('what was under way counts before what comes, up to the provider’s last word or the first fault', async () => {
+  const source = createTestSource()
+  const meter = createMeter(100)
+  const usage = (output: number) => hubItems({ type: 'usage', usage: { ...ZERO_USAGE, output } })
+  source.give({ kind: 'items', items: usage(2) }, { kind: 'failed', failure: { kind: 'broken', detail: 'over' } })
+  source.give({ kind: 'items', items: usage(9) })
+  const underWay = [Promise.resolve({ kind: 'items' as const, items: usage(1) })]
+  await drainUpstream(source, underWay, meter, { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 })
+  expect(meter.reading().usage?.output).toBe(2)
+  expect(source.reads()).toBe(2)
+})
