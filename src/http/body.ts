@@ -1,6 +1,6 @@
 /** Reads a JSON request body within limits, before anything is parsed from it. */
 import { GatewayError } from '@/chat/error'
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { breachOf, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 type JsonBody = { json: JsonObject; bytes: number }
 
@@ -10,16 +10,17 @@ export type BodyLimits = {
   maxJsonDepth: number
 }
 
+/** Far more than any conversation holds. A body that is nothing but values would take the processor for a second. */
+const MAX_JSON_VALUES = 250_000
+
 /**
  * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
- * body is read, where its length is announced), and 400 for text that is no JSON, no object, or nested too deep.
+ * body is read, where its length is announced), and 400 for text that is no JSON, no object, nested too deep, or of too many values.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
   checkHeaders(request.headers, limits.maxBodyBytes)
   const bytes = await readBytes(request, limits.maxBodyBytes)
-  if (isDeeperThan(bytes, limits.maxJsonDepth)) {
-    throw new GatewayError('invalid_request', `The JSON body is nested deeper than ${limits.maxJsonDepth} levels.`)
-  }
+  checkBounds(bytes, limits.maxJsonDepth)
   const json = parseBody(bytes)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   return { json, bytes: bytes.length }
@@ -48,6 +49,14 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+function checkBounds(bytes: Uint8Array, depth: number): void {
+  const breach = breachOf(bytes, { depth, values: MAX_JSON_VALUES })
+  if (breach === undefined) return
+  const limit =
+    breach === 'depth' ? `is nested deeper than ${depth} levels` : `holds more than ${MAX_JSON_VALUES} values`
+  throw new GatewayError('invalid_request', `The JSON body ${limit}.`)
 }
 
 function parseBody(bytes: Uint8Array): JsonValue {

@@ -1,7 +1,7 @@
 /** One HTTP call to a provider: sends, waits for the answer's headers, and hands out the body with its timeouts attached. */
 import type { ProviderKey, Target, Timeouts } from '@/catalog/types'
 import type { Format } from '@/formats/format'
-import { isDeeperThan, type JsonValue, parseJson } from '@/lib/json'
+import { parseJson } from '@/lib/json'
 import { endpointUrl, requestHeaders } from './endpoints'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
 import { createReachTest } from './reach'
@@ -42,7 +42,6 @@ type UpstreamCall = {
 /** Up to this announced length a body is read natively in one go, at a fraction of a reader's cost. */
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
 const MAX_ERROR_BODY_BYTES = 64 * 1024
-const MAX_JSON_DEPTH = 128
 
 const reachTest = createReachTest(() => performance.now())
 
@@ -250,10 +249,7 @@ async function readBounded(response: Response, limit: number): Promise<Uint8Arra
 }
 
 function refusal(response: Response, body: Uint8Array, format: Format): UpstreamFailure {
-  const json: JsonValue | undefined = isDeeperThan(body, MAX_JSON_DEPTH)
-    ? undefined
-    : parseJson(new TextDecoder().decode(body))
-  const error = format.decodeError(response.status, json)
+  const error = format.decodeError(response.status, parseJson(new TextDecoder().decode(body)))
   const retryAfterSeconds = error.retryAfterSeconds ?? retryAfter(response.headers)
   return { kind: 'refused', error: retryAfterSeconds === undefined ? error : { ...error, retryAfterSeconds } }
 }

@@ -1,10 +1,14 @@
 /** Reading JSON without trusting it: depth before parsing, and faults by line and column. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isDeeperThan, isJsonObject, type JsonValue, parseJson, textOf } from '@/lib/json'
+import { breachOf, isJsonObject, type JsonValue, PARSED_BOUNDS, parseJson, textOf } from '@/lib/json'
 import { readJsonText } from '@/lib/json-text'
 
 const encoder = new TextEncoder()
+
+function isDeeper(bytes: Uint8Array, depth: number): boolean {
+  return breachOf(bytes, { depth, values: Number.POSITIVE_INFINITY }) === 'depth'
+}
 
 function depthOf(value: JsonValue | undefined): number {
   if (typeof value !== 'object' || value === null) return 0
@@ -29,7 +33,7 @@ describe('the depth of JSON', () => {
   test('is that of the parsed value', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6 }), fc.nat(8), (text, limit) => {
-        expect(isDeeperThan(encoder.encode(text), limit)).toBe(depthOf(parseJson(text)) > limit)
+        expect(isDeeper(encoder.encode(text), limit)).toBe(depthOf(parseJson(text)) > limit)
       }),
       { numRuns: 2000 },
     )
@@ -46,20 +50,20 @@ describe('the depth of JSON', () => {
     fc.assert(
       fc.property(fc.oneof(text, fc.string({ unit: 'binary' })), fc.nat(6), (some, limit) => {
         const bytes = encoder.encode(some)
-        expect(isDeeperThan(bytes, limit)).toBe(isDeeperByWalk(bytes, limit))
-        expect(isDeeperThan(Buffer.from(bytes), limit)).toBe(isDeeperByWalk(bytes, limit))
+        expect(isDeeper(bytes, limit)).toBe(isDeeperByWalk(bytes, limit))
+        expect(isDeeper(Buffer.from(bytes), limit)).toBe(isDeeperByWalk(bytes, limit))
       }),
       { numRuns: 5000 },
     )
   })
 
   test('does not count brackets inside strings', () => {
-    expect(isDeeperThan(encoder.encode(JSON.stringify({ text: '[[[{{{"[[\\"[[' })), 1)).toBe(false)
+    expect(isDeeper(encoder.encode(JSON.stringify({ text: '[[[{{{"[[\\"[[' })), 1)).toBe(false)
   })
 
   test('is found in 200,000 brackets without a parse', () => {
-    expect(isDeeperThan(encoder.encode('['.repeat(200_000)), 64)).toBe(true)
-    expect(isDeeperThan(encoder.encode('{"a":'.repeat(200_000)), 64)).toBe(true)
+    expect(isDeeper(encoder.encode('['.repeat(200_000)), 64)).toBe(true)
+    expect(isDeeper(encoder.encode('{"a":'.repeat(200_000)), 64)).toBe(true)
   })
 })
 
@@ -71,6 +75,33 @@ test('an object is neither null nor an array', () => {
 test('what is no JSON parses to undefined', () => {
   expect(parseJson('{"a":1}')).toEqual({ a: 1 })
   expect(parseJson('{a:1}')).toBeUndefined()
+})
+
+describe('text that is parsed later', () => {
+  const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
+
+  test.each([60_000, 200_000])('nested %p deep is not parsed, and found out at once', (levels) => {
+    const startedMs = performance.now()
+    expect(parseJson(nested(levels))).toBeUndefined()
+    expect(performance.now() - startedMs).toBeLessThan(300)
+  })
+
+  test('is parsed as deep as anybody writes, whatever it is long', () => {
+    expect(parseJson(nested(900))).toEqual(JSON.parse(nested(900)))
+    expect(parseJson(JSON.stringify([nested(60_000), '['.repeat(60_000)]))).toBeArrayOfSize(2)
+  })
+
+  test('is not parsed where it is millions of values', () => {
+    expect(parseJson(`[${'0,'.repeat(PARSED_BOUNDS.values)}0]`)).toBeUndefined()
+    expect(parseJson(JSON.stringify('0,'.repeat(PARSED_BOUNDS.values)))).toBeString()
+  })
+
+  test('is as many values as it has commas and opening brackets, and one', () => {
+    const breach = (text: string, values: number) => breachOf(encoder.encode(text), { depth: 9, values })
+    expect([breach('[0,0]', 3), breach('[0,0]', 2)]).toEqual([undefined, 'values'])
+    expect([breach('[{},{}]', 5), breach('[{},{}]', 4)]).toEqual([undefined, undefined])
+    expect(breach(`[${'",,,,"'}]`, 2)).toBeUndefined()
+  })
 })
 
 describe('a JSON file', () => {

@@ -36,7 +36,7 @@ describe('a refusal', () => {
     ['is empty', ''],
     [
       'is nested deeper than any error',
-      errorBody().replace('"kind"', `"kind","details":${'['.repeat(200)}${']'.repeat(200)}`),
+      errorBody().replace('"kind"', `"kind","details":${'['.repeat(2000)}${']'.repeat(2000)}`),
     ],
     ['is longer than any error', errorBody({ padding: 'x'.repeat(100_000) })],
   ])('whose body %s has its status alone', async (_, body) => {

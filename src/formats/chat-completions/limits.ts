@@ -4,6 +4,8 @@ export const LIMITS = {
   messages: { minItems: 1, maxItems: 100 },
   contentParts: { maxItems: 4096 },
   toolCalls: { maxItems: 128 },
+  /** Of all calls together. Other formats have arguments as objects, so this much text is parsed out of strings. */
+  argumentsChars: 4 * 1024 * 1024,
   tools: { maxItems: 128 },
   fallback: { maxItems: 8 },
   stop: { maxItems: 4 },

@@ -1,7 +1,7 @@
 /** Reads an answer that comes in one piece, and tells one that is worth giving from one that is none. */
 import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
-import { isDeeperThan, isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 
@@ -16,7 +16,6 @@ type Failed = { kind: 'failed'; failure: UpstreamFailure }
 
 /** The largest complete answer. Far above any model's output, images included. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-const MAX_JSON_DEPTH = 256
 
 /** Reads the whole answer of a provider that speaks `format`. */
 export async function readComplete(
@@ -26,9 +25,7 @@ export async function readComplete(
 ): Promise<CompleteAnswer | Failed> {
   const body = await answer.readAll(MAX_ANSWER_BYTES)
   if (body.kind === 'failed') return body
-  const { bytes } = body
-  if (isDeeperThan(bytes, MAX_JSON_DEPTH)) return malformed('answer nested too deep')
-  const text = new TextDecoder().decode(bytes)
+  const text = new TextDecoder().decode(body.bytes)
   const json = parseJson(text)
   if (json === undefined) return malformed('answer is not JSON')
   const response = format.decodeResponse(json)

@@ -27,7 +27,7 @@ test.each([
   ['nothing', '', 'answer is not JSON'],
   ['another shape', '{"hello":1}', 'answer is not of the provider format'],
   ['an error', '{"error":{"message":"no"}}', 'answer is not of the provider format'],
-  ['a bottomless pit', `${'['.repeat(300)}${']'.repeat(300)}`, 'answer nested too deep'],
+  ['a bottomless pit', `${'['.repeat(3000)}${']'.repeat(3000)}`, 'answer is not JSON'],
 ])('%s with a good status is malformed', async (_, text, detail) => {
   const failure = { kind: 'malformed', detail }
   expect(await readComplete(answerOf(text), format, false)).toEqual({ kind: 'failed', failure } as never)

@@ -2,7 +2,7 @@
 
 import type { Orders } from '@/console/orders/orders'
 import type { ConfirmOutcome } from '@/console/orders/types'
-import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { DepositEvent, DepositProvider } from './deposit-provider'
 import type { WebhookHeaders, WebhookVerdict, WebhookVerifier } from './webhook-signature'
@@ -29,8 +29,6 @@ export interface DepositDesk {
   /** `body` is the raw text. Nothing of it is logged. Rejects where the stores can't be reached: the sender tries again. */
   receive(headers: WebhookHeaders, body: string): Promise<DepositOutcome>
 }
-
-const MAX_BODY_DEPTH = 16
 
 /** Takes the webhooks of one provider. */
 export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
@@ -62,13 +60,8 @@ async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: str
 }
 
 function parse(body: string): JsonObject | undefined {
-  if (isDeeperThan(new TextEncoder().encode(body), MAX_BODY_DEPTH)) return undefined
-  try {
-    const value = JSON.parse(body) as JsonValue
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(body)
+  return isJsonObject(value) ? value : undefined
 }
 
 function note({ logger, provider }: DepositDeskDeps, { id }: WebhookHeaders, outcome: DepositOutcome): void {

@@ -1,8 +1,10 @@
 /** The messages of a chat-completions request as a system prompt and turns of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { exceedsBounds, PARSED_BOUNDS } from '@/lib/json'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
@@ -43,10 +45,12 @@ type KnownCalls = {
   names: Map<string, string>
   /** The last call of the deprecated kind, which has no id of its own. */
   lastFunctionCallId: string
+  /** How much text the arguments of all calls have been so far. */
+  argumentsChars: number
 }
 
 function createKnownCalls(): KnownCalls {
-  return { names: new Map(), lastFunctionCallId: '' }
+  return { names: new Map(), lastFunctionCallId: '', argumentsChars: 0 }
 }
 
 function decodeUser(message: WireMessage, param: string): Turn {
@@ -61,18 +65,19 @@ function decodeAssistant(message: WireMessage, param: string, index: number, cal
   content.push(...decodeContent(message.content, `${param}.content`))
   if (message.refusal) content.push({ type: 'refusal', text: message.refusal })
   message.tool_calls?.forEach((call, position) => {
-    content.push(decodeCall(call, `${param}.tool_calls[${position}]`, `call_${index}_${position}`))
+    content.push(decodeCall(call, `${param}.tool_calls[${position}]`, `call_${index}_${position}`, calls))
   })
   if (message.function_call) {
     const { name, arguments: argumentsText } = message.function_call
     calls.lastFunctionCallId = `call_${index}`
-    content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: argumentsText ?? '' })
+    const text = checkedArguments(argumentsText ?? '', `${param}.function_call`, calls)
+    content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: text })
   }
   for (const block of content) if (block.type === 'tool-call') calls.names.set(block.id, block.name)
   return { role: 'assistant', content, ...nameOf(message) }
 }
 
-function decodeCall(call: WireToolCall, param: string, fallbackId: string): ToolCallBlock {
+function decodeCall(call: WireToolCall, param: string, fallbackId: string, calls: KnownCalls): ToolCallBlock {
   const id = call.id || fallbackId
   if (call.custom) {
     return { type: 'tool-call', id, name: call.custom.name, argumentsText: customArguments(call.custom.input ?? '') }
@@ -83,9 +88,22 @@ function decodeCall(call: WireToolCall, param: string, fallbackId: string): Tool
     type: 'tool-call',
     id,
     name: call.function.name,
-    argumentsText: decodeArguments(call.function.arguments),
+    argumentsText: checkedArguments(decodeArguments(call.function.arguments), `${param}.function`, calls),
     ...(signature && { signature }),
   }
+}
+
+/** The text, unless it is more than may be parsed out of a string; `param` is what has it as its `arguments`. */
+function checkedArguments(text: string, param: string, calls: KnownCalls): string {
+  const field = `${param}.arguments`
+  calls.argumentsChars += text.length
+  if (calls.argumentsChars > LIMITS.argumentsChars) {
+    throw invalidRequest(`${field}: all arguments together exceed ${LIMITS.argumentsChars} characters`, field)
+  }
+  if (exceedsBounds(text, PARSED_BOUNDS)) {
+    throw invalidRequest(`${field} is nested deeper than ${PARSED_BOUNDS.depth} levels`, field)
+  }
+  return text
 }
 
 function decodeResult(message: WireMessage, param: string, calls: KnownCalls): ToolResultBlock {

@@ -5,7 +5,7 @@ import { guessMediaType } from '@/formats/generate-content/media'
 import { QUIRKS } from '@/formats/generate-content/quirks'
 import { ownSignature } from '@/formats/generate-content/signature'
 import { encodeArguments } from '@/formats/generate-content/tool-arguments'
-import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { exceedsBounds, isJsonObject, type JsonObject, PARSED_BOUNDS, parseJson } from '@/lib/json'
 
 /** What the blocks of one request share. */
 export type ContentContext = {
@@ -13,7 +13,12 @@ export type ContentContext = {
   warnings: Warning[]
   names: ReadonlyMap<string, string>
   withIds: boolean
+  /** How many characters of results were parsed so far. */
+  parsedChars: number
 }
+
+/** Of all results of a request; what comes after it is sent as the text it is. */
+const MAX_PARSED_CHARS = 4 * 1024 * 1024
 
 /** The parts of one block of a user content. */
 export function encodeUserBlock(block: ContentBlock, context: ContentContext): JsonObject[] {
@@ -77,15 +82,15 @@ export function encodeAssistantBlock(block: ContentBlock, { quirks, withIds }: C
 export function encodeToolResult(
   result: ToolResultBlock,
   name: string,
-  withId: boolean,
-  quirks: ReadonlySet<string>,
+  context: ContentContext,
 ): { part: JsonObject; beside: JsonObject[] } {
+  const { quirks, withIds } = context
   const media = result.content.filter((block) => block.type !== 'text').map((block) => encodeMedia(block, quirks))
   const isInside = quirks.has(QUIRKS.functionResponseParts)
   const functionResponse = {
-    ...(withId && { id: result.callId }),
+    ...(withIds && { id: result.callId }),
     name,
-    response: encodeResponse(result),
+    response: encodeResponse(result, context),
     ...(isInside && media.length > 0 && { parts: media }),
   }
   return { part: { functionResponse }, beside: isInside ? [] : media }
@@ -103,12 +108,23 @@ function textOfResult(result: ToolResultBlock): string {
   return result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }
 
-function encodeResponse(result: ToolResultBlock): JsonObject {
+function encodeResponse(result: ToolResultBlock, context: ContentContext): JsonObject {
   if (result.json) return result.json
   const text = textOfResult(result)
   if (result.isError) return { error: text }
-  const value = text.startsWith('{') ? parseJson(text) : undefined
-  return isJsonObject(value) ? value : { output: text || placeholderFor(result) }
+  return readObject(text, context) ?? { output: text || placeholderFor(result) }
+}
+
+/** The object that `text` is, if it is one. Throws `invalid_request` where it is nested deeper than anything is parsed. */
+function readObject(text: string, context: ContentContext): JsonObject | undefined {
+  if (!text.startsWith('{')) return undefined
+  context.parsedChars += text.length
+  if (context.parsedChars > MAX_PARSED_CHARS) return undefined
+  if (exceedsBounds(text, PARSED_BOUNDS)) {
+    throw invalidRequest(`the result of a tool call is nested deeper than ${PARSED_BOUNDS.depth} levels`, 'messages')
+  }
+  const value = parseJson(text)
+  return isJsonObject(value) ? value : undefined
 }
 
 /** A result that is all media says so, or the model would take it for an empty one. */

@@ -24,7 +24,8 @@ export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnin
   const names = namesOfCalls(turns)
   let openCalls: ToolCallBlock[] = []
   const { quirks } = traits
-  const context: ContentContext = { quirks, warnings, names, withIds: !quirks.has(QUIRKS.noCallIds) }
+  const withIds = !quirks.has(QUIRKS.noCallIds)
+  const context: ContentContext = { quirks, warnings, names, withIds, parsedChars: 0 }
   for (const group of groupByRole(turns)) {
     if (group.role === 'user') {
       contents.push(...encodeUser(group.content, openCalls, context))
@@ -86,7 +87,7 @@ function encodeUser(
   const beside: JsonObject[] = []
   for (const { id, name } of calls) {
     const result = results.get(id)
-    const encoded = result && encodeToolResult(result, name, context.withIds, context.quirks)
+    const encoded = result && encodeToolResult(result, name, context)
     responses.push(encoded?.part ?? missingResult(id, name, context.withIds))
     beside.push(...(encoded?.beside ?? []))
   }
