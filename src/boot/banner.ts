@@ -6,7 +6,11 @@ export type BannerFacts = {
   tierCount: number
   isSandboxed: boolean
   isEmbedded: boolean
+  /** Who can reach what, in one line. */
+  reach: string
   dataDir: string
+  /** Credit of earlier trials, which real providers would now be paid for; undefined where there is none. */
+  unpaidUsd: string | undefined
   /** Only on the first start: the demo account's secrets, which are never shown again, and a model to try it with. */
   demo: { key: string; email: string; password: string; creditUsd: string; model: string } | undefined
 }
@@ -22,11 +26,19 @@ export function formatBanner(facts: BannerFacts): string {
     `  Dashboard    ${address}/dashboard`,
     `  Models       ${facts.modelCount} models and ${facts.tierCount} auto tiers: ${address}/v1/models`,
   ]
+  lines.push(`  Reach        ${facts.reach}`)
   if (facts.isEmbedded) lines.push(`  Data         ${facts.dataDir} (embedded servers)`)
   if (facts.isSandboxed) {
     lines.push(
       '',
       '  SANDBOX: no provider key is set, so answers are simulated. Set PROVIDER1_API_KEY (or 2, 3) for real ones.',
+    )
+  }
+  if (facts.unpaidUsd !== undefined) {
+    lines.push(
+      '',
+      `  These books hold ${facts.unpaidUsd} USD of credit that nobody has paid for (demo account, sandbox deposits),`,
+      '  and your providers are paid to answer it. Start with empty stores, or suspend those accounts.',
     )
   }
   if (demo) {

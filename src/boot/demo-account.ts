@@ -10,7 +10,8 @@ import { NANO_PER_USD, type Nano, nano } from '@/lib/money'
 
 /** What the demo account starts with. */
 export const DEMO_CREDIT: Nano = nano(10 * NANO_PER_USD)
-const DEMO_EMAIL = 'demo@localhost.example'
+/** Whose it is; nobody else can have this address. */
+export const DEMO_EMAIL = 'demo@localhost.example'
 const DEMO_REFERENCE = 'demo-credit'
 const PASSWORD_CHARS = 16
 

@@ -4,6 +4,7 @@ import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, catalogSecrets, loadCatalog } from '@/catalog/catalog'
 import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
+import type { Situation } from '@/config/situation'
 import { migrate } from '@/db/migrate'
 import { formatFaults } from '@/lib/fault'
 import type { LogWriter } from '@/lib/log-writer'
@@ -12,8 +13,9 @@ import { formatUsd } from '@/lib/money'
 import { createRedactor } from '@/lib/redact'
 import { type BannerFacts, formatBanner } from './banner'
 import { loadAssets } from './dashboard-assets/load'
-import { DEMO_CREDIT, type DemoAccount } from './demo-account'
-import { prepareAccounts } from './prepare-accounts'
+import { DEMO_CREDIT } from './demo-account'
+import { describeReach } from './describe-reach'
+import { type Preparation, prepareAccounts } from './prepare-accounts'
 import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
 import { openStores, type Stores } from './stores'
 import { supervise } from './supervise'
@@ -44,29 +46,35 @@ export async function start(environment: Environment, logWriter: LogWriter): Pro
 }
 
 async function prepare(environment: Environment, logWriter: LogWriter): Promise<Prepared> {
-  const result = loadConfig(environment)
-  if (result.kind === 'faulty') throw new FatalStartError(formatFaults('The configuration has faults:', result.faults))
-  const { config } = result
-  const text = await Bun.file(config.catalogPath)
+  const tried = requireSound(environment, { isSimulated: true })
+  const text = await Bun.file(tried.catalogPath)
     .text()
     .catch(() => {
-      throw new FatalStartError(`CATALOG: cannot read ${config.catalogPath}`)
+      throw new FatalStartError(`CATALOG: cannot read ${tried.catalogPath}`)
     })
   let sandbox: Sandbox | undefined
   let loaded = loadCatalog(
     text,
     environment,
-    config.sandboxUrl === undefined ? {} : { sandboxBaseUrl: config.sandboxUrl },
+    tried.sandboxUrl === undefined ? {} : { sandboxBaseUrl: tried.sandboxUrl },
   )
-  if (loaded.kind === 'no_keys' && !config.isProduction) {
+  if (loaded.kind === 'no_keys' && !tried.isProduction) {
     const { startSandbox } = await import('@/boot/embedded/sandbox')
     sandbox = await startSandbox()
     loaded = loadCatalog(text, environment, { sandboxBaseUrl: sandbox.baseUrl })
   }
-  const { catalog, isSandboxed } = requireLoaded(loaded, config)
+  const { catalog, isSandboxed } = requireLoaded(loaded, tried)
+  // What is free to give away depends on the catalogue: with a provider key, nothing is.
+  const config = isSandboxed ? tried : requireSound(environment, { isSimulated: false })
   const redact = createRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
   return { config, catalog, logger, sandbox, isSandboxed }
+}
+
+function requireSound(environment: Environment, situation: Situation): Config {
+  const result = loadConfig(environment, situation)
+  if (result.kind === 'loaded') return result.config
+  throw new FatalStartError(formatFaults('The configuration has faults:', result.faults))
 }
 
 function requireLoaded(result: CatalogResult, config: Config): Extract<CatalogResult, { kind: 'loaded' }> {
@@ -104,11 +112,11 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
     await migrate(stores.databaseUrl)
-    const demo = await prepareAccounts(prepared, stores)
+    const preparation = await prepareAccounts(prepared, stores)
     const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
     // Built ahead of the first visitor, and only once where several processes serve.
     setTimeout(() => void prebuildPages(logger), WARM_UP_DELAY_MS).unref()
-    process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, demo)))
+    process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, preparation)))
     return {
       address: server.address,
       async stop(signal) {
@@ -153,7 +161,7 @@ function bannerFacts(
   { config, catalog, isSandboxed }: Prepared,
   stores: Stores,
   address: string,
-  demo: DemoAccount | undefined,
+  { demo, unpaidCredit }: Preparation,
 ): BannerFacts {
   const [firstModel] = catalog.models.keys()
   return {
@@ -162,7 +170,9 @@ function bannerFacts(
     tierCount: catalog.tiers.size,
     isSandboxed,
     isEmbedded: stores.isEmbedded,
+    reach: describeReach(config, isSandboxed),
     dataDir: config.dataDir,
+    unpaidUsd: unpaidCredit > 0 ? formatUsd(unpaidCredit) : undefined,
     demo:
       demo !== undefined && firstModel !== undefined
         ? { ...demo, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel }

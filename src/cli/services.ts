@@ -44,7 +44,8 @@ const ANY_UPSTREAM = 'http://localhost'
  * servers and stops them afterwards. Runs `work` and closes everything. Throws a CommandFailure where that is impossible.
  */
 export async function withServices<T>(environment: Environment, work: (services: Services) => Promise<T>): Promise<T> {
-  const result = loadConfig(environment)
+  // What a gateway may offer to strangers is no business of a command.
+  const result = loadConfig(environment, { isSimulated: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
   const { config } = result
   const catalog = await readCatalog(config, environment)

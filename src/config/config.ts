@@ -5,6 +5,7 @@ import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
+import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
 import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
 import { integer, optional, secret } from './variables'
 
@@ -34,6 +35,8 @@ export type Config = {
   signIn: SignInSettings
   /** How credit is paid for. */
   topUps: TopUpSettings
+  /** Whether a first start makes an account with credit that nobody has paid for, and shows its secrets. */
+  hasDemoAccount: boolean
   administration: {
     /** USD that one administrator may move for one account in a day; above it a second one has to agree. */
     approvalLimitUsd: number
@@ -63,8 +66,11 @@ export type Config = {
 
 type ConfigResult = { kind: 'loaded'; config: Config } | { kind: 'faulty'; faults: Fault[] }
 
-/** Validates the settings in `environment`. Returns every fault, by variable name; secrets are never quoted. */
-export function loadConfig(environment: Environment): ConfigResult {
+/**
+ * Validates the settings in `environment`. Returns every fault, by variable name; secrets are never quoted. What the
+ * situation leaves unsaid is taken for the dangerous case: a provider that costs money, and a server that strangers reach.
+ */
+export function loadConfig(environment: Environment, situation: Situation = {}): ConfigResult {
   const values: Record<string, unknown> = {}
   const faults: Fault[] = []
   for (const [name, schema] of Object.entries(Variables.properties)) {
@@ -86,6 +92,7 @@ export function loadConfig(environment: Environment): ConfigResult {
   }
   faults.push(...signInFaults(values))
   faults.push(...topUpFaults(values))
+  faults.push(...situationFaults(values, situation))
   if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {
     faults.push({
       place: 'SANDBOX_URL',
@@ -96,7 +103,7 @@ export function loadConfig(environment: Environment): ConfigResult {
     faults.push({ place: 'CRASH_AT', message: 'NODE_ENV=production refuses it: it is for fault tests only' })
   }
   if (faults.length > 0) return { kind: 'faulty', faults }
-  return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values)) }
+  return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
 }
 
 /** The environment of this process. */
@@ -115,8 +122,14 @@ const REDIS_URL = 'rediss?://[^\\s,]+'
 
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
 const Variables = Type.Object({
-  NODE_ENV: optional(Type.String({ description: 'production, or anything else' })),
-  HOST: Type.String({ default: '0.0.0.0', pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' }),
+  // A mistyped `production` would silently be something else.
+  NODE_ENV: optional(
+    Type.Union(
+      NODE_ENVS.map((mode) => Type.Literal(mode)),
+      { description: NODE_ENVS.join(' or ') },
+    ),
+  ),
+  HOST: optional(Type.String({ pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' })),
   PORT: integer(3000, 0, 65_535, 'a port'),
   REDIS_URL: optional(
     secret(`^${REDIS_URL}(,${REDIS_URL})*$`, 'redis:// or rediss:// addresses, separated by commas without spaces'),
@@ -134,6 +147,7 @@ const Variables = Type.Object({
   ),
   ...SIGN_IN_VARIABLES,
   ...TOP_UP_VARIABLES,
+  DEMO_ACCOUNT: optional(Type.Union([Type.Literal('on'), Type.Literal('off')], { description: 'on or off' })),
   APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
   LOG_LEVEL: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
@@ -157,12 +171,12 @@ function faultMessage(schema: TSchema, text: string): string {
   return `expected ${schema.description}; ${found}`
 }
 
-function toConfig(values: Static<typeof Variables>): Config {
+function toConfig(values: Static<typeof Variables>, situation: Situation): Config {
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = values
   const { SUPERVISED_REDIS_URL: redisUrl, SUPERVISED_DATABASE_URL: databaseUrl } = values
   return {
     isProduction: values.NODE_ENV === 'production',
-    host: values.HOST,
+    host: hostOf(values, situation),
     port: values.PORT,
     redisUrls: values.REDIS_URL?.split(','),
     databaseUrl: values.DATABASE_URL,
@@ -171,8 +185,9 @@ function toConfig(values: Static<typeof Variables>): Config {
     processes: values.PROCESSES,
     administrator: email !== undefined && password !== undefined ? { email, password } : undefined,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
-    signIn: toSignIn(values),
-    topUps: toTopUps(values),
+    signIn: toSignIn(values, situation),
+    topUps: toTopUps(values, situation),
+    hasDemoAccount: offersDemoAccount(values, situation),
     administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
     logLevel: values.LOG_LEVEL,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,

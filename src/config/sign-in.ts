@@ -1,10 +1,11 @@
 /** The settings of signing in to the dashboard: who may, for how long, and how mail is sent. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
+import type { Situation } from './situation'
 import { integer, optional, secret } from './variables'
 
 export type SignInSettings = {
-  /** Whether anybody may create an account. */
+  /** Whether anybody may create an account. Without being asked for, only where addresses are confirmed or nothing costs. */
   signUp: 'open' | 'closed'
   /** Signs cookies. Undefined: one is made and kept in the database. */
   secret: string | undefined
@@ -21,10 +22,7 @@ export type SignInSettings = {
 const DAY_SECONDS = 86_400
 
 export const SIGN_IN_VARIABLES = {
-  SIGN_UP: Type.Union([Type.Literal('open'), Type.Literal('closed')], {
-    default: 'open',
-    description: 'open or closed',
-  }),
+  SIGN_UP: optional(Type.Union([Type.Literal('open'), Type.Literal('closed')], { description: 'open or closed' })),
   AUTH_SECRET: optional(secret('^\\S{32,512}$', 'a secret of 32 characters or more without spaces')),
   SMTP_URL: optional(secret('^smtps?://\\S+$', 'an smtp:// or smtps:// address')),
   MAIL_FROM: optional(
@@ -48,10 +46,13 @@ export function signInFaults(values: Record<string, unknown>): Fault[] {
 }
 
 /** The settings of validated values. */
-export function toSignIn(values: Static<TObject<typeof SIGN_IN_VARIABLES>>): SignInSettings {
+export function toSignIn(
+  values: Static<TObject<typeof SIGN_IN_VARIABLES>>,
+  { isSimulated = false }: Situation,
+): SignInSettings {
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = values
   return {
-    signUp: values.SIGN_UP,
+    signUp: values.SIGN_UP ?? (isSimulated || smtpUrl !== undefined ? 'open' : 'closed'),
     secret: values.AUTH_SECRET,
     mail: smtpUrl !== undefined && from !== undefined ? { smtpUrl, from } : undefined,
     sessionIdleSeconds: values.SESSION_IDLE_SECONDS,

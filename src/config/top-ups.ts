@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { parseIban } from '@/lib/iban'
+import type { Situation } from './situation'
 import { line, optional, secret } from './variables'
 
 export type TopUpSettings = {
@@ -43,7 +44,7 @@ export const TOP_UP_VARIABLES = {
   ),
 }
 
-type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
+type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>>
 
 /** What makes top-ups unsafe: money that goes nowhere, and webhooks that anybody could sign. */
 export function topUpFaults(values: Record<string, unknown>): Fault[] {
@@ -68,9 +69,9 @@ export function topUpFaults(values: Record<string, unknown>): Fault[] {
   return faults
 }
 
-/** The settings of validated values. Outside production the sandbox takes deposits unless told otherwise. */
-export function toTopUps(values: TopUpValues): TopUpSettings {
-  return { bank: toBank(values), deposit: toDeposit(values) }
+/** The settings of validated values. Where answers are simulated, so are deposits; elsewhere only if they are asked for. */
+export function toTopUps(values: TopUpValues, situation: Situation): TopUpSettings {
+  return { bank: toBank(values), deposit: toDeposit(values, situation) }
 }
 
 function toBank(values: TopUpValues): TopUpSettings['bank'] {
@@ -87,8 +88,8 @@ function toBank(values: TopUpValues): TopUpSettings['bank'] {
   }
 }
 
-function toDeposit(values: TopUpValues): TopUpSettings['deposit'] {
-  const { DEPOSIT_PROVIDER: chosen, NODE_ENV: mode, DEPOSIT_WEBHOOK_SECRETS: secrets } = values
-  const provider = chosen ?? (mode === 'production' ? 'none' : 'sandbox')
+function toDeposit(values: TopUpValues, { isSimulated = false }: Situation): TopUpSettings['deposit'] {
+  const { DEPOSIT_PROVIDER: chosen, DEPOSIT_WEBHOOK_SECRETS: secrets } = values
+  const provider = chosen ?? (isSimulated ? 'sandbox' : 'none')
   return provider === 'none' ? undefined : { provider, webhookSecrets: secrets?.split(',') }
 }

@@ -17,6 +17,8 @@ async function stop(gateway: GatewayProcess): Promise<void> {
   expect(await gateway.exited()).toBe(0)
 }
 
+/** A provider key, beside which the demo account has to be asked for. */
+const KEYED = { PROVIDER1_API_KEY: 'k-provider-one', DEMO_ACCOUNT: 'on' }
 const STREAM = { model: 'svc/alpha', stream: true, messages: [{ role: 'user', content: 'Say hello' }] }
 
 function send(address: string, key: string, body: object): Promise<Response> {
@@ -143,7 +145,7 @@ describe('SIGTERM', () => {
     const upstream = startUpstream(() => live.response)
     const environment = {
       ...(await stores()),
-      PROVIDER1_API_KEY: 'k-provider-one',
+      ...KEYED,
       PROVIDER1_BASE_URL: `${upstream.url}/v1`,
     }
     const gateway = spawnGateway(environment)
@@ -173,7 +175,7 @@ describe('SIGTERM', () => {
     const upstream = startUpstream(() => live.response)
     const environment = {
       ...(await stores()),
-      PROVIDER1_API_KEY: 'k-provider-one',
+      ...KEYED,
       PROVIDER1_BASE_URL: `${upstream.url}/v1`,
       SHUTDOWN_TIMEOUT_MS: '100',
     }
@@ -204,7 +206,7 @@ test('several processes share the port, a dead one is replaced, and all stop tog
     ...(await stores()),
     PORT: port,
     PROCESSES: '2',
-    PROVIDER1_API_KEY: 'k-provider-one',
+    ...KEYED,
     PROVIDER1_BASE_URL: `${upstream.url}/v1`,
   })
   const address = await addressOf(gateway)

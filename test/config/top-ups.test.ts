@@ -5,22 +5,28 @@ import { formatFaults } from '@/lib/fault'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OLDER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`
+const SANDBOX = { DEPOSIT_PROVIDER: 'sandbox', HOST: '127.0.0.1' }
 const IBAN = 'GB82 WEST 1234 5698 7654 32'
 
 describe('deposits', () => {
-  test('are taken by the sandbox outside production, and by nobody in production', () => {
-    expect(load({}).deposit).toEqual({ provider: 'sandbox', webhookSecrets: undefined })
+  test('are taken by nobody who was not asked to, and by the sandbox where answers are simulated', () => {
+    expect(load({}).deposit).toBeUndefined()
     expect(load({ NODE_ENV: 'production' }).deposit).toBeUndefined()
-    expect(load({ DEPOSIT_PROVIDER: 'none' }).deposit).toBeUndefined()
+    expect(loadConfig({}, { isSimulated: true })).toMatchObject({
+      config: { topUps: { deposit: { provider: 'sandbox' } } },
+    })
+    expect(loadConfig({ DEPOSIT_PROVIDER: 'none' }, { isSimulated: true })).toMatchObject({
+      config: { topUps: { deposit: undefined } },
+    })
   })
 
   test('take several secrets, the newest first', () => {
-    const environment = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: `${SECRET},${OLDER}` }
+    const environment = { ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: `${SECRET},${OLDER}` }
     expect(load(environment).deposit).toEqual({ provider: 'sandbox', webhookSecrets: [SECRET, OLDER] })
   })
 
   test.each([undefined, ''])('with a provider and the secret %p do not start', (secret) => {
-    const faults = faultsOf({ DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: secret })
+    const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults).toEqual([expect.stringContaining('DEPOSIT_WEBHOOK_SECRETS: is unset')])
   })
 
@@ -34,7 +40,7 @@ describe('deposits', () => {
     'a'.repeat(44),
     `${SECRET}x`,
   ])('refuse %p as secrets, without quoting it', (secret) => {
-    const faults = faultsOf({ DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: secret })
+    const faults = faultsOf({ ...SANDBOX, DEPOSIT_WEBHOOK_SECRETS: secret })
     expect(faults[0]).toStartWith('DEPOSIT_WEBHOOK_SECRETS: expected one to five secrets')
     if (secret.length > 10) expect(faults.join('\n')).not.toContain(secret)
   })

@@ -68,7 +68,7 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
     REDIS_COMMAND_TIMEOUT_MS: '5000',
     ...options.environment,
   }
-  const loadedConfig = loadConfig(environment)
+  const loadedConfig = loadConfig(environment, { isSimulated: true })
   assert(loadedConfig.kind === 'loaded', 'the test configuration is sound')
   const loaded = loadCatalog(JSON.stringify(file), environment)
   assert(loaded.kind === 'loaded', `the test catalogue is sound: ${JSON.stringify(loaded)}`)

@@ -1,0 +1,59 @@
+/**
+ * What a start may offer to whom: nothing that credits what nobody paid beside a provider that sends bills, and nothing to
+ * strangers that nobody has asked for.
+ */
+import type { Fault } from '@/lib/fault'
+
+/** What is known of a start beside its environment. */
+export type Situation = {
+  /** No provider has a key: all answers are simulated, and there is nothing to give away. */
+  isSimulated?: boolean
+}
+
+/** What NODE_ENV may say. */
+export const NODE_ENVS = ['production', 'development', 'test'] as const
+
+const ANY_ADDRESS = '0.0.0.0'
+const LOOPBACK_ADDRESS = '127.0.0.1'
+
+type SituationValues = {
+  NODE_ENV?: string | undefined
+  HOST?: string | undefined
+  DEMO_ACCOUNT?: 'on' | 'off' | undefined
+}
+
+/** Where to listen: whoever just tries things out is alone, whoever has set a provider key or a mode means to serve. */
+export function hostOf({ HOST: host, NODE_ENV: mode }: SituationValues, { isSimulated = false }: Situation): string {
+  return host ?? (isSimulated && mode === undefined ? LOOPBACK_ADDRESS : ANY_ADDRESS)
+}
+
+/** Whether only this machine reaches a listener. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+}
+
+/** Whether a first start makes the demo account. */
+export function offersDemoAccount(
+  { DEMO_ACCOUNT: asked, NODE_ENV: mode }: SituationValues,
+  situation: Situation,
+): boolean {
+  if (asked !== undefined) return asked === 'on'
+  return (situation.isSimulated ?? false) && mode !== 'production'
+}
+
+/** What would give money away. */
+export function situationFaults(values: Record<string, unknown>, situation: Situation): Fault[] {
+  const faults: Fault[] = []
+  const { HOST, NODE_ENV, DEMO_ACCOUNT, DEPOSIT_PROVIDER } = values
+  if (NODE_ENV === 'production' && DEMO_ACCOUNT === 'on') {
+    faults.push({ place: 'DEMO_ACCOUNT', message: 'NODE_ENV=production refuses credit that nobody has paid for' })
+  }
+  const isReachable = typeof HOST !== 'string' || !isLoopback(HOST)
+  if (DEPOSIT_PROVIDER === 'sandbox' && NODE_ENV !== 'production' && !situation.isSimulated && isReachable) {
+    faults.push({
+      place: 'DEPOSIT_PROVIDER',
+      message: 'the sandbox credits what nobody paid; beside a provider key it needs HOST=127.0.0.1',
+    })
+  }
+  return faults
+}
