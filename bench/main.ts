@@ -41,13 +41,14 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function writeOutput(results: Results, markdown: string): Promise<void> {
-  await rm(OUTPUT, { recursive: true, force: true })
   await mkdir(OUTPUT, { recursive: true })
   await Bun.write(join(OUTPUT, 'bench.json'), `${JSON.stringify(results, null, 1)}\n`)
   await Bun.write(join(OUTPUT, 'bench.md'), `${markdown}\n`)
   for (const plot of PLOTS) {
     const drawing = drawPlot(results, plot)
-    if (drawing !== undefined) await Bun.write(join(OUTPUT, plot.file), drawing)
+    const path = join(OUTPUT, plot.file)
+    await rm(path, { force: true })
+    if (drawing !== undefined) await Bun.write(path, drawing)
   }
 }
 

@@ -107,13 +107,14 @@ function parts(opening: string, piece: string, closing: string): StreamParts {
     'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n'
   const framed = chunkOf(piece)
   return {
-    opening: Buffer.from(head + (opening === '' ? '' : chunkOf(opening))),
-    piece: Buffer.from(framed),
+    opening: Buffer.concat([Buffer.from(head), ...(opening === '' ? [] : [chunkOf(opening)])]),
+    piece: framed,
     stampAt: framed.indexOf(STAMP_PLACE),
-    closing: Buffer.from(`${chunkOf(closing)}0\r\n\r\n`),
+    closing: Buffer.concat([chunkOf(closing), Buffer.from('0\r\n\r\n')]),
   }
 }
 
-function chunkOf(text: string): string {
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+/** Text as one chunk of a body. */
+export function chunkOf(text: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
 }

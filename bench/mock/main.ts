@@ -1,15 +1,23 @@
 /**
  * The mock upstream process: answers in three formats from prepared bytes, straight on the socket, so that it costs a fraction
- * of what is measured. A model `json` is answered at once, `stream-100-10` by 100 pieces 10 ms apart. Prints its port.
+ * of what is measured. A model `json` is answered at once, `stream-100-10` by 100 pieces 10 ms apart, others wrongly on purpose.
+ * Prints its port.
  */
 
 import { stampText, wallClockMs } from '@bench/load/stamps'
 import type { Socket } from 'bun'
 import { ANSWERS, type StreamParts } from './answers'
+import { playFault } from './faults'
 import { createPace } from './pace'
 import { createRequestReader, type RequestReader } from './request-reader'
 
-type State = { reader: RequestReader; unsent: Buffer | undefined; isClosed: boolean }
+type State = {
+  reader: RequestReader
+  unsent: Buffer | undefined
+  isClosed: boolean
+  /** Gives what is to be written when all before it has gone. */
+  more: (() => Buffer | undefined) | undefined
+}
 
 const pace = createPace()
 
@@ -30,7 +38,19 @@ function writePiece(socket: Socket<State>, { piece, stampAt }: StreamParts): voi
   write(socket, piece)
 }
 
-function stream(socket: Socket<State>, parts: StreamParts, pieces: number, intervalMs: number): void {
+/** Writes on until the kernel takes no more. */
+function fill(socket: Socket<State>): void {
+  const { data } = socket
+  while (data.more !== undefined && data.unsent === undefined && !data.isClosed) {
+    const bytes = data.more()
+    if (bytes === undefined) data.more = undefined
+    else write(socket, bytes)
+  }
+}
+
+type Asked = { pieces: number; intervalMs: number; onEnd(): void }
+
+function stream(socket: Socket<State>, parts: StreamParts, { pieces, intervalMs, onEnd }: Asked): void {
   write(socket, parts.opening)
   writePiece(socket, parts)
   let left = pieces - 1
@@ -41,9 +61,22 @@ function stream(socket: Socket<State>, parts: StreamParts, pieces: number, inter
       left -= 1
       return true
     }
-    write(socket, parts.closing)
+    onEnd()
     return false
   })
+}
+
+/** What a fault may do to the connection. */
+function lineOf(socket: Socket<State>, parts: StreamParts): Parameters<typeof playFault>[2] {
+  return {
+    write: (bytes) => write(socket, bytes),
+    fill(more) {
+      socket.data.more = more
+      fill(socket)
+    },
+    reset: () => socket.terminate(),
+    stream: (pieces, intervalMs, onEnd) => stream(socket, parts, { pieces, intervalMs, onEnd }),
+  }
 }
 
 const server = Bun.listen<State>({
@@ -51,20 +84,23 @@ const server = Bun.listen<State>({
   port: 0,
   socket: {
     open(socket) {
-      socket.data = { reader: createRequestReader(), unsent: undefined, isClosed: false }
+      socket.data = { reader: createRequestReader(), unsent: undefined, isClosed: false, more: undefined }
     },
     data(socket, bytes) {
       const asked = socket.data.reader.push(bytes)
       if (!asked) return
       const answers = ANSWERS[asked.format]
+      if (playFault(asked.model, asked.format, lineOf(socket, answers.stream))) return
       if (!asked.stream) return write(socket, answers.json)
       const [, pieces = '10', intervalMs = '10'] = asked.model.split('-')
-      stream(socket, answers.stream, Number(pieces), Number(intervalMs))
+      const onEnd = () => write(socket, answers.stream.closing)
+      stream(socket, answers.stream, { pieces: Number(pieces), intervalMs: Number(intervalMs), onEnd })
     },
     drain(socket) {
       const { unsent } = socket.data
       socket.data.unsent = undefined
       if (unsent) write(socket, unsent)
+      fill(socket)
     },
     close(socket) {
       socket.data.isClosed = true

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Shot, WireFormat } from '@bench/load/job'
 import { type PeerKind, type Prepared, type Surroundings, shotWith, type Traffic } from './peer'
 
-const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+/** How it is started: as `bun run start` does. */
+export const GATEWAY_COMMAND = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
 const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content']
 /** What the mock upstream is asked for by one traffic or another. */
@@ -35,11 +36,11 @@ function publicModel({ provider, model }: Pick<Traffic, 'provider' | 'model'>): 
   return `svc/${provider}-${model}`
 }
 
-/** The catalogue: one provider per format, each with every model of the mock upstream. */
-export function catalogText(upstreamPort: number): string {
+/** The catalogue: one provider per format, each with every one of `upstreamModels` at the mock upstream. */
+export function catalogText(upstreamPort: number, upstreamModels: readonly string[] = UPSTREAM_MODELS): string {
   const upstream = `http://127.0.0.1:${upstreamPort}`
   const base = { keys: ['sk-bench-upstream'], timeouts: TIMEOUTS }
-  const models = FORMATS.flatMap((provider) => UPSTREAM_MODELS.map((model) => ({ provider, model })))
+  const models = FORMATS.flatMap((provider) => upstreamModels.map((model) => ({ provider, model })))
   return JSON.stringify({
     service: 'svc',
     providers: {
@@ -62,20 +63,31 @@ async function prepare(surroundings: Surroundings, extra: Record<string, string>
   const catalog = join(folder, 'catalog.json')
   await writeFile(catalog, catalogText(upstreamPort))
   return {
-    command: () => [process.execPath, MAIN],
-    environment: (port) => ({
-      ...{ HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'info', CATALOG: catalog },
-      ...{ REDIS_URL: stores.redisUrl, DATABASE_URL: stores.databaseUrl, DATA_DIR: join(folder, 'unused') },
-      ...{ SHUTDOWN_TIMEOUT_MS: '3000', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
-      ...extra,
-    }),
+    command: () => GATEWAY_COMMAND,
+    environment: (port) => ({ ...gatewayEnvironment({ folder, stores, catalog }, port), ...extra }),
     shot: (traffic, port) => gatewayShot(traffic, port, stores.keys),
   }
 }
 
-/** The traffic as a client of this gateway sends it. */
-export function gatewayShot(traffic: Traffic, port: number, keys: readonly string[]): Shot {
-  const model = publicModel(traffic)
+/** What an operator would set. */
+export function gatewayEnvironment(
+  { folder, stores, catalog }: Pick<Surroundings, 'folder' | 'stores'> & { catalog: string },
+  port: number,
+): Record<string, string> {
+  return {
+    ...{ HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'info', CATALOG: catalog },
+    ...{ REDIS_URL: stores.redisUrl, DATABASE_URL: stores.databaseUrl, DATA_DIR: join(folder, 'unused') },
+    ...{ SHUTDOWN_TIMEOUT_MS: '3000', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+  }
+}
+
+/** The traffic as a client of this gateway sends it; the model is the one of the traffic unless told otherwise. */
+export function gatewayShot(
+  traffic: Traffic,
+  port: number,
+  keys: readonly string[],
+  model: string = publicModel(traffic),
+): Shot {
   switch (traffic.client) {
     case 'chat-completions':
       return shotWith(traffic, port, { headers: {}, model, keys: { keyHeader: BEARER, keys } })

@@ -105,6 +105,7 @@ function fixed(value: number): string {
   return value.toFixed(1)
 }
 
-function escapeText(text: string): string {
+/** Text as it may stand in SVG. */
+export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }

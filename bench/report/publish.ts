@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { drawPlot, PLOTS } from './plot'
 import type { Results } from './results'
 
-const BEGIN = '<!-- bench: begin -->'
-const END = '<!-- bench: end -->'
 const IMAGES = 'images/bench'
 
 /** Writes the page, its plots and the raw figures below `root`. */
@@ -20,13 +18,14 @@ export async function publish(results: Results, markdown: string, root: string):
     await Bun.write(join(images, plot.file), drawing)
     links.push(`![${plot.title}](${IMAGES}/${plot.file})`)
   }
-  await Bun.write(page, between(await Bun.file(page).text(), `${links.join('\n')}\n\n${markdown}`))
+  await Bun.write(page, between(await Bun.file(page).text(), 'bench', `${links.join('\n')}\n\n${markdown}`))
   await Bun.write(join(root, 'bench', 'results', 'bench.json'), `${JSON.stringify(results, null, 1)}\n`)
 }
 
-/** The page with `content` between its marks. Throws where it has none. */
-export function between(page: string, content: string): string {
-  const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (start === -1 || end < start) throw new Error(`the page lacks ${BEGIN} and ${END}`)
-  return `${page.slice(0, start + BEGIN.length)}\n${content}\n${page.slice(end)}`
+/** The page with `content` between the marks of `name`. Throws where it has none. */
+export function between(page: string, name: string, content: string): string {
+  const [begin, finish] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`]
+  const [start, end] = [page.indexOf(begin), page.indexOf(finish)]
+  if (start === -1 || end < start) throw new Error(`the page lacks ${begin} and ${finish}`)
+  return `${page.slice(0, start + begin.length)}\n${content}\n${page.slice(end)}`
 }

@@ -98,7 +98,7 @@ describe('the report', () => {
 
   test('goes between its marks on a page, and refuses a page without', () => {
     const page = 'a\n<!-- bench: begin -->\nold\n<!-- bench: end -->\nb'
-    expect(between(page, 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
-    expect(() => between('a', 'new')).toThrow('lacks')
+    expect(between(page, 'bench', 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
+    expect(() => between('a', 'bench', 'new')).toThrow('lacks')
   })
 })

@@ -4,7 +4,7 @@ import type { Import, Source, Violation } from './source'
 import { resolveLocal } from './tree'
 
 /** The rooms of bench/. */
-const BENCH = ['books', 'load', 'machine', 'mock', 'peers', 'report', 'scenarios', 'stages', 'world'].map(
+const BENCH = ['books', 'load', 'machine', 'mock', 'peers', 'report', 'scenarios', 'soak', 'stages', 'world'].map(
   (room) => `bench/${room}`,
 )
 
@@ -30,6 +30,7 @@ export const MAY_IMPORT_BESIDE: Readonly<Record<string, readonly string[]>> = {
   'bench/peers': ['src', 'bench/load', 'bench/machine'],
   'bench/report': [],
   'bench/scenarios': ['bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
+  'bench/soak': ['src', 'faults/world', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],
   'bench/stages': ['src', 'bench/load', 'bench/machine', 'bench/mock', 'bench/peers', 'bench/report'],
   'bench/world': ['src', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],
 }

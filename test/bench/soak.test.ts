@@ -1,0 +1,113 @@
+/** The soak's own parts: what its upstream does wrong, how its clients end, what a metrics page says, and its verdicts. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Shot } from '@bench/load/job'
+import { requestBytes } from '@bench/load/request-bytes'
+import { type MockUpstream, startMockUpstream } from '@bench/machine/upstream'
+import { plainShot } from '@bench/peers/peer'
+import { createSoakClient, type Manner, type SoakClient } from '@bench/soak/client'
+import { drawSoak } from '@bench/soak/plot'
+import { type SoakResults, verdictsOf } from '@bench/soak/results'
+import { parseMetrics, type Sample } from '@bench/soak/sample'
+
+const READ: Manner = { kind: 'read' }
+let upstream: MockUpstream
+let client: SoakClient
+
+beforeAll(async () => {
+  upstream = await startMockUpstream()
+  client = createSoakClient(upstream.port)
+})
+
+afterAll(async () => {
+  client.close()
+  await upstream.stop()
+})
+
+function send(model: string, manner: Manner = READ) {
+  const traffic = {
+    client: 'messages',
+    provider: 'messages',
+    model,
+    stream: model !== 'json',
+    promptBytes: 64,
+  } as const
+  const [request] = requestBytes(plainShot(traffic, upstream.port) as Shot)
+  return client.send(request as Buffer, manner)
+}
+
+describe('clients and the faults of the upstream', () => {
+  test.each<[string, number, string]>([
+    ['json', 200, 'whole'],
+    ['stream-3-5', 200, 'whole'],
+    ['flood-300', 200, 'whole'],
+    ['status-503', 503, 'whole'],
+    ['broken-2-5', 200, 'closed'],
+    ['reset', 0, 'unreachable'],
+  ])('a reader of %s sees status %d and how it ended: %s', async (model, status, how) => {
+    expect(await send(model)).toEqual({ status, how } as Awaited<ReturnType<typeof send>>)
+  })
+
+  test.each<Manner>([
+    { kind: 'leave', afterMs: 30, how: 'close' },
+    { kind: 'leave', afterMs: 30, how: 'reset' },
+    { kind: 'stop', restMs: 30, how: 'reset' },
+  ])('a client that goes away has left: %p', async (manner) => {
+    expect((await send('stream-100-10', manner)).how).toBe('left')
+  })
+
+  test('half a request gets no answer', async () => {
+    expect(await send('json', { kind: 'unfinished', bytes: 50, restMs: 30 })).toEqual({ status: 0, how: 'left' })
+  })
+
+  test.each<Manner>([
+    { kind: 'dawdle', restMs: 5 },
+    { kind: 'stop', restMs: 50, how: 'read' },
+  ])('who reads late has it all in the end: %p', async (manner) => {
+    expect(await send('flood-1000', manner)).toEqual({ status: 200, how: 'whole' })
+  })
+})
+
+test('a metrics page is read by name and labels', () => {
+  const metrics = parseMetrics('# HELP a b\na 1\nb_bucket{le="0.5"} 2\nb_bucket{le="+Inf"} 3\n')
+  expect([...metrics]).toEqual([
+    ['a', 1],
+    ['b_bucket{le="0.5"}', 2],
+    ['b_bucket{le="+Inf"}', 3],
+  ])
+})
+
+describe('the verdicts', () => {
+  function resultsWith(residentOf: (index: number) => number, more: Partial<SoakResults> = {}): SoakResults {
+    const samples = Array.from(
+      { length: 40 },
+      (_, index) => ({ seconds: index, residentBytes: residentOf(index) }) as Sample,
+    )
+    return {
+      ...{ at: '2026-01-01', commit: 'abc', minutes: 1, ratePerSecond: 1, keys: 1, bun: '1', processor: 'x', samples },
+      ...{ endings: { JSON: { '200': 5 } }, unexpected: {}, descriptors: { before: 20, after: 22 }, isDrained: true },
+      books: { isWhole: true, accounts: 1, openHolds: 0, paidIn: 3, charged: 1, left: 2, records: 1, faults: [] },
+      ...more,
+    }
+  }
+  const broken = (results: SoakResults) => verdictsOf(results).filter(({ isKept }) => !isKept)
+
+  test('a run that grew while it warmed up, and then no more, keeps all', () => {
+    expect(broken(resultsWith((index) => (index < 10 ? 50 : 100)))).toEqual([])
+  })
+
+  test.each<[string, SoakResults]>([
+    ['memory', resultsWith((index) => 100 + index)],
+    ['descriptor', resultsWith(() => 1, { descriptors: { before: 20, after: 60 } })],
+    ['ended', resultsWith(() => 1, { isDrained: false })],
+    ['books', resultsWith(() => 1, { books: undefined })],
+    ['answer', resultsWith(() => 1, { unexpected: { 'JSON: 503': 1 } })],
+  ])('what is broken is said: %s', (word, results) => {
+    expect(broken(results).map(({ promise }) => promise)).toEqual([expect.stringContaining(word)])
+  })
+
+  test('the plot draws what is known and leaves out what is not', () => {
+    const drawing = drawSoak(resultsWith(() => 2e6))
+    expect(drawing).toContain('memory of the gateway, MB')
+    expect(drawing).not.toContain('NaN')
+  })
+})
