@@ -94,7 +94,7 @@ export function remotePieces({ sample, recording }: PieceInput, ledger: Ledger):
 }
 
 async function travel(deps: AppDeps, { plan }: Sample, signal: AbortSignal): Promise<void> {
-  const ticket = await deps.router.begin(plan, false, signal).next()
+  const ticket = await deps.router.begin(plan, { accountId: 'acc_bench', stream: false, signal }).next()
   ticket?.began()
   ticket?.ended(false)
 }

@@ -2,7 +2,7 @@
 
 /**
  * What may be done about it, and what the caller is told of it.
- * `credentials` our key or our bill was refused; `rate-limited` the key has to rest; `overloaded` everybody has to wait;
+ * `credentials` our key or our bill was refused; `forbidden` a 402 or 403 that doesn't say whether it means that or the request; `rate-limited` the key has to rest; `overloaded` everybody has to wait;
  * `context-too-long` the prompt is longer than the model's context; `too-large` so is the request as a whole;
  * `unsupported` the request asks for more or other than this model gives; `request` every model would refuse it;
  * `model-not-found` the provider does not know the model; `timeout` it gave up waiting; `server` a fault of its own;
@@ -11,6 +11,7 @@
  */
 export type ProviderErrorReason =
   | 'credentials'
+  | 'forbidden'
   | 'rate-limited'
   | 'overloaded'
   | 'context-too-long'

@@ -8,9 +8,17 @@ import type { ProviderError, ProviderErrorReason } from '@/chat/provider-error'
 /** Counts as the status of an error that came without one, inside a stream that had begun with 200: a bad gateway's. */
 export const UNSTATED_STATUS = 502
 
-/** Refusals of our key or our bill that some providers put into a 400 or 429. */
+/** Codes of providers that can mean nothing but our key or our bill, whatever status they come with. */
+export const CREDENTIALS_CODE =
+  /^(?:invalid_api_key|api_key_(?:invalid|expired|service_blocked)|authentication_error|billing_(?:error|not_active)|insufficient_quota|insufficient_(?:balance|credits)|account_(?:deactivated|suspended)|consumer_(?:invalid|suspended)|service_disabled|unsupported_country_region_territory)$/i
+/**
+ * Sentences that mean the same where no code does. Only as the first words: further back a provider may be quoting the
+ * request, and a caller must not be able to have our keys taken out.
+ */
 const REFUSES_CREDENTIALS =
-  /api[ _]key[ _](?:not valid|invalid|expired|is invalid)|credit balance is too low|insufficient_quota/i
+  /^(?:(?:incorrect |invalid )?api[ _]key (?:not valid|invalid|expired|is invalid|provided|not found)|your api key does not have permission|your credit balance is too low|insufficient balance|method doesn.t allow unregistered callers)/i
+/** Statuses whose meaning such words decide; under others they would be somebody's prose. */
+const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429])
 
 /** A code that says by itself that the prompt is too long, whatever status it comes with. */
 const CONTEXT_CODE = /^context_length_exceeded$/i
@@ -35,8 +43,9 @@ export function providerError(facts: Omit<ProviderError, 'reason'>): ProviderErr
 
 function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): ProviderErrorReason {
   const words = `${kind} ${message}`
-  if (status === 401 || status === 402 || status === 403) return 'credentials'
-  if ((status === 400 || status === 429) && REFUSES_CREDENTIALS.test(words)) return 'credentials'
+  if (status === 401) return 'credentials'
+  if (CREDENTIALS_STATUSES.has(status) && (CREDENTIALS_CODE.test(kind) || REFUSES_CREDENTIALS.test(message)))
+    return 'credentials'
   if (CONTEXT_CODE.test(kind) || (CONTEXT_STATUSES.has(status) && CONTEXT_TOO_LONG.test(words))) {
     return 'context-too-long'
   }
@@ -44,6 +53,9 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
     case 400:
     case 422:
       return OVER_A_LIMIT.test(words) || UNSUPPORTED.test(words) ? 'unsupported' : 'request'
+    case 402:
+    case 403:
+      return 'forbidden'
     case 404:
       return 'model-not-found'
     case 408:

@@ -41,7 +41,8 @@ type FoundAnswer = {
 /** Tries the plan's targets until one answers. Where none does, throws what the first one said. */
 async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
   const { plan, request } = agreed
-  const journey = deps.router.begin(plan, request.stream, call.signal)
+  const { payer, signal } = call
+  const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: request.stream, signal })
   const startedMs = deps.clock.monotonic()
   let firstError: GatewayError | undefined
   let failed: FailedAttempt | undefined

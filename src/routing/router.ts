@@ -13,7 +13,7 @@ import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/hea
 import { createKeyPool, type KeyPool } from '@/routing/health/key-pool'
 import { createLatencies, type Latencies } from '@/routing/health/latency'
 import { targetId } from '@/routing/health/target-id'
-import { type Journey, startJourney } from '@/routing/journey/journey'
+import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingListener, RoutingStatus } from '@/routing/journey/routing-events'
 import type { RoutingParts } from '@/routing/journey/ticket'
@@ -32,7 +32,7 @@ export interface Router {
   /** The plan as data, for callers who want to see their routing. */
   explain(plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation
   /** Starts a planned request on its way. */
-  begin(plan: Plan, stream: boolean, signal: AbortSignal): Journey
+  begin(plan: Plan, traveller: Traveller): Journey
   /** The model of the plan that has begun to answer: the conversation stays with it. */
   remember(plan: Plan, modelId: string, session: string | undefined): void
   status(): RoutingStatus
@@ -83,7 +83,7 @@ export function createRouter(options: RouterOptions): Router {
       return plan
     },
     explain: (plan, request, bodyBytes) => explainPlan(plan, request, bodyBytes, view),
-    begin: (plan, stream, signal) => startJourney(parts, plan, stream, signal),
+    begin: (plan, traveller) => startJourney(parts, plan, traveller),
     remember(plan, modelId, session) {
       const belongs = plan.choice?.models.some((model) => model.id === modelId)
       if (session && belongs) stickiness.remember(session, modelId)

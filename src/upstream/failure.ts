@@ -89,6 +89,7 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
     case 'timeout':
       return new GatewayError('timeout', 'The model provider did not answer in time. Try again.', { cause })
     case 'credentials':
+    case 'forbidden':
     case 'model-not-found':
     case 'server':
     case 'failed-on-length':

@@ -43,6 +43,10 @@ describe('a chat-completions provider', () => {
       openAi('Incorrect API key provided: sk-abc***. You can find your API key at …', 'invalid_api_key'),
     ],
     ['credentials', 402, openAi('Insufficient Balance')],
+    ['forbidden', 402, openAi('This request requires more credits, or fewer max_tokens')],
+    ['forbidden', 403, openAi('Your input was flagged by moderation')],
+    ['forbidden', 403, openAi('Input flagged: "incorrect api key provided"')],
+    ['request', 400, openAi("Invalid value: 'api key invalid'. Supported values are: 'text'")],
     ['credentials', 403, openAi('Country, region, or territory not supported', 'unsupported_country_region_territory')],
     ['credentials', 429, openAi('You exceeded your current quota, please check your plan', 'insufficient_quota')],
     ['credentials', 400, openAi('API key expired. Please renew the API key.')],
@@ -83,6 +87,7 @@ describe('a messages provider', () => {
   const cases: Case[] = [
     ['credentials', 401, anthropic('authentication_error', 'invalid x-api-key')],
     ['credentials', 403, anthropic('permission_error', 'Your API key does not have permission to use the resource')],
+    ['forbidden', 403, anthropic('permission_error', 'This content violates our policy')],
     ['credentials', 400, anthropic('invalid_request_error', 'Your credit balance is too low to access the API.')],
     ['rate-limited', 429, anthropic('rate_limit_error', 'This request would exceed your rate limit of 40,000 tokens')],
     ['context-too-long', 400, anthropic('invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum')],
@@ -119,6 +124,8 @@ describe('a generate-content provider', () => {
     ],
     ['credentials', 400, google(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.')],
     ['credentials', 403, google(403, 'PERMISSION_DENIED', 'Method doesn’t allow unregistered callers')],
+    ['forbidden', 403, google(403, 'PERMISSION_DENIED', 'You do not have permission to access the File x')],
+    ['credentials', 403, google(403, 'PERMISSION_DENIED', 'x', [googleReason('CONSUMER_SUSPENDED')])],
     ['rate-limited', 429, google(429, 'RESOURCE_EXHAUSTED', 'You exceeded your current quota')],
     [
       'context-too-long',

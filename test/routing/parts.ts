@@ -16,7 +16,7 @@ export type TestParts = RoutingParts & {
   /** The pauses that were asked for, in milliseconds. The clock moves by each. */
   pauses: number[]
   onPause: () => void
-  begin(plan: Plan, signal: AbortSignal, stream?: boolean): Journey
+  begin(plan: Plan, signal: AbortSignal, stream?: boolean, accountId?: string): Journey
 }
 
 /** Creates the parts. Keys are drawn in order. */
@@ -45,7 +45,8 @@ export function createTestParts(): TestParts {
       clock.advance(milliseconds)
       parts.onPause()
     },
-    begin: (plan, signal, stream = false) => startJourney(parts, plan, stream, signal),
+    begin: (plan, signal, stream = false, accountId = 'acc_1') =>
+      startJourney(parts, plan, { accountId, stream, signal }),
   }
   return parts
 }

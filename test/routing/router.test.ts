@@ -18,6 +18,7 @@ const catalog = catalogOf([small, large], [tierOf('auto-smart', 'smart', [small,
 
 const ORIGIN: Origin = { clientFormat: 'chat-completions', session: undefined }
 const NEVER = new AbortController().signal
+const traveller = (signal: AbortSignal) => ({ accountId: 'acc_1', stream: false, signal })
 const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
 
 /** A store that all exchanges of one test share; `sync` is the moment at which everybody reads. */
@@ -56,7 +57,7 @@ async function targetsOf(router: Router, request: ChatRequest, origin = ORIGIN):
 }
 
 async function failOnce(router: Router, request: ChatRequest, status: number): Promise<void> {
-  const journey = router.begin(await router.plan(request, ORIGIN), false, NEVER)
+  const journey = router.begin(await router.plan(request, ORIGIN), traveller(NEVER))
   const ticket = await journey.next()
   ticket?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '' }) })
 }
@@ -73,7 +74,7 @@ describe('several gateways', () => {
     health.sync()
     expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
     clock.advance(10_000)
-    const probe = await first.begin(await first.plan(NAMED, ORIGIN), false, NEVER).next()
+    const probe = await first.begin(await first.plan(NAMED, ORIGIN), traveller(NEVER)).next()
     expect(probe?.planned.model).toBe(small)
     health.sync()
     expect(await targetsOf(second, NAMED)).toEqual(['svc/large', 'svc/small'])
@@ -127,8 +128,8 @@ describe('overload', () => {
     const router = routerOf(manualClock(), undefined, catalogOf([full, large]))
     const request = requestOf({ model: 'svc/full' })
     const client = new AbortController()
-    const holder = await router.begin(await router.plan(request, ORIGIN), false, NEVER).next()
-    const queued = router.begin(await router.plan(request, ORIGIN), false, client.signal).next()
+    const holder = await router.begin(await router.plan(request, ORIGIN), traveller(NEVER)).next()
+    const queued = router.begin(await router.plan(request, ORIGIN), traveller(client.signal)).next()
     expect(router.plan(request, ORIGIN)).rejects.toMatchObject({
       kind: 'overloaded',
       options: { retryAfterSeconds: 1 },

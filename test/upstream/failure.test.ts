@@ -73,6 +73,7 @@ test.each([
 describe('the caller is told', () => {
   const REASONS: Record<ProviderErrorReason, ErrorKind> = {
     credentials: 'upstream_failed',
+    forbidden: 'upstream_failed',
     'rate-limited': 'overloaded',
     overloaded: 'overloaded',
     'context-too-long': 'context_length_exceeded',

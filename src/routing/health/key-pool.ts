@@ -1,6 +1,7 @@
 /**
  * Chooses among the keys of a provider, each in proportion to its weight, and leaves out the ones that have to rest: a key
- * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert.
+ * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert. A refusal that may as
+ * well mean the request counts only once several accounts have met it.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { type Clock, systemClock } from '@/lib/clock'
@@ -17,8 +18,13 @@ export interface KeyPool {
   hasUsable(provider: Provider): boolean
   /** The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
   cool(provider: Provider, key: ProviderKey, retryAfterMs: number | undefined): void
-  /** The provider refused the key itself (401, 402 or 403). */
+  /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
+  /**
+   * The provider refused a request of `accountId` without saying whether it meant the request or the key. The key is taken out
+   * when {@link MIN_ACCUSERS} accounts in a row have met that, and no call with the key has worked in between.
+   */
+  accuse(provider: Provider, key: ProviderKey, status: number, accountId: string): void
   /** A call that began at `startedMs` (monotonic) worked. */
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number): void
   /** Another gateway says that the key of this id rests. Never shortens a rest. */
@@ -44,6 +50,8 @@ export const FIRST_COOLING_MS = 2_000
 export const MAX_COOLING_MS = 60_000
 /** How long a refused key stays out before one request tries it again. */
 export const OUT_MS = 300_000
+/** As many accounts don't come upon the same words by chance. */
+export const MIN_ACCUSERS = 3
 
 type Rest = {
   state: 'cooling' | 'out'
@@ -53,12 +61,20 @@ type Rest = {
   coolings: number
 }
 
-type Pool = { rests: Map<string, Rest>; clock: Clock; random: () => number; options: KeyPoolOptions }
+type Accusation = { sinceMs: number; accountIds: Set<string> }
+
+type Pool = {
+  rests: Map<string, Rest>
+  accusations: Map<string, Accusation>
+  clock: Clock
+  random: () => number
+  options: KeyPoolOptions
+}
 
 /** Creates a pool in which every key may be used. */
 export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   const { random = Math.random, clock = systemClock } = options
-  const pool: Pool = { rests: new Map(), clock, random, options }
+  const pool: Pool = { rests: new Map(), accusations: new Map(), clock, random, options }
   return {
     pickUsable(provider, avoided) {
       const keys = usableKeys(pool, provider)
@@ -73,10 +89,8 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
     hasUsable: (provider) =>
       pool.rests.size === 0 || provider.keys.some((key) => remainingMs(pool, provider, key) === 0),
     cool: (provider, key, retryAfterMs) => cool(pool, provider, key, retryAfterMs),
-    takeOut(provider, key, status) {
-      lay(pool, providerKeyId(provider, key), { state: 'out', forMs: OUT_MS }, 0)
-      options.onOut?.(provider, key, status)
-    },
+    takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
+    accuse: (provider, key, status, accountId) => accuse(pool, provider, key, status, accountId),
     noteSuccess: (provider, key, startedMs) => noteSuccess(pool, providerKeyId(provider, key), startedMs),
     adopt(id, { state, forMs }) {
       const nowMs = clock.monotonic()
@@ -112,6 +126,25 @@ function cool(pool: Pool, provider: Provider, key: ProviderKey, retryAfterMs: nu
   lay(pool, id, { state: 'cooling', forMs: retryAfterMs ?? usualMs }, coolings + 1)
 }
 
+function takeOut(pool: Pool, provider: Provider, key: ProviderKey, status: number): void {
+  lay(pool, providerKeyId(provider, key), { state: 'out', forMs: OUT_MS }, 0)
+  pool.options.onOut?.(provider, key, status)
+}
+
+function accuse(pool: Pool, provider: Provider, key: ProviderKey, status: number, accountId: string): void {
+  const id = providerKeyId(provider, key)
+  const nowMs = pool.clock.monotonic()
+  const known = pool.accusations.get(id)
+  const isRecent = known !== undefined && nowMs - known.sinceMs < OUT_MS
+  const accusation = isRecent ? known : { sinceMs: nowMs, accountIds: new Set<string>() }
+  accusation.accountIds.add(accountId)
+  if (accusation.accountIds.size < MIN_ACCUSERS) pool.accusations.set(id, accusation)
+  else {
+    pool.accusations.delete(id)
+    takeOut(pool, provider, key, status)
+  }
+}
+
 function lay(pool: Pool, id: string, rest: KeyRest, coolings: number): void {
   const sinceMs = pool.clock.monotonic()
   pool.rests.set(id, { state: rest.state, sinceMs, untilMs: sinceMs + rest.forMs, coolings })
@@ -120,12 +153,18 @@ function lay(pool: Pool, id: string, rest: KeyRest, coolings: number): void {
 
 /** A success ends what came before its call began: calls in flight when the key was limited prove nothing. */
 function noteSuccess(pool: Pool, id: string, startedMs: number): void {
+  if (pool.accusations.size > 0) acquit(pool, id, startedMs)
   const rest = pool.rests.get(id)
   if (!rest || startedMs < rest.sinceMs) return
   const isOver = rest.untilMs <= pool.clock.monotonic()
   if (!isOver && rest.state === 'cooling') return
   pool.rests.delete(id)
   if (!isOver) pool.options.onRevival?.(id)
+}
+
+function acquit({ accusations }: Pool, id: string, startedMs: number): void {
+  const accusation = accusations.get(id)
+  if (accusation && startedMs >= accusation.sinceMs) accusations.delete(id)
 }
 
 /** One of `keys`, each as likely as its weight says. */

@@ -2,7 +2,7 @@
  * Decides what comes after a failed attempt. Pure: given the fault and what is left to try, one step.
  *
  * transient, timeout → the same target once more after a jittered pause, then the next · rate-limited, credentials → another
- * key at once, then the next target · target → the next target · model → the next model · request → stop.
+ * key at once, then the next target · forbidden → one other key, then the next target · target → the next target · model → the next model · request → stop.
  */
 import type { AttemptFault, FaultClass } from './fault-class'
 import { classify } from './fault-class'
@@ -58,6 +58,11 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
     case 'rate-limited':
     case 'credentials':
       return { kind: state.hasOtherKey ? 'next-key' : 'next-target' }
+    case 'forbidden': {
+      // All keys would be refused in turn for the words of one request.
+      const isWorthwhile = state.hasOtherKey && state.attemptsHere < MAX_ATTEMPTS_PER_TARGET
+      return { kind: isWorthwhile ? 'next-key' : 'next-target' }
+    }
     case 'target':
       return { kind: 'next-target' }
     case 'model':

@@ -11,13 +11,22 @@ export type AttemptFault =
 
 /**
  * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest;
- * `credentials` the key is no good; `target` this upstream does not know the model; `model` the request is more than this
+ * `credentials` the key is no good; `forbidden` the key or the request is refused, nobody knows which; `target` this upstream does not know the model; `model` the request is more than this
  * model can take; `request` every model would refuse it.
  */
-export type FaultClass = 'transient' | 'timeout' | 'rate-limited' | 'credentials' | 'target' | 'model' | 'request'
+export type FaultClass =
+  | 'transient'
+  | 'timeout'
+  | 'rate-limited'
+  | 'credentials'
+  | 'forbidden'
+  | 'target'
+  | 'model'
+  | 'request'
 
 const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   credentials: 'credentials',
+  forbidden: 'forbidden',
   'rate-limited': 'rate-limited',
   overloaded: 'transient',
   'context-too-long': 'model',

@@ -12,7 +12,7 @@ import type { Release } from '@/routing/health/concurrency'
 import { targetId } from '@/routing/health/target-id'
 import type { Plan, PlannedTarget } from '@/routing/plan/plan'
 import { type NextStep, nextStep } from './attempt-policy'
-import { type AttemptFault, classify } from './fault-class'
+import { type AttemptFault, classify, type FaultClass } from './fault-class'
 import { type FailedAttempt, issueTicket, type RoutingParts, type Ticket } from './ticket'
 
 /** One failed attempt, as logs and the caller's headers tell it. */
@@ -43,6 +43,7 @@ type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoide
 type JourneyState = {
   parts: RoutingParts
   entries: Entry[]
+  accountId: string
   stream: boolean
   signal: AbortSignal
   deadlineMs: number
@@ -57,12 +58,17 @@ type JourneyState = {
   last: { entry: Entry; fault: AttemptFault } | undefined
 }
 
-/** Starts a journey through `plan`. `signal` fires when the client goes away. */
-export function startJourney(parts: RoutingParts, plan: Plan, stream: boolean, signal: AbortSignal): Journey {
+/** Who asks, whether for a stream, and what fires when they go away. */
+export type Traveller = { accountId: string; stream: boolean; signal: AbortSignal }
+
+/** Starts a journey through `plan`. */
+export function startJourney(parts: RoutingParts, plan: Plan, traveller: Traveller): Journey {
+  const { accountId, stream, signal } = traveller
   parts.budget.noteRequest()
   const journey: JourneyState = {
     parts,
     entries: plan.targets.map((planned) => ({ planned, isDone: false, attempts: 0, avoidedKeys: new Set() })),
+    accountId,
     stream,
     signal,
     deadlineMs: parts.clock.monotonic() + DEADLINE_MS,
@@ -166,7 +172,7 @@ function open(
   release: Release,
   isForced: boolean,
 ): Ticket | undefined {
-  const { parts, stream } = journey
+  const { parts, accountId, stream } = journey
   const { provider } = entry.planned.target
   const slowAfterMs = Math.min(stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS, provider.timeouts.firstByteMs)
   const isAgainstAdvice = isForced && !parts.breaker.admits(targetId(entry.planned.target))
@@ -184,11 +190,15 @@ function open(
     planned: withPatience(entry.planned, limitMs),
     key,
     number: journey.attempts,
+    accountId,
     stream,
     release,
     circuit,
   })
 }
+
+/** What speaks against the key, at least for this request at this target. */
+const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'credentials', 'forbidden'])
 
 /** Notes how the attempt under way failed and decides on the step after it. */
 function goOn(journey: JourneyState, { fault, milliseconds }: FailedAttempt): void {
@@ -199,7 +209,7 @@ function goOn(journey: JourneyState, { fault, milliseconds }: FailedAttempt): vo
   journey.trail.push({ model: model.id, provider: target.provider.name, reason: reasonOf(fault), milliseconds })
   journey.last = { entry, fault }
   const faultClass = classify(fault)
-  if (faultClass === 'rate-limited' || faultClass === 'credentials') entry.avoidedKeys.add(key.id)
+  if (AVOIDS_KEY.has(faultClass)) entry.avoidedKeys.add(key.id)
   if (faultClass === 'credentials') avoidEverywhere(journey, entry, key)
   const state = {
     attemptsHere: entry.attempts,

@@ -53,6 +53,7 @@ type TicketInput = {
   planned: PlannedTarget
   key: ProviderKey
   number: number
+  accountId: string
   stream: boolean
   release: Release
   circuit: CircuitCall
@@ -92,7 +93,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
       if (phase !== 'waiting') return { fault, milliseconds }
       phase = 'over'
       release()
-      noteFault(parts, planned, key, circuit, fault)
+      noteFault(parts, input, fault)
       parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds })
       return { fault, milliseconds }
     },
@@ -108,9 +109,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
 /** Only what speaks against the target counts against it: a refused key or request shows that somebody is there. */
 function noteFault(
   parts: RoutingParts,
-  { target }: PlannedTarget,
-  key: ProviderKey,
-  circuit: CircuitCall,
+  { planned: { target }, key, circuit, accountId }: TicketInput,
   fault: AttemptFault,
 ): void {
   switch (classify(fault)) {
@@ -131,6 +130,10 @@ function noteFault(
     case 'credentials':
       circuit.answered()
       parts.keys.takeOut(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0)
+      return
+    case 'forbidden':
+      circuit.answered()
+      parts.keys.accuse(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
       return
     case 'model':
     case 'request':

@@ -2,7 +2,14 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock, providerOf, sequence } from '@test/routing/world'
 import type { ProviderKey } from '@/catalog/types'
-import { createKeyPool, FIRST_COOLING_MS, type KeyPool, MAX_COOLING_MS, OUT_MS } from '@/routing/health/key-pool'
+import {
+  createKeyPool,
+  FIRST_COOLING_MS,
+  type KeyPool,
+  MAX_COOLING_MS,
+  MIN_ACCUSERS,
+  OUT_MS,
+} from '@/routing/health/key-pool'
 
 const provider = providerOf('p1', {}, 3)
 const [k1, k2, k3] = provider.keys as [ProviderKey, ProviderKey, ProviderKey]
@@ -97,7 +104,7 @@ describe('429', () => {
   })
 })
 
-describe('401, 402, 403', () => {
+describe('a key that was refused', () => {
   test('takes the key out, raises an alert, and lets it try again later', () => {
     pool.takeOut(provider, k2, 401)
     expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
@@ -113,6 +120,33 @@ describe('401, 402, 403', () => {
     pool.noteSuccess(provider, k1, clock.monotonic())
     expect(pool.resting().has('p1/k1')).toBe(false)
     expect(events.at(-1)).toBe('p1/k1 revived')
+  })
+})
+
+describe('a refusal that may mean the request', () => {
+  test('takes out no key, however often one account meets it', () => {
+    for (let time = 0; time < 100; time++) for (const key of provider.keys) pool.accuse(provider, key, 403, 'acc_1')
+    expect([events, pool.resting().size]).toEqual([[], 0])
+  })
+
+  test('takes the key out when several accounts have met it in a row', () => {
+    for (const account of ['acc_1', 'acc_2', 'acc_1']) pool.accuse(provider, k1, 403, account)
+    expect(events).toEqual([])
+    pool.accuse(provider, k1, 403, 'acc_3')
+    expect(events).toEqual([`p1/k1 out ${OUT_MS}`, 'alert p1/k1 403'])
+    expect(MIN_ACCUSERS).toBe(3)
+  })
+
+  test('is forgotten when the key works for anybody, and after a while', () => {
+    for (const account of ['acc_1', 'acc_2']) pool.accuse(provider, k1, 403, account)
+    pool.noteSuccess(provider, k1, clock.monotonic())
+    for (const account of ['acc_3', 'acc_4']) pool.accuse(provider, k1, 403, account)
+    pool.noteSuccess(provider, k1, clock.monotonic() - 1)
+    clock.advance(OUT_MS)
+    for (const account of ['acc_5', 'acc_6']) pool.accuse(provider, k1, 403, account)
+    expect(events).toEqual([])
+    pool.accuse(provider, k1, 403, 'acc_7')
+    expect(events).toHaveLength(2)
   })
 })
 

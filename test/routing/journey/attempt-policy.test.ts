@@ -58,10 +58,17 @@ describe('nextStep', () => {
   })
 
   test('429 and refused keys: another key at once, else the next target', () => {
-    for (const fault of [refused(429, '', '', 60), refused(401), refused(402), refused(403)]) {
+    for (const fault of [refused(429, '', '', 60), refused(401), refused(402, 'Insufficient balance')]) {
       expect(nextStep(fault, { ...FIRST, hasOtherKey: true }, GENEROUS)).toEqual({ kind: 'next-key' })
       expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
     }
+  })
+
+  test('a refusal that may mean the request: one other key, then the next target', () => {
+    const other = { ...FIRST, hasOtherKey: true }
+    expect(nextStep(refused(403), other, GENEROUS)).toEqual({ kind: 'next-key' })
+    expect(nextStep(refused(403), { ...other, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
+    expect(nextStep(refused(403), FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
   })
 
   test('what is too much for the model goes to the next model, what every model would refuse stops', () => {

@@ -93,6 +93,19 @@ describe('error classes', () => {
     expect(eventsOf('key-out')).toEqual([{ type: 'key-out', provider: 'p3', key: 'k1', status: 401 }])
   })
 
+  test('403: one other key and then the next target; no key is out for one account’s words', async () => {
+    for (let time = 0; time < 5; time++) {
+      expect(await failAll(begin(), () => refused(403))).toEqual([
+        'p1/alpha-at-p1 k1',
+        'p1/alpha-at-p1 k2',
+        'p2/alpha-at-p2 k1',
+        'p2/beta-at-p2 k1',
+      ])
+    }
+    expect(parts.keys.resting().size).toBe(0)
+    expect(eventsOf('key-out')).toEqual([])
+  })
+
   test('a key that rests is used all the same when nothing else is left, once per target', async () => {
     const solo = providerOf('p3')
     const models = [modelOf('svc/alpha', [solo]), modelOf('svc/beta', [solo])]

@@ -1,12 +1,12 @@
 /** What a generate-content provider's error answer says, read from every shape that was seen. */
 import type { ProviderError } from '@/chat/provider-error'
-import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
+import { CREDENTIALS_CODE, providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
 const BAD_KEY = 'API_KEY_INVALID'
 
 /**
- * What a provider's error answer says. `kind` is the provider's status word; a bad key, which providers report as a 400, is
+ * What a provider's error answer says. `kind` is the provider's status word, or what of our account it blames; a bad key, which providers report as a 400, is
  * a 401 `API_KEY_INVALID`, so that it is never taken for the caller's fault. Never throws.
  */
 export function decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError {
@@ -17,10 +17,17 @@ export function decodeError(status: number | undefined, body: JsonValue | undefi
   if (details.some((detail) => detail.reason === BAD_KEY)) return providerError({ status: 401, kind: BAD_KEY, message })
   return providerError({
     status: statusOf(status, error.code),
-    kind: typeof error.status === 'string' && error.status !== '' ? error.status : 'UNKNOWN',
+    kind: credentialsReasonOf(details) ?? (textOf(error.status) || 'UNKNOWN'),
     message,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
+}
+
+/** What of our account is at fault, which the status word alone (PERMISSION_DENIED) does not tell from a forbidden file. */
+function credentialsReasonOf(details: readonly JsonObject[]): string | undefined {
+  return details
+    .map(({ reason }) => textOf(reason))
+    .find((reason) => reason !== undefined && CREDENTIALS_CODE.test(reason))
 }
 
 /** Errors come as an object, as a list of one (streams without `alt=sse`), or as a bare text from something in between. */
