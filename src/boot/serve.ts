@@ -3,19 +3,20 @@ import type { Server } from 'bun'
 import type { Config } from '@/config/config'
 import { rememberPeer } from '@/http/client-address'
 import { pathOf } from '@/http/request-line'
-import { rememberHost } from '@/http/silence'
+import { endSilence, rememberHost } from '@/http/silence'
 
-/** Seconds without a byte after which a connection that is not being answered is closed. */
-const IDLE_TIMEOUT_SECONDS = 60
+/**
+ * Seconds without a byte after which a stranger's connection is closed. A request's head has to be there within the server's own
+ * ten seconds, and of a body so many seconds' worth of 16 KiB each time this is over.
+ */
+const STRANGER_IDLE_SECONDS = 20
 /** Bodies are bounded by the application in the caller's own format; this only stops what ignores that. */
 const HARD_BODY_LIMIT_FACTOR = 2
 
-/** Starts listening. A connection may be silent for `idleSeconds`, or for ever once its caller is known. */
-export function serve(
-  config: Config,
-  app: { fetch(request: Request): Response | Promise<Response> },
-  idleSeconds = IDLE_TIMEOUT_SECONDS,
-): Server<undefined> {
+type App = { fetch(request: Request): Response | Promise<Response> }
+
+/** Starts listening. A stranger's connection may be silent for `idleSeconds`; see http/silence.ts for those who are known. */
+export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECONDS): Server<undefined> {
   return Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -26,11 +27,19 @@ export function serve(
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
       if (!request.url.startsWith('http')) return new Response('Bad Host header', { status: 400 })
       rememberHost(request, server)
-      if (pathOf(request.url).startsWith('/dashboard/')) {
-        rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
-      }
-      return app.fetch(request)
+      if (!pathOf(request.url).startsWith('/dashboard/')) return app.fetch(request)
+      rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
+      return answerPage(app, request)
     },
     error: () => new Response('Internal error', { status: 500 }),
   })
 }
+
+/** Whatever a page asks for is there at once; only what goes on for as long as the page is open says itself when it ends. */
+async function answerPage(app: App, request: Request): Promise<Response> {
+  const response = await app.fetch(request)
+  if (!response.headers.get('content-type')?.startsWith(EVENT_STREAM)) endSilence(request)
+  return response
+}
+
+const EVENT_STREAM = 'text/event-stream'

@@ -19,7 +19,7 @@ export type ChatDeps = NegotiationDeps &
 
 /** One decoded, authenticated request. */
 export type ChatCall = ArrivedRequest &
-  Pick<Client, 'format' | 'framing' | 'signal' | 'epilogue'> & {
+  Pick<Client, 'format' | 'framing' | 'signal' | 'epilogue' | 'onEnd'> & {
     body: JsonObject
     /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
     sessionName: string | undefined

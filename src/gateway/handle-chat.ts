@@ -100,8 +100,17 @@ function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: Foun
   return relay(deps, begun, origin, { upstreamMs, loweredCap: agreed.loweredCap })
 }
 
-function clientOf({ requestId, payer, format, framing, request, signal, epilogue }: ChatCall): Client {
-  return { requestId, accountId: payer.accountId, format, framing, wantsStream: request.stream, signal, epilogue }
+function clientOf({ requestId, payer, format, framing, request, signal, epilogue, onEnd }: ChatCall): Client {
+  return {
+    requestId,
+    accountId: payer.accountId,
+    format,
+    framing,
+    wantsStream: request.stream,
+    signal,
+    epilogue,
+    onEnd,
+  }
 }
 
 function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offer, model: string): AnswerContext {

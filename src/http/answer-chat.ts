@@ -11,6 +11,7 @@ import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { newRequestId } from './request-id'
+import { allowSilence, endSilence } from './silence'
 
 /** What the path says of the request, and how its answer is to be framed. */
 export type ChatEndpoint = {
@@ -33,6 +34,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
     if (deps.isDraining()) throw restarting()
     const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps.identify, request))
     const { json, bytes } = await readJsonBody(request, deps)
+    const onEnd = allowSilence(request)
     const chat = format.decodeRequest(json, line)
     model = chat.model
     return await handleChat(deps, {
@@ -48,8 +50,10 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
       epilogue,
+      onEnd,
     })
   } catch (error) {
+    endSilence(request)
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
     return response

@@ -4,7 +4,7 @@ import { GatewayError } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
 import { queryOf } from './request-line'
-import { allowSilence } from './silence'
+import { knowCaller } from './silence'
 
 /** Longer is no key of ours, and not worth hashing. */
 const MAX_CREDENTIAL_CHARS = 256
@@ -21,7 +21,7 @@ export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ r
 export async function authenticate(identify: Identify, request: Request): Promise<Payer> {
   const payer = await identify(readCredential(request))
   if (!payer) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
-  allowSilence(request)
+  knowCaller(request)
   return payer
 }
 

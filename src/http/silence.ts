@@ -1,20 +1,40 @@
 /**
- * How long a connection may be silent. The server closes one on which nothing moves, so that a stranger cannot keep it; whoever
- * has said who they are may be kept waiting, and be told things for as long as it takes. So a route that streams has nothing to
- * remember: it knows whom it answers.
+ * How long a connection may be silent. The server closes one on which nothing moves, so that a stranger cannot keep it. A caller
+ * who is known gets longer to send a body; once it is there, silence ends nothing until the answer has ended. So a route that
+ * streams has nothing to remember: it knows whom it answers.
  */
 
 /** The server that a request came to. */
 type Host = { timeout(request: Request, seconds: number): void }
 
+/** Between two requests of somebody known, and in the middle of their bodies: longer than the 60 s of common proxies. */
+export const KNOWN_IDLE_SECONDS = 75
+
 const hosts = new WeakMap<Request, Host>()
+/** Those whose answers are under way. */
+const answered = new Set<Request>()
 
 /** Notes which server a request came to. */
 export function rememberHost(request: Request, host: Host): void {
   hosts.set(request, host)
 }
 
-/** The caller is known: from now on silence ends nothing. Without effect on requests that came through no socket. */
-export function allowSilence(request: Request): void {
-  hosts.get(request)?.timeout(request, 0)
+/** The caller is known, and has time to send a body. Without effect on requests that came through no socket. */
+export function knowCaller(request: Request): void {
+  hosts.get(request)?.timeout(request, KNOWN_IDLE_SECONDS)
+}
+
+/** The caller is known and has said everything: from now on silence ends nothing. Returns what is to be called at the end. */
+export function allowSilence(request: Request): () => void {
+  const host = hosts.get(request)
+  if (host) {
+    answered.add(request)
+    host.timeout(request, 0)
+  }
+  return () => endSilence(request)
+}
+
+/** The answer has ended: its connection may wait for the next request, and not for ever. */
+export function endSilence(request: Request): void {
+  if (answered.delete(request)) knowCaller(request)
 }

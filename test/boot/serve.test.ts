@@ -1,14 +1,17 @@
-/** Silence on a connection: it ends a stranger's, and nobody's who has said who they are, whatever route they ask. */
+/**
+ * Silence on a connection: it ends a stranger's, and that of whoever is known once nothing is under way for them. Heads and bodies
+ * have to come at some speed.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from 'node:net'
 import { dashboardRoutesOf, fillPath, nameOf } from '@test/console/http/routes'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { serve } from '@/boot/serve'
 import { loadConfig } from '@/config/config'
-import { rememberHost } from '@/http/silence'
+import { KNOWN_IDLE_SECONDS, rememberHost } from '@/http/silence'
 import { assert } from '@/lib/assert'
 
 setDefaultTimeout(60_000)
@@ -37,13 +40,8 @@ test('a connection that says nothing is closed, while an answer that is long in 
   const answer = fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, chatBy(`Bearer ${customer.key}`))
   await until(() => gateway.upstream.calls.length > asked, 'the provider to be asked')
   // From here on both are silent for the same time; the stranger has announced a body and does not send it.
-  const stranger = connect(server.port ?? 0, '127.0.0.1')
-  const isClosed = Promise.withResolvers<void>()
-  stranger.on('close', () => isClosed.resolve())
-  stranger.write(
-    'POST /dashboard/api/session/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
-  )
-  await isClosed.promise
+  const stranger = openRaw(`http://127.0.0.1:${server.port}`, rawRequest('POST /nope', { 'content-length': '9' }, '{'))
+  await stranger.closed
   provider.resolve(Response.json(chatCompletion('At last')))
   expect(await (await answer).text()).toContain('At last')
   await server.stop(true)
@@ -54,42 +52,120 @@ function chatBy(authorization: string, body: object = CHAT): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
-/** Whether the application lets this request outlast silence, and what it answers. */
-async function ask(path: string, init: RequestInit): Promise<{ status: number; isLifted: boolean }> {
+/** What the application does to the limits of this request's connection, in order, and what it answers. */
+async function ask(path: string, init: RequestInit): Promise<{ status: number; limits: number[] }> {
   const limits: number[] = []
   const request = new Request(`${gateway.url}${path}`, init)
   rememberHost(request, { timeout: (_, seconds) => limits.push(seconds) })
   const response = await gateway.gateway.app.handle(request)
-  await response.body?.cancel()
-  return { status: response.status, isLifted: limits.includes(0) }
+  await response.text()
+  return { status: response.status, limits }
 }
 
-describe('whoever is known may be kept waiting', () => {
-  test.each([
+describe('connections without end', () => {
+  const PAID = [
     ['/v1/chat/completions', CHAT],
+    ['/v1/chat/completions', { ...CHAT, stream: true }],
     ['/v1/messages', { ...CHAT, max_tokens: 9 }],
-    ['/v1/messages/count_tokens', CHAT],
     ['/v1beta/models/svc/alpha:streamGenerateContent', { contents: [{ parts: [{ text: 'Hi' }] }] }],
+  ] as const
+
+  test.each(PAID)(
+    'at %s the limit is lifted once key and body are accepted, and back when the answer ends',
+    async (path, body) => {
+      gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
+      const known = await ask(path, chatBy(`Bearer ${customer.key}`, body))
+      expect(known).toEqual({ status: 200, limits: [KNOWN_IDLE_SECONDS, 0, KNOWN_IDLE_SECONDS] })
+      expect(await ask(path, chatBy('Bearer svc-nobody', body))).toEqual({ status: 401, limits: [] })
+    },
+  )
+
+  test('at a body that breaks off or says nothing, the limit is never lifted', async () => {
+    const headers = { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' }
+    const broken = await ask('/v1/chat/completions', { method: 'POST', headers, body: '{"model"' })
+    expect(broken).toEqual({ status: 400, limits: [KNOWN_IDLE_SECONDS] })
+  })
+
+  test('where no answer can be given, the limit is back as well', async () => {
+    gateway.upstream.respond(() => new Response('{}', { status: 400 }))
+    const { limits } = await ask('/v1/chat/completions', chatBy(`Bearer ${customer.key}`))
+    expect(limits).toEqual([KNOWN_IDLE_SECONDS, 0, KNOWN_IDLE_SECONDS])
+  })
+
+  test.each([
+    ['/v1/messages/count_tokens', CHAT],
     ['/v1/route', CHAT],
-  ])('at %s, and a stranger may not', async (path, body) => {
+  ])('at %s, which waits for nobody, it is only wider', async (path, body) => {
+    const { status, limits } = await ask(path, chatBy(`Bearer ${customer.key}`, body))
+    expect({ status, limits }).toEqual({ status: 200, limits: [KNOWN_IDLE_SECONDS] })
+    expect((await ask(path, chatBy('Bearer svc-nobody', body))).limits).toEqual([])
+  })
+
+  test('in the playground it is lifted for the answer alone', async () => {
     gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
-    expect(await ask(path, chatBy(`Bearer ${customer.key}`, body))).toEqual({ status: 200, isLifted: true })
-    expect(await ask(path, chatBy('Bearer svc-nobody', body))).toEqual({ status: 401, isLifted: false })
+    const { limits } = await ask('/dashboard/api/playground/chat', chatBy('Bearer none'))
+    expect([limits.includes(0), limits.at(-1)]).toEqual([true, KNOWN_IDLE_SECONDS])
   })
 
-  test('in the playground', async () => {
-    const { isLifted } = await ask('/dashboard/api/playground/chat', chatBy('Bearer none'))
-    expect(isLifted).toBe(true)
-  })
-
-  test('at every page of the dashboard that a stranger does not see, however many there will be', async () => {
+  test('at no page of the dashboard a stranger is given more, however many there will be', async () => {
     const pages = dashboardRoutesOf(gateway).filter(({ method }) => method === 'GET')
     expect(pages.map(nameOf)).toContain('GET /dashboard/api/events')
     for (const page of pages) {
+      if (page.path.endsWith('/events')) continue
       const path = fillPath(page.path, {})
       const [stranger, known] = [await ask(path, {}), await ask(path, { headers: { cookie: admin.cookie } })]
       const isOpenToAll = stranger.status !== 401
-      expect([nameOf(page), stranger.isLifted, known.isLifted]).toEqual([nameOf(page), false, !isOpenToAll])
+      expect([nameOf(page), stranger.limits, known.limits.includes(0)]).toEqual([nameOf(page), [], !isOpenToAll])
     }
   })
+
+  describe('on real sockets', () => {
+    let server: ReturnType<typeof serve>
+    beforeAll(() => {
+      const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
+      assert(loaded.kind === 'loaded', 'the configuration is sound')
+      server = serve(loaded.config, gateway.gateway.app, IDLE_SECONDS)
+    })
+    afterAll(() => server.stop(true))
+    const open = (text: string) => openRaw(`http://127.0.0.1:${server.port}`, text)
+
+    test('a head that comes byte by byte is cut off, however steadily it comes', async () => {
+      const slow = open('GET /healthz HTTP/1.1\r\nhost: x\r\n')
+      const drip = setInterval(() => slow.write('a: b\r\n'), 100)
+      expect(await slow.closed).toBeLessThan(HEAD_DEADLINE_MS)
+      clearInterval(drip)
+    })
+
+    test('so is a body, of a stranger and of somebody known', async () => {
+      const headers = { 'content-type': 'application/json', 'content-length': '1000000' }
+      const stranger = open(rawRequest('POST /v1/chat/completions', headers, '{'))
+      const pages = open(rawRequest('POST /dashboard/api/session/sign-in', { ...headers, origin: 'http://x' }, '{'))
+      const drip = setInterval(() => {
+        stranger.write(' ')
+        pages.write(' ')
+      }, 100)
+      expect(Math.max(await stranger.closed, await pages.closed)).toBeLessThan(HEAD_DEADLINE_MS)
+      clearInterval(drip)
+    })
+
+    test('a slow but honest upload is read to its end', async () => {
+      gateway.upstream.respond(() => Response.json(chatCompletion('Read')))
+      const body = JSON.stringify({ ...CHAT, messages: [{ role: 'user', content: 'x'.repeat(400_000) }] })
+      const slow = open(
+        rawRequest('POST /v1/chat/completions', {
+          authorization: `Bearer ${customer.key}`,
+          'content-type': 'application/json',
+          'content-length': String(body.length),
+        }),
+      )
+      const pieces = Array.from({ length: 40 }, (_, index) => body.slice(index * 10_011, (index + 1) * 10_011))
+      const drip = setInterval(() => slow.write(pieces.shift() ?? ''), 100)
+      await until(() => slow.received().includes('Read'), 'the answer', 20_000)
+      clearInterval(drip)
+      slow.end()
+    })
+  })
 })
+
+/** The server's own ten seconds for a head, and the coarseness of its clock. */
+const HEAD_DEADLINE_MS = 16_000

@@ -99,8 +99,15 @@ export function createTestSource(): TestSource {
 export type TestAnswer = RelayedAnswer & {
   deps: RelayDeps & { streams: ReturnType<typeof createActiveStreams>; logger: ReturnType<typeof memoryLogger> }
   clock: ManualClock
-  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted. */
-  told: { settled: RequestFacts[]; costs: number[]; released: number; ended: boolean[]; counted: AnsweredRequest[] }
+  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted; how often the client's end was told. */
+  told: {
+    settled: RequestFacts[]
+    costs: number[]
+    released: number
+    ended: boolean[]
+    counted: AnsweredRequest[]
+    ends: number
+  }
 }
 
 export type AnswerOptions = {
@@ -115,7 +122,7 @@ export type AnswerOptions = {
 export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const { client = 'chat-completions', provider: providerFormat = client, outputBound = 1_000 } = options
   const clock = manualClock()
-  const told: TestAnswer['told'] = { settled: [], costs: [], released: 0, ended: [], counted: [] }
+  const told: TestAnswer['told'] = { settled: [], costs: [], released: 0, ended: [], counted: [], ends: 0 }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
   const charge = createTestCharge(told, clock, outputBound)
@@ -138,6 +145,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
       wantsStream: true,
       signal: new AbortController().signal,
       epilogue: undefined,
+      onEnd: () => void told.ends++,
       ...options.changes,
     },
     provider,

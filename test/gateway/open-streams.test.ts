@@ -64,6 +64,7 @@ async function openStream(kept: WeakRef<object>[]): Promise<ReadableStreamDefaul
     arrivedAtMs: Date.now(),
     arrivedMonotonicMs: performance.now(),
     epilogue: undefined,
+    onEnd: undefined,
   })
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   await reader.read()

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import type { LiveAccounts, LiveEvent, Watch } from '@/console/usage-views/live-accounts'
+import { endSilence } from '@/http/silence'
 import { formatUsd } from '@/lib/money'
 import type { Frame } from '@/lib/sse'
 import { eventStream } from './event-stream'
@@ -52,7 +53,10 @@ function listen(deps: EventsDeps, viewer: Viewer, request: Request): Response {
     begin(sendNow) {
       for (const frame of waiting) sendNow(frame)
       send = sendNow
-      return () => watch.end()
+      return () => {
+        watch.end()
+        endSilence(request)
+      }
     },
   })
 }

@@ -1,11 +1,14 @@
-/** What every route of the dashboard shares: JSON bodies within limits, the session behind a request, and a same-origin check. */
+/**
+ * What every route of the dashboard shares, in this order: the same-origin check, the session behind a request, and only then
+ * its JSON body, within a limit of the route's own.
+ */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
-import { pathOf } from '@/http/request-line'
-import { allowSilence } from '@/http/silence'
+import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -15,35 +18,56 @@ export type GuardDeps = BodyLimits & {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+/** What a form needs. */
+const FORM_BYTES = 16 * 1024
+
+/** Whether a route is for such people; an object says as well how large its bodies may be, where that is more than a form. */
+type Admission = boolean | { maxBodyBytes: number }
+
 /**
  * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer` to the
  * handler or answers 401; `administrator: true` does the same for administrators only, and answers 404 to everybody else,
  * who need not know what there is; `sameOrigin: true` is for routes that need no session. All three refuse requests that
- * change something and were sent by another site's page (403).
+ * change something and were sent by another site's page (403). Nothing of a body is read before that.
  */
 export function guard(deps: GuardDeps) {
   return new Elysia({ name: 'dashboard-guard' })
     .onTransform({ as: 'scoped' }, ({ set }) => {
       set.headers['cache-control'] ??= 'no-store'
     })
-    .onParse({ as: 'scoped' }, async ({ request }) => {
-      // What is to be deleted is named by the path; browsers send neither a body nor its type then.
-      if (request.method === 'DELETE' && request.body === null) return null
-      return (await readJsonBody(request, limitsOf(request, deps))).json
-    })
     .macro({
-      signedIn: {
-        transform: ({ request }: { request: Request }) => admit(request, requireViewer(deps, request)),
-        resolve: ({ request }: { request: Request }) => ({ viewer: admitted(request) }),
-      },
-      administrator: {
-        transform: ({ request }: { request: Request }) => admit(request, requireAdministrator(deps, request)),
-        resolve: ({ request }: { request: Request }) => ({ viewer: admitted(request) }),
-      },
+      signedIn: (admission: Admission) => admitting(deps, admission, requireViewer),
+      administrator: (admission: Admission) => admitting(deps, admission, requireAdministrator),
       sameOrigin: {
-        beforeHandle: ({ request }: { request: Request }) => checkOrigin(deps, request),
+        parse({ request }: Arrival) {
+          checkOrigin(deps, request)
+          return readBody(deps, request, FORM_BYTES)
+        },
+        beforeHandle: ({ request }: Arrival) => checkOrigin(deps, request),
       },
     })
+}
+
+type Arrival = { request: Request }
+
+/** The framework parses before it transforms, and parses nothing where there can be no body: whichever comes first admits. */
+function admitting(
+  deps: GuardDeps,
+  admission: Admission,
+  require: (deps: GuardDeps, request: Request) => Promise<Viewer>,
+) {
+  const maxBodyBytes = typeof admission === 'object' ? admission.maxBodyBytes : FORM_BYTES
+  return {
+    async parse({ request }: Arrival) {
+      await admit(request, require(deps, request))
+      return readBody(deps, request, maxBodyBytes)
+    },
+    async transform({ request }: Arrival) {
+      if (!viewers.has(request)) await admit(request, require(deps, request))
+      allowSilence(request)
+    },
+    resolve: ({ request }: Arrival) => ({ viewer: admitted(request) }),
+  }
 }
 
 /** Who sent a request, from the moment that is known: before anything it says is checked, and so before anything is told. */
@@ -51,7 +75,7 @@ const viewers = new WeakMap<Request, Viewer>()
 
 async function admit(request: Request, viewer: Promise<Viewer>): Promise<void> {
   viewers.set(request, await viewer)
-  allowSilence(request)
+  knowCaller(request)
 }
 
 function admitted(request: Request): Viewer {
@@ -60,14 +84,12 @@ function admitted(request: Request): Viewer {
   return viewer
 }
 
-/** Whoever signs in is nobody yet, and gets no memory for a body beyond what a form needs. */
-function limitsOf(request: Request, deps: GuardDeps): BodyLimits {
-  if (!pathOf(request.url).startsWith(SIGN_IN_PREFIX)) return deps
-  return { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, SIGN_IN_BODY_BYTES) }
+async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Promise<JsonObject | null> {
+  // What is to be deleted is named by the path; browsers send neither a body nor its type then.
+  if (request.method === 'DELETE' && request.body === null) return null
+  const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
+  return (await readJsonBody(request, limits)).json
 }
-
-const SIGN_IN_PREFIX = '/dashboard/api/session/'
-const SIGN_IN_BODY_BYTES = 16 * 1024
 
 async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer> {
   checkOrigin(deps, request)

@@ -15,6 +15,8 @@ const count = (description: string) =>
 
 const MAX_ALLOWED_MODELS = 500
 const MAX_MODEL_ID_CHARS = 200
+/** A list of so many models, each of three bytes a character, with its quotes and comma, and the few fields beside it. */
+export const MAX_KEY_BODY_BYTES = MAX_ALLOWED_MODELS * (3 * MAX_MODEL_ID_CHARS + 3) + 4096
 const MAX_MOMENT_CHARS = 40
 
 const LIMITS = {

@@ -19,7 +19,7 @@ import { clientAddress } from '@/http/client-address'
 import type { Ledger } from '@/ledger/ledger'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
-import { KeyBody, KeyChangesBody, keyBody, NewKeyBody, readKeyChanges } from './key-bodies'
+import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 
 export type KeyRouteDeps = GuardDeps & {
   apiKeys: ApiKeys
@@ -73,7 +73,7 @@ export function keyRoutes(deps: KeyRouteDeps) {
       },
     })
     .post('', ({ viewer, body, request }) => create(deps, { viewer, request }, body), {
-      signedIn: true,
+      signedIn: { maxBodyBytes: MAX_KEY_BODY_BYTES },
       body: NewKeyBody,
       response: CreatedKey,
       detail: {
@@ -88,7 +88,7 @@ export function keyRoutes(deps: KeyRouteDeps) {
       detail: { summary: 'Get an API key and its usage', description: 'With the latest 30 days, by day (UTC).' },
     })
     .patch('/:id', ({ viewer, request, params, body }) => change(deps, { viewer, request }, params.id, body), {
-      signedIn: true,
+      signedIn: { maxBodyBytes: MAX_KEY_BODY_BYTES },
       params: KeyParams,
       body: KeyChangesBody,
       response: KeyBody,

@@ -20,6 +20,8 @@ export type Client = {
   signal: AbortSignal
   /** What a complete stream ends in beyond its format's own words; in the framing's text. */
   epilogue: ((answer: SettledAnswer) => string) | undefined
+  /** Told when all that there is for the client is known, before its last words are sent. */
+  onEnd: (() => void) | undefined
 }
 
 export type RelayedAnswer = {
@@ -37,6 +39,7 @@ export type RelayedAnswer = {
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
 export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.ticket.ended(ending === 'broken')
+  answer.client.onEnd?.()
   return settle(deps, answer.charge, ending)
 }
 

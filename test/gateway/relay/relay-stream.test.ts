@@ -47,7 +47,7 @@ describe('a stream that ends well', () => {
     const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
     const text = await response.text()
     expect(text).toEndWith('data: [DONE]\n\n')
-    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false] })
+    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], ends: 1 })
     expect(settledAs()).toEqual(['complete 200'])
     expect([answer.deps.streams.count(), source.isAborted(), source.reads()]).toEqual([0, false, 1])
   })

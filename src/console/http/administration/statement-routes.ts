@@ -68,6 +68,9 @@ const CommittedBody = Type.Object({
   ),
 })
 
+/** A statement's characters in UTF-8, each perhaps escaped in JSON, and the few fields beside them. */
+const MAX_PREVIEW_BYTES = 3 * MAX_STATEMENT_CHARS + 1024
+
 /** Mounts `/dashboard/api/admin/statements`. */
 export function adminStatementRoutes(deps: AdminDeps) {
   const { administration } = deps
@@ -81,7 +84,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
         return previewBody(await administration.previewStatement(by, text, { dateOrder, currency }))
       },
       {
-        administrator: true,
+        administrator: { maxBodyBytes: MAX_PREVIEW_BYTES },
         body: Type.Object(
           {
             text: Type.String({ minLength: 1, maxLength: MAX_STATEMENT_CHARS, description: 'The CSV file as text' }),

@@ -1,0 +1,78 @@
+/** Dashboard bodies: nobody's is read before it is known who sends it and from which page, and none beyond what its route needs. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
+import { until } from '@test/support/until'
+import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
+
+setDefaultTimeout(60_000)
+
+const ANNOUNCED_BYTES = 17_000_000
+
+let gateway: TestGateway
+let admin: Person
+let routes: Route[]
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response('{}') })
+  admin = await signUpPerson(gateway, { role: 'admin' })
+  routes = dashboardRoutesOf(gateway).filter(({ method }) => method !== 'GET')
+})
+afterAll(() => gateway.stop())
+
+/** The status that is answered to the first byte of a body of 17 MB, whose rest never comes. */
+async function statusOfAnnounced(route: Route, headers: Record<string, string>): Promise<number> {
+  const line = `${route.method} ${fillPath(route.path, {})}`
+  const length = { 'content-type': 'application/json', 'content-length': String(ANNOUNCED_BYTES) }
+  const connection = openRaw(gateway.url, rawRequest(line, { ...length, ...headers }, '{'))
+  const status = await until(
+    () => /^HTTP\/1\.1 (\d+)/.exec(connection.received())?.[1],
+    `an answer to ${nameOf(route)}`,
+    5_000,
+  )
+  connection.end()
+  return Number(status)
+}
+
+const host = () => new URL(gateway.url).host
+
+describe('of a body of 17 MB nothing is read', () => {
+  test('where another site sends it, at every route there is', async () => {
+    expect(routes.length).toBeGreaterThan(30)
+    for (const route of routes) {
+      const status = await statusOfAnnounced(route, {
+        host: host(),
+        origin: 'https://evil.example',
+        cookie: admin.cookie,
+      })
+      expect([nameOf(route), status]).toEqual([nameOf(route), 403])
+    }
+  })
+
+  test('where nobody is signed in, at every route but those of signing in, which read no more than a form', async () => {
+    for (const route of routes) {
+      const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url })
+      expect([401, 413]).toContain(status)
+      if (status === 413) expect(route.path).toStartWith('/dashboard/api/session/')
+    }
+  })
+
+  test('where somebody is signed in, at every route but the playground, which takes what the API takes', async () => {
+    for (const route of routes.filter(({ path }) => !path.includes('/playground/'))) {
+      const status = await statusOfAnnounced(route, { host: host(), origin: gateway.url, cookie: admin.cookie })
+      expect([nameOf(route), status]).toEqual([nameOf(route), 413])
+    }
+  })
+})
+
+test('what a route needs is read: a statement of two million characters, a key for five hundred models', async () => {
+  const statement = { text: 'x'.repeat(1_999_999), dateOrder: 'detect' }
+  const preview = await admin.json('POST', '/dashboard/api/admin/statements/preview', statement)
+  expect(preview.status).toBe(400)
+  const allowedModels = Array.from({ length: 500 }, (_, index) => `${'m'.repeat(190)}${index}`)
+  const key = await admin.json('POST', '/dashboard/api/keys', { name: 'wide', allowedModels })
+  expect([key.status, JSON.stringify(key.body)]).not.toContain(413)
+  const form = await admin.json('PATCH', '/dashboard/api/session/me', { name: 'x'.repeat(20_000) })
+  expect(form.status).toBe(413)
+})
