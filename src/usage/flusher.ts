@@ -72,6 +72,8 @@ const MAX_BACKOFF_MS = 5_000
 const COUNT_INTERVAL_MS = 1_000
 /** While nothing comes, nothing is left over and nothing has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
+/** What a worker abandons is in its stream, and so in the count: while that says nothing, it is looked for this much less often. */
+const QUIET_CLAIM_FACTOR = 4
 /** A failure is shown for at least this long: a shard that is down is asked only now and then. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200
@@ -95,7 +97,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
   const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
   let nextSweepAt = 0
   let inHand: StreamEntry[] = []
-  let nextClaimAt = 0
+  let claimedAt = Number.NEGATIVE_INFINITY
+  let claimPauseMs = 0
   let countedAt = Number.NEGATIVE_INFINITY
   let nextPartitionsAt = 0
   let troubleUntil = 0
@@ -136,8 +139,11 @@ export function createFlusher(options: FlusherOptions): Flusher {
   }
 
   async function readBatch(): Promise<StreamEntry[]> {
-    const isClaimDue = performance.now() >= nextClaimAt
-    if (isClaimDue) nextClaimAt = performance.now() + settings.claimIdleMs * (0.25 + Math.random() * 0.25)
+    const isClaimDue = performance.now() >= claimedAt + claimPauseMs * (isQuiet() ? QUIET_CLAIM_FACTOR : 1)
+    if (isClaimDue) {
+      claimedAt = performance.now()
+      claimPauseMs = settings.claimIdleMs * (0.25 + Math.random() * 0.25)
+    }
     const isSweepDue = performance.now() >= nextSweepAt
     if (isSweepDue) nextSweepAt = performance.now() + jittered(sweepMs, SWEEP_JITTER)
     const results = [

@@ -10,7 +10,9 @@
 
 local now = decimal(currentMs())
 local due = {}
+-- Where no hold is open there is none of them, and one command says so for all.
+local areAny = redis.call('EXISTS', unpack(KEYS)) > 0
 for index, deadlines in ipairs(KEYS) do
-  due[index] = redis.call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1])
+  due[index] = areAny and redis.call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}
 end
 return due

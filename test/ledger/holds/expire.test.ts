@@ -14,6 +14,7 @@ import { until } from '@test/support/until'
 import { expireHolds } from '@/ledger/holds/expire'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Renewal, ReserveRequest } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountName, deadlinesName, holdMember, holdName, keyName, recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
@@ -173,6 +174,17 @@ describe('expire', () => {
       held: nano(0),
     })
   })
+})
+
+test('where no hold is open, one command says so for all shards', async () => {
+  const looks = async () => Number(/cmdstat_zrange:calls=(\d+)/.exec(await bench.redis.info('commandstats'))?.[1] ?? 0)
+  const [empty, full] = [['{none}:a', '{none}:b'], '{none}:c']
+  const before = await looks()
+  expect(await bench.deps.runner.run(SCRIPTS.due, empty, [10])).toEqual([[], []])
+  expect(await looks()).toBe(before)
+  await bench.redis.zadd(full, 1, 'acct:key:hold:5')
+  expect(await bench.deps.runner.run(SCRIPTS.due, [...empty, full], [10])).toEqual([[], [], ['acct:key:hold:5']])
+  await bench.redis.del(full)
 })
 
 test('sweepers of several gateways expire each hold once, and stop when told', async () => {

@@ -1,0 +1,40 @@
+/** What a flusher asks of a store where nothing happens. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import type { Redis } from 'ioredis'
+import { connectDatabase } from '@/db/client'
+import { connectRedis, waitForRedis } from '@/ledger/store/connection'
+import { SHARD_COUNT } from '@/ledger/store/names'
+import { createFlusher } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+
+const CLAIM_IDLE_MS = 400
+const log = logRecorder()
+let server: TestServer
+let redis: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = connectRedis(server.url, { logger: log.logger }) as Redis
+  await waitForRedis(redis, 5_000)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+test('what others abandoned is looked for seldom while there is nothing at all', async () => {
+  const databaseUrl = await freshDatabase()
+  const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
+  const pace = { claimIdleMs: CLAIM_IDLE_MS, lingerMs: 1, sweepMs: 5 }
+  const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
+  flusher.start()
+  const looks = async () =>
+    Number(/cmdstat_xautoclaim:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0) / SHARD_COUNT
+  await until(async () => (await looks()) >= 1, 'the first look')
+  const startedMs = performance.now()
+  await until(async () => (await looks()) >= 3, 'two more')
+  expect(performance.now() - startedMs).toBeGreaterThan(1.5 * CLAIM_IDLE_MS)
+  await flusher.stop()
+})
