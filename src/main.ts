@@ -4,6 +4,7 @@ import { EmbeddedServerError } from '@/boot/embedded/error'
 import { watchLauncher } from '@/boot/embedded/launcher'
 import { FatalStartError, start } from '@/boot/start'
 import { processEnvironment } from '@/config/config'
+import { stackOf } from '@/lib/error-text'
 import { createLogWriter, flushOnExit } from '@/lib/log-writer'
 
 const logWriter = createLogWriter()
@@ -35,6 +36,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const isExpected = error instanceof FatalStartError || error instanceof EmbeddedServerError
-  process.stderr.write(`${isExpected ? error.message : String(error instanceof Error ? error.stack : error)}\n`)
+  process.stderr.write(`${isExpected ? error.message : String(error instanceof Error ? stackOf(error) : error)}\n`)
   process.exit(1)
 })

@@ -45,7 +45,7 @@ const ANY_UPSTREAM = 'http://localhost'
  */
 export async function withServices<T>(environment: Environment, work: (services: Services) => Promise<T>): Promise<T> {
   // What a gateway may offer to strangers is no business of a command.
-  const result = loadConfig(environment, { isSimulated: true })
+  const result = loadConfig(environment, { isSimulated: true, isCommand: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
   const { config } = result
   const catalog = await readCatalog(config, environment)

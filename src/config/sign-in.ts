@@ -1,7 +1,7 @@
 /** The settings of signing in to the dashboard: who may, for how long, and how mail is sent. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
-import type { Situation } from './situation'
+import { isWorthless, type Situation } from './situation'
 import { integer, optional, secret } from './variables'
 
 export type SignInSettings = {
@@ -47,12 +47,12 @@ export function signInFaults(values: Record<string, unknown>): Fault[] {
 
 /** The settings of validated values. */
 export function toSignIn(
-  values: Static<TObject<typeof SIGN_IN_VARIABLES>>,
-  { isSimulated = false }: Situation,
+  values: Static<TObject<typeof SIGN_IN_VARIABLES>> & { NODE_ENV?: string | undefined },
+  situation: Situation,
 ): SignInSettings {
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = values
   return {
-    signUp: values.SIGN_UP ?? (isSimulated || smtpUrl !== undefined ? 'open' : 'closed'),
+    signUp: values.SIGN_UP ?? (isWorthless(values, situation) || smtpUrl !== undefined ? 'open' : 'closed'),
     secret: values.AUTH_SECRET,
     mail: smtpUrl !== undefined && from !== undefined ? { smtpUrl, from } : undefined,
     sessionIdleSeconds: values.SESSION_IDLE_SECONDS,

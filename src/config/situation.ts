@@ -3,11 +3,19 @@
  * strangers that nobody has asked for.
  */
 import type { Fault } from '@/lib/fault'
+import { isWeakPassword } from '@/lib/weak-password'
 
 /** What is known of a start beside its environment. */
 export type Situation = {
   /** No provider has a key: all answers are simulated, and there is nothing to give away. */
   isSimulated?: boolean
+  /** An operator's command, which serves nobody. */
+  isCommand?: boolean
+}
+
+/** Whether there is nothing to give away, which in production there always is. */
+export function isWorthless({ NODE_ENV: mode }: { NODE_ENV?: string | undefined }, situation: Situation): boolean {
+  return mode !== 'production' && (situation.isSimulated ?? false)
 }
 
 /** What NODE_ENV may say. */
@@ -38,22 +46,37 @@ export function offersDemoAccount(
   situation: Situation,
 ): boolean {
   if (asked !== undefined) return asked === 'on'
-  return (situation.isSimulated ?? false) && mode !== 'production'
+  return isWorthless({ NODE_ENV: mode }, situation)
 }
 
-/** What would give money away. */
+/** What would give money away, or the keys to it. */
 export function situationFaults(values: Record<string, unknown>, situation: Situation): Fault[] {
   const faults: Fault[] = []
   const { HOST, NODE_ENV, DEMO_ACCOUNT, DEPOSIT_PROVIDER } = values
   if (NODE_ENV === 'production' && DEMO_ACCOUNT === 'on') {
     faults.push({ place: 'DEMO_ACCOUNT', message: 'NODE_ENV=production refuses credit that nobody has paid for' })
   }
+  if (NODE_ENV === 'production' && !situation.isCommand) faults.push(...productionFaults(values))
   const isReachable = typeof HOST !== 'string' || !isLoopback(HOST)
   if (DEPOSIT_PROVIDER === 'sandbox' && NODE_ENV !== 'production' && !situation.isSimulated && isReachable) {
     faults.push({
       place: 'DEPOSIT_PROVIDER',
       message: 'the sandbox credits what nobody paid; beside a provider key it needs HOST=127.0.0.1',
     })
+  }
+  return faults
+}
+
+/** What a gateway that strangers reach does not start with. */
+function productionFaults({ AUTH_SECRET, ADMIN_EMAIL, ADMIN_PASSWORD }: Record<string, unknown>): Fault[] {
+  const faults: Fault[] = []
+  if (AUTH_SECRET === undefined) {
+    const message =
+      'is unset or faulty; in production it may not lie in the database that it protects: openssl rand -base64 33'
+    faults.push({ place: 'AUTH_SECRET', message })
+  }
+  if (typeof ADMIN_PASSWORD === 'string' && isWeakPassword(ADMIN_PASSWORD, [String(ADMIN_EMAIL)])) {
+    faults.push({ place: 'ADMIN_PASSWORD', message: 'is among the first guesses of everybody; production refuses it' })
   }
   return faults
 }

@@ -2,7 +2,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import type { Fault } from '@/lib/fault'
 import { parseIban } from '@/lib/iban'
-import type { Situation } from './situation'
+import { isWorthless, type Situation } from './situation'
 import { line, optional, secret } from './variables'
 
 export type TopUpSettings = {
@@ -44,7 +44,7 @@ export const TOP_UP_VARIABLES = {
   ),
 }
 
-type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>>
+type TopUpValues = Static<TObject<typeof TOP_UP_VARIABLES>> & { NODE_ENV?: string | undefined }
 
 /** What makes top-ups unsafe: money that goes nowhere, and webhooks that anybody could sign. */
 export function topUpFaults(values: Record<string, unknown>): Fault[] {
@@ -88,8 +88,8 @@ function toBank(values: TopUpValues): TopUpSettings['bank'] {
   }
 }
 
-function toDeposit(values: TopUpValues, { isSimulated = false }: Situation): TopUpSettings['deposit'] {
+function toDeposit(values: TopUpValues, situation: Situation): TopUpSettings['deposit'] {
   const { DEPOSIT_PROVIDER: chosen, DEPOSIT_WEBHOOK_SECRETS: secrets } = values
-  const provider = chosen ?? (isSimulated ? 'sandbox' : 'none')
+  const provider = chosen ?? (isWorthless(values, situation) ? 'sandbox' : 'none')
   return provider === 'none' ? undefined : { provider, webhookSecrets: secrets?.split(',') }
 }

@@ -44,6 +44,7 @@ export const sessions = pgTable(
   'sessions',
   {
     id: text('id').primaryKey(),
+    /** The token's SHA-256; the token itself is in the browser only. */
     token: text('token').notNull().unique(),
     userId: text('user_id').notNull(),
     expiresAt: moment('expires_at').notNull(),
@@ -51,6 +52,8 @@ export const sessions = pgTable(
     userAgent: text('user_agent'),
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),
+    /** When the person last proved who they are, by a password or a code. */
+    provedAt: moment('proved_at').notNull().defaultNow(),
   },
   (table) => [index('sessions_user_index').on(table.userId), index('sessions_expiry_index').on(table.expiresAt)],
 )

@@ -1,5 +1,6 @@
 /** Sorts what a failed statement means: wait for the database, run it again, or look at the data. */
 import { AssertionError } from '@/lib/assert'
+import { messageOf } from '@/lib/error-text'
 
 /**
  * `data`: this input can never be stored. `conflict`: lost a race with another transaction, worth an immediate retry.
@@ -38,7 +39,7 @@ export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure'
   const state = sqlState(error)
   const source = causeWithCode(error) ?? error
-  return state === undefined ? source.message : `${state} ${source.message}`
+  return state === undefined ? messageOf(source) : `${state} ${source.message}`
 }
 
 function sqlState(error: unknown): string | undefined {

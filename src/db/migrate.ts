@@ -10,6 +10,7 @@ import administration from './migrations/0005_administration.sql' with { type: '
 import keys from './migrations/0006_keys.sql' with { type: 'text' }
 import usage from './migrations/0007_usage.sql' with { type: 'text' }
 import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type: 'text' }
+import sessions from './migrations/0009_sessions.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 6, name: 'keys', sql: keys },
   { id: 7, name: 'usage', sql: usage },
   { id: 8, name: 'room_for_updates', sql: roomForUpdates },
+  { id: 9, name: 'sessions', sql: sessions },
 ]
 
 type MigrateOptions = {

@@ -1,4 +1,5 @@
 /** Logging: one JSON line per event, with every secret taken out before it is written. */
+import { messageOf, stackOf } from './error-text'
 import { createRedactor, REDACTED, type Redact } from './redact'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -126,11 +127,12 @@ function createCleaner(redact: Redact, withStack: boolean): (value: unknown, dep
 
   function cleanError(error: Error, depth: number): LogFields {
     const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+    const stack = withStack ? stackOf(error) : undefined
     return {
       name: cleanText(String(error.name)),
-      message: cleanText(String(error.message)),
+      message: cleanText(messageOf(error)),
       ...code,
-      ...(withStack && error.stack ? { stack: cleanText(error.stack) } : {}),
+      ...(stack ? { stack: cleanText(stack) } : {}),
       ...(error.cause === undefined ? {} : { cause: clean(error.cause, depth + 1) }),
     }
   }

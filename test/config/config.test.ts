@@ -3,6 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import { formatFaults } from '@/lib/fault'
 
+const SECRET = 'x'.repeat(32)
+
 function load(environment: Environment): Config {
   const result = loadConfig(environment)
   if (result.kind === 'faulty') throw new Error(formatFaults('faulty', result.faults))
@@ -62,6 +64,7 @@ describe('the settings', () => {
   test('are read from the environment', () => {
     const config = load({
       NODE_ENV: 'production',
+      AUTH_SECRET: SECRET,
       HOST: '::1',
       PORT: '0',
       REDIS_URL: 'redis://a:6379,rediss://user:pass@b:6380',
@@ -88,6 +91,7 @@ describe('the settings', () => {
       processes: 4,
       administrator: { email: 'admin@example.com', password: 'correct horse' },
       publicUrl: 'https://gateway.example.com/base',
+      signIn: { ...DEFAULTS.signIn, secret: SECRET },
       logLevel: 'debug',
       shutdownTimeoutMs: 0,
     })
@@ -142,7 +146,9 @@ describe('faults', () => {
   test('include a sandbox in production', () => {
     const sandbox = { SANDBOX_URL: 'http://127.0.0.1:9' }
     expect(faultsOf(sandbox)).toEqual([])
-    expect(faultsOf({ ...sandbox, NODE_ENV: 'production' })).toEqual([expect.stringContaining('refuses the sandbox')])
+    expect(faultsOf({ ...sandbox, NODE_ENV: 'production', AUTH_SECRET: SECRET })).toEqual([
+      expect.stringContaining('refuses the sandbox'),
+    ])
   })
 
   test('never quote a secret', () => {

@@ -31,9 +31,34 @@ describe('the settings of signing in', () => {
   })
 
   test('in production, mail needs an address to build links from', () => {
-    expect(faultsOf({ ...MAIL, NODE_ENV: 'production' })).toEqual([expect.stringContaining('PUBLIC_URL: is unset')])
-    expect(faultsOf({ ...MAIL, NODE_ENV: 'production', PUBLIC_URL: 'https://host' })).toEqual([])
-    expect(faultsOf({ NODE_ENV: 'production' })).toEqual([])
+    const production = { NODE_ENV: 'production', AUTH_SECRET: SECRET }
+    expect(faultsOf({ ...MAIL, ...production })).toEqual([expect.stringContaining('PUBLIC_URL: is unset')])
+    expect(faultsOf({ ...MAIL, ...production, PUBLIC_URL: 'https://host' })).toEqual([])
+    expect(faultsOf(production)).toEqual([])
+  })
+
+  test('production does not start without a secret of its own: the one in the database lies beside what it protects', () => {
+    for (const secret of [undefined, '', 'too short']) {
+      expect(faultsOf({ NODE_ENV: 'production', AUTH_SECRET: secret })).toContainEqual(
+        expect.stringContaining('AUTH_SECRET: is unset'),
+      )
+    }
+    expect(loadConfig({ NODE_ENV: 'production' }, { isCommand: true }).kind).toBe('loaded')
+  })
+
+  test.each(['password', 'Password1', 'administrator', '12345678', 'admin@example.test', 'abcabcabc'])(
+    'production refuses an administrator with the password %p',
+    (password) => {
+      const administrator = { ADMIN_EMAIL: 'admin@example.test', ADMIN_PASSWORD: password }
+      const faults = faultsOf({ ...administrator, NODE_ENV: 'production', AUTH_SECRET: SECRET })
+      expect(faults).toEqual([expect.stringContaining('ADMIN_PASSWORD: is among the first guesses')])
+      expect(faultsOf(administrator)).toEqual([])
+    },
+  )
+
+  test('everything that production misses is told at once', () => {
+    const environment = { NODE_ENV: 'production', ADMIN_EMAIL: 'a@example.test', ADMIN_PASSWORD: 'password', PORT: 'x' }
+    expect(faultsOf(environment).map((fault) => fault.split(':')[0])).toEqual(['PORT', 'AUTH_SECRET', 'ADMIN_PASSWORD'])
   })
 
   test('mail needs a sender, and a sender needs a server', () => {

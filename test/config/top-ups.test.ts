@@ -11,7 +11,7 @@ const IBAN = 'GB82 WEST 1234 5698 7654 32'
 describe('deposits', () => {
   test('are taken by nobody who was not asked to, and by the sandbox where answers are simulated', () => {
     expect(load({}).deposit).toBeUndefined()
-    expect(load({ NODE_ENV: 'production' }).deposit).toBeUndefined()
+    expect(load({ NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }).deposit).toBeUndefined()
     expect(loadConfig({}, { isSimulated: true })).toMatchObject({
       config: { topUps: { deposit: { provider: 'sandbox' } } },
     })
@@ -46,7 +46,8 @@ describe('deposits', () => {
   })
 
   test('by the sandbox are refused in production', () => {
-    const environment = { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET, NODE_ENV: 'production' }
+    const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
+    const environment = { ...production, DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET }
     expect(faultsOf(environment)).toEqual([expect.stringContaining('DEPOSIT_PROVIDER: NODE_ENV=production refuses')])
   })
 })

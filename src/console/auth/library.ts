@@ -7,6 +7,7 @@ import { credentials, sessions, twoFactors, type UserRole, users, verifications 
 import type { Database } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
+import { withHashedSessions } from './hashed-sessions'
 import { ADDRESS_HEADER } from './visitor'
 
 type LibraryOptions = {
@@ -48,19 +49,22 @@ export function createLibrary(options: LibraryOptions) {
     rateLimit: { enabled: false },
     logger: {
       level: 'error',
-      log: (_level, message) => options.logger.error('auth_library_error', { message }),
+      // What it says of a failed statement ends in the values it was sent with.
+      log: (_level, message) => options.logger.error('auth_library_error', { message: message.split('\nparams:')[0] }),
     },
-    database: drizzleAdapter(options.database.db, {
-      provider: 'pg',
-      transaction: true,
-      schema: {
-        user: users,
-        session: sessions,
-        account: credentials,
-        verification: verifications,
-        twoFactor: twoFactors,
-      },
-    }),
+    database: withHashedSessions(
+      drizzleAdapter(options.database.db, {
+        provider: 'pg',
+        transaction: true,
+        schema: {
+          user: users,
+          session: sessions,
+          account: credentials,
+          verification: verifications,
+          twoFactor: twoFactors,
+        },
+      }),
+    ),
     emailAndPassword: {
       enabled: true,
       requireEmailVerification: options.requiresVerification,

@@ -1,6 +1,7 @@
 /** Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password. */
 import { and, eq, ne } from 'drizzle-orm'
 import { sessions } from '@/db/auth-schema'
+import { hashSessionToken } from './hashed-sessions'
 import { confirmationsBy } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { record } from './record'
@@ -54,7 +55,7 @@ export async function confirmTotp(
   )
   await parts.database.db
     .delete(sessions)
-    .where(and(eq(sessions.userId, viewer.userId), ne(sessions.token, sessionTokenIn(cookies))))
+    .where(and(eq(sessions.userId, viewer.userId), ne(sessions.token, hashSessionToken(sessionTokenIn(cookies)))))
   await record(parts, visitor, viewer, 'user.enable_totp')
   return { body: null, cookies }
 }

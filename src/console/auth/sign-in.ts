@@ -4,6 +4,7 @@ import { ensureAccount } from '@/accounts/users'
 import { sessions } from '@/db/auth-schema'
 import { atLeast } from './at-least'
 import { notVerified, wrongCode } from './failure'
+import { hashSessionToken } from './hashed-sessions'
 import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { createIdentifyViewer } from './viewer'
@@ -58,7 +59,7 @@ export async function finishSignIn(
   const isFresh =
     input.kind === 'backup' || (await parts.throttle.takeOnce('code', `${user.id}:${input.code}`, CODE_LIFE_SECONDS))
   if (!isFresh) {
-    await parts.database.db.delete(sessions).where(eq(sessions.token, token ?? ''))
+    await parts.database.db.delete(sessions).where(eq(sessions.token, hashSessionToken(token ?? '')))
     throw wrongCode()
   }
   await welcome(parts, visitor, { token: token ?? '', user })
@@ -83,7 +84,7 @@ export async function welcome(
   const { user, token } = signedIn
   const accountId = await db.transaction((transaction) => ensureAccount(transaction, user.id))
   if (accountId === undefined) {
-    await db.delete(sessions).where(eq(sessions.token, token))
+    await db.delete(sessions).where(eq(sessions.token, hashSessionToken(token)))
     throw notVerified()
   }
   await db.delete(sessions).where(and(eq(sessions.userId, user.id), lt(sessions.expiresAt, new Date())))

@@ -33,11 +33,15 @@ describe('the options', () => {
   test('are the configured account, and nothing in production without one', async () => {
     const environment = {
       NODE_ENV: 'production',
+      AUTH_SECRET: 'x'.repeat(32),
       BANK_TRANSFER_BENEFICIARY: 'Gateway Ltd',
       BANK_TRANSFER_IBAN: 'DE89370400440532013000',
     }
     const real = await startGateway({ respond: () => new Response(), environment })
-    const bare = await startGateway({ respond: () => new Response(), environment: { NODE_ENV: 'production' } })
+    const bare = await startGateway({
+      respond: () => new Response(),
+      environment: { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) },
+    })
     try {
       expect(real.gateway.deps.dashboard.methods).toMatchObject({
         bankTransfer: { beneficiary: 'Gateway Ltd', iban: 'DE89370400440532013000', isExample: false },

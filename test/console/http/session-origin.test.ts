@@ -15,7 +15,12 @@ beforeAll(async () => {
     startGateway({ respond: () => new Response('{}') }),
     startGateway({
       respond: () => new Response('{}'),
-      environment: { NODE_ENV: 'production', SIGN_UP: 'closed', PUBLIC_URL: 'https://gateway.example.test' },
+      environment: {
+        NODE_ENV: 'production',
+        AUTH_SECRET: 'x'.repeat(32),
+        SIGN_UP: 'closed',
+        PUBLIC_URL: 'https://gateway.example.test',
+      },
     }),
   ])
 })

@@ -1,0 +1,85 @@
+/** What a copy of the database is worth to whoever wants to be somebody else: no session is opened with it. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { startPostgres } from '@test/support/stores'
+import { hashSessionToken } from '@/console/auth/hashed-sessions'
+import { changePassword } from '@/console/auth/password-reset'
+import { readOrCreateSecret } from '@/console/auth/secret'
+import { signIn, signOut } from '@/console/auth/sign-in'
+import { connectDatabase } from '@/db/client'
+import { MIGRATIONS, migrate } from '@/db/migrate'
+import { type Desk, openDesk, PASSWORD, signUpSomebody, visitorWith } from './desk'
+
+setDefaultTimeout(60_000)
+
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await openDesk()
+})
+afterAll(() => desk.close())
+
+/** The token that a browser holds: its cookie's value before the signature. */
+function tokenOf(request: Request): string {
+  const value = /session_token=([^;]+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? ''
+  return decodeURIComponent(value).split('.')[0] ?? ''
+}
+
+async function storedTokens(userId: string): Promise<string[]> {
+  const rows = await desk.parts.database.sql<{ token: string }[]>`SELECT token FROM sessions WHERE user_id = ${userId}`
+  return rows.map((row) => row.token)
+}
+
+test('the table of sessions holds hashes, and no table holds a token', async () => {
+  const { visitor, viewer } = await signUpSomebody(desk)
+  const token = tokenOf(visitor.request)
+  expect(token.length).toBeGreaterThanOrEqual(32)
+  expect(await storedTokens(viewer.userId)).toEqual([hashSessionToken(token)])
+  const { sql } = desk.parts.database
+  for (const table of ['users', 'credentials', 'sessions', 'verifications', 'two_factors', 'audit_entries']) {
+    const [row] =
+      await sql`SELECT count(*)::int AS found FROM ${sql(table)} AS row WHERE row::text LIKE ${`%${token}%`}`
+    expect(row?.found).toBe(0)
+  }
+})
+
+test('what the table holds opens nothing, not even signed with the secret that lies beside it', async () => {
+  const { viewer } = await signUpSomebody(desk)
+  const [stored = ''] = await storedTokens(viewer.userId)
+  const secret = await readOrCreateSecret(desk.parts.database)
+  const signature = createHmac('sha256', secret).update(stored).digest('base64')
+  const cookie = `gateway.session_token=${encodeURIComponent(`${stored}.${signature}`)}`
+  expect(await desk.identifyViewer(visitorWith([cookie]).request)).toBeUndefined()
+})
+
+test('signing in, changing the password and signing out find their sessions all the same', async () => {
+  const { email, viewer } = await signUpSomebody(desk)
+  const { cookies } = await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })
+  const browser = visitorWith(cookies)
+  expect((await desk.identifyViewer(browser.request))?.userId).toBe(viewer.userId)
+  expect(await storedTokens(viewer.userId)).toHaveLength(2)
+  const input = { currentPassword: PASSWORD, newPassword: 'another horse entirely' }
+  const changed = visitorWith((await changePassword(desk.parts, browser, viewer, input)).cookies)
+  expect(await storedTokens(viewer.userId)).toEqual([hashSessionToken(tokenOf(changed.request))])
+  expect(await desk.identifyViewer(browser.request)).toBeUndefined()
+  await signOut(desk.parts, changed)
+  expect(await storedTokens(viewer.userId)).toEqual([])
+})
+
+test('sessions of before are hashed where they lie, so that nobody is signed out by the step', async () => {
+  const server = await startPostgres()
+  const database = connectDatabase(server.url, { maxConnections: 2 })
+  try {
+    const { sql } = database
+    await migrate(server.url, { migrations: MIGRATIONS.filter(({ name }) => name !== 'sessions') })
+    await sql`INSERT INTO users (id, name, email) VALUES ('user_1', 'A', 'a@example.test')`
+    await sql`INSERT INTO sessions (id, token, user_id, expires_at, created_at)
+      VALUES ('sess_1', 'tOkEn', 'user_1', now() + interval '1 day', now() - interval '1 day')`
+    await migrate(server.url)
+    const [row] = await sql`SELECT token, proved_at = created_at AS is_kept FROM sessions`
+    expect(row).toEqual({ token: hashSessionToken('tOkEn'), is_kept: true })
+  } finally {
+    await database.close()
+    await server.stop()
+  }
+})
