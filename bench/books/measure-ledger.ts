@@ -79,7 +79,7 @@ async function busyAccountBytes(redis: Redis, ledger: Ledger): Promise<number> {
   for (let index = 0; index < RECENT_RECORDS; index++) {
     const holdId = `req_${crypto.randomUUID().replaceAll('-', '')}`
     const { facts } = usageRecord({ facts: { requestId: holdId } })
-    await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000, facts })
+    await ledger.reserve({ ...payer, holdId, amount: nano(10), inputCost: nano(1), tokens: 10, ttlMs: 60_000 })
     await ledger.settle({ ...payer, holdId, cost: nano(5), tokens: 5, facts })
   }
   const { accountId } = payer

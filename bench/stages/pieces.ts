@@ -86,7 +86,7 @@ export function remotePieces({ sample, recording }: PieceInput, ledger: Ledger):
       name: RESERVE_AND_SETTLE,
       async run() {
         const holdId = randomId('req')
-        await ledger.reserve({ ...reserve, holdId, facts: { ...reserve.facts, requestId: holdId } })
+        await ledger.reserve({ ...reserve, holdId })
         await ledger.settle({ ...settlement, holdId, facts: { ...settlement.facts, requestId: holdId } })
       },
     },

@@ -33,7 +33,7 @@ async function resolveAll(stage: Stage<SingleWorld>): Promise<string> {
   const holdId = `hold_${crypto.randomUUID().replaceAll('-', '')}`
   const facts = factsOf(holdId)
   const amount = nano(AMOUNT)
-  const reserved = await ledger.reserve({ ...payer, holdId, amount, inputCost: nano(0), tokens: 1, ttlMs: 1, facts })
+  const reserved = await ledger.reserve({ ...payer, holdId, amount, inputCost: nano(0), tokens: 1, ttlMs: 1 })
   stage.expect(reserved.kind === 'reserved', `the reserve said ${reserved.kind}`)
   await ledger.renew([{ accountId, holdId, ttlMs: 1, cost: nano(COST), facts, reached: true }])
   const settlement = { ...payer, holdId, cost: nano(COST), tokens: 1, facts }

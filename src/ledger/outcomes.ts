@@ -21,8 +21,6 @@ export type ReserveRequest = Payer & {
   tokens: number
   /** Milliseconds from now (the store's clock) until the hold may be expired, unless renewed. */
   ttlMs: number
-  /** What the expire script writes into the usage record if the gateway never comes back. */
-  facts: RequestFacts
   /** The allowed models that the request was planned with; left out = planned for a key that may call every model. */
   allowedModels?: AllowedModels
 }

@@ -96,7 +96,7 @@ export function createBench(redis: RedisClient, limits = LIMITS, history = creat
 /** A reserve of `amount` with a hold id of its own. */
 export function request(payer: Payer, amount: number, changes: Partial<ReserveRequest> = {}): ReserveRequest {
   const base = { ...payer, holdId: randomId('hold'), amount: nano(amount), inputCost: nano(Math.min(1, amount)) }
-  return { ...base, tokens: 100, ttlMs: 60_000, facts: FACTS, ...changes }
+  return { ...base, tokens: 100, ttlMs: 60_000, ...changes }
 }
 
 /** The settlement of a reserved request. */

@@ -60,7 +60,22 @@ beforeAll(async () => {
 })
 afterAll(() => bench.redis.disconnect())
 
-type Call = { script: Script; names: string[]; args: (string | number)[]; numbers: number[]; mayBeNegative?: boolean }
+/** `packedAt`: the argument that holds all numbers, with blanks between; they are counted on from its place. */
+type Call = {
+  script: Script
+  names: string[]
+  args: (string | number)[]
+  numbers: number[]
+  packedAt?: number
+  mayBeNegative?: boolean
+}
+
+/** The arguments of a call with one of its numbers replaced. */
+function spoiled({ args, packedAt }: Call, index: number, bad: string): (string | number)[] {
+  if (packedAt === undefined) return args.with(index, bad)
+  const numbers = String(args[packedAt]).split(' ')
+  return args.with(packedAt, numbers.with(index - packedAt, bad).join(' '))
+}
 
 /** A valid call of each script that takes numbers, and which of its arguments are numbers. */
 async function calls(): Promise<Record<string, Call>> {
@@ -79,15 +94,15 @@ async function calls(): Promise<Record<string, Call>> {
     reserve: {
       script: SCRIPTS.reserve,
       names: [meta, account, key, holdName(accountId, fresh), deadlines],
-      args: [payer, fresh, 10, 1, 5, 1_000, '', 100, 100, 100, ''],
-      numbers: [2, 3, 4, 5, 7, 8, 9],
+      args: [payer, fresh, '10 1 5 1000 100 100 100', ''],
+      ...{ numbers: [2, 3, 4, 5, 6, 7, 8], packedAt: 2 },
     },
     renew: { script: SCRIPTS.renew, names: [deadlines, own], args: [accountId, 1_000, 5, 1, facts], numbers: [1, 2] },
     settle: {
       script: SCRIPTS.settle,
       names: [own, account, key, deadlines, records, recent],
-      args: [payer, hold.holdId, 5, 5, facts, summaryOf(FACTS), 0],
-      numbers: [2, 3],
+      args: [payer, hold.holdId, '5 5', facts, summaryOf(FACTS), 0],
+      ...{ numbers: [2, 3], packedAt: 2 },
     },
     expire: {
       script: SCRIPTS.expire,
@@ -123,7 +138,7 @@ describe('a malformed number reaches no balance', () => {
         const isOptional = name === 'setKey' || (name === 'loadKey' && index >= 6 && index <= 10)
         for (const bad of call.mayBeNegative ? MALFORMED : [...MALFORMED, '-1', '-0.1']) {
           if (isOptional && bad === '') continue
-          const args = call.args.with(index, bad)
+          const args = spoiled(call, index, bad)
           const outcome = await bench.deps.runner.run(call.script, call.names, args).catch((error: Error) => error)
           const text = outcome instanceof Error ? outcome.message : String(outcome)
           expect(`${index} ${JSON.stringify(bad)}: ${text}`).toContain(': LEDGER ')

@@ -147,7 +147,7 @@ async function reserveOnce(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  { size, facts, allowedModels }: Offer,
+  { size, allowedModels }: Offer,
 ): Promise<ReserveOutcome> {
   try {
     return await deps.ledger.reserve({
@@ -157,7 +157,6 @@ async function reserveOnce(
       inputCost: size.inputCost,
       tokens: size.rateTokens,
       ttlMs: deps.holdTtlMs,
-      facts,
       allowedModels,
     })
   } catch (cause) {

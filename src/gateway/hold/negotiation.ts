@@ -8,14 +8,12 @@ import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
 import type { Ledger } from '@/ledger/ledger'
 import type { ReserveOutcome } from '@/ledger/outcomes'
-import type { RequestFacts } from '@/ledger/usage-record'
-import { assert } from '@/lib/assert'
 import { type Nano, nano } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
 import type { Router } from '@/routing/router'
 import { affordableCap, exactSize, type HoldSize, quickSize, resize, type Sized } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
-import { type ArrivedRequest, unreachedFacts } from './request-facts'
+import type { ArrivedRequest } from './request-facts'
 
 export type NegotiationDeps = {
   router: Pick<Router, 'plan'>
@@ -32,8 +30,6 @@ export type Offer = {
   /** The output cap that the balance can pay, where the caller set none and the model's own is too dear. */
   loweredCap: number | undefined
   size: HoldSize
-  /** What the ledger writes if this process dies before its first renewal. */
-  facts: RequestFacts
   /** The models that the request was planned with. */
   allowedModels: AllowedModels
 }
@@ -96,16 +92,13 @@ async function draftFor(
   allowedModels: AllowedModels,
 ): Promise<Draft> {
   const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })
-  const { models, targets, requirements } = plan
-  const [first] = targets
-  assert(first, 'a plan has at least one target')
+  const { models, requirements } = plan
   const { request, addedBytes } = await restoreSignatures(deps, arrived, plan)
   // What was put back into the request is read by the model as well.
   const prompt = request === arrived.request ? requirements.prompt : measurePrompt(request)
   const sized = { request, prompt, models }
   const size = quickSize(sized, arrived.bodyBytes + addedBytes)
-  const facts = unreachedFacts(arrived, first)
-  return { offer: { plan, request, loweredCap: undefined, size, facts, allowedModels }, sized, size, step: 'quick' }
+  return { offer: { plan, request, loweredCap: undefined, size, allowedModels }, sized, size, step: 'quick' }
 }
 
 /** A provider of another format than the client's may have signed what the client could not keep. */

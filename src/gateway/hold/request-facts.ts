@@ -1,6 +1,5 @@
 /** What the books know of a request from the moment it is planned, and what they say of it if nothing comes after that. */
 import type { ChatRequest } from '@/chat/request'
-import { ZERO_USAGE } from '@/chat/usage'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
@@ -47,19 +46,5 @@ export function plannedFacts(arrived: ArrivedRequest, { model, target }: Planned
     providerFormat: target.provider.format,
     stream: request.stream,
     startedAtMs: arrivedAtMs,
-  }
-}
-
-/** What a hold says of its request before any answer: written when it expires without a single renewal. */
-export function unreachedFacts(arrived: ArrivedRequest, planned: PlannedTarget): RequestFacts {
-  return {
-    ...plannedFacts(arrived, planned),
-    usage: ZERO_USAGE,
-    rule: 'expired',
-    flags: [],
-    status: CLIENT_CLOSED_STATUS,
-    attempts: 0,
-    firstTokenMs: null,
-    durationMs: 0,
   }
 }

@@ -2,9 +2,9 @@
 import type { RateLimit } from '@/chat/rate-limits'
 import { allowedModelsText, parseAllowedModels } from '@/ledger/allowed-models'
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
-import type { Payer, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
+import type { DefaultLimits, Payer, ReleaseOutcome, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { accountName, deadlinesName, holdName, keyName, metaName, payerText, shardOf } from '@/ledger/store/names'
+import { holdOf, namesOf } from '@/ledger/store/account-names'
 import {
   amountText,
   integerOf,
@@ -16,19 +16,16 @@ import {
   wordOf,
 } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import { factsText } from '@/ledger/usage-record'
 
 /** Holds credit for one request. One round trip, unless the account or the key has to be loaded first. */
 export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promise<ReserveOutcome> {
   const { accountId, keyId, holdId } = request
-  const shard = shardOf(accountId)
-  const names = [
-    ...[metaName(shard), accountName(accountId), keyName(request)],
-    ...[holdName(accountId, holdId), deadlinesName(shard)],
-  ]
-  const args = reserveArguments(deps, request)
+  const { shard, meta, account, key, deadlines, payer } = namesOf(request)
+  const names = [meta, account, key, holdOf(namesOf(request), holdId), deadlines]
+  const args = [payer, holdId, numbersOf(request, deps.defaultLimits), allowedModelsText(request.allowedModels ?? null)]
   for (let load = 0; load < MAX_LOADS; load++) {
-    await deps.epoch.ensure(shard)
+    const verification = deps.epoch.ensure(shard)
+    if (verification) await verification
     const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)), request)
     if (outcome.kind === 'unknown_account') {
       if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return outcome
@@ -41,28 +38,16 @@ export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promis
 
 /** Returns a whole hold, and fences the id of one that is unknown. */
 export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
-  const { accountId, holdId } = hold
-  const names = [
-    ...[holdName(accountId, holdId), accountName(accountId), keyName(hold)],
-    ...[deadlinesName(shardOf(accountId))],
-  ]
-  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payerText(hold), holdId])) as ReleaseOutcome
+  const { account, key, deadlines, payer } = namesOf(hold)
+  const names = [holdOf(namesOf(hold), hold.holdId), account, key, deadlines]
+  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payer, hold.holdId])) as ReleaseOutcome
 }
 
-function reserveArguments({ defaultLimits }: LedgerDeps, request: ReserveRequest): (string | number)[] {
-  return [
-    payerText(request),
-    request.holdId,
-    amountText(request.amount, 'amount'),
-    integerText(request.inputCost, 'input cost', 0, request.amount),
-    integerText(request.tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
-    integerText(request.ttlMs, 'time to live', 1, MAX_TTL_MS),
-    factsText(request.facts),
-    defaultLimits.requestsPerMinute,
-    defaultLimits.tokensPerMinute,
-    defaultLimits.concurrency,
-    allowedModelsText(request.allowedModels ?? null),
-  ]
+/** All of a reserve's numbers in one argument, which the script takes apart by one pattern. */
+function numbersOf({ amount, inputCost, tokens, ttlMs }: ReserveRequest, limits: DefaultLimits): string {
+  const size = `${amountText(amount, 'amount')} ${integerText(inputCost, 'input cost', 0, amount)}`
+  const rest = `${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)} ${integerText(ttlMs, 'time to live', 1, MAX_TTL_MS)}`
+  return `${size} ${rest} ${limits.requestsPerMinute} ${limits.tokensPerMinute} ${limits.concurrency}`
 }
 
 function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcome {

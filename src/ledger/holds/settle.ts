@@ -4,19 +4,11 @@ import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
 import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import {
-  accountName,
-  deadlinesName,
-  holdName,
-  keyName,
-  payerText,
-  recentName,
-  recordsName,
-  shardOf,
-} from '@/ledger/store/names'
+import { holdOf, namesOf } from '@/ledger/store/account-names'
+import { shardOf } from '@/ledger/store/names'
 import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
-import { factsText, RECORD_FLAGS, summaryOf } from '@/ledger/usage-record'
+import { factsText, RECORD_FLAGS, type RecordFlag, summaryOf, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
@@ -41,26 +33,17 @@ export async function settle(deps: LedgerDeps, settlement: Settlement, force: bo
 }
 
 function runSettle(deps: LedgerDeps, settlement: Settlement, args: string[]): Promise<unknown> {
-  const { accountId, holdId } = settlement
-  const shard = shardOf(accountId)
-  const names = [
-    ...[holdName(accountId, holdId), accountName(accountId), keyName(settlement)],
-    ...[deadlinesName(shard), recordsName(shard), recentName(accountId)],
-  ]
+  const own = namesOf(settlement)
+  const { account, key, deadlines, records, recent } = own
+  const names = [holdOf(own, settlement.holdId), account, key, deadlines, records, recent]
   return deps.runner.run(SCRIPTS.settle, names, args)
 }
 
 /** All but the last: which load of the account was searched for the charge. */
 function settleArguments(settlement: Settlement): string[] {
   const { holdId, cost, tokens, facts } = settlement
-  return [
-    payerText(settlement),
-    holdId,
-    amountText(cost, 'cost'),
-    integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER),
-    factsText(facts),
-    summaryOf(facts),
-  ]
+  const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
+  return [namesOf(settlement).payer, holdId, numbers, factsText(facts), summaryOf(facts)]
 }
 
 /**
@@ -80,18 +63,27 @@ async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): P
 function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome {
   const kind = wordOf(reply[0]) as SettleOutcome['kind']
   if (kind !== 'settled' && kind !== 'late') return { kind }
-  const words = wordOf(reply[4]).split(',')
   const { accountId, keyId, holdId, facts } = settlement
-  const record = {
-    ...{ holdId, accountId, keyId, facts },
-    ...{ seq: integerOf(reply[1]), atMs: integerOf(reply[2]) },
-    flags: RECORD_FLAGS.filter((flag) => words.includes(flag)),
-  }
   const amount = nano(integerOf(reply[3]))
-  if (kind === 'late') {
-    const cost = nano(settlement.cost - amount)
-    return { kind, expiredCost: amount, record: { ...record, recordId: `${holdId}:late`, kind, cost, held: nano(0) } }
+  const isLate = kind === 'late'
+  const record: UsageRecord = {
+    recordId: isLate ? `${holdId}:late` : holdId,
+    holdId,
+    accountId,
+    keyId,
+    kind: isLate ? 'late' : 'settle',
+    cost: isLate ? nano(settlement.cost - amount) : settlement.cost,
+    held: isLate ? nano(0) : amount,
+    seq: integerOf(reply[1]),
+    atMs: integerOf(reply[2]),
+    flags: flagsOf(wordOf(reply[4])),
+    facts,
   }
-  const settled = { ...record, recordId: holdId, kind: 'settle' as const, cost: settlement.cost, held: amount }
-  return { kind, overrun: settlement.cost > amount, record: settled }
+  return isLate ? { kind, expiredCost: amount, record } : { kind, overrun: settlement.cost > amount, record }
+}
+
+function flagsOf(text: string): RecordFlag[] {
+  if (text === '') return []
+  const words = text.split(',')
+  return RECORD_FLAGS.filter((flag) => words.includes(flag))
 }

@@ -5,7 +5,7 @@
 -- ARGV  1 entry id · 2 amount, may be negative
 -- Returns credited, available · exists, available · unknown_account
 --
--- NEEDS  prelude: MAX_AMOUNT refuse integer decimal
+-- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal
 --        holds: readAccount
 -- SHARES account: expire load-account read-account release reserve set-account settle view-account
 --        credited: load-account view-account
@@ -15,7 +15,7 @@ local account = readAccount(KEYS[1])
 if not account then
   return { 'unknown_account' }
 end
-if redis.call('SISMEMBER', KEYS[2], ARGV[1]) == 1 then
+if call('SISMEMBER', KEYS[2], ARGV[1]) == 1 then
   return { 'exists', account.available }
 end
 local balance = account.available + account.held + amount
@@ -24,9 +24,9 @@ if balance > MAX_AMOUNT or balance < -MAX_AMOUNT then
 end
 
 -- After this point, the transition must succeed.
-redis.call('SADD', KEYS[2], ARGV[1])
-redis.call('HINCRBY', KEYS[1], 'available', decimal(amount))
+call('SADD', KEYS[2], ARGV[1])
+call('HINCRBY', KEYS[1], 'available', decimal(amount))
 if amount < 0 then
-  redis.call('HINCRBY', KEYS[1], 'overrun', decimal(-amount))
+  call('HINCRBY', KEYS[1], 'overrun', decimal(-amount))
 end
 return { 'credited', account.available + amount }

@@ -4,15 +4,15 @@
 -- ARGV  1 how many of each at most
 -- Returns a list for each of KEYS: accountId:keyId:holdId:amount of each hold
 --
--- NEEDS  prelude: decimal currentMs
+-- NEEDS  prelude: call decimal currentMs
 -- SHARES deadlines: check-holds.ts expire ledger.ts load-account load-key release renew reserve settle view-account
 --          view-hold
 
 local now = decimal(currentMs())
 local due = {}
 -- Where no hold is open there is none of them, and one command says so for all.
-local areAny = redis.call('EXISTS', unpack(KEYS)) > 0
+local areAny = call('EXISTS', unpack(KEYS)) > 0
 for index, deadlines in ipairs(KEYS) do
-  due[index] = areAny and redis.call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}
+  due[index] = areAny and call('ZRANGE', deadlines, '-inf', now, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}
 end
 return due

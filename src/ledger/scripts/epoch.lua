@@ -6,9 +6,10 @@
 -- ARGV  1 identity of the store · 2 a fresh epoch · 3 shard count
 -- Returns unchanged, epoch · new, epoch · wrong_shard_count
 --
+-- NEEDS  prelude: call
 -- SHARES meta: epoch.ts load-account load-key read-account read-key record-streams.ts reserve view-account
 
-local known = redis.call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
+local known = call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
 if known[3] and known[3] ~= ARGV[3] then
   return { 'wrong_shard_count' }
 end
@@ -17,5 +18,5 @@ if known[1] == ARGV[1] and known[2] then
 end
 
 -- After this point, the transition must succeed.
-redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', ARGV[3])
+call('HSET', KEYS[1], 'identity', ARGV[1], 'epoch', ARGV[2], 'shards', ARGV[3])
 return { 'new', ARGV[2] }

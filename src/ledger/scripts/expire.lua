@@ -6,9 +6,9 @@
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
--- NEEDS  prelude: MAX_AMOUNT integer decimal currentMs monthOf
---        holds: EXPIRED_TOMBSTONE_MS memberOf readHold readAccount readKey countMonth returnHeld chargeAccount freeKey
---          writeKey bury appendRecord
+-- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
+--        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth returnHeld chargeAccount freeKey writeKey bury
+--          appendRecord
 -- SHARES account: credit load-account read-account release reserve set-account settle view-account
 --        key: load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts load-account release renew reserve settle view-hold
@@ -38,8 +38,8 @@ for index = 1, #ARGV / 3 do
   local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
   local holdName, accountName, keyName, recentName = unpack(KEYS, index * 4 - 1, index * 4 + 2)
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
-  local member = memberOf(payer, holdId, amount)
-  local deadline = redis.call('ZSCORE', KEYS[1], member)
+  local member = memberOf(payer, holdId, decimal(amount))
+  local deadline = call('ZSCORE', KEYS[1], member)
   outcomes[index] = -1
   if deadline and tonumber(deadline) <= nowMs then
     accounts[accountName] = accounts[accountName] or readAccount(accountName)
@@ -64,11 +64,11 @@ end
 -- After this point, the transition must succeed.
 for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
-  redis.call('ZREM', KEYS[1], expiry.member)
+  call('ZREM', KEYS[1], expiry.member)
   if key then
     freeKey(key, hold, hold.isReached and hold.tokens or 0)
     if hold.isReached then
-      countMonth(key, expiry.cost, month)
+      countMonth(expiry.keyName, key, expiry.cost, month)
     end
     writeKey(expiry.keyName, key)
   end
@@ -86,7 +86,7 @@ for _, expiry in ipairs(expiries) do
       held = hold.amount,
       seq = account.seq,
       atMs = nowMs,
-      flags = { 'expired', 'estimated' },
+      flags = 'expired,estimated',
       facts = hold.facts,
       summary = summaryOf(hold.facts),
     })

@@ -1,9 +1,9 @@
 -- Stands in front of the scripts that make and resolve holds: reading what is there, and the writes that resolutions share.
 -- What is read is a table that the writes keep up to date, so that one script may resolve many holds of one account.
 --
--- NEEDS  prelude: MS_PER_DAY refuse stored decimal spentIn
+-- NEEDS  prelude: call match MS_PER_DAY refuse stored decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
--- BEFORE credit expire load-account release renew reserve settle
+-- BEFORE credit expire load-account release settle
 
 local RECENT_COUNT = 50
 -- Trimming is left until some have gathered: readers take the first fifty anyway.
@@ -16,14 +16,9 @@ local EXPIRED_TOMBSTONE_MS = MS_PER_DAY
 -- How deep the tokens-per-minute level may fall by corrections; far below any debt that refill() respects.
 local MIN_LEVEL = -2 * MAX_LIMIT * LEVEL_UNIT
 
--- The hold as its shard's deadlines name it.
-local function memberOf(payer, holdId, amount)
-  return payer .. ':' .. holdId .. ':' .. decimal(amount)
-end
-
 -- A hold, or nil where there is none. Refuses a payer that is not the hold's own.
 local function readHold(name, payer)
-  local fields = redis.call('HMGET', name, 'state', 'payer', 'amount', 'inputCost', 'tokens', 'cost', 'reached', 'record')
+  local fields = call('HMGET', name, 'state', 'payer', 'amount', 'inputCost', 'tokens', 'cost', 'reached', 'record')
   if not fields[1] then
     return nil
   end
@@ -43,24 +38,24 @@ end
 
 -- An account's counters, each proved to be an integer, or nil where the account is not loaded.
 local function readAccount(name)
-  local fields = redis.call('HMGET', name, 'status', 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun')
+  local fields = call('HMGET', name, 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun')
   if not fields[1] then
     return nil
   end
   return {
-    available = stored(fields[2], 'available'),
-    held = stored(fields[3], 'held'),
-    spent = stored(fields[4], 'spent'),
-    month = stored(fields[5], 'month'),
-    spentMonth = stored(fields[6], 'spent this month'),
-    seq = stored(fields[7], 'seq'),
-    overrun = stored(fields[8], 'overrun'),
+    available = stored(fields[1], 'available'),
+    held = stored(fields[2], 'held'),
+    spent = stored(fields[3], 'spent'),
+    month = stored(fields[4], 'month'),
+    spentMonth = stored(fields[5], 'spent this month'),
+    seq = stored(fields[6], 'seq'),
+    overrun = stored(fields[7], 'overrun'),
   }
 end
 
 -- A key's counters, each proved to be an integer, or nil where the key is not loaded.
 local function readKey(name)
-  local fields = redis.call('HMGET', name, 'status', 'open', 'held', 'month', 'spentMonth', 'tokensLevel')
+  local fields = call('HMGET', name, 'status', 'open', 'held', 'month', 'spentMonth', 'tokensLevel')
   if not fields[1] then
     return nil
   end
@@ -73,72 +68,78 @@ local function readKey(name)
   }
 end
 
--- Adds `cost` to a month counter. A counter that stands in a later month (the clock was set back) keeps counting there.
-local function countMonth(counter, cost, month)
+-- Adds `cost` to the month counter of an account or a key. One that stands in a later month (the clock was set back) keeps
+-- counting there. Writes only the month, and only where a new one begins.
+local function countMonth(name, counter, cost, month)
   counter.spentMonth = spentIn(month, counter.month, counter.spentMonth) + cost
-  counter.month = math.max(counter.month, month)
+  if month > counter.month then
+    counter.month = month
+    call('HSET', name, 'month', decimal(month))
+  end
 end
 
 -- Gives an account back what one of its holds held.
 local function returnHeld(name, account, amount)
   account.available = account.available + amount
   account.held = account.held - amount
-  redis.call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held))
+  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held))
 end
 
 -- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so. What was
 -- read in this very script is written as a sum: nothing can have moved in between.
 local function chargeAccount(name, account, cost, returned, month)
-  countMonth(account, cost, month)
+  countMonth(name, account, cost, month)
   account.seq = account.seq + 1
   account.available = account.available + returned - cost
   account.held = account.held - returned
   account.spent = account.spent + cost
-  account.overrun = account.overrun + math.max(0, cost - returned)
-  redis.call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
-    'spent', decimal(account.spent), 'overrun', decimal(account.overrun), 'seq', decimal(account.seq),
-    'month', decimal(account.month), 'spentMonth', decimal(account.spentMonth))
+  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
+    'spent', decimal(account.spent), 'seq', decimal(account.seq), 'spentMonth', decimal(account.spentMonth))
+  if cost > returned then
+    account.overrun = account.overrun + cost - returned
+    call('HSET', name, 'overrun', decimal(account.overrun))
+  end
 end
 
 -- Frees what a hold took of its key: the open slot, the budget, and the tokens it turned out not to use. Writes nothing.
 local function freeKey(key, hold, tokensUsed)
   key.open = key.open - 1
   key.held = key.held - hold.amount
-  local unused = hold.tokens - math.min(tokensUsed, MAX_LIMIT)
-  key.tokensLevel = math.max(MIN_LEVEL, key.tokensLevel + unused * LEVEL_UNIT)
+  local unused = hold.tokens - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)
+  local level = key.tokensLevel + unused * LEVEL_UNIT
+  key.tokensLevel = level > MIN_LEVEL and level or MIN_LEVEL
 end
 
 -- Writes what charges and freed holds have made of a key's counters.
 local function writeKey(name, key)
-  redis.call('HSET', name, 'month', decimal(key.month), 'spentMonth', decimal(key.spentMonth),
-    'open', decimal(key.open), 'held', decimal(key.held), 'tokensLevel', decimal(key.tokensLevel))
+  call('HSET', name, 'spentMonth', decimal(key.spentMonth), 'open', decimal(key.open), 'held', decimal(key.held), 'tokensLevel', decimal(key.tokensLevel))
 end
 
 -- Turns a hold into a tombstone: what became of it, and no more. It is never deleted and written anew: in a cluster slot that is
 -- moving to another node, a name that vanishes may not be written again, and the script would end between two writes.
 local function bury(name, state, payer, cost, ttlMs)
-  redis.call('HSET', name, 'state', state, 'payer', payer, 'cost', decimal(cost))
-  redis.call('HDEL', name, 'amount', 'inputCost', 'tokens', 'reached', 'record')
-  redis.call('PEXPIRE', name, decimal(ttlMs))
+  call('HSET', name, 'state', state, 'payer', payer, 'cost', decimal(cost))
+  call('HDEL', name, 'amount', 'inputCost', 'tokens', 'reached', 'record')
+  call('PEXPIRE', name, decimal(ttlMs))
 end
 
 -- Appends a usage record, and lists it among the account's latest. In the stream, its id and facts go by older names, which
 -- gateways of several versions share: eventId and record.
--- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags, facts, summary (input tokens|output tokens|model)
+-- record: recordId, holdId, payer, kind, cost, held, seq, atMs, flags (with commas), facts,
+--         summary (input tokens|output tokens|model)
 local function appendRecord(recordsName, recentName, record)
-  local colon = string.find(record.payer, ':', 1, true)
+  local accountId, keyId = match(record.payer, '^([^:]*):(.*)$')
   local cost, atMs = decimal(record.cost), decimal(record.atMs)
-  redis.call('XADD', recordsName, '*', 'eventId', record.recordId, 'holdId', record.holdId,
-    'accountId', string.sub(record.payer, 1, colon - 1), 'keyId', string.sub(record.payer, colon + 1),
-    'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
-    'atMs', atMs, 'flags', table.concat(record.flags, ','), 'record', record.facts)
-  local line = table.concat({ record.recordId, atMs, cost, record.summary }, '|')
-  local length = redis.call('LPUSH', recentName, line)
+  call('XADD', recordsName, '*', 'eventId', record.recordId, 'holdId', record.holdId, 'accountId', accountId,
+    'keyId', keyId, 'kind', record.kind, 'cost', cost, 'held', decimal(record.held), 'seq', decimal(record.seq),
+    'atMs', atMs, 'flags', record.flags, 'record', record.facts)
+  local line = record.recordId .. '|' .. atMs .. '|' .. cost .. '|' .. record.summary
+  local length = call('LPUSH', recentName, line)
   local isLong = length > RECENT_COUNT + RECENT_SLACK
   if isLong then
-    redis.call('LTRIM', recentName, 0, RECENT_COUNT - 1)
+    call('LTRIM', recentName, 0, RECENT_COUNT - 1)
   end
   if isLong or length == 1 then
-    redis.call('PEXPIRE', recentName, decimal(RECENT_TTL_MS))
+    call('PEXPIRE', recentName, decimal(RECENT_TTL_MS))
   end
 end

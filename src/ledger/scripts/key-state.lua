@@ -2,7 +2,7 @@
 -- per minute, concurrency, monthly budget, expires at ms, allowed models. Of the last six the empty string means none of
 -- its own. The allowed models are one text that is only ever compared.
 --
--- NEEDS  prelude: MAX_INTEGER refuse integer
+-- NEEDS  prelude: call MAX_INTEGER refuse integer
 --        limits: isSet limitOr
 -- BEFORE load-key set-key
 
@@ -26,7 +26,7 @@ local function checkKeyState(arguments, first)
 end
 
 local function writeKeyState(name, arguments, first)
-  redis.call('HSET', name, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
+  call('HSET', name, 'status', arguments[first], 'requestsPerMinute', arguments[first + 1],
     'tokensPerMinute', arguments[first + 2], 'concurrency', arguments[first + 3],
     'monthlyBudget', arguments[first + 4], 'expiresAtMs', arguments[first + 5], 'allowedModels', arguments[first + 6])
 end

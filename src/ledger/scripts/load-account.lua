@@ -12,16 +12,16 @@
 --       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved.
 -- Returns loaded, available · exists · changed
 --
--- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf spentIn
+-- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf memberOf spentIn
 --        load: sumOpenHolds epochOf
---        holds: TOMBSTONE_MS memberOf bury
+--        holds: TOMBSTONE_MS bury
 -- SHARES meta: epoch epoch.ts load-key read-account read-key record-streams.ts reserve view-account
 --        account: credit expire read-account release reserve set-account settle view-account
 --        hold: check-holds.ts expire release renew reserve settle view-hold
 --        deadlines: check-holds.ts due expire ledger.ts load-key release renew reserve settle view-account view-hold
 --        credited: credit view-account
 
-local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun')
+local known = call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun')
 local isKnown = known[1] ~= false
 local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
 if ARGV[2] == 'load' and isKnown and known[2] == epoch then
@@ -29,7 +29,7 @@ if ARGV[2] == 'load' and isKnown and known[2] == epoch then
 end
 local hasMoved = isKnown ~= (ARGV[3] ~= 'absent')
   or stored(known[4], 'version') ~= integer(ARGV[5], 'version', 0, MAX_INTEGER)
-  or redis.call('SCARD', KEYS[3]) ~= integer(ARGV[4], 'credited entries', 0, MAX_INTEGER)
+  or call('SCARD', KEYS[3]) ~= integer(ARGV[4], 'credited entries', 0, MAX_INTEGER)
 if hasMoved then
   return { 'changed' }
 end
@@ -43,7 +43,7 @@ local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
 local stale = {}
 for index = 1, staleCount do
   local payer, holdId, amountText = unpack(ARGV, 11 + index * 3, 13 + index * 3)
-  stale[memberOf(payer, holdId, integer(amountText, 'amount', 0, MAX_AMOUNT))] = { payer = payer, name = KEYS[5 + index] }
+  stale[memberOf(payer, holdId, decimal(integer(amountText, 'amount', 0, MAX_AMOUNT)))] = { payer = payer, name = KEYS[5 + index] }
 end
 local held = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
@@ -56,19 +56,19 @@ local overrun = math.max(stored(known[6], 'overrun'), -available, 0)
 
 -- After this point, the transition must succeed.
 if isFresh then
-  redis.call('HSET', KEYS[1], 'epoch', epoch)
+  call('HSET', KEYS[1], 'epoch', epoch)
 end
 for member, hold in pairs(stale) do
-  redis.call('ZREM', KEYS[4], member)
+  call('ZREM', KEYS[4], member)
   bury(hold.name, 'settled', hold.payer, 0, TOMBSTONE_MS)
 end
-redis.call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
+call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
   'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
   'overrun', decimal(overrun), 'epoch', epoch)
-redis.call('SADD', KEYS[5], ARGV[1])
+call('SADD', KEYS[5], ARGV[1])
 -- Whoever looked at the account before this load has to look again.
-redis.call('HINCRBY', KEYS[2], 'version', '1')
+call('HINCRBY', KEYS[2], 'version', '1')
 for index = 14 + staleCount * 3, #ARGV do
-  redis.call('SADD', KEYS[3], ARGV[index])
+  call('SADD', KEYS[3], ARGV[index])
 end
 return { 'loaded', available }

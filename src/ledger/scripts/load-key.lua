@@ -7,14 +7,14 @@
 --       12 allowed models · 13 month · 14 spent that month · 15 a fresh epoch
 -- Returns loaded · exists · changed
 --
--- NEEDS  prelude: MAX_INTEGER integer stored decimal currentMs monthOf spentIn
+-- NEEDS  prelude: call MAX_INTEGER integer stored decimal currentMs monthOf spentIn
 --        load: sumOpenHolds epochOf
 --        key-state: checkKeyState writeKeyState
 -- SHARES meta: epoch epoch.ts load-account read-account read-key record-streams.ts reserve view-account
 --        key: expire read-key release reserve set-key settle view-account
 --        deadlines: check-holds.ts due expire ledger.ts load-account release renew reserve settle view-account view-hold
 
-local known = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth', 'allowedModels')
+local known = call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth', 'allowedModels')
 local isKnown = known[1] ~= false
 local epoch, isFresh = epochOf(KEYS[1], ARGV[15])
 -- A key that was loaded before keys had allowed models is as good as unconfirmed.
@@ -40,12 +40,12 @@ local held, open = sumOpenHolds(KEYS[3], ARGV[1] .. ':', {})
 
 -- After this point, the transition must succeed.
 if isFresh then
-  redis.call('HSET', KEYS[1], 'epoch', epoch)
+  call('HSET', KEYS[1], 'epoch', epoch)
 end
 writeKeyState(KEYS[2], ARGV, 6)
-redis.call('HSET', KEYS[2], 'open', decimal(open), 'held', decimal(held), 'month', decimal(month),
+call('HSET', KEYS[2], 'open', decimal(open), 'held', decimal(held), 'month', decimal(month),
   'spentMonth', decimal(spentMonth), 'epoch', epoch)
-redis.call('SADD', KEYS[4], ARGV[1])
+call('SADD', KEYS[4], ARGV[1])
 -- Whoever looked at the key before this load has to look again.
-redis.call('HINCRBY', KEYS[2], 'version', '1')
+call('HINCRBY', KEYS[2], 'version', '1')
 return 'loaded'

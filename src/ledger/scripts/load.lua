@@ -1,14 +1,14 @@
 -- Stands in front of the scripts that build an account or a key from the history.
 --
--- NEEDS  prelude: MAX_AMOUNT integer
+-- NEEDS  prelude: call match MAX_AMOUNT integer
 -- BEFORE load-account load-key
 
 -- Sums the open holds whose deadlines member begins with `prefix`, without those in `excluded`. Returns sum and count.
 local function sumOpenHolds(deadlinesName, prefix, excluded)
   local sum, count = 0, 0
-  for _, member in ipairs(redis.call('ZRANGE', deadlinesName, 0, -1)) do
+  for _, member in ipairs(call('ZRANGE', deadlinesName, 0, -1)) do
     if string.sub(member, 1, #prefix) == prefix and not excluded[member] then
-      sum = sum + integer(string.match(member, '([^:]*)$'), 'held amount', 0, MAX_AMOUNT)
+      sum = sum + integer(match(member, '([^:]*)$'), 'held amount', 0, MAX_AMOUNT)
       count = count + 1
     end
   end
@@ -17,6 +17,6 @@ end
 
 -- The shard's epoch; a store that was emptied under us has none, and gets the fresh one.
 local function epochOf(metaName, fresh)
-  local epoch = redis.call('HGET', metaName, 'epoch')
+  local epoch = call('HGET', metaName, 'epoch')
   return epoch or fresh, not epoch
 end

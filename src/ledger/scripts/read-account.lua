@@ -4,12 +4,12 @@
 -- ARGV  none
 -- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
 --
--- NEEDS  prelude: stored decimal currentMs monthOf spentIn
+-- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
 -- SHARES meta: epoch epoch.ts load-account load-key read-key record-streams.ts reserve view-account
 --        account: credit expire load-account release reserve set-account settle view-account
 
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-local fields = redis.call('HMGET', KEYS[2], 'available', 'held', 'spent', 'spentMonth', 'seq', 'month', 'status', 'epoch')
+local epoch = call('HGET', KEYS[1], 'epoch')
+local fields = call('HMGET', KEYS[2], 'available', 'held', 'spent', 'spentMonth', 'seq', 'month', 'status', 'epoch')
 if not fields[7] or not epoch or fields[8] ~= epoch then
   return {}
 end

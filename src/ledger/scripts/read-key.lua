@@ -6,12 +6,12 @@
 --         has none of its own), open, held, spent this month, allowed models (empty = all) · or nothing where the key has to
 --         be loaded
 --
--- NEEDS  prelude: stored decimal currentMs monthOf spentIn
+-- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
 -- SHARES meta: epoch epoch.ts load-account load-key read-account record-streams.ts reserve view-account
 --        key: expire load-key release reserve set-key settle view-account
 
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-local fields = redis.call('HMGET', KEYS[2], 'status', 'requestsPerMinute', 'tokensPerMinute', 'concurrency',
+local epoch = call('HGET', KEYS[1], 'epoch')
+local fields = call('HMGET', KEYS[2], 'status', 'requestsPerMinute', 'tokensPerMinute', 'concurrency',
   'monthlyBudget', 'expiresAtMs', 'open', 'held', 'month', 'spentMonth', 'epoch', 'allowedModels')
 if not fields[1] or not epoch or fields[11] ~= epoch or not fields[12] then
   return {}

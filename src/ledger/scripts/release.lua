@@ -5,7 +5,8 @@
 -- ARGV  1 accountId:keyId · 2 hold id
 -- Returns released · already_settled · already_released · already_expired · unknown_hold
 --
--- NEEDS  holds: TOMBSTONE_MS memberOf readHold readAccount readKey returnHeld freeKey writeKey bury
+-- NEEDS  prelude: call decimal memberOf
+--        holds: TOMBSTONE_MS readHold readAccount readKey returnHeld freeKey writeKey bury
 -- SHARES account: credit expire load-account read-account reserve set-account settle view-account
 --        key: expire load-key read-key reserve set-key settle view-account
 --        hold: check-holds.ts expire load-account renew reserve settle view-hold
@@ -32,5 +33,5 @@ if key then
   freeKey(key, hold, 0)
   writeKey(KEYS[3], key)
 end
-redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
+call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 return 'released'

@@ -5,8 +5,7 @@
 -- ARGV  per hold: account id, time to live in ms, cost, reached (1 or 0), facts
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
 --
--- NEEDS  prelude: MAX_AMOUNT MS_PER_DAY refuse integer stored decimal currentMs
---        holds: memberOf
+-- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer stored decimal currentMs memberOf
 -- SHARES hold: check-holds.ts expire load-account release reserve settle view-hold
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release reserve settle view-account view-hold
 
@@ -16,7 +15,7 @@ for index = 2, #KEYS do
   local accountId = ARGV[at + 1]
   local ttlMs = integer(ARGV[at + 2], 'time to live', 1, MS_PER_DAY)
   local cost = integer(ARGV[at + 3], 'cost', 0, MAX_AMOUNT)
-  local fields = redis.call('HMGET', KEYS[index], 'state', 'payer', 'amount')
+  local fields = call('HMGET', KEYS[index], 'state', 'payer', 'amount')
   if not fields[1] then
     outcomes[index - 1] = 'unknown_hold'
   elseif string.sub(fields[2], 1, #accountId + 1) ~= accountId .. ':' then
@@ -25,10 +24,10 @@ for index = 2, #KEYS do
     outcomes[index - 1] = fields[1]
   else
     outcomes[index - 1] = 'renewed'
-    local holdId = string.match(KEYS[index], '([^:]+)$')
+    local holdId = match(KEYS[index], '([^:]+)$')
     renewals[#renewals + 1] = {
       name = KEYS[index],
-      member = memberOf(fields[2], holdId, stored(fields[3], 'amount')),
+      member = memberOf(fields[2], holdId, decimal(stored(fields[3], 'amount'))),
       ttlMs = ttlMs,
       cost = cost,
       isReached = ARGV[at + 4] == '1',
@@ -40,10 +39,10 @@ local nowMs = currentMs()
 
 -- After this point, the transition must succeed.
 for _, renewal in ipairs(renewals) do
-  redis.call('HSET', renewal.name, 'cost', decimal(renewal.cost), 'record', renewal.facts)
+  call('HSET', renewal.name, 'cost', decimal(renewal.cost), 'record', renewal.facts)
   if renewal.isReached then
-    redis.call('HSET', renewal.name, 'reached', '1')
+    call('HSET', renewal.name, 'reached', '1')
   end
-  redis.call('ZADD', KEYS[1], 'XX', 'GT', decimal(nowMs + renewal.ttlMs), renewal.member)
+  call('ZADD', KEYS[1], 'XX', 'GT', decimal(nowMs + renewal.ttlMs), renewal.member)
 end
 return outcomes

@@ -1,9 +1,10 @@
 -- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
--- ARGV  1 accountId:keyId · 2 hold id · 3 amount · 4 input cost · 5 tokens · 6 time to live in ms · 7 facts
---       8 default requests per minute · 9 default tokens per minute · 10 default concurrency
---       11 the allowed models that the request was planned with (empty = all)
+-- ARGV  1 accountId:keyId · 2 hold id
+--       3 amount, input cost, tokens, time to live in ms, default requests per minute, default tokens per minute and
+--         default concurrency, with a blank between each two
+--       4 the allowed models that the request was planned with (empty = all)
 -- Returns one of
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
@@ -11,41 +12,45 @@
 --       rate_limited, scope, limit, retry after ms · budget_exceeded, resets at ms, remaining
 --       insufficient, available, held, needed
 --
--- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER MS_PER_DAY integer stored decimal currentMs monthOf startOfNextMonth spentIn
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within stored decimal currentMs monthOf
+--          startOfNextMonth memberOf spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS isSet limitOr refill
---        holds: memberOf
 -- SHARES meta: epoch epoch.ts load-account load-key read-account read-key record-streams.ts view-account
 --        account: credit expire load-account read-account release set-account settle view-account
 --        key: expire load-key read-key release set-key settle view-account
 --        hold: check-holds.ts expire load-account release renew settle view-hold
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew settle view-account view-hold
 
-local amount = integer(ARGV[3], 'amount', 0, MAX_AMOUNT)
-local inputCost = integer(ARGV[4], 'input cost', 0, amount)
-local tokens = integer(ARGV[5], 'tokens', 0, MAX_INTEGER)
-local ttlMs = integer(ARGV[6], 'time to live', 1, MS_PER_DAY)
-local defaultRequests = integer(ARGV[8], 'requests per minute', 1, MAX_LIMIT)
-local defaultTokens = integer(ARGV[9], 'tokens per minute', 1, MAX_LIMIT)
-local defaultConcurrency = integer(ARGV[10], 'concurrency', 1, MAX_LIMIT)
+local amount, inputCost, tokens, ttlMs, defaultRequests, defaultTokens, defaultConcurrency =
+  match(ARGV[3], '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
+if not amount then
+  refuse('a number is not an integer')
+end
+amount = within(amount, 'amount', 0, MAX_AMOUNT)
+inputCost = within(inputCost, 'input cost', 0, amount)
+tokens = within(tokens, 'tokens', 0, MAX_INTEGER)
+ttlMs = within(ttlMs, 'time to live', 1, MS_PER_DAY)
+defaultRequests = within(defaultRequests, 'requests per minute', 1, MAX_LIMIT)
+defaultTokens = within(defaultTokens, 'tokens per minute', 1, MAX_LIMIT)
+defaultConcurrency = within(defaultConcurrency, 'concurrency', 1, MAX_LIMIT)
 
-local state = redis.call('HGET', KEYS[4], 'state')
-if state then
-  return { 'exists', state }
+if call('EXISTS', KEYS[4]) == 1 then
+  return { 'exists', call('HGET', KEYS[4], 'state') }
 end
 
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-local account = redis.call('HMGET', KEYS[2], 'status', 'available', 'held', 'epoch')
+local epoch = call('HGET', KEYS[1], 'epoch')
+local account = call('HMGET', KEYS[2], 'status', 'available', 'held', 'epoch')
 if not account[1] or not epoch or account[4] ~= epoch then
   return { 'unknown_account' }
 end
 local available = stored(account[2], 'available')
 local held = stored(account[3], 'held')
 
-local key = redis.call('HMGET', KEYS[3], 'status', 'epoch', 'expiresAtMs', 'requestsPerMinute', 'tokensPerMinute',
-  'concurrency', 'monthlyBudget', 'requestsLevel', 'requestsAtMs', 'tokensLevel', 'tokensAtMs', 'open', 'held', 'month',
-  'spentMonth', 'allowedModels')
-if not key[1] or key[2] ~= epoch or not key[16] then
+local key = call('HMGET', KEYS[3], 'status', 'epoch', 'expiresAtMs', 'requestsPerMinute', 'tokensPerMinute',
+  'concurrency', 'monthlyBudget', 'requestsLevel', 'requestsAtMs', 'tokensLevel', 'tokensAtMs', 'open', 'held',
+  'allowedModels')
+if not key[1] or key[2] ~= epoch or not key[14] then
   return { 'unknown_key' }
 end
 local open = stored(key[12], 'open')
@@ -61,8 +66,8 @@ end
 if account[1] ~= 'active' then
   return { 'account_suspended' }
 end
-if key[16] ~= ARGV[11] then
-  return { 'models_changed', key[16] }
+if key[14] ~= ARGV[4] then
+  return { 'models_changed', key[14] }
 end
 
 local requestsLimit = limitOr(key[4], defaultRequests)
@@ -84,7 +89,8 @@ end
 
 if isSet(key[7]) then
   local month = monthOf(nowMs)
-  local spent = spentIn(month, stored(key[14], 'key month'), stored(key[15], 'key spent'))
+  local counter = call('HMGET', KEYS[3], 'month', 'spentMonth')
+  local spent = spentIn(month, stored(counter[1], 'key month'), stored(counter[2], 'key spent'))
   local remaining = stored(key[7], 'monthly budget') - spent - keyHeld
   if remaining < amount then
     return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining) }
@@ -95,12 +101,13 @@ if available < amount then
 end
 
 -- After this point, the transition must succeed.
-redis.call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount))
-redis.call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', decimal(nowMs),
-  'tokensLevel', decimal(tokensLevel), 'tokensAtMs', decimal(nowMs), 'open', decimal(open + 1),
-  'held', decimal(keyHeld + amount))
-redis.call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', decimal(amount),
-  'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', ARGV[7])
-redis.call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amount))
-return { 'reserved', available - amount, requestsLimit, math.floor(requestsLevel / LEVEL_UNIT), tokensLimit,
-  math.floor(tokensLevel / LEVEL_UNIT) }
+call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount))
+local now, amountText = decimal(nowMs), decimal(amount)
+call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', now,
+  'tokensLevel', decimal(tokensLevel), 'tokensAtMs', now, 'open', decimal(open + 1), 'held', decimal(keyHeld + amount))
+-- The record stays empty until a renewal writes one: only a hold whose upstream was reached is ever charged from it.
+call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', amountText,
+  'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', '')
+call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amountText))
+return { 'reserved', available - amount, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
+  (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT }

@@ -37,8 +37,8 @@ const holds = [limitsText, holdsText]
 const keyState = [limitsText, keyStateText]
 
 export const SCRIPTS = {
-  reserve: script('reserve', 'write', holds, reserveText),
-  renew: script('renew', 'write-always', holds, renewText),
+  reserve: script('reserve', 'write', [limitsText], reserveText),
+  renew: script('renew', 'write-always', [], renewText),
   settle: script('settle', 'write-always', holds, settleText),
   release: script('release', 'write-always', holds, releaseText),
   expire: script('expire', 'write-always', holds, expireText),

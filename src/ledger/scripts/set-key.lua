@@ -6,13 +6,14 @@
 --       7 allowed models · 8 accountId:keyId
 -- Returns updated
 --
--- NEEDS  key-state: checkKeyState writeKeyState
+-- NEEDS  prelude: call
+--        key-state: checkKeyState writeKeyState
 -- SHARES key: expire load-key read-key release reserve settle view-account
 
 checkKeyState(ARGV, 1)
 
 -- After this point, the transition must succeed.
 writeKeyState(KEYS[1], ARGV, 1)
-redis.call('HINCRBY', KEYS[1], 'version', '1')
-redis.call('SADD', KEYS[2], ARGV[8])
+call('HINCRBY', KEYS[1], 'version', '1')
+call('SADD', KEYS[2], ARGV[8])
 return 'updated'

@@ -3,16 +3,15 @@
 -- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent
--- ARGV  1 accountId:keyId · 2 hold id · 3 cost · 4 tokens used · 5 facts · 6 summary (input tokens|output tokens|model)
---       7 the load of the account in which a lost hold may be charged; empty where it may not
+-- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
+--       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost hold may be charged; empty where it may not
 -- Returns one of
 --       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       unknown_hold, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf
---        holds: TOMBSTONE_MS memberOf readHold readAccount readKey countMonth chargeAccount freeKey writeKey bury
---          appendRecord
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within stored decimal currentMs monthOf memberOf
+--        holds: TOMBSTONE_MS readHold readAccount readKey countMonth chargeAccount freeKey writeKey bury appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account
 --        key: expire load-key read-key release reserve set-key view-account
 --        hold: check-holds.ts expire load-account release renew reserve view-hold
@@ -21,15 +20,19 @@
 --        recent: balances.ts expire
 
 local payer, holdId = ARGV[1], ARGV[2]
-local cost = integer(ARGV[3], 'cost', 0, MAX_AMOUNT)
-local tokensUsed = integer(ARGV[4], 'tokens', 0, MAX_INTEGER)
+local cost, tokensUsed = match(ARGV[3], '^(%d+) (%d+)$')
+if not cost then
+  refuse('a number is not an integer')
+end
+cost = within(cost, 'cost', 0, MAX_AMOUNT)
+tokensUsed = within(tokensUsed, 'tokens', 0, MAX_INTEGER)
 local hold = readHold(KEYS[1], payer)
 local isForced = not hold
 
 if isForced then
-  local fields = redis.call('HMGET', KEYS[2], 'status', 'epoch', 'version')
+  local fields = call('HMGET', KEYS[2], 'status', 'epoch', 'version')
   local load = fields[1] and (fields[2] or '') .. ':' .. decimal(stored(fields[3], 'version')) or ''
-  if ARGV[7] == '' or ARGV[7] ~= load then
+  if ARGV[6] == '' or ARGV[6] ~= load then
     return { 'unknown_hold', load }
   end
 end
@@ -49,28 +52,23 @@ local month = monthOf(nowMs)
 local isLate = hold and hold.state == 'expired'
 local returned = (isForced or isLate) and 0 or hold.amount
 local charge = isLate and cost - hold.cost or cost
-local flags = {}
+local flags = isLate and 'late' or cost > returned and 'overrun' or ''
 if isForced then
-  flags[#flags + 1] = 'forced'
-end
-if isLate then
-  flags[#flags + 1] = 'late'
-elseif cost > returned then
-  flags[#flags + 1] = 'overrun'
+  flags = flags == '' and 'forced' or 'forced,' .. flags
 end
 
 -- After this point, the transition must succeed.
 chargeAccount(KEYS[2], account, charge, returned, month)
 local isOpen = hold and not isLate
 if key then
-  countMonth(key, charge, month)
+  countMonth(KEYS[3], key, charge, month)
   if isOpen then
     freeKey(key, hold, tokensUsed)
   end
   writeKey(KEYS[3], key)
 end
 if isOpen then
-  redis.call('ZREM', KEYS[4], memberOf(payer, holdId, hold.amount))
+  call('ZREM', KEYS[4], memberOf(payer, holdId, decimal(hold.amount)))
 end
 bury(KEYS[1], 'settled', payer, cost, TOMBSTONE_MS)
 appendRecord(KEYS[5], KEYS[6], {
@@ -83,8 +81,8 @@ appendRecord(KEYS[5], KEYS[6], {
   seq = account.seq,
   atMs = nowMs,
   flags = flags,
-  facts = ARGV[5],
-  summary = ARGV[6],
+  facts = ARGV[4],
+  summary = ARGV[5],
 })
 local kind = isLate and 'late' or 'settled'
-return { kind, account.seq, nowMs, isLate and hold.cost or returned, table.concat(flags, ',') }
+return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags }

@@ -7,6 +7,7 @@
 --         · ids of the credited entries · deadlines members of the account
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 --
+-- NEEDS  prelude: call
 -- SHARES meta: epoch epoch.ts load-account load-key read-account read-key record-streams.ts reserve
 --        account: credit expire load-account read-account release reserve set-account settle
 --        key: expire load-key read-key release reserve set-key settle
@@ -15,7 +16,7 @@
 
 -- Reads counters of a hash, each as text, or nothing where its first field is missing.
 local function counters(name, ...)
-  local fields = redis.call('HMGET', name, 'status', ...)
+  local fields = call('HMGET', name, 'status', ...)
   if not fields[1] then
     return {}
   end
@@ -28,7 +29,7 @@ end
 
 local members, keys = {}, {}
 local prefix = ARGV[1] .. ':'
-for _, member in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
+for _, member in ipairs(call('ZRANGE', KEYS[4], 0, -1)) do
   if string.sub(member, 1, #prefix) == prefix then
     members[#members + 1] = member
   end
@@ -37,6 +38,6 @@ for index = 5, #KEYS do
   keys[index - 4] = counters(KEYS[index], 'open', 'held', 'version', 'month', 'spentMonth')
 end
 local account = counters(KEYS[2], 'available', 'held', 'spent', 'seq', 'overrun', 'version', 'month', 'spentMonth')
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-local isConfirmed = epoch and redis.call('HGET', KEYS[2], 'epoch') == epoch
-return { isConfirmed and 1 or 0, account, redis.call('SMEMBERS', KEYS[3]), members, keys }
+local epoch = call('HGET', KEYS[1], 'epoch')
+local isConfirmed = epoch and call('HGET', KEYS[2], 'epoch') == epoch
+return { isConfirmed and 1 or 0, account, call('SMEMBERS', KEYS[3]), members, keys }

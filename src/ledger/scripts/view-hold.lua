@@ -4,9 +4,9 @@
 -- ARGV  1 its deadlines member
 -- Returns now in ms · state · amount · deadline (each empty where there is none)
 --
--- NEEDS  prelude: currentMs
+-- NEEDS  prelude: call currentMs
 -- SHARES hold: check-holds.ts expire load-account release renew reserve settle
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-account
 
-local hold = redis.call('HMGET', KEYS[1], 'state', 'amount')
-return { currentMs(), hold[1] or '', hold[2] or '', redis.call('ZSCORE', KEYS[2], ARGV[1]) or '' }
+local hold = call('HMGET', KEYS[1], 'state', 'amount')
+return { currentMs(), hold[1] or '', hold[2] or '', call('ZSCORE', KEYS[2], ARGV[1]) or '' }

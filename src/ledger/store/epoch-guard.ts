@@ -15,8 +15,8 @@ import { listOf, wordOf } from './reply'
 import { type ScriptRunner, storeUnavailable } from './script-runner'
 
 export interface EpochGuard {
-  /** Returns once the store behind `shard`'s present connection has been verified. Costs nothing where it has been. */
-  ensure(shard: number): Promise<void>
+  /** Resolves once the store behind `shard`'s present connection has been verified; undefined where it has been. */
+  ensure(shard: number): Promise<void> | undefined
   /** For when the store doesn't know what it should: notices one that was emptied while its connections stayed. */
   doubt(shard: number): Promise<void>
   /** Calls `listener` whenever the store may be another than before, or may have lost its last seconds. */
@@ -80,15 +80,17 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     if (ALL_SHARDS.some((shard) => !nodeOf(redis, shard))) await refreshOwners(redis)
   }
 
+  async function verify(shard: number): Promise<void> {
+    for (let attempt = 0; !verified.has(shard); attempt++) {
+      if (attempt === MAX_ATTEMPTS)
+        throw storeUnavailable(new Error('the store behind this shard could not be verified'))
+      if (!verifications.has(shard)) verifyAll()
+      await verifications.get(shard)
+    }
+  }
+
   return {
-    async ensure(shard) {
-      for (let attempt = 0; !verified.has(shard); attempt++) {
-        if (attempt === MAX_ATTEMPTS)
-          throw storeUnavailable(new Error('the store behind this shard could not be verified'))
-        if (!verifications.has(shard)) verifyAll()
-        await verifications.get(shard)
-      }
-    },
+    ensure: (shard) => (verified.has(shard) ? undefined : verify(shard)),
     async doubt(shard) {
       const known = epochs.get(shard)
       const epoch = await runner.guard(() => readEpoch(redis, shard))

@@ -44,9 +44,10 @@ export const recordsName = (shard: number): string => `{l${shard}}:events`
 export const accountName = (accountId: string): string => `{l${shardOf(accountId)}}:account:${checkedId(accountId)}`
 /** An API key's status, limits, rate-limit state and what it has open. */
 export const keyName = (payer: Payer): string => `{l${shardOf(payer.accountId)}}:key:${payerText(payer)}`
+/** What the name of each hold of an account begins with, before the hold's id. */
+export const holdPrefix = (accountId: string): string => `{l${shardOf(accountId)}}:hold:`
 /** A hold: open, or the tombstone of a resolved one. */
-export const holdName = (accountId: string, holdId: string): string =>
-  `{l${shardOf(accountId)}}:hold:${checkedId(holdId)}`
+export const holdName = (accountId: string, holdId: string): string => holdPrefix(accountId) + checkedId(holdId)
 /** The account's latest usage records. Carries no money. */
 export const recentName = (accountId: string): string => `{l${shardOf(accountId)}}:recent:${checkedId(accountId)}`
 /** What the shard has loaded: each account by its id, each key as `accountId:keyId`. So nobody has to search for them. */

@@ -1,5 +1,5 @@
 /** Reads what the ledger's scripts return, and writes what they take: integers only, checked on this side too. */
-import { assert } from '@/lib/assert'
+import { AssertionError, assert } from '@/lib/assert'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 
 /** The longest a hold may live without a renewal: a day. */
@@ -34,7 +34,8 @@ export function nanoOf(item: ReplyItem | undefined): Nano {
 
 /** Writes an integer between `least` and `most` for a script; anything else is a bug of the caller. */
 export function integerText(value: number, name: string, least: number, most: number): string {
-  assert(Number.isSafeInteger(value) && value >= least && value <= most, `${name} out of range: ${value}`)
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw new AssertionError(`${name} out of range: ${value}`)
   return String(value)
 }
 

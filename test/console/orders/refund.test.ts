@@ -1,6 +1,5 @@
 /** Refunds and decisions about payments: never more than was paid, never twice, and below zero only when told. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { usageRecord } from '@test/usage/sample-records'
 import { createOrders } from '@/console/orders/orders'
 import type { Order, Payment } from '@/console/orders/types'
 import { nano } from '@/lib/money'
@@ -200,6 +199,6 @@ async function hold(usd: number): Promise<void> {
   if (key.kind !== 'created') throw new Error(key.kind)
   const amount = nano(usd * 1_000_000_000)
   const request = { accountId, keyId: key.keyId, holdId: crypto.randomUUID(), amount, inputCost: nano(0) }
-  const outcome = await ledger.reserve({ ...request, tokens: 1, ttlMs: 3_600_000, facts: usageRecord().facts })
+  const outcome = await ledger.reserve({ ...request, tokens: 1, ttlMs: 3_600_000 })
   expect(outcome).toMatchObject({ kind: 'reserved' })
 }

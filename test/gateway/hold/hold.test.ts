@@ -71,7 +71,7 @@ beforeEach(() => {
   }
 })
 
-const offerOf = (size: HoldSize) => ({ size, facts: FACTS, allowedModels: ['svc/alpha'] }) as unknown as Offer
+const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as unknown as Offer
 const FIRST = offerOf(SIZE)
 
 function run(use: (hold: Hold, agreed: Offer) => Promise<Response>, negotiation: Partial<Negotiation> = {}) {
@@ -89,7 +89,7 @@ describe('before anything is asked', () => {
     expect(reserves).toEqual([
       {
         ...{ ...PAYER, holdId: 'hold_1', amount: nano(900), inputCost: nano(30), tokens: 70, ttlMs: 20_000 },
-        ...{ facts: FACTS, allowedModels: ['svc/alpha'] },
+        allowedModels: ['svc/alpha'],
       },
     ])
   })

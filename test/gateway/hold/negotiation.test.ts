@@ -87,13 +87,6 @@ describe('where the credit does not suffice', () => {
       expect(await next(short(first, available))).toBeUndefined()
     }
   })
-
-  test('what is written for a crash stays what it was: who asked for what', async () => {
-    const { first, next } = await begin(worldOf([alpha]))
-    expect(first.facts).toMatchObject({ requestId: 'req_1', model: 'svc/alpha', provider: 'chat', rule: 'expired' })
-    expect(first.facts).toMatchObject({ attempts: 0, status: 499, usage: { output: 0 } })
-    expect((await next(short(first, 20_000_000)))?.facts).toEqual(first.facts)
-  })
 })
 
 describe('where the key may call other models than was believed', () => {
