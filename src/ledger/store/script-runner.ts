@@ -2,12 +2,13 @@
  * Sends the ledger's scripts to the store: by their digest, with the text only where the store does not know them, and
  * never for long.
  */
-import { Command } from 'ioredis'
+import { Cluster, Command } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import type { RedisClient } from './connection'
+import { createScriptLine } from './script-line'
 
 export interface ScriptRunner {
   /**
@@ -32,6 +33,7 @@ const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 /** Creates a runner. `timeoutMs` bounds the wait for one answer. */
 export function createScriptRunner(redis: RedisClient, timeoutMs: number): ScriptRunner {
   const loading = new Map<string, Promise<unknown>>()
+  const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs)
 
   async function guard<T>(work: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + MOVE_PATIENCE_MS
@@ -39,9 +41,7 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
       try {
         return await withDeadline(work(), timeoutMs, noAnswer)
       } catch (error) {
-        const isOurs = error instanceof GatewayError || error instanceof AssertionError
-        if (isOurs || matches(error, DEFECT)) throw error
-        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw storeUnavailable(error)
+        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw failureOf(error)
         await Bun.sleep(MOVE_RETRY_MS)
       }
     }
@@ -71,6 +71,12 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
 
   return {
     async run(script, names, args) {
+      if (line)
+        try {
+          return await line.send(script.sha, names, args)
+        } catch (error) {
+          if (!matches(error, /^NOSCRIPT/)) throw failureOf(error)
+        }
       const rest = [names.length, ...names, ...args]
       let send = pipelined(redis)
       return await guard(() => {
@@ -90,6 +96,12 @@ export function storeUnavailable(cause: unknown): GatewayError {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause,
   })
+}
+
+/** What failed here comes from us or is a bug; all else means that the store is in trouble. */
+function failureOf(error: unknown): unknown {
+  const isOurs = error instanceof GatewayError || error instanceof AssertionError
+  return isOurs || matches(error, DEFECT) ? error : storeUnavailable(error)
 }
 
 /** Sends EVALSHA with a digest, or EVAL with a text, and what follows it. */
