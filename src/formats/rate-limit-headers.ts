@@ -1,18 +1,21 @@
 /** Rate limits in the headers that most clients read, for the formats that have no others: `x-ratelimit-*`. */
-import type { RateLimit, RateLimits } from '@/chat/rate-limits'
+import type { RateLimits } from '@/chat/rate-limits'
 
 /** The headers of those limits that are known. */
 export function commonRateLimitHeaders({ requests, tokens }: RateLimits): Record<string, string> {
   const headers: Record<string, string> = {}
-  if (requests) tell(headers, 'requests', requests)
-  if (tokens) tell(headers, 'tokens', tokens)
+  // Names put together at every answer would each have to be looked for among all names there are.
+  if (requests) {
+    headers['x-ratelimit-limit-requests'] = String(requests.limit)
+    headers['x-ratelimit-remaining-requests'] = String(requests.remaining)
+    headers['x-ratelimit-reset-requests'] = formatDuration(requests.resetMs)
+  }
+  if (tokens) {
+    headers['x-ratelimit-limit-tokens'] = String(tokens.limit)
+    headers['x-ratelimit-remaining-tokens'] = String(tokens.remaining)
+    headers['x-ratelimit-reset-tokens'] = formatDuration(tokens.resetMs)
+  }
   return headers
-}
-
-function tell(headers: Record<string, string>, unit: string, { limit, remaining, resetMs }: RateLimit): void {
-  headers[`x-ratelimit-limit-${unit}`] = String(limit)
-  headers[`x-ratelimit-remaining-${unit}`] = String(remaining)
-  headers[`x-ratelimit-reset-${unit}`] = formatDuration(resetMs)
 }
 
 /** Like `6ms`, `1.2s` and `1m30s`. */

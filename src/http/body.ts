@@ -12,6 +12,8 @@ export type BodyLimits = {
 
 /** Far more than any conversation holds. A body that is nothing but values would take the processor for a second. */
 const MAX_JSON_VALUES = 250_000
+const JSON_TYPE = 'application/json'
+const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
@@ -28,8 +30,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
 
 function checkHeaders(headers: Headers, maxBytes: number): void {
   const contentType = headers.get('content-type') ?? ''
-  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase()
-  if (mediaType !== 'application/json') {
+  if (contentType !== JSON_TYPE && contentType.split(';', 1)[0]?.trim().toLowerCase() !== JSON_TYPE) {
     throw new GatewayError('unsupported_media_type', "The Content-Type header must be 'application/json'.")
   }
   const encoding = headers.get('content-encoding')
@@ -61,7 +62,7 @@ function checkBounds(bytes: Uint8Array, depth: number): void {
 
 function parseBody(bytes: Uint8Array): JsonValue {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as JsonValue
+    return JSON.parse(decoder.decode(bytes)) as JsonValue
   } catch (cause) {
     const message = bytes.length === 0 ? 'The body is empty; a JSON object is required.' : 'The body is not valid JSON.'
     throw new GatewayError('invalid_request', message, { cause })

@@ -1,5 +1,5 @@
 /** Random identifiers, numbers in base62, and digests of texts. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { assert } from './assert'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -37,5 +37,5 @@ export function toBase62(value: number, length: number): string {
 
 /** SHA-256 of `text` as 64 lower-case hexadecimal characters. */
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

@@ -1,4 +1,5 @@
 /** Logging: one JSON line per event, with every secret taken out before it is written. */
+import { createBoundedMap } from './bounded-map'
 import { messageOf, stackOf } from './error-text'
 import { createRedactor, REDACTED, type Redact } from './redact'
 
@@ -48,6 +49,9 @@ const MAX_STRING_CHARS = 8192
 const MAX_DEPTH = 6
 /** Values in one line, at all depths together. */
 const MAX_VALUES = 500
+/** Texts whose redaction is remembered, and how long they may be. */
+const MAX_REMEMBERED = 256
+const MAX_REMEMBERED_CHARS = 128
 /** Fields whose value is a secret whatever it looks like. */
 const SECRET_FIELD = /^(authorization|cookie|set-cookie|password|secret|api[-_]?key|x-.*api-key|access[-_]?token)$/i
 
@@ -67,10 +71,12 @@ export function createLogger(options: LoggerOptions): Logger {
     }
   }
 
+  const timeText = createTimeText()
+  const cleaned = rememberCleaned((text) => shorten(redact(text)))
+
   function infoOwn(event: string, own: OwnFields, foreign: Record<string, string>): void {
-    const time = new Date(now()).toISOString()
-    const line: LogFields = { time, level: 'info', service: options.service, event }
-    for (const name in foreign) line[name] = shorten(redact(foreign[name] ?? ''))
+    const line: LogFields = { time: timeText(now()), level: 'info', service: options.service, event }
+    for (const name in foreign) line[name] = cleaned(foreign[name] ?? '')
     options.write(`${JSON.stringify(Object.assign(line, own))}\n`)
   }
 
@@ -80,6 +86,31 @@ export function createLogger(options: LoggerOptions): Logger {
     warn: logAt('warn'),
     error: logAt('error'),
     infoOwn: LOG_LEVELS.indexOf('info') < threshold ? () => {} : infoOwn,
+  }
+}
+
+/** Moments as text; many lines are of the same millisecond. */
+function createTimeText(): (atMs: number) => string {
+  let lastMs = Number.NaN
+  let text = ''
+  return (atMs) => {
+    if (atMs === lastMs) return text
+    lastMs = atMs
+    text = new Date(atMs).toISOString()
+    return text
+  }
+}
+
+/** Remembers what became of short texts, since most requests name the same few models and reasons. */
+function rememberCleaned(clean: Redact): Redact {
+  const known = createBoundedMap<string, string>(MAX_REMEMBERED)
+  return (text) => {
+    if (text.length > MAX_REMEMBERED_CHARS) return clean(text)
+    const remembered = known.get(text)
+    if (remembered !== undefined) return remembered
+    const cleaned = clean(text)
+    known.set(text, cleaned)
+    return cleaned
   }
 }
 

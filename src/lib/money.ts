@@ -23,7 +23,8 @@ export const ZERO_NANO = 0 as Nano
 
 /** Brands an integer as nano-USD. Asserts that it is an integer within ±{@link MAX_NANO}. */
 export function nano(value: number): Nano {
-  assert(Number.isSafeInteger(value) && Math.abs(value) <= MAX_NANO, `amount out of range: ${value}`)
+  // Asked before the assertion: its message would be put together each time.
+  if (!Number.isSafeInteger(value) || Math.abs(value) > MAX_NANO) assert(false, `amount out of range: ${value}`)
   return value as Nano
 }
 
@@ -83,7 +84,7 @@ export function formatPrice(price: Pico): string {
 export function costNano(lines: readonly (readonly [tokens: number, price: Pico])[]): Nano {
   let exact = 0
   for (const [tokens, price] of lines) {
-    assert(Number.isSafeInteger(tokens) && tokens >= 0, `token count out of range: ${tokens}`)
+    if (!Number.isSafeInteger(tokens) || tokens < 0) assert(false, `token count out of range: ${tokens}`)
     exact += tokens * price
   }
   if (exact <= Number.MAX_SAFE_INTEGER) return nano(Math.ceil(exact / 1000))

@@ -53,6 +53,20 @@ describe('withDeadline', () => {
     expect(await ended).toBe('killed')
   })
 
+  test('gives the error of work that throws as soon as it is asked, and leaves no timer behind', async () => {
+    const refuse = () => {
+      throw new Error('refused at once')
+    }
+    const work = Object.fromEntries([['then', refuse]]) as unknown as PromiseLike<string>
+    let asked = 0
+    const ended = withDeadline(work, 10, () => {
+      asked += 1
+    })
+    await expect(ended).rejects.toThrow('refused at once')
+    jest.advanceTimersByTime(20)
+    expect(asked).toBe(0)
+  })
+
   test('asks nothing of the caller where the work was in time', async () => {
     let asked = 0
     await withDeadline(Promise.resolve(), 10, () => {

@@ -120,6 +120,17 @@ describe('a log line of our own data', () => {
     expect(String(last().reason).length).toBeLessThan(10_000)
   })
 
+  test('says the same of a text each time it comes, and each time its own moment', () => {
+    let nowMs = 1_760_000_000_123
+    const { logger, lines } = capture({ redact: createRedactor(['correct-horse-battery']), now: () => nowMs })
+    for (const atMs of [nowMs, nowMs, nowMs + 1, nowMs]) {
+      nowMs = atMs
+      logger.infoOwn('chat', {}, { model: 'correct-horse-battery' })
+    }
+    const moments = ['.123Z', '.123Z', '.124Z', '.123Z'].map((end) => `2025-10-09T08:53:20${end}`)
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(moments.map((time) => ({ time, model: '[redacted]' })))
+  })
+
   test('is written at level info and above', () => {
     for (const [level, count] of [
       ['info', 1],

@@ -11,13 +11,14 @@ import { isUsageOnlyChunk } from './usage'
 export const passThrough = { request, response, event, missingEnd: { data: DONE } } satisfies PassThrough
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
-  const { fallback: _ownExtension, ...rest } = body
-  const own: JsonObject = { ...rest, model: traits.model }
+  const own: JsonObject = { ...body, model: traits.model }
+  // Only where it is there: an object that loses a field is slower from then on.
+  if (own.fallback !== undefined) delete own.fallback
   if (decoded.stream && !traits.quirks.has(QUIRKS.noStreamOptions)) {
     const theirs = isJsonObject(own.stream_options) ? own.stream_options : {}
     own.stream_options = { ...theirs, include_usage: true }
   }
-  for (const field of refusedFields(traits.quirks)) delete own[field]
+  if (traits.quirks.size > 0) for (const field of refusedFields(traits.quirks)) delete own[field]
   own.messages = restoreSignatures(own.messages, traits.quirks)
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
 }
@@ -32,12 +33,12 @@ function refusedFields(quirks: ReadonlySet<string>): string[] {
 
 /** The limit that was paid for is the one that is sent, in a field that the provider obeys. */
 function withOutputLimit(own: JsonObject, limit: number | undefined, traits: TargetTraits): JsonObject {
+  const wantsOldField = traits.quirks.has(QUIRKS.maxTokens)
+  const said = wantsOldField ? own.max_tokens : (own.max_completion_tokens ?? own.max_tokens)
+  const isUnderstood = !wantsOldField || own.max_completion_tokens === undefined
+  if (isUnderstood && (limit === undefined || limit === said)) return own
   const { max_tokens: old, max_completion_tokens: current, ...rest } = own
-  if (traits.quirks.has(QUIRKS.maxTokens)) {
-    const isAsSaid = current === undefined && (limit === undefined || limit === old)
-    return isAsSaid ? own : { ...rest, ...(limit !== undefined && { max_tokens: limit }) }
-  }
-  if (limit === undefined || limit === (current ?? old)) return own
+  if (wantsOldField) return { ...rest, ...(limit !== undefined && { max_tokens: limit }) }
   const usesOldField = typeof old === 'number' && typeof current !== 'number'
   return { ...rest, [usesOldField ? 'max_tokens' : 'max_completion_tokens']: limit }
 }

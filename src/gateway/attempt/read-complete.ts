@@ -17,6 +17,8 @@ type Failed = { kind: 'failed'; failure: UpstreamFailure }
 /** The largest complete answer. Far above any model's output, images included. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
+const decoder = new TextDecoder()
+
 /** Reads the whole answer of a provider that speaks `format`. */
 export async function readComplete(
   answer: UpstreamAnswer,
@@ -25,7 +27,7 @@ export async function readComplete(
 ): Promise<CompleteAnswer | Failed> {
   const body = await answer.readAll(MAX_ANSWER_BYTES)
   if (body.kind === 'failed') return body
-  const text = new TextDecoder().decode(body.bytes)
+  const text = decoder.decode(body.bytes)
   const json = parseJson(text)
   if (json === undefined) return malformed('answer is not JSON')
   const response = format.decodeResponse(json)

@@ -21,15 +21,13 @@ export function answerHeaders(
 ): Record<string, string> {
   const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
   deps.metrics.overhead(overheadMs)
-  const headers: Record<string, string> = {
-    ...format.rateLimitHeaders(hold.limits, deps.clock.now()),
-    'x-request-id': facts.requestId,
-    'x-svc-model': facts.model,
-    'x-svc-provider': facts.provider,
-    'x-svc-attempts': String(facts.attempts),
-    'x-svc-route-reason': facts.routeReason,
-    'x-svc-overhead-ms': overheadMs.toFixed(3),
-  }
+  const headers = format.rateLimitHeaders(hold.limits, deps.clock.now())
+  headers['x-request-id'] = facts.requestId
+  headers['x-svc-model'] = facts.model
+  headers['x-svc-provider'] = facts.provider
+  headers['x-svc-attempts'] = String(facts.attempts)
+  headers['x-svc-route-reason'] = facts.routeReason
+  headers['x-svc-overhead-ms'] = overheadMs.toFixed(3)
   if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
   return headers
 }

@@ -94,7 +94,7 @@ export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
       circuit = createCircuit(id, clock.monotonic())
       circuits.set(id, circuit)
     }
-    lapse(circuit, clock.monotonic())
+    if (circuit.state === 'open') lapse(circuit, clock.monotonic())
     return circuit
   }
 
@@ -138,7 +138,7 @@ function createCircuit(id: string, nowMs: number): Circuit {
 
 /** An open circuit whose time is over is half-open, whoever looks at it first. */
 function lapse(circuit: Circuit, nowMs: number): void {
-  if (circuit.state !== 'open' || nowMs < circuit.openUntilMs) return
+  if (nowMs < circuit.openUntilMs) return
   circuit.state = 'half-open'
   circuit.isAdopted = false
 }

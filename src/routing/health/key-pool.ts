@@ -91,7 +91,9 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
     cool: (provider, key, retryAfterMs) => cool(pool, provider, key, retryAfterMs),
     takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
     accuse: (provider, key, status, accountId) => accuse(pool, provider, key, status, accountId),
-    noteSuccess: (provider, key, startedMs) => noteSuccess(pool, providerKeyId(provider, key), startedMs),
+    noteSuccess(provider, key, startedMs) {
+      if (pool.rests.size + pool.accusations.size > 0) noteSuccess(pool, providerKeyId(provider, key), startedMs)
+    },
     adopt(id, { state, forMs }) {
       const nowMs = clock.monotonic()
       const own = pool.rests.get(id)

@@ -12,27 +12,26 @@ const SMOOTHING = 0.2
 /** What nobody has measured for this long is no longer believed, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
 
+type Average = { averageMs: number; atMs: number }
+
 /** Knows nothing yet. Streams and complete answers are kept apart: the latter begin when they are finished. */
 export function createLatencies(clock: Clock): Latencies {
-  const entries = new Map<string, { averageMs: number; atMs: number }>()
+  const streams = new Map<string, Average>()
+  const wholes = new Map<string, Average>()
   return {
     note(id, stream, milliseconds) {
-      const key = keyOf(id, stream)
-      const entry = entries.get(key)
+      const averages = stream ? streams : wholes
+      const entry = averages.get(id)
       const atMs = clock.monotonic()
-      if (!entry || atMs - entry.atMs > FORGOTTEN_AFTER_MS) entries.set(key, { averageMs: milliseconds, atMs })
+      if (!entry || atMs - entry.atMs > FORGOTTEN_AFTER_MS) averages.set(id, { averageMs: milliseconds, atMs })
       else {
         entry.averageMs += SMOOTHING * (milliseconds - entry.averageMs)
         entry.atMs = atMs
       }
     },
     usual(id, stream) {
-      const entry = entries.get(keyOf(id, stream))
+      const entry = (stream ? streams : wholes).get(id)
       return entry && clock.monotonic() - entry.atMs <= FORGOTTEN_AFTER_MS ? entry.averageMs : undefined
     },
   }
-}
-
-function keyOf(id: string, stream: boolean): string {
-  return stream ? `stream ${id}` : `whole ${id}`
 }
