@@ -5,12 +5,15 @@ import { GatewayError } from '@/chat/error'
 export function meaningOfFailure(error: unknown): unknown {
   if (!isRefusal(error)) return error
   const code = error.body?.code ?? ''
+  if (code === 'VALIDATION_ERROR') return notAsExpected(error.message)
+  // The library's word for a backup code that another sign-in uses up at this moment.
+  if (error.status === 'CONFLICT') return wrongCode()
   const told = MEANINGS[code]
   return told ? told() : error
 }
 
 /** Known by its name: the class comes with the whole library, which is loaded at the first sign-in only. */
-function isRefusal(error: unknown): error is Error & { body?: { code?: string } } {
+function isRefusal(error: unknown): error is Error & { status?: unknown; body?: { code?: string } } {
   return error instanceof Error && error.name === 'APIError' && 'body' in error
 }
 
@@ -59,8 +62,7 @@ const MEANINGS: Record<string, () => GatewayError> = {
   USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: emailTaken,
   // Two sign-ups with one address at the same time: the second finds it taken only when it writes.
   FAILED_TO_CREATE_USER: emailTaken,
-  INVALID_EMAIL: () =>
-    new GatewayError('invalid_request', 'This is not an e-mail address.', { code: 'invalid_email', param: 'email' }),
+  INVALID_EMAIL: invalidEmail,
   INVALID_CODE: wrongCode,
   INVALID_BACKUP_CODE: wrongCode,
   INVALID_TWO_FACTOR_COOKIE: startAgain,
@@ -80,6 +82,19 @@ const MEANINGS: Record<string, () => GatewayError> = {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     }),
   UNAUTHORIZED: () => new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' }),
+}
+
+/** The library knows more rules for a field than its schema here does: for addresses above all. */
+function notAsExpected(message: string): GatewayError {
+  if (message.includes('body.email')) return invalidEmail()
+  return new GatewayError('invalid_request', 'A field has a form that is not possible here.')
+}
+
+function invalidEmail(): GatewayError {
+  return new GatewayError('invalid_request', 'This is not an e-mail address.', {
+    code: 'invalid_email',
+    param: 'email',
+  })
 }
 
 const LOCK_SECONDS = 900

@@ -10,7 +10,7 @@ import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './password-rules'
 import { record } from './record'
 import { markVerified } from './sign-up'
-import { createToken, readToken } from './tokens'
+import { createToken, readToken, voidTokens } from './tokens'
 import type { Viewer } from './viewer'
 import { headersOf, type Visitor } from './visitor'
 
@@ -36,6 +36,7 @@ export async function changePassword(
     throw isWrong ? wrongPassword('currentPassword') : error
   })
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
+  await voidTokens(parts, viewer.userId)
   await record(parts, visitor, viewer, 'user.change_password')
   return { body: null, cookies }
 }
@@ -70,6 +71,7 @@ export async function resetPassword(
   if (!user) throw invalidLink()
   checkNewPassword(input.newPassword, [user.email, user.name], 'newPassword')
   await ask(parts, (library) => library.api.resetPassword({ body: input, returnHeaders: true }))
+  await voidTokens(parts, user.id)
   await markVerified(parts, user.id)
   await record(parts, visitor, { ...user, userId: user.id }, 'user.reset_password')
   await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)

@@ -1,9 +1,10 @@
 /** Signing in, with a second step where one is set up, and out. */
 import { and, eq, lt } from 'drizzle-orm'
 import { ensureAccount } from '@/accounts/users'
+import { takeCode } from '@/console/auth/totp/used-codes'
 import { sessions } from '@/db/auth-schema'
 import { atLeast } from './at-least'
-import { notVerified, wrongCode } from './failure'
+import { notVerified } from './failure'
 import { hashSessionToken } from './hashed-sessions'
 import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
@@ -13,8 +14,6 @@ import { headersOf, headersWithoutSession, type Visitor } from './visitor'
 export type SignInResult = { status: 'signed_in' | 'totp_required' }
 export type Credentials = { email: string; password: string }
 
-/** A code of an authenticator app is valid for up to this long, and once. */
-const CODE_LIFE_SECONDS = 120
 /** Longer than any refusal takes, so that its time says nothing of whether the address is known. */
 const REFUSAL_MS = 200
 
@@ -56,11 +55,13 @@ export async function finishSignIn(
     input.kind === 'totp' ? library.api.verifyTOTP(call) : library.api.verifyBackupCode(call),
   )
   const { token, user } = body
-  const isFresh =
-    input.kind === 'backup' || (await parts.throttle.takeOnce('code', `${user.id}:${input.code}`, CODE_LIFE_SECONDS))
-  if (!isFresh) {
-    await parts.database.db.delete(sessions).where(eq(sessions.token, hashSessionToken(token ?? '')))
-    throw wrongCode()
+  if (input.kind === 'totp') {
+    try {
+      await takeCode(parts, user.id, input.code)
+    } catch (error) {
+      await parts.database.db.delete(sessions).where(eq(sessions.token, hashSessionToken(token ?? '')))
+      throw error
+    }
   }
   await welcome(parts, visitor, { token: token ?? '', user })
   return { body: { status: 'signed_in' }, cookies }

@@ -1,4 +1,6 @@
 /** Tokens in mails: 190 bits, kept as a hash only, good once and for a while. */
+import { eq } from 'drizzle-orm'
+import { verifications } from '@/db/auth-schema'
 import { randomBase62 } from '@/lib/ids'
 import type { AuthParts } from './parts'
 
@@ -25,6 +27,11 @@ export async function readToken(parts: AuthParts, purpose: TokenPurpose, token: 
   const { internalAdapter } = await (await parts.library()).$context
   const found = await internalAdapter.findVerificationValue(`${purpose}:${token}`)
   return found && found.expiresAt > new Date() ? found.value : undefined
+}
+
+/** Voids every link and every half-finished sign-in of a person: what was sent before a new password must not outlive it. */
+export async function voidTokens({ database }: Pick<AuthParts, 'database'>, userId: string): Promise<void> {
+  await database.db.delete(verifications).where(eq(verifications.value, userId))
 }
 
 /** Uses a token up, and says whether it was still good. */

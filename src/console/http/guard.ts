@@ -9,6 +9,7 @@ import { type BodyLimits, readJsonBody } from '@/http/body'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { refuseNul, refuseNulIn } from './refuse-nul'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
@@ -32,7 +33,8 @@ type Admission = boolean | { maxBodyBytes: number }
  */
 export function guard(deps: GuardDeps) {
   return new Elysia({ name: 'dashboard-guard' })
-    .onTransform({ as: 'scoped' }, ({ set }) => {
+    .onTransform({ as: 'scoped' }, ({ set, request }) => {
+      refuseNulIn(request.url)
       set.headers['cache-control'] ??= 'no-store'
     })
     .macro({
@@ -88,7 +90,9 @@ async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Pr
   // What is to be deleted is named by the path; browsers send neither a body nor its type then.
   if (request.method === 'DELETE' && request.body === null) return null
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
-  return (await readJsonBody(request, limits)).json
+  const { json } = await readJsonBody(request, limits)
+  refuseNul(json)
+  return json
 }
 
 async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer> {

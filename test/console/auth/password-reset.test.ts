@@ -154,3 +154,27 @@ describe('a reset', () => {
     expect(await reset(await createToken(desk.parts, 'reset-password', viewer.userId))).toEqual(TOO_MANY)
   })
 })
+
+describe('a new password voids every other link', () => {
+  test('chosen by one of two links, the other is worth nothing', async () => {
+    const { viewer, email } = await signUpSomebody(desk)
+    const links = await Promise.all([1, 2, 3].map(() => createToken(desk.parts, 'reset-password', viewer.userId)))
+    const [used = '', ...others] = links
+    await resetPassword(desk.parts, visitorWith(), { token: used, newPassword: NEW_PASSWORD })
+    for (const token of [used, ...others]) {
+      const again = resetPassword(desk.parts, visitorWith(), { token, newPassword: 'a third horse altogether' })
+      expect(await refusalOf(again)).toEqual(INVALID_LINK)
+    }
+    expect((await tryPassword(email, NEW_PASSWORD)).body.status).toBe('signed_in')
+  })
+
+  test('chosen with the old one as well; the links of others stay', async () => {
+    const { visitor, viewer } = await signUpSomebody(desk)
+    const other = await signUpSomebody(desk)
+    const token = await createToken(desk.parts, 'reset-password', viewer.userId)
+    const foreign = await createToken(desk.parts, 'reset-password', other.viewer.userId)
+    await changePassword(desk.parts, visitor, viewer, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD })
+    expect(await readToken(desk.parts, 'reset-password', token)).toBeUndefined()
+    expect(await readToken(desk.parts, 'reset-password', foreign)).toBe(other.viewer.userId)
+  })
+})

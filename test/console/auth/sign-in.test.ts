@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { totpCode } from '@test/support/totp'
 import { strangersAt } from '@/console/auth/limits'
-import { confirmTotp, enableTotp } from '@/console/auth/second-factor'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
+import { confirmTotp, enableTotp } from '@/console/auth/totp/second-factor'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
 
 setDefaultTimeout(120_000)

@@ -1,9 +1,9 @@
 /** The second step as its owner sets it up: what each change asks for, what it ends, and what is noted of it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from '@test/console/auth/desk'
 import { totpCode } from '@test/support/totp'
-import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/second-factor'
-import { signIn } from '@/console/auth/sign-in'
-import { type Desk, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
+import { finishSignIn, signIn } from '@/console/auth/sign-in'
+import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
 
 setDefaultTimeout(120_000)
 
@@ -57,6 +57,33 @@ describe('setting it up', () => {
     await confirmTotp(desk.parts, visitor, viewer, totpCode(second.secret))
     expect((await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('totp_required')
     expect(await actionsOf(viewer.userId)).toEqual(['user.enable_totp'])
+  })
+})
+
+describe('a code works once', () => {
+  const WRONG_CODE = { kind: 'invalid_request', code: 'wrong_code', param: 'code' }
+
+  test('the one of the set-up does not sign in', async () => {
+    const ada = await signUpSomebody(desk)
+    const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    const code = totpCode(secret)
+    await confirmTotp(desk.parts, ada.visitor, ada.viewer, code)
+    const first = await signIn(desk.parts, visitorWith(), ada)
+    const browser = visitorWith(first.cookies)
+    expect(await refusalOf(finishSignIn(desk.parts, browser, { kind: 'totp', code }))).toEqual(WRONG_CODE)
+    const [count] = await desk.parts.database.sql`
+      SELECT count(*)::int AS sessions FROM sessions WHERE user_id = ${ada.viewer.userId}`
+    expect(count?.sessions).toBe(1)
+  })
+
+  test('of two set-ups with one code at once, one succeeds', async () => {
+    const ada = await signUpSomebody(desk)
+    const { secret } = await enableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    const code = totpCode(secret)
+    const confirm = () => refusalOf(confirmTotp(desk.parts, ada.visitor, ada.viewer, code))
+    const outcomes = await Promise.all([confirm(), confirm()])
+    expect(outcomes).toContainEqual(WRONG_CODE)
+    expect(outcomes).toContainEqual('nothing was refused')
   })
 })
 

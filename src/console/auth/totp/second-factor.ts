@@ -1,12 +1,13 @@
 /** Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password. */
 import { and, eq, ne } from 'drizzle-orm'
+import { hashSessionToken } from '@/console/auth/hashed-sessions'
+import { confirmationsBy } from '@/console/auth/limits'
+import { type Answer, type AuthParts, ask } from '@/console/auth/parts'
+import { record } from '@/console/auth/record'
+import type { Viewer } from '@/console/auth/viewer'
+import { headersOf, type Visitor } from '@/console/auth/visitor'
 import { sessions } from '@/db/auth-schema'
-import { hashSessionToken } from './hashed-sessions'
-import { confirmationsBy } from './limits'
-import { type Answer, type AuthParts, ask } from './parts'
-import { record } from './record'
-import type { Viewer } from './viewer'
-import { headersOf, type Visitor } from './visitor'
+import { takeCode } from './used-codes'
 
 type TotpSetup = {
   /** `otpauth://totp/…`, for an app to scan. */
@@ -48,11 +49,13 @@ export async function confirmTotp(
   viewer: Viewer,
   code: string,
 ): Promise<Answer<null>> {
-  const { cookies } = await confirmed(parts, viewer, () =>
-    ask(parts, (library) =>
+  const { cookies } = await confirmed(parts, viewer, async () => {
+    // Taken before it is looked at: of two that come at once, one is late, and no sign-in can use it again.
+    await takeCode(parts, viewer.userId, code)
+    return ask(parts, (library) =>
       library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
-    ),
-  )
+    )
+  })
   await parts.database.db
     .delete(sessions)
     .where(and(eq(sessions.userId, viewer.userId), ne(sessions.token, hashSessionToken(sessionTokenIn(cookies)))))
