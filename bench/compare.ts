@@ -1,33 +1,38 @@
 /** One whole comparison: starts everything, measures in turn, and leaves nothing running behind. */
 import { cpus, loadavg } from 'node:os'
+import { withDeadline } from '@/lib/deadline'
 import { removeFolder, temporaryFolder } from './machine/folder'
-import { readTree } from './machine/proc'
 import type { Options } from './options'
 import { peersOf } from './peers/index'
 import type { Results } from './report/results'
 import { measureColdKeys } from './scenarios/cold'
-import { runOpenStreams } from './scenarios/open-streams'
-import { measureIdle, measureMemoryLeft } from './scenarios/quiet'
+import { measureFlushing } from './scenarios/flusher'
+import { inRounds, measureAtLength } from './scenarios/length'
+import { measureIdle } from './scenarios/quiet'
 import { runRounds } from './scenarios/rounds'
 import { SCENARIOS, type Scenario } from './scenarios/scenario'
 import { measureStarts } from './scenarios/start'
 import { watchNoise } from './world/noise'
 import { openWorld, type World } from './world/world'
 
-/** What differs between a quick and a full run. */
+const OURS = 'svc-gateway'
+/** Kept for what comes after the starts of servers, which take as long as they take. */
+const COLD_AND_FLUSHER_MS = 60_000
+/** An idle gateway may be checking its books: that is waited for so many times as long as is measured. */
+const CHECK_PATIENCE = 5
+
+/** What differs between a quick and a full run. All times count from the moment that every server runs. */
 const MODES = {
-  quick: { customers: 300, scale: 0.15, roundsUntilMs: 75_000, idleMs: 3_000, hasOpenStreams: false, memoryWaitMs: 0 },
+  quick: { customers: 300, scale: 0.15, roundsUntilMs: 65_000, untilMs: 105_000, idleMs: 3_000, memoryWaitMs: 0 },
   full: {
     customers: 3_000,
-    scale: 1,
-    roundsUntilMs: 700_000,
+    scale: 0.6,
+    roundsUntilMs: 720_000,
+    untilMs: 1_110_000,
     idleMs: 10_000,
-    hasOpenStreams: true,
     memoryWaitMs: 60_000,
   },
 } as const
-
-const OURS = 'svc-gateway'
 
 /** Runs it. `say` hears of the progress. */
 export async function compareServers(options: Options, say: (line: string) => void): Promise<Results> {
@@ -51,7 +56,10 @@ export async function compareServers(options: Options, say: (line: string) => vo
     const kinds = peersOf(mode).filter(({ name }) => options.peers?.has(name) ?? true)
     world = await openWorld(folder, kinds, MODES[mode].customers, say)
     results.peers = world.entries
-    await measureAll(world, options, scenarios, results, startedMs, say)
+    const { untilMs } = MODES[mode]
+    await withDeadline(measureAll(world, options, scenarios, results, say), untilMs, () => {
+      results.notes.push('The time was up: what is missing above was not measured.')
+    })
   } finally {
     await world?.close()
     removeFolder(folder)
@@ -63,31 +71,30 @@ export async function compareServers(options: Options, say: (line: string) => vo
 
 async function measureAll(
   world: World,
-  options: Options,
+  { mode, rounds, only }: Options,
   scenarios: readonly Scenario[],
   results: Results,
-  startedMs: number,
   say: (line: string) => void,
 ): Promise<void> {
-  const { scale, roundsUntilMs, idleMs, hasOpenStreams, memoryWaitMs } = MODES[options.mode]
-  const ours = world.contestants.find(({ kind }) => kind.name === OURS)
-  const isWhole = options.only === undefined
-  const deadlineMs = startedMs + roundsUntilMs
+  const { scale, roundsUntilMs, untilMs, idleMs, memoryWaitMs } = MODES[mode]
+  const startedMs = performance.now()
   say('measuring')
   const noise = watchNoise(world)
-  await runRounds(world, { scenarios, rounds: options.rounds, scale, deadlineMs, say }, results)
+  await runRounds(world, { scenarios, rounds, scale, deadlineMs: startedMs + roundsUntilMs, say }, results)
   results.machine.othersPercent = noise.othersPercent()
-  if (isWhole) {
-    if (hasOpenStreams) say('  open streams')
-    const beforeBytes = ours ? readTree(ours.running.pids).residentBytes : 0
-    for (let round = 0; hasOpenStreams && round < options.rounds; round++) await runOpenStreams(world, results, round)
-    if (memoryWaitMs > 0) await Bun.sleep(memoryWaitMs)
-    if (ours && hasOpenStreams) measureMemoryLeft(ours, beforeBytes, results)
-    say('  idle, starts and cold keys')
-    await measureIdle(world, results, options.rounds, idleMs / options.rounds)
-    for (let round = 0; round < options.rounds; round++) await measureStarts(world, results)
-    if (ours) for (let round = 0; round < options.rounds; round++) await measureColdKeys(world, ours, results)
-  }
+  if (only !== undefined) return
+  const untilAfterMs = startedMs + untilMs
+  if (mode === 'full') await measureAtLength(world, { rounds, memoryWaitMs, untilMs: untilAfterMs, say }, results)
+  say('  idle, starts and cold keys')
+  await measureIdle(world, results, { rounds, durationMs: idleMs / rounds, patienceMs: idleMs * CHECK_PATIENCE })
+  await inRounds(rounds, untilAfterMs - COLD_AND_FLUSHER_MS, () => measureStarts(world, results))
+  const ours = world.contestants.find(({ kind }) => kind.name === OURS)
+  if (!ours) return
+  await inRounds(rounds, untilAfterMs, () => measureColdKeys(world, ours, results))
+  if (mode === 'quick') return
+  say('  flusher')
+  await Promise.all(world.contestants.map(({ running }) => running.stop()))
+  await inRounds(rounds, untilAfterMs, () => measureFlushing(world, results))
 }
 
 function describeMachine(): Results['machine'] {

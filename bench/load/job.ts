@@ -25,6 +25,8 @@ export type Job =
   | { kind: 'open'; shot: Shot; ratePerSecond: number; durationMs: number }
   /** Opens `connections` streams within `rampMs` and reads all of them for `durationMs` more. */
   | { kind: 'held'; shot: Shot; connections: number; rampMs: number; durationMs: number }
+  /** Opens `connections` streams whose clients read the first bytes and then nothing more for `durationMs`. */
+  | { kind: 'stopped'; shot: Shot; connections: number; durationMs: number }
   /** Each key once, over so many connections. */
   | { kind: 'once'; shot: Shot; connections: number; timeoutMs: number }
 
@@ -46,5 +48,5 @@ export type JobResult = {
   chunkDelay: Percentiles
 }
 
-/** A line that the load process writes: `held` while the streams of such a job are all open, then the result. */
+/** A line that the load process writes: `held` while the streams of such a job (or of a `stopped` one) are all open, then the result. */
 export type Report = { kind: 'held'; open: number } | { kind: 'done'; result: JobResult }

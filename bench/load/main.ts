@@ -6,6 +6,7 @@ import { runClosed, runHeld, runOnce } from './closed-loop'
 import type { Job, JobResult, Report } from './job'
 import { linesOf } from './lines'
 import { runOpen } from './open-loop'
+import { runStopped } from './stopped-readers'
 
 function write(line: Report): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -19,6 +20,8 @@ function run(job: Job): Promise<JobResult> {
       return runOpen(job)
     case 'held':
       return runHeld(job, write)
+    case 'stopped':
+      return runStopped(job, write)
     case 'once':
       return runOnce(job)
   }

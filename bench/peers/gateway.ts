@@ -9,7 +9,7 @@ export const GATEWAY_COMMAND = [process.execPath, join(import.meta.dir, '..', '.
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
 const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content']
 /** What the mock upstream is asked for by one traffic or another. */
-export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000']
+export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000', 'flood-8000']
 const PRICING = { inputPer1mTokens: 1, outputPer1mTokens: 2 }
 const LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }
 /** Nothing times out because a shared machine is slow; the timers themselves are set all the same. */

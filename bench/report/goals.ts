@@ -1,6 +1,6 @@
 /** What a paid request may cost, as ratios inside one run: the goals that the gateway is built towards, and how near it is. */
 import { type FigureName, type Results, seriesOf } from './results'
-import { COLD, IDLE, MEMORY, OPEN_STREAMS, START } from './scenario-names'
+import { COLD, FLUSHER, IDLE, MEMORY, OPEN_STREAMS, START, STOPPED } from './scenario-names'
 import { ratioSpread, type Spread, spreadOf } from './statistics'
 
 type Place = { peer: string; scenario: string }
@@ -75,12 +75,17 @@ export const GOALS: readonly Goal[] = [
   alone('stream-memory', 'memory of an open stream', 'kilobytesPerStream', OPEN_STREAMS, 20, 'KB'),
   alone('stream-delay', 'worst delay of a piece with all streams open', 'worstDelayMs', OPEN_STREAMS, 25, 'ms'),
   alone('memory-after', 'memory a minute after, above that before', 'memoryLeftShare', MEMORY, 0.1, 'of it'),
+  alone('stopped-reader', 'memory of a client that stops reading', 'megabytesPerReader', STOPPED, 1, 'MB'),
   alone('idle-cpu', 'idle: share of a core', 'cpuPercent', IDLE, 0.5, '%'),
   alone('idle-redis', 'idle: Redis commands', 'redisCommandsPerSecond', IDLE, 20, '/s'),
   alone('cold-refused', 'cold keys refused', 'refused', COLD, 0, 'keys'),
   {
     ...{ id: 'cold-rate', title: 'cold keys answered', figure: 'requestsPerSecond', of: ours(COLD) },
     ...{ better: 'higher', goal: 2_000, unit: '/s' },
+  },
+  {
+    ...{ id: 'flusher', title: 'flusher, neighbours of different accounts', figure: 'recordsPerSecond' },
+    ...{ of: ours(FLUSHER), better: 'higher', goal: 20_000, unit: 'records/s' },
   },
   {
     ...{ id: 'second-process', title: 'two processes: CPU per request beside one', figure: 'cpuMicroseconds' },

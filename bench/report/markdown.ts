@@ -2,7 +2,7 @@
 import type { Comparison } from './baseline'
 import type { Standing } from './goals'
 import { type FigureName, type Results, seriesOf } from './results'
-import { COLD, IDLE, OPEN_STREAMS, START } from './scenario-names'
+import { COLD, FLUSHER, IDLE, MEMORY, OPEN_STREAMS, START, STOPPED } from './scenario-names'
 import { type Spread, spreadOf } from './statistics'
 
 type Column = [title: string, figure: FigureName]
@@ -35,6 +35,18 @@ const OTHER_TABLES: readonly { id: string; title: string; columns: readonly Colu
     ],
   },
   {
+    ...{ id: MEMORY, title: 'Memory a minute after the open streams' },
+    columns: [['share above that before', 'memoryLeftShare']],
+  },
+  {
+    ...{ id: STOPPED, title: 'Clients that stop reading' },
+    columns: [['MB each', 'megabytesPerReader']],
+  },
+  {
+    ...{ id: FLUSHER, title: 'Usage records from the ledger to the history, one worker' },
+    columns: [['records/s', 'recordsPerSecond']],
+  },
+  {
     ...{ id: COLD, title: 'Keys used for the first time since the store was lost' },
     columns: [
       ['refused', 'refused'],
@@ -53,12 +65,20 @@ const OTHER_TABLES: readonly { id: string; title: string; columns: readonly Colu
   { id: START, title: 'Start to the first good answer', columns: [['ms', 'startMs']] },
 ]
 
+/** Goals that no figure of this run can say anything about. */
+const ELSEWHERE = [
+  "Goals that are shown elsewhere: no refusal because of the gateway's own stalls by fault F19 of `bun run faults`, the ledger's",
+  "independence of accounts and records by `bun run bench:books`; that gateways on a Redis Cluster share nothing but an account's",
+  "shard is how the ledger's names are made.",
+].join(' ')
+
 /** The whole report. */
 export function markdownOf(results: Results, standings: readonly Standing[]): string {
   return [
     machineLine(results),
     peerTable(results),
     goalTable(standings),
+    ELSEWHERE,
     ...results.scenarios.map(({ id, title, unit }) => {
       return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
     }),
@@ -77,7 +97,8 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
   return ['| ratio | committed | now | |', '|---|---:|---:|---|', ...rows].join('\n')
 }
 
-function machineLine({ mode, seconds, machine }: Results): string {
+/** When and where it was measured. */
+export function machineLine({ mode, seconds, machine }: Results): string {
   const { processor, cores, bun, at, loadBefore, loadAfter, othersPercent } = machine
   const load = `load average ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`
   const others = `other programs used ${othersPercent.toFixed(0)} % of the machine meanwhile`

@@ -3,10 +3,11 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { drawPlot, PLOTS } from './plot'
 import type { Results } from './results'
+import { summaryOf } from './summary'
 
 const IMAGES = 'images/bench'
 
-/** Writes the page, its plots and the raw figures below `root`. */
+/** Writes the page, its plots, the short table of README.md and the raw figures below `root`. */
 export async function publish(results: Results, markdown: string, root: string): Promise<void> {
   const page = join(root, 'docs', 'PERFORMANCE.md')
   const images = join(root, 'docs', IMAGES)
@@ -19,6 +20,8 @@ export async function publish(results: Results, markdown: string, root: string):
     links.push(`![${plot.title}](${IMAGES}/${plot.file})`)
   }
   await Bun.write(page, between(await Bun.file(page).text(), 'bench', `${links.join('\n')}\n\n${markdown}`))
+  const readme = join(root, 'README.md')
+  await Bun.write(readme, between(await Bun.file(readme).text(), 'bench', summaryOf(results)))
   await Bun.write(join(root, 'bench', 'results', 'bench.json'), `${JSON.stringify(results, null, 1)}\n`)
 }
 

@@ -24,6 +24,8 @@ export type FigureName =
   | 'redisCommandsPerSecond'
   | 'startMs'
   | 'refused'
+  | 'megabytesPerReader'
+  | 'recordsPerSecond'
 
 /** All rounds of one scenario at one peer. */
 export type Row = { scenario: string; peer: string; rounds: Figures[] }

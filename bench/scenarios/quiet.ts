@@ -13,19 +13,26 @@ const SETTLE_MS = 2_000
 const QUIET_COMMANDS_PER_SECOND = 50
 const QUIET_WINDOW_MS = 1_000
 const QUIET_WINDOWS = 2
-const CHECK_PATIENCE_MS = 60_000
 const MICROSECONDS_PER_SECOND = 1e6
 
-/** Looks at every peer at once, `rounds` times for `durationMs` in which nothing is sent. */
-export async function measureIdle(world: World, results: Results, rounds: number, durationMs: number): Promise<void> {
+/** How often and how long is looked, and how long a check of the books may go on before. */
+type IdlePlan = { rounds: number; durationMs: number; patienceMs: number }
+
+/** Looks at every peer at once, while nothing is sent. */
+export async function measureIdle(
+  world: World,
+  results: Results,
+  { rounds, durationMs, patienceMs }: IdlePlan,
+): Promise<void> {
   await Bun.sleep(SETTLE_MS)
-  if (!(await untilUnchecked(world))) results.notes.push(`${IDLE}: the automatic check of the books was running.`)
+  if (!(await untilUnchecked(world, patienceMs)))
+    results.notes.push(`${IDLE}: the automatic check of the books was running.`)
   for (let round = 0; round < rounds; round++) await measureOnce(world, results, durationMs)
 }
 
 /** Whether the store has become quiet within a while. */
-async function untilUnchecked(world: World): Promise<boolean> {
-  const deadlineMs = performance.now() + CHECK_PATIENCE_MS
+async function untilUnchecked(world: World, patienceMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + patienceMs
   const most = QUIET_COMMANDS_PER_SECOND * gatewayProcesses(world) * (QUIET_WINDOW_MS / 1000)
   for (let quiet = 0; quiet < QUIET_WINDOWS; ) {
     if (performance.now() > deadlineMs) return false

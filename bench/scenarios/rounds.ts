@@ -2,6 +2,7 @@
 
 import { addRound, type Results } from '@bench/report/results'
 import { type Contestant, FIRST_TRAFFIC, partiesOf, type World } from '@bench/world/world'
+import { inRounds } from './length'
 import type { Scenario } from './scenario'
 import { measureWindow } from './window'
 
@@ -10,7 +11,7 @@ type RoundPlan = {
   rounds: number
   /** How long a measurement takes, beside a full one. */
   scale: number
-  /** When no further round is begun, by performance.now(). */
+  /** When all rounds have to be over, by performance.now(). */
   deadlineMs: number
   say(line: string): void
 }
@@ -29,14 +30,11 @@ const WARM_UP_SCALE = 0.3
 export async function runRounds(world: World, plan: RoundPlan, results: Results): Promise<void> {
   await warmUp(world, plan.scale < 1 ? WARM_UP_SHORT_MS : WARM_UP_LONG_MS)
   await runRound(world, { ...plan, scale: Math.min(plan.scale, WARM_UP_SCALE) }, undefined, 0)
-  for (let round = 0; round < plan.rounds; round++) {
-    if (performance.now() > plan.deadlineMs) {
-      results.notes.push(`The time was up after ${round} of ${plan.rounds} rounds.`)
-      return
-    }
+  const done = await inRounds(plan.rounds, plan.deadlineMs, async (round) => {
     plan.say(`  round ${round + 1} of ${plan.rounds}`)
     await runRound(world, plan, results, round)
-  }
+  })
+  if (done < plan.rounds) results.notes.push(`The time was up after ${done} of ${plan.rounds} rounds.`)
 }
 
 async function warmUp(world: World, limitMs: number): Promise<void> {

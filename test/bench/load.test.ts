@@ -80,3 +80,12 @@ test('held streams are open at the same time', async () => {
   expect(open).toBe(50)
   expect(chunks).toBeGreaterThan(100)
 })
+
+test('clients that stop reading are open at the same time, and had no more than the beginning', async () => {
+  const job = { kind: 'stopped', shot: shot('messages', 'flood-8000'), connections: 8, durationMs: 50 } as const
+  let open = 0
+  const { answered, failures } = await client.run(job, (count) => {
+    open = count
+  })
+  expect({ open, answered, failures }).toEqual({ open: 8, answered: 8, failures: {} })
+})

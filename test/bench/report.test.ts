@@ -6,6 +6,7 @@ import { markdownOf, number } from '@bench/report/markdown'
 import { drawPlot, PLOTS } from '@bench/report/plot'
 import { between } from '@bench/report/publish'
 import { addRound, type Results, type Row } from '@bench/report/results'
+import { summaryOf } from '@bench/report/summary'
 
 function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results {
   const rows: Row[] = []
@@ -94,6 +95,13 @@ describe('the report', () => {
       '0.012',
       '0',
     ])
+  })
+
+  test('has a short form with a row for each that took part', () => {
+    const summary = summaryOf(of)
+    expect(summary).toContain('| svc-gateway | – | 65.0 | – |')
+    expect(summary).not.toContain('| Bifrost |')
+    expect(summary).toContain('Took no part: Bifrost.')
   })
 
   test('goes between its marks on a page, and refuses a page without', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JobResult } from '@bench/load/job'
 import { parseOptions } from '@bench/options'
+import { inRounds } from '@bench/scenarios/length'
 import { streamsFor } from '@bench/scenarios/open-streams'
 import { figuresOf } from '@bench/scenarios/window'
 
@@ -57,4 +58,16 @@ describe('the command line', () => {
   test.each(['--fast', '--rounds=0', '--rounds=many'])('says how to use it after %s', (argument) => {
     expect(parseOptions([argument])).toContain('Usage')
   })
+})
+
+test('no round is begun that would end too late', async () => {
+  const begun: number[] = []
+  const run = async (round: number) => {
+    begun.push(round)
+    await Bun.sleep(30)
+  }
+  expect(await inRounds(5, performance.now() + 100, run)).toBe(begun.length)
+  expect(begun.length).toBeWithin(1, 4)
+  expect(await inRounds(2, performance.now() + 60_000, async () => {})).toBe(2)
+  expect(await inRounds(2, performance.now() - 1, run)).toBe(0)
 })

@@ -29,7 +29,7 @@ export const MAY_IMPORT_BESIDE: Readonly<Record<string, readonly string[]>> = {
   'bench/mock': ['bench/load'],
   'bench/peers': ['src', 'bench/load', 'bench/machine'],
   'bench/report': [],
-  'bench/scenarios': ['bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
+  'bench/scenarios': ['bench/books', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
   'bench/soak': ['src', 'faults/world', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],
   'bench/stages': ['src', 'bench/load', 'bench/machine', 'bench/mock', 'bench/peers', 'bench/report'],
   'bench/world': ['src', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],

@@ -1,0 +1,46 @@
+/** What takes long and only a full run has time for: ten thousand streams, the memory after them, and clients that stop reading. */
+import { readTree } from '@bench/machine/proc'
+import type { Results } from '@bench/report/results'
+import type { World } from '@bench/world/world'
+import { runOpenStreams } from './open-streams'
+import { measureMemoryLeft } from './quiet'
+import { measureStoppedReaders } from './stopped-readers'
+
+/** `untilMs` is when all has to be over, by performance.now(), with what comes after. */
+type LengthPlan = { rounds: number; memoryWaitMs: number; untilMs: number; say(line: string): void }
+
+const OURS = 'svc-gateway'
+/** Kept for what comes after the open streams. */
+const AFTERWARDS_MS = 210_000
+/** They take a minute each. */
+const MAX_ROUNDS = 3
+
+/** Fills the rows of `results`. */
+export async function measureAtLength(world: World, plan: LengthPlan, results: Results): Promise<void> {
+  const ours = world.contestants.find(({ kind }) => kind.name === OURS)
+  plan.say('  open streams')
+  const beforeBytes = ours ? readTree(ours.running.pids).residentBytes : 0
+  const deadlineMs = plan.untilMs - AFTERWARDS_MS
+  await inRounds(Math.min(plan.rounds, MAX_ROUNDS), deadlineMs, (round) => runOpenStreams(world, results, round))
+  plan.say('  the memory after them')
+  await Bun.sleep(plan.memoryWaitMs)
+  if (ours) measureMemoryLeft(ours, beforeBytes, results)
+  plan.say('  clients that stop reading')
+  await measureStoppedReaders(world, results)
+}
+
+/** Runs so many rounds, but begins none that would end after `deadlineMs` if it took as long as the longest before. */
+export async function inRounds(
+  rounds: number,
+  deadlineMs: number,
+  run: (round: number) => Promise<void>,
+): Promise<number> {
+  let longestMs = 0
+  for (let round = 0; round < rounds; round++) {
+    const startedMs = performance.now()
+    if (startedMs + longestMs > deadlineMs) return round
+    await run(round)
+    longestMs = Math.max(longestMs, performance.now() - startedMs)
+  }
+  return rounds
+}
