@@ -49,5 +49,11 @@ async function edit({ world, random }: Stage<SingleWorld>, { accountId, keyId }:
     allowedModels: null,
   })
   await database.sql`UPDATE accounts SET name = ${`Customer ${random.integer(0, 1_000_000)}`} WHERE id = ${accountId}`
-  await ledger.setAccountStatus(accountId, 'active')
+  await ledger.setAccountState({
+    accountId,
+    status: 'active',
+    requestsPerMinute: null,
+    tokensPerMinute: null,
+    concurrency: null,
+  })
 }

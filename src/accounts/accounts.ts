@@ -3,11 +3,11 @@ import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
-import type { AccountStatus } from '@/ledger/outcomes'
+import type { AccountState, AccountStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
 import { inOrder } from './in-order'
 
-export type Account = { accountId: string; name: string; email: string; status: AccountStatus; createdAt: Date }
+export type Account = AccountState & { name: string; email: string; createdAt: Date }
 
 type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'email_taken' }
 
@@ -41,12 +41,7 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
         .where(eq(accounts.id, accountId))
         .returning({ id: accounts.id })
       if (changed.length === 0) return 'unknown_account'
-      // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
-      await ledger.readBalance(accountId)
-      await inOrder(database, `account ${accountId}`, async (transaction) => {
-        const account = await find(transaction, accountId)
-        if (account) await ledger.setAccountStatus(accountId, account.status)
-      })
+      await tellLedger(database, ledger, accountId)
       return 'updated'
     },
     find: (accountId) => find(db, accountId),
@@ -58,6 +53,18 @@ export function createAccounts(database: Database, ledger: Ledger): Accounts {
       return row
     },
   }
+}
+
+/** Tells the ledger what the history says of the account's status and limits now. */
+export async function tellLedger(database: Database, ledger: Ledger, accountId: string): Promise<void> {
+  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  await ledger.readBalance(accountId)
+  await inOrder(database, `account ${accountId}`, async (transaction) => {
+    const account = await find(transaction, accountId)
+    if (!account) return
+    const { status, requestsPerMinute, tokensPerMinute, concurrency } = account
+    await ledger.setAccountState({ accountId, status, requestsPerMinute, tokensPerMinute, concurrency })
+  })
 }
 
 /** Inserts an empty, active account, also inside a transaction, and returns its id; undefined where the address is taken. */
@@ -78,6 +85,9 @@ const COLUMNS = {
   name: accounts.name,
   email: accounts.email,
   status: accounts.status,
+  requestsPerMinute: accounts.requestsPerMinute,
+  tokensPerMinute: accounts.tokensPerMinute,
+  concurrency: accounts.concurrency,
   createdAt: accounts.createdAt,
 }
 

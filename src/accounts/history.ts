@@ -26,7 +26,8 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
     ...READINGS,
     async answer(accountIds) {
       const rows = await bounded(sql<AccountRow[]>`
-        SELECT id, status, balance_nano, spent_nano, spent_month_nano, spent_month, ledger_seq,
+        SELECT id, status, requests_per_minute, tokens_per_minute, concurrency, balance_nano, spent_nano, spent_month_nano,
+          spent_month, ledger_seq,
           to_json(ARRAY(SELECT id FROM ledger_entries e WHERE e.account_id = a.id ORDER BY created_at, id)) AS entry_ids
         FROM accounts a WHERE id = ANY(${textArray(accountIds)}::text::text[])`)
       return new Map(rows.map((row) => [row.id, toAccountSnapshot(row)]))
@@ -72,6 +73,9 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
 type AccountRow = {
   id: string
   status: AccountStatus
+  requests_per_minute: number | null
+  tokens_per_minute: number | null
+  concurrency: number | null
   balance_nano: number
   spent_nano: number
   spent_month_nano: number
@@ -98,6 +102,9 @@ function toAccountSnapshot(row: AccountRow): AccountSnapshot {
   return {
     accountId: row.id,
     status: row.status,
+    requestsPerMinute: row.requests_per_minute,
+    tokensPerMinute: row.tokens_per_minute,
+    concurrency: row.concurrency,
     balance: nano(row.balance_nano),
     spent: nano(row.spent_nano),
     spentThisMonth: nano(row.spent_month_nano),

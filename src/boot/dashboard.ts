@@ -49,6 +49,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     logger,
   })
   const apiKeys = createApiKeys(database, ledger, catalog.service)
+  const accounts = createAccounts(database, ledger)
   return {
     catalog,
     ledger,
@@ -56,10 +57,12 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     methods: topUps.ordersDeps.methods,
     sellerName: catalog.service,
     apiKeys,
+    accounts,
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,
       orders: topUps.orders,
-      accounts: createAccounts(database, ledger),
+      accounts,
+      defaultLimits: catalog.limits,
       apiKeys,
       reading,
       approvalLimit: nano(config.administration.approvalLimitUsd * NANO_PER_USD),

@@ -1,9 +1,12 @@
 /** Operator commands for accounts and their credit: create, suspend, activate, add. */
+import { ceilingsOf, changeAccountLimits } from '@/accounts/account-limits'
+import { OPERATOR } from '@/accounts/edit-key'
+import type { AccountLimits } from '@/ledger/outcomes'
 import { nano, nanoToUsd } from '@/lib/money'
-import { type Command, required } from './command'
+import { type Command, optional, required, type Values } from './command'
 import { fail } from './failure'
 import type { Services } from './services'
-import { readEmail, readText, readUsd } from './values'
+import { MAX_LIMITS, readEmail, readOptionalCount, readText, readUsd } from './values'
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
@@ -21,6 +24,32 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   },
   statusCommand('suspend', 'suspended', 'refuses all requests of an account at once'),
   statusCommand('activate', 'active', 'takes requests of a suspended account again'),
+  {
+    words: 'account limits',
+    help: 'sets what all keys of an account may do together; `default` = what the catalogue says',
+    options: {
+      account: required('ID', 'the account'),
+      'requests-per-minute': optional('n', 'left out, it stays'),
+      'tokens-per-minute': optional('n', 'left out, it stays'),
+      concurrency: optional('n', 'requests at once; left out, it stays'),
+      reason: required('R', 'kept in the audit log'),
+    },
+    prepare(values) {
+      const accountId = readText(values, 'account')
+      const limits = {
+        ...readLimit(values, 'requests-per-minute', 'requestsPerMinute'),
+        ...readLimit(values, 'tokens-per-minute', 'tokensPerMinute'),
+        ...readLimit(values, 'concurrency', 'concurrency'),
+      }
+      const change = { accountId, limits, reason: readText(values, 'reason'), by: OPERATOR }
+      return async ({ database, ledger, accounts, defaultLimits }) => {
+        await changeAccountLimits(database, ledger, change)
+        const account = await accounts.find(accountId)
+        if (!account) fail(`no account ${accountId}`)
+        return { output: { accountId, ...ceilingsOf(account, defaultLimits) } }
+      }
+    },
+  },
   {
     words: 'credit add',
     help: 'adds credit once per reference; a negative amount takes it back',
@@ -53,6 +82,12 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     },
   },
 ]
+
+/** A limit that was given, or nothing. */
+function readLimit(values: Values, option: string, name: keyof typeof MAX_LIMITS): Partial<AccountLimits> {
+  if (values[option] === undefined) return {}
+  return { [name]: values[option] === 'default' ? null : readOptionalCount(values, option, MAX_LIMITS[name]) }
+}
 
 function statusCommand(verb: string, status: 'active' | 'suspended', help: string): Command {
   return {

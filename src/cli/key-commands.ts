@@ -1,12 +1,11 @@
 /** Operator commands for API keys: create, deactivate, activate, delete. */
-import type { ApiKeys, ChangeKeyOutcome } from '@/accounts/api-keys'
+import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
+import type { ApiKeys, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
+import { OPERATOR } from '@/accounts/edit-key'
 import { type Command, optional, required } from './command'
 import { fail } from './failure'
-import { readOptionalBudget, readOptionalCount, readText } from './values'
-
-const MAX_REQUESTS = 1_000_000
-const MAX_TOKENS = 1_000_000_000
-const MAX_CONCURRENCY = 100_000
+import type { Services } from './services'
+import { MAX_LIMITS, readOptionalBudget, readOptionalCount, readText } from './values'
 
 export const KEY_COMMANDS: readonly Command[] = [
   {
@@ -15,22 +14,23 @@ export const KEY_COMMANDS: readonly Command[] = [
     options: {
       account: required('ID', 'the account that pays'),
       name: required('N', 'to tell keys apart'),
-      'requests-per-minute': optional('n', "otherwise the catalogue's"),
-      'tokens-per-minute': optional('n', "otherwise the catalogue's"),
-      concurrency: optional('n', "requests at once; otherwise the catalogue's"),
+      'requests-per-minute': optional('n', "otherwise the catalogue's; above the account's limit, raises that too"),
+      'tokens-per-minute': optional('n', 'as above'),
+      concurrency: optional('n', 'requests at once; as above'),
       'monthly-budget-usd': optional('USD', 'per calendar month (UTC); otherwise none'),
     },
     prepare(values) {
       const key = {
         accountId: readText(values, 'account'),
         name: readText(values, 'name'),
-        requestsPerMinute: readOptionalCount(values, 'requests-per-minute', MAX_REQUESTS),
-        tokensPerMinute: readOptionalCount(values, 'tokens-per-minute', MAX_TOKENS),
-        concurrency: readOptionalCount(values, 'concurrency', MAX_CONCURRENCY),
+        requestsPerMinute: readOptionalCount(values, 'requests-per-minute', MAX_LIMITS.requestsPerMinute),
+        tokensPerMinute: readOptionalCount(values, 'tokens-per-minute', MAX_LIMITS.tokensPerMinute),
+        concurrency: readOptionalCount(values, 'concurrency', MAX_LIMITS.concurrency),
         monthlyBudget: readOptionalBudget(values, 'monthly-budget-usd'),
       }
-      return async ({ apiKeys }) => {
-        const outcome = await apiKeys.create(key)
+      return async (services) => {
+        await raiseAccount(services, key)
+        const outcome = await services.apiKeys.create(key)
         if (outcome.kind === 'unknown_account') fail(`no account ${key.accountId}`)
         if (outcome.kind === 'too_many_keys') fail(`the account has ${outcome.limit} keys already`)
         return { output: { keyId: outcome.keyId, key: outcome.key } }
@@ -41,6 +41,16 @@ export const KEY_COMMANDS: readonly Command[] = [
   changeCommand('activate', 'accepts a deactivated key again', (apiKeys, keyId) => apiKeys.activate(keyId)),
   changeCommand('delete', 'refuses a key for ever', (apiKeys, keyId) => apiKeys.delete(keyId)),
 ]
+
+/** A key of an operator gets what the operator says: where its account may do less, the account may do as much from now on. */
+async function raiseAccount({ database, ledger, accounts, defaultLimits }: Services, key: NewKey): Promise<void> {
+  const account = await accounts.find(key.accountId)
+  if (!account) return
+  const limits = limitsAbove(key, ceilingsOf(account, defaultLimits))
+  if (Object.keys(limits).length === 0) return
+  const reason = `for the key ${key.name}`
+  await changeAccountLimits(database, ledger, { accountId: key.accountId, limits, reason, by: OPERATOR })
+}
 
 type Change = (apiKeys: ApiKeys, keyId: string) => Promise<ChangeKeyOutcome>
 

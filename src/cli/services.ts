@@ -14,7 +14,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import { migrate } from '@/db/migrate'
 import type { Ledger } from '@/ledger/ledger'
-import type { LedgerHistory } from '@/ledger/outcomes'
+import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { formatFaults } from '@/lib/fault'
 import { createLogger, type Logger } from '@/lib/logger'
@@ -28,6 +28,8 @@ export type Services = {
   accounts: Accounts
   apiKeys: ApiKeys
   credits: Credits
+  /** The catalogue's limits. */
+  defaultLimits: DefaultLimits
   logger: Logger
 }
 
@@ -77,6 +79,7 @@ function assemble(database: Database, redis: RedisClient, catalog: Catalog, logg
     accounts: createAccounts(database, ledger),
     apiKeys: createApiKeys(database, ledger, catalog.service),
     credits: createCredits(database, ledger),
+    defaultLimits: catalog.limits,
     logger,
   }
 }

@@ -41,6 +41,9 @@ export function readOptionalBudget(values: Values, name: string): Nano | null {
   return amount
 }
 
+/** The highest limits that commands set. */
+export const MAX_LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 }
+
 /** An integer from 1 to `most`, or null where the option was not given. */
 export function readOptionalCount(values: Values, name: string, most: number): number | null {
   const text = values[name]

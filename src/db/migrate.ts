@@ -11,6 +11,7 @@ import keys from './migrations/0006_keys.sql' with { type: 'text' }
 import usage from './migrations/0007_usage.sql' with { type: 'text' }
 import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type: 'text' }
 import sessions from './migrations/0009_sessions.sql' with { type: 'text' }
+import accountLimits from './migrations/0010_account_limits.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 7, name: 'usage', sql: usage },
   { id: 8, name: 'room_for_updates', sql: roomForUpdates },
   { id: 9, name: 'sessions', sql: sessions },
+  { id: 10, name: 'account_limits', sql: accountLimits },
 ]
 
 type MigrateOptions = {

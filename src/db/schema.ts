@@ -25,6 +25,10 @@ export const accounts = pgTable(
     name: text('name').notNull(),
     email: text('email').notNull(),
     status: text('status').$type<AccountStatus>().notNull().default('active'),
+    /** What all keys together may do; null = the catalogue's limits. */
+    requestsPerMinute: integer('requests_per_minute'),
+    tokensPerMinute: bigint('tokens_per_minute', { mode: 'number' }),
+    concurrency: integer('concurrency'),
     balance: amount('balance_nano').notNull().default(nano(0)),
     spent: amount('spent_nano').notNull().default(nano(0)),
     spentThisMonth: amount('spent_month_nano').notNull().default(nano(0)),

@@ -3,7 +3,7 @@
  * idempotent by id, so that any call may be repeated.
  */
 
-import { credit, readBalance, recentRecords, setAccountStatus } from '@/ledger/accounts/balances'
+import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/accounts/balances'
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
 import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
@@ -20,7 +20,7 @@ import type { Logger } from '@/lib/logger'
 import type { LedgerDeps } from './deps'
 import type {
   AccountBalance,
-  AccountStatus,
+  AccountState,
   Credit,
   CreditOutcome,
   DefaultLimits,
@@ -67,8 +67,8 @@ export interface Ledger {
   readKey(payer: Payer): Promise<KeyUsage | undefined>
   /** Makes a key's status and limits hold on all gateways at once. Call it after the history has them. */
   setKeyState(state: KeyState): Promise<void>
-  /** Makes an account's status hold on all gateways at once. Call it after the history has it. */
-  setAccountStatus(accountId: string, status: AccountStatus): Promise<'updated' | 'unknown_account'>
+  /** Makes an account's status and limits hold on all gateways at once. Call it after the history has them. */
+  setAccountState(state: AccountState): Promise<'updated' | 'unknown_account'>
   /** The immutable map from a key's SHA-256 (64 hexadecimal characters) to its account and id. */
   rememberKeyHash(keyHash: string, payer: Payer): Promise<void>
   lookupKeyHash(keyHash: string): Promise<Payer | undefined>
@@ -110,7 +110,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     recentRecords: (accountId, limit) => recentRecords(deps, accountId, limit),
     readKey: (payer) => readKey(deps, payer),
     setKeyState: (state) => setKeyState(deps, state),
-    setAccountStatus: (accountId, status) => setAccountStatus(deps, accountId, status),
+    setAccountState: (state) => setAccountState(deps, state),
     rememberKeyHash: (keyHash, payer) => rememberKeyHash(deps, keyHash, payer),
     lookupKeyHash: (keyHash) => lookupKeyHash(deps, keyHash),
     forgetKeyHash: (keyHash) => forgetKeyHash(deps, keyHash),

@@ -39,10 +39,13 @@ export type ReserveOutcome =
   | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
   | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
-  | { kind: 'rate_limited'; scope: 'requests' | 'tokens'; limits: RateLimits; limit: number; retryAfterMs: number }
-  | { kind: 'rate_limited'; scope: 'concurrency'; limit: number; retryAfterMs: number }
+  | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
+  | (Limited & { scope: 'concurrency' })
 
-/** Limits of a key that sets none of its own, per minute and at once. Positive integers. */
+/** `of`: whether it is the key's own limit, or that of all keys of its account together. */
+type Limited = { kind: 'rate_limited'; of: 'key' | 'account'; limit: number; retryAfterMs: number }
+
+/** Limits of a key or an account that has none of its own, per minute and at once. Positive integers. */
 export type DefaultLimits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
 
 /** Progress of an open hold: the deadline moves to now + `ttlMs`, and `cost` is charged if the gateway dies. */
@@ -107,10 +110,17 @@ export type KeyLimits = {
   allowedModels: AllowedModels
 }
 
+/**
+ * What all keys of an account may do together, and the most that one of them may; null = the catalogue's limits. Only an
+ * administrator raises them.
+ */
+export type AccountLimits = Pick<KeyLimits, 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>
+
+/** An account's status and limits as the administration last set them. */
+export type AccountState = AccountLimits & { accountId: string; status: AccountStatus }
+
 /** The history's view of an account, from which the ledger is loaded or rebuilt. */
-export type AccountSnapshot = {
-  accountId: string
-  status: AccountStatus
+export type AccountSnapshot = AccountState & {
   /** Credits minus charges that have reached the history. */
   balance: Nano
   spent: Nano

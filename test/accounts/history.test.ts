@@ -32,6 +32,7 @@ describe('the history of an account', () => {
     const entries = await database.sql`SELECT id FROM ledger_entries WHERE account_id = ${accountId}`
     const snapshot = await history.account(accountId)
     expect(snapshot).toMatchObject({
+      ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
       ...{ accountId, status: 'active', balance: 635, spent: 65, spentThisMonth: 65, month: 202603, seq: 9 },
     })
     expect(snapshot?.creditedEntryIds.toSorted()).toEqual(entries.map((entry) => entry.id).sort())

@@ -69,6 +69,29 @@ describe('the life of a customer, by commands', () => {
     })
   })
 
+  test('account limits, and a key above them, which raises them; each is in the audit log', async () => {
+    const set = `account limits --account ${accountId} --reason contract`
+    const catalogue = { tokensPerMinute: 2_000_000, concurrency: 200 }
+    expect((await succeed(`${set} --requests-per-minute 900`)).json).toEqual({
+      ...{ accountId, requestsPerMinute: 900 },
+      ...catalogue,
+    })
+    await succeed(`key create --account ${accountId} --name fast --requests-per-minute 5000 --concurrency 100`)
+    expect(await fixture.accounts.find(accountId)).toMatchObject({ requestsPerMinute: 5_000, concurrency: null })
+    expect((await succeed(`${set} --requests-per-minute default`)).json.requestsPerMinute).toBe(600)
+    expect((await refuse(`${set} --requests-per-minute 0`)).stderr).toContain('--requests-per-minute')
+    expect((await refuse('account limits --account acct_none --concurrency 1 --reason r')).stderr).toContain(
+      'acct_none',
+    )
+    const entries = await fixture.database
+      .sql`SELECT details FROM audit_entries WHERE action = 'account.limits' ORDER BY seq`
+    expect(entries.map(({ details }) => details)).toEqual([
+      { requestsPerMinute: 900, 'before.requestsPerMinute': null, reason: 'contract' },
+      { requestsPerMinute: 5_000, 'before.requestsPerMinute': 900, reason: 'for the key fast' },
+      { requestsPerMinute: null, 'before.requestsPerMinute': 5_000, reason: 'contract' },
+    ])
+  })
+
   test('key deactivate, activate, delete take effect at once', async () => {
     const steps = [
       ['deactivate', 'deactivated'],

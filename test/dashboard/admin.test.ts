@@ -164,6 +164,20 @@ describe('accounts', () => {
     await sendDialog(page, 'Activate account', 'all is paid', 'Activate account')
     await page.getByText('The account is active.').waitFor()
   })
+
+  test('get limits of their own, with a reason', async () => {
+    const { accountId } = await office.gateway.customer('0')
+    const page = await open(`/admin/accounts/${accountId}`)
+    await page.getByText('100,000 requests a minute (standard)').waitFor()
+    await page.getByRole('button', { name: 'Change limits' }).click()
+    await page.getByRole('dialog').getByLabel('Requests per minute').fill('250')
+    await sendDialog(page, 'Change limits', 'a pilot', 'Change limits')
+    await page.getByText('250 requests a minute, ').waitFor()
+    expect(await office.administration.viewAccount(accountId)).toMatchObject({
+      requestsPerMinute: 250,
+      concurrency: null,
+    })
+  })
 })
 
 describe('every page', () => {

@@ -6,6 +6,7 @@ import { accountName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from './harness'
+import { accountState } from './memory-history'
 
 let benches: [Bench, Bench]
 
@@ -101,7 +102,7 @@ test('a suspended account or a deactivated key stops everybody at once, also whi
   const reserves = Array.from({ length: 500 }, (_, index) =>
     benches[index % 2 === 0 ? 0 : 1].ledger.reserve(request(payer, 1)),
   )
-  await benches[0].ledger.setAccountStatus(payer.accountId, 'suspended')
+  await benches[0].ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))
   const after = Array.from({ length: 500 }, () => benches[1].ledger.reserve(request(payer, 1)))
   for (const outcome of await Promise.all(after)) expect(outcome).toEqual({ kind: 'account_suspended' })
   await Promise.all(reserves)

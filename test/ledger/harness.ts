@@ -4,7 +4,15 @@ import { redisUrl } from '@test/support/stores'
 import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer, ReserveRequest, Settlement } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
-import { deadlinesName, type HoldMember, holdMember, keyName, metaName, shardOf } from '@/ledger/store/names'
+import {
+  accountName,
+  deadlinesName,
+  type HoldMember,
+  holdMember,
+  keyName,
+  metaName,
+  shardOf,
+} from '@/ledger/store/names'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
@@ -116,10 +124,11 @@ export async function passDeadline(redis: RedisClient, hold: ReserveRequest, ago
   return member
 }
 
-/** Lets time pass for a key's rate limits: what it last did becomes `ms` older. */
+/** Lets time pass for the rate limits of a key and its account: what they last did becomes `ms` older. */
 export async function letTimePass(redis: RedisClient, payer: Payer, ms: number): Promise<void> {
   const name = keyName(payer)
   for (const field of ['requestsAtMs', 'tokensAtMs']) await redis.hincrby(name, field, -ms)
+  await redis.hincrby(accountName(payer.accountId), 'levelsAtMs', -ms)
 }
 
 /** The store's clock. */

@@ -52,6 +52,7 @@ describe('requests per minute', () => {
 
   test('follow the key where it has a limit of its own, and change at once', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 1 })
+    bench.history.setAccount(payer.accountId, { requestsPerMinute: 600 })
     expect(await pass(payer, 1)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
     expect(await pass(payer, 1)).toMatchObject({ kind: 'rate_limited', limit: 1 })
     await bench.ledger.setKeyState(keyState(payer, { requestsPerMinute: 600 }))
@@ -110,6 +111,7 @@ describe('tokens per minute', () => {
 describe('concurrency', () => {
   test('counts open holds, whatever way they end', async () => {
     const payer = await bench.fund(1_000, { requestsPerMinute: 1_000 })
+    bench.history.setAccount(payer.accountId, { requestsPerMinute: 1_000 })
     const holds = [request(payer, 1), request(payer, 1), request(payer, 1)] as const
     for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
     const denied = { kind: 'rate_limited', scope: 'concurrency', limit: 3, retryAfterMs: 1_000 }

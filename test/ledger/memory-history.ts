@@ -1,6 +1,6 @@
 /** A history in memory, with a flusher that can be stopped between any two steps: what Postgres is to the ledger. */
 
-import type { AccountSnapshot, AccountStatus, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
+import type { AccountSnapshot, AccountState, KeySnapshot, KeyState, LedgerHistory } from '@/ledger/outcomes'
 import type { RedisClient } from '@/ledger/store/connection'
 import { recordsName, shardOf } from '@/ledger/store/names'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
@@ -8,7 +8,8 @@ import { nano } from '@/lib/money'
 
 export interface MemoryHistory extends LedgerHistory {
   addAccount(accountId: string): void
-  setStatus(accountId: string, status: AccountStatus): void
+  /** Sets the account's status or limits; what is left out stays. */
+  setAccount(accountId: string, changes: Partial<AccountState>): void
   setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
   /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
   addCredit(accountId: string, entryId: string, amount: number): void
@@ -69,10 +70,10 @@ export function createMemoryHistory(): MemoryHistory {
       ),
     addAccount(accountId) {
       const money = { balance: nano(0), spent: nano(0), spentThisMonth: nano(0) }
-      accounts.set(accountId, { accountId, status: 'active', ...money, month: 0, seq: 0, creditedEntryIds: [] })
+      accounts.set(accountId, { ...accountState(accountId), ...money, month: 0, seq: 0, creditedEntryIds: [] })
     },
-    setStatus(accountId, status) {
-      account(accountId).status = status
+    setAccount(accountId, changes) {
+      Object.assign(account(accountId), changes)
     },
     setKey(key) {
       const name = `${key.accountId}:${key.keyId}`
@@ -115,6 +116,12 @@ const NEW_KEY = {
   spentThisMonth: nano(0),
   month: 0,
 } satisfies Omit<KeySnapshot, 'accountId' | 'keyId'>
+
+/** The state of an account that has no limits of its own. */
+export function accountState(accountId: string, changes: Partial<AccountState> = {}): AccountState {
+  const limits = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null }
+  return { accountId, status: 'active', ...limits, ...changes }
+}
 
 /** The state of a key that has no limits of its own. */
 export function keyState(payer: { accountId: string; keyId: string }, changes: Partial<KeyState> = {}): KeyState {

@@ -20,11 +20,8 @@ type ModelHold = {
 /** A level that is known up to how fast the machine was: real time passes while the test runs. */
 type Bucket = { low: number; high: number; elapsedMs: number; sinceMs: number } | undefined
 
-type ModelKey = {
+type ModelKey = Limits & {
   status: 'active' | 'deactivated' | 'deleted'
-  requestsPerMinute: number
-  tokensPerMinute: number
-  concurrency: number
   monthlyBudget: number | null
   /** As one text; empty = every model. */
   allowedModels: string
@@ -35,8 +32,12 @@ type ModelKey = {
 
 type ModelRecord = { recordId: string; holdId: string; keyId: string; cost: number; seq: number }
 
-export type ModelAccount = {
+type Limits = { requestsPerMinute: number; tokensPerMinute: number; concurrency: number }
+
+export type ModelAccount = Limits & {
   status: 'active' | 'suspended'
+  requests: Bucket
+  tokens: Bucket
   available: number
   spent: number
   seq: number
@@ -79,22 +80,27 @@ export function reserve(
   if (key.status !== 'active') return only({ kind: 'key_inactive', status: key.status })
   if (account.status !== 'active') return only({ kind: 'account_suspended' })
   if (key.allowedModels !== textOf(request.allowedModels)) return only({ kind: 'models_changed' })
-  const requests = levels(key.requests, key.requestsPerMinute, answeredMs)
-  const tokens = levels(key.tokens, key.tokensPerMinute, answeredMs)
-  const taken = Math.min(request.tokens, key.tokensPerMinute)
+  const requestsPerMinute = Math.min(key.requestsPerMinute, account.requestsPerMinute)
+  const tokensPerMinute = Math.min(key.tokensPerMinute, account.tokensPerMinute)
+  const taken = Math.min(request.tokens, tokensPerMinute)
+  const buckets = [
+    { of: 'account', scope: 'requests', bucket: account.requests, limit: account.requestsPerMinute, units: UNIT },
+    { of: 'key', scope: 'requests', bucket: key.requests, limit: requestsPerMinute, units: UNIT },
+    { of: 'account', scope: 'tokens', bucket: account.tokens, limit: account.tokensPerMinute, units: taken * UNIT },
+    { of: 'key', scope: 'tokens', bucket: key.tokens, limit: tokensPerMinute, units: taken * UNIT },
+  ].map((each) => ({ ...each, level: levels(each.bucket, each.limit, answeredMs) }))
   const outcomes: { expected: Expected; commit(): void }[] = []
-  if (requests.low < UNIT)
-    outcomes.push(...only({ kind: 'rate_limited', scope: 'requests', limit: key.requestsPerMinute }))
-  if (requests.high < UNIT) return outcomes
-  if (tokens.low < taken * UNIT)
-    outcomes.push(...only({ kind: 'rate_limited', scope: 'tokens', limit: key.tokensPerMinute }))
-  if (tokens.high < taken * UNIT) return outcomes
+  for (const { of, scope, limit, units, level } of buckets) {
+    if (level.low < units) outcomes.push(...only({ kind: 'rate_limited', scope, of, limit }))
+    if (level.high < units) return outcomes
+  }
   const final = afterLimits(account, key, request)
   if (final.kind !== 'reserved') return [...outcomes, ...only(final)]
   const commit = () => {
     account.available -= request.amount
-    key.requests = spend(requests, UNIT, sentMs)
-    key.tokens = spend(tokens, taken * UNIT, sentMs)
+    const [requests, keyRequests, tokens, keyTokens] = buckets.map(({ level, units }) => spend(level, units, sentMs))
+    Object.assign(key, { requests: keyRequests, tokens: keyTokens })
+    Object.assign(account, { requests, tokens })
     account.holds.set(request.holdId, {
       payer: { accountId: request.accountId, keyId: request.keyId },
       state: 'open',
@@ -115,9 +121,10 @@ function textOf(models: ReserveRequest['allowedModels']): string {
 
 function afterLimits(account: ModelAccount, key: ModelKey, request: ReserveRequest): Expected {
   const { amount, keyId } = request
-  if (openHolds(account, keyId).length >= key.concurrency) {
-    return { kind: 'rate_limited', scope: 'concurrency', limit: key.concurrency, retryAfterMs: 1_000 }
-  }
+  const concurrency = Math.min(key.concurrency, account.concurrency)
+  const refused = { kind: 'rate_limited', scope: 'concurrency', retryAfterMs: 1_000 }
+  if (openHolds(account).length >= account.concurrency) return { ...refused, of: 'account', limit: account.concurrency }
+  if (openHolds(account, keyId).length >= concurrency) return { ...refused, of: 'key', limit: concurrency }
   if (key.monthlyBudget !== null) {
     const remaining = key.monthlyBudget - key.spent - heldBy(account, keyId)
     if (remaining < amount) return { kind: 'budget_exceeded', remaining: Math.max(0, remaining) }
@@ -221,14 +228,14 @@ export function flush(account: ModelAccount, crash: boolean): void {
 /** Lets time pass: deadlines come nearer, limits fill up. */
 export function advance(account: ModelAccount, ms: number): void {
   for (const hold of account.holds.values()) hold.remainingMs -= ms
-  for (const key of account.keys.values()) {
-    for (const bucket of [key.requests, key.tokens]) if (bucket) bucket.elapsedMs += ms
+  for (const counter of [account, ...account.keys.values()]) {
+    for (const bucket of [counter.requests, counter.tokens]) if (bucket) bucket.elapsedMs += ms
   }
 }
 
 /** What must hold after `old` came back in place of the account, once it is confirmed: the books win. */
 export function rewind(account: ModelAccount, old: ModelAccount): void {
-  const { books, credits, status, keys } = account
+  const { books, credits, status, keys, requestsPerMinute, tokensPerMinute, concurrency } = account
   const fresh = old.stream.filter((record) => !books.has(record.recordId))
   for (const [holdId, hold] of old.holds) if (hold.state === 'open' && books.has(holdId)) hold.state = 'settled'
   const spentBy = (keyId?: string) =>
@@ -243,7 +250,8 @@ export function rewind(account: ModelAccount, old: ModelAccount): void {
   const seq = Math.max(old.seq, ...[...books.values()].map((record) => record.seq))
   const available = credited - spentBy() - heldBy(old)
   const overrun = Math.max(old.overrun, -available, 0)
-  Object.assign(account, old, { books, credits, status, available, spent: spentBy(), seq, overrun })
+  const limits = { requestsPerMinute, tokensPerMinute, concurrency }
+  Object.assign(account, old, { books, credits, status, ...limits, available, spent: spentBy(), seq, overrun })
 }
 
 function charge(account: ModelAccount, record: Omit<ModelRecord, 'seq'>, returned: number): void {
@@ -257,11 +265,12 @@ function charge(account: ModelAccount, record: Omit<ModelRecord, 'seq'>, returne
 }
 
 function giveBack(account: ModelAccount, hold: ModelHold, used: number): void {
-  const bucket = account.keys.get(hold.payer.keyId)?.tokens
-  if (!bucket) return
   const change = (hold.taken - Math.min(used, MAX_LIMIT)) * UNIT
-  bucket.low = Math.max(MIN_LEVEL, bucket.low + change)
-  bucket.high = Math.max(MIN_LEVEL, bucket.high + change)
+  for (const bucket of [account.tokens, account.keys.get(hold.payer.keyId)?.tokens]) {
+    if (!bucket) continue
+    bucket.low = Math.max(MIN_LEVEL, bucket.low + change)
+    bucket.high = Math.max(MIN_LEVEL, bucket.high + change)
+  }
 }
 
 function tombstone(payer: Payer): ModelHold {

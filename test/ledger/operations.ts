@@ -1,7 +1,7 @@
 /** Random operations of the model test: each is done to the model and to the store, and their answers are compared. */
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import type { Payer } from '@/ledger/outcomes'
+import type { AccountState, Payer } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
 import { FACTS, request } from './harness'
 import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
@@ -28,7 +28,7 @@ type Operation =
   | { kind: 'expire'; client: number }
   | { kind: 'credit'; client: number; who: number; entry: number; amount: number }
   | { kind: 'set_key'; client: number; who: number; changes: object }
-  | { kind: 'set_account'; client: number; who: number; status: 'active' | 'suspended' }
+  | { kind: 'set_account'; client: number; who: number; changes: Partial<AccountState> }
   | { kind: 'flush'; crash: boolean }
   | { kind: 'restart' }
   | { kind: 'save' }
@@ -103,7 +103,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       ...{ kind: fc.constant('set_account' as const), client, who },
-      status: fc.constantFrom('active' as const, 'active' as const, 'suspended' as const),
+      changes: fc.record(
+        {
+          status: fc.constantFrom('active' as const, 'active' as const, 'suspended' as const),
+          requestsPerMinute: fc.constantFrom(5, 1_000),
+          tokensPerMinute: fc.constantFrom(500, 100_000),
+          concurrency: fc.constantFrom(2, 30),
+        },
+        { requiredKeys: [] },
+      ),
     }),
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('flush' as const), crash: fc.boolean() }) },
@@ -227,9 +235,11 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
       return await setKey(world, chosen.client, world.payers[chosen.who] as Payer, chosen.changes)
     case 'set_account': {
       const payer = world.payers[chosen.who] as Payer
-      accountOf(world, payer).status = chosen.status
-      history.setStatus(payer.accountId, chosen.status)
-      expect(await bench.ledger.setAccountStatus(payer.accountId, chosen.status)).toBe('updated')
+      const account = Object.assign(accountOf(world, payer), chosen.changes)
+      const { status, requestsPerMinute, tokensPerMinute, concurrency } = account
+      const state = { status, requestsPerMinute, tokensPerMinute, concurrency }
+      history.setAccount(payer.accountId, state)
+      expect(await bench.ledger.setAccountState({ ...state, accountId: payer.accountId })).toBe('updated')
       return
     }
     case 'flush':

@@ -32,6 +32,7 @@ type Saved = { dump: Map<string, Buffer>; accounts: Map<string, ModelAccount> }
 
 const START_CREDIT = 3_000
 const KEY_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 20, monthlyBudget: null }
+const ACCOUNT_LIMITS = { requestsPerMinute: 1_000, tokensPerMinute: 100_000, concurrency: 30 }
 const EVERY_MODEL = { allowedModels: '' }
 
 /** Empties the store and makes two accounts with two keys each. */
@@ -42,7 +43,10 @@ export async function createWorld(benches: readonly [Bench, Bench]): Promise<Wor
   for (let index = 0; index < 2; index++) {
     const first = await bench.fund(START_CREDIT, KEY_LIMITS)
     const { accountId } = first
+    bench.history.setAccount(accountId, ACCOUNT_LIMITS)
     const account: ModelAccount = {
+      ...ACCOUNT_LIMITS,
+      ...{ requests: undefined, tokens: undefined },
       ...{ status: 'active', available: START_CREDIT, spent: 0, seq: 0, overrun: 0 },
       ...{
         credits: new Map([['start', START_CREDIT]]),
@@ -81,6 +85,9 @@ export async function advanceStore(world: World, ms: number): Promise<void> {
     }
   }
   for (const accountId of world.accounts.keys()) {
+    if (await redis.hexists(accountName(accountId), 'levelsAtMs')) {
+      await redis.hincrby(accountName(accountId), 'levelsAtMs', -ms)
+    }
     const name = deadlinesName(shardOf(accountId))
     for (const member of await redis.zrange(name, '0', '-1')) {
       if (parseHoldMember(member)?.accountId === accountId) await redis.zincrby(name, -ms, member)
@@ -145,10 +152,10 @@ export async function compare(world: World, client: number): Promise<void> {
     const { status, available, spent, seq, stream, overrun } = account
     const held = heldBy(account)
     const keys = world.payers.filter((payer) => payer.accountId === accountId)
-    const [balance, entries, storedOverrun, ...usages] = await Promise.all([
+    const [balance, entries, [storedOverrun, storedOpen], ...usages] = await Promise.all([
       bench.ledger.readBalance(accountId),
       bench.redis.xrange(recordsName(shardOf(accountId)), '-', '+'),
-      bench.redis.hget(accountName(accountId), 'overrun'),
+      bench.redis.hmget(accountName(accountId), 'overrun', 'open'),
       ...keys.map((payer) => bench.ledger.readKey(payer)),
     ])
     expect(balance).toMatchObject({ status, seq, ...amounts({ available, held, spent }) })
@@ -160,6 +167,7 @@ export async function compare(world: World, client: number): Promise<void> {
     )
     expect(own.map((record) => record.seq)).toEqual(stream.map((record) => record.seq))
     expect(Number(storedOverrun)).toBe(overrun)
+    expect(Number(storedOpen)).toBe(openHolds(account).length)
     for (const [index, { keyId }] of keys.entries()) {
       const key = account.keys.get(keyId)
       expect(usages[index]).toMatchObject({

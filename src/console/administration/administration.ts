@@ -1,4 +1,5 @@
 /** Administration put together: what administrators may do and see, over the parts of the service. */
+import { type AccountLimitsChange, changeAccountLimits } from '@/accounts/account-limits'
 import type { Accounts } from '@/accounts/accounts'
 import type { ApiKeys } from '@/accounts/api-keys'
 import { type AuditChainState, verifyAuditChain } from '@/accounts/audit'
@@ -14,12 +15,13 @@ import type { StatementOptions } from '@/console/administration/statements/read-
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
 import type { Payment } from '@/console/orders/types'
 import type { Database } from '@/db/client'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
 import { changeAccountStatus, type StatusChange } from './account-status'
 import { type AccountView, viewAccount } from './account-view'
-import type { Administrator } from './administrator'
+import { type Administrator, auditOrigin } from './administrator'
 import { type AuditRow, type AuditSearch, searchAudit } from './audit-search'
 import { type HealthReport, type HealthSources, reportHealth } from './provider-health'
 
@@ -32,18 +34,25 @@ type AdministrationDeps = {
   reading: Database
   /** What one administrator may move for one account in a day without a second one. */
   approvalLimit: Nano
+  /** The catalogue's limits, which hold for an account without its own. */
+  defaultLimits: DefaultLimits
   health: HealthSources
 }
 
 /** `key` is of the caller's choice (8 to 60 characters): the same key happens once, however often it is sent. */
 export type MoneyRequest = { operation: Operation; reason: string; key: string }
 
+type LimitsChange = Omit<AccountLimitsChange, 'by'>
+
 /** Every change is audited. Reasons have 1 to 500 characters. */
 export interface Administration {
   readonly approvalLimit: Nano
+  readonly defaultLimits: DefaultLimits
   searchAccounts(search: AccountSearch): Promise<Page<FoundAccount>>
   viewAccount(accountId: string): Promise<AccountView | undefined>
   changeAccountStatus(by: Administrator, change: StatusChange): Promise<'updated' | 'unknown_account'>
+  /** What all keys of an account may do together; null = the catalogue's. */
+  changeAccountLimits(by: Administrator, change: LimitsChange): Promise<'updated' | 'unknown_account'>
   /** Moves money within the limit, and asks for a second administrator above it. */
   request(by: Administrator, request: MoneyRequest): Promise<RequestOutcome>
   listApprovals(search: ApprovalSearch): Promise<Page<Approval>>
@@ -67,14 +76,16 @@ type DismissOutcome =
 
 /** Administration over `deps`. */
 export function createAdministration(deps: AdministrationDeps): Administration {
-  const { ordersDeps, orders, accounts, apiKeys, reading, approvalLimit, health } = deps
+  const { ordersDeps, orders, accounts, apiKeys, reading, approvalLimit, defaultLimits, health } = deps
   const { database, ledger } = ordersDeps
   const money = { ...ordersDeps, approvalLimit }
   return {
     approvalLimit,
+    defaultLimits,
     searchAccounts: (search) => searchAccounts(reading, search),
     viewAccount: (accountId) => viewAccount({ database, ledger, accounts, apiKeys, orders }, accountId),
     changeAccountStatus: (by, change) => changeAccountStatus({ database, accounts }, by, change),
+    changeAccountLimits: (by, change) => changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
     request: (by, { operation, reason, key }) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),
     listApprovals: (search) => listApprovals(ordersDeps, search),

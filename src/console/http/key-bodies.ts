@@ -1,15 +1,17 @@
 /** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
 import { type Static, Type } from '@sinclair/typebox'
+import { limitsAbove } from '@/accounts/account-limits'
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 
 const count = (description: string) =>
   Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), Type.Null()], {
-      description: `${description}; null = the service's default`,
+      description: `${description}, at most the account's \`ceilings\`; null = the service's default`,
     }),
   )
 
@@ -116,22 +118,29 @@ function spentInMonth(key: KeyListing, nowMs: number): Nano {
   return key.spentMonth === month ? key.spentThisMonth : ZERO_NANO
 }
 
+/** What a key may be given, and the key as it is. */
+type KeyBounds = { catalog: Catalog; ceilings: DefaultLimits; nowMs: number; present?: KeyListing }
+
 /**
  * Reads what a person wants of a key. Throws `invalid_request` for an amount or moment that is none, a moment that is past,
- * and models that are neither in the catalogue nor among `present`, which the key has already.
+ * a limit above the account's, and models that are neither in the catalogue nor allowed to the key already.
  */
 export function readKeyChanges(
   { name, monthlyBudgetUsd, expiresAt, allowedModels, ...counts }: KeyChangesBody,
-  catalog: Catalog,
-  nowMs: number,
-  present: readonly string[] | null = null,
+  { catalog, ceilings, nowMs, present }: KeyBounds,
 ): KeyChanges {
+  const [above] = Object.keys(limitsAbove(counts, ceilings)) as (keyof DefaultLimits)[]
+  if (above) {
+    throw invalidRequest(`The limit may be at most ${ceilings[above]}, which is that of the whole account.`, above)
+  }
   return {
     ...counts,
     ...(name !== undefined && { name: name.trim() }),
     ...(monthlyBudgetUsd !== undefined && { monthlyBudget: monthlyBudgetUsd && readBudget(monthlyBudgetUsd) }),
     ...(expiresAt !== undefined && { expiresAtMs: expiresAt && readMoment(expiresAt, nowMs) }),
-    ...(allowedModels !== undefined && { allowedModels: allowedModels && readModels(allowedModels, catalog, present) }),
+    ...(allowedModels !== undefined && {
+      allowedModels: allowedModels && readModels(allowedModels, catalog, present?.allowedModels ?? null),
+    }),
   } as KeyChanges
 }
 

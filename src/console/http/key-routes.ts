@@ -4,6 +4,8 @@
  */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { ceilingsOf } from '@/accounts/account-limits'
+import type { Accounts } from '@/accounts/accounts'
 import {
   type ApiKeys,
   type ChangedBy,
@@ -17,12 +19,14 @@ import type { Viewer } from '@/console/auth/viewer'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
 import { clientAddress } from '@/http/client-address'
 import type { Ledger } from '@/ledger/ledger'
+import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
 import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readKeyChanges } from './key-bodies'
 
 export type KeyRouteDeps = GuardDeps & {
   apiKeys: ApiKeys
+  accounts: Accounts
   catalog: Catalog
   ledger: Ledger
   readKeyUsage: ReadKeyUsage
@@ -31,14 +35,16 @@ export type KeyRouteDeps = GuardDeps & {
 
 const KeyParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) })
 
+const COUNTS = { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() }
+
 const KeyList = Type.Object({
   items: Type.Array(KeyBody, { description: 'Newest first' }),
   nextCursor: Type.Null({ description: 'All keys are on one page' }),
   maxKeys: Type.Integer({ description: 'How many keys an account may have, without the built-in one' }),
-  defaults: Type.Object(
-    { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() },
-    { description: 'What holds for a key without limits of its own' },
-  ),
+  defaults: Type.Object(COUNTS, { description: 'What holds for a key without limits of its own' }),
+  ceilings: Type.Object(COUNTS, {
+    description: "The account's limits: what all its keys may do together, and the most that one key may be given",
+  }),
 })
 
 const CreatedKey = Type.Object({ key: Type.String({ description: 'The whole key, shown only here' }), item: KeyBody })
@@ -131,16 +137,29 @@ export function keyRoutes(deps: KeyRouteDeps) {
     })
 }
 
-async function list({ apiKeys, catalog }: KeyRouteDeps, viewer: Viewer) {
-  const keys = await apiKeys.list(viewer.accountId)
+async function list(deps: KeyRouteDeps, viewer: Viewer) {
+  const { apiKeys, catalog } = deps
+  const [keys, ceilings] = await Promise.all([apiKeys.list(viewer.accountId), readCeilings(deps, viewer)])
   const nowMs = Date.now()
   const { requestsPerMinute, tokensPerMinute, concurrency } = catalog.limits
   return {
     items: keys.map((key) => keyBody(key, nowMs)),
     nextCursor: null,
     maxKeys: MAX_KEYS_PER_ACCOUNT,
-    defaults: { requestsPerMinute, tokensPerMinute, concurrency },
+    defaults: {
+      requestsPerMinute: Math.min(requestsPerMinute, ceilings.requestsPerMinute),
+      tokensPerMinute: Math.min(tokensPerMinute, ceilings.tokensPerMinute),
+      concurrency: Math.min(concurrency, ceilings.concurrency),
+    },
+    ceilings,
   }
+}
+
+/** What the viewer's keys may do together. */
+async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: Viewer): Promise<DefaultLimits> {
+  const account = await accounts.find(accountId)
+  if (!account) throw noSuchAccount()
+  return ceilingsOf(account, catalog.limits)
 }
 
 /** Who asks, by which request. */
@@ -151,7 +170,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   const { viewer } = caller
   const { accountId } = viewer
   const nowMs = Date.now()
-  const limits = readKeyChanges(body, catalog, nowMs)
+  const limits = readKeyChanges(body, { catalog, ceilings: await readCeilings(deps, viewer), nowMs })
   const outcome = await apiKeys.create({ ...limits, accountId, name: body.name.trim() }, changedBy(deps, caller))
   switch (outcome.kind) {
     case 'created':
@@ -161,7 +180,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
         code: 'too_many_keys',
       })
     case 'unknown_account':
-      throw new GatewayError('not_found', 'The account does not exist.')
+      throw noSuchAccount()
   }
 }
 
@@ -195,7 +214,8 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const { apiKeys, catalog } = deps
   const { viewer } = caller
   const present = await findOwn(apiKeys, viewer, keyId)
-  const changes = readKeyChanges(body, catalog, Date.now(), present.allowedModels)
+  const ceilings = await readCeilings(deps, viewer)
+  const changes = readKeyChanges(body, { catalog, ceilings, nowMs: Date.now(), present })
   expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller)))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }
@@ -230,6 +250,10 @@ function expectUpdated(outcome: ChangeKeyOutcome): void {
     case 'deleted':
       throw noSuchKey()
   }
+}
+
+function noSuchAccount(): GatewayError {
+  return new GatewayError('not_found', 'The account does not exist.')
 }
 
 function noSuchKey(): GatewayError {

@@ -55,11 +55,12 @@ function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>
 }
 
 function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>): GatewayError {
-  const { scope, limit, retryAfterMs } = outcome
+  const { scope, of, limit, retryAfterMs } = outcome
   const unit = scope === 'concurrency' ? 'open requests at once' : `${scope} per minute`
-  return new GatewayError('rate_limited', `Rate limit reached: ${limit} ${unit} for this API key.`, {
+  const whose = of === 'key' ? 'for this API key' : 'for all API keys of this account together'
+  return new GatewayError('rate_limited', `Rate limit reached: ${limit} ${unit} ${whose}.`, {
     code: 'rate_limit_exceeded',
-    details: { scope, limit },
+    details: { scope, limit, of },
     retryAfterSeconds: Math.max(retryAfterMs / 1000, 0.001),
     ...(scope === 'concurrency' ? { headers: concurrencyHeaders(limit) } : { limits: outcome.limits }),
   })

@@ -36,6 +36,7 @@ type StoredAccount = {
   version: number
   month: number
   spentMonth: number
+  open: number
 }
 
 /** A key's counters in the store. */
@@ -139,6 +140,7 @@ function storedAccount(fields: ReplyItem[]): StoredAccount | undefined {
     version: integerOf(fields[5]),
     month: integerOf(fields[6]),
     spentMonth: integerOf(fields[7]),
+    open: integerOf(fields[8]),
   }
 }
 

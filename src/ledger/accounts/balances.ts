@@ -1,13 +1,21 @@
 /** What the ledger does for accounts: credit, balance, latest usage records, status. */
 
 import { type LedgerDeps, MAX_LOADS } from '@/ledger/deps'
-import type { AccountBalance, AccountStatus, Credit, CreditOutcome, RecentRecord } from '@/ledger/outcomes'
+import type {
+  AccountBalance,
+  AccountState,
+  AccountStatus,
+  Credit,
+  CreditOutcome,
+  RecentRecord,
+} from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { accountName, creditedName, metaName, recentName, shardOf } from '@/ledger/store/names'
 import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { assert } from '@/lib/assert'
 import { MAX_NANO } from '@/lib/money'
+import { accountLimitArguments } from './restore'
 
 const MAX_ENTRY_ID_CHARS = 200
 const RECENT_COUNT = 50
@@ -44,14 +52,14 @@ export async function readBalance(deps: LedgerDeps, accountId: string): Promise<
   }
 }
 
-/** Makes an account's status hold at once. */
-export async function setAccountStatus(
+/** Makes an account's status and limits hold at once. */
+export async function setAccountState(
   deps: LedgerDeps,
-  accountId: string,
-  status: AccountStatus,
+  { accountId, status, ...limits }: AccountState,
 ): Promise<'updated' | 'unknown_account'> {
+  const names = [accountName(accountId)]
   const outcome = await loaded(deps, accountId, async () => {
-    const word = wordOf(await deps.runner.run(SCRIPTS.setAccount, [accountName(accountId)], [status]))
+    const word = wordOf(await deps.runner.run(SCRIPTS.setAccount, names, [status, ...accountLimitArguments(limits)]))
     return word === 'unknown_account' ? undefined : word
   })
   return outcome ? 'updated' : 'unknown_account'

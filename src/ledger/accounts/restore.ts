@@ -1,7 +1,7 @@
 /** Builds accounts and keys in the store from the history: on first use, after the store came back, and on request. */
 
 import { allowedModelsText } from '@/ledger/allowed-models'
-import type { AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
+import type { AccountLimits, AccountSnapshot, KeySnapshot, Payer } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { freshEpoch } from '@/ledger/store/epoch'
 import {
@@ -102,6 +102,7 @@ export async function applyView(
   const stale = staleHolds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
   const reply = await deps.runner.run(SCRIPTS.loadAccount, names, [
     ...[accountId, mode, ...base, ...target, freshEpoch()],
+    ...accountLimitArguments(history),
     ...[staleHolds.length, ...stale, ...history.creditedEntryIds],
   ])
   const [outcome, available] = listOf(reply)
@@ -159,6 +160,11 @@ function baseOf(stored: StoredKey | undefined): (string | number)[] {
 export function keyStateArguments(key: Omit<KeySnapshot, 'spentThisMonth' | 'month'>): (string | number)[] {
   const limits = [key.requestsPerMinute, key.tokensPerMinute, key.concurrency, key.monthlyBudget, key.expiresAtMs]
   return [key.status, ...limits.map((limit) => limit ?? ''), allowedModelsText(key.allowedModels)]
+}
+
+/** An account's limits as the scripts take them: the empty string where it has none of its own. */
+export function accountLimitArguments(limits: AccountLimits): (string | number)[] {
+  return [limits.requestsPerMinute ?? '', limits.tokensPerMinute ?? '', limits.concurrency ?? '']
 }
 
 /** The latest calendar month that either knows of, and what was spent in it. */

@@ -144,6 +144,9 @@ function violationsOf(view: AccountView): Violation[] {
   if (stored.available + stored.overrun < 0) {
     report('overdrawn', `${stored.available} available, but only ${stored.overrun} charged beyond holds`)
   }
+  if (stored.open !== openHolds.length) {
+    report('account_open_count', `counts ${stored.open}, has ${openHolds.length} open`)
+  }
   for (const [keyId, key] of view.keys) {
     const own = openHolds.filter((hold) => hold.keyId === keyId)
     const ownHeld = own.reduce((sum, hold) => sum + hold.amount, 0)

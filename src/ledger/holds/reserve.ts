@@ -69,9 +69,10 @@ function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcom
       const scope = wordOf(second) as Extract<ReserveOutcome, { kind: 'rate_limited' }>['scope']
       const limit = integerOf(third)
       const retryAfterMs = integerOf(fourth)
-      if (scope === 'concurrency') return { kind, scope, limit, retryAfterMs }
+      const of = wordOf(fifth) as Extract<ReserveOutcome, { kind: 'rate_limited' }>['of']
+      if (scope === 'concurrency') return { kind, scope, of, limit, retryAfterMs }
       const wanted = scope === 'requests' ? 1 : Math.min(request.tokens, limit)
-      return { kind, scope, limits: { [scope]: limitRefused(limit, wanted, retryAfterMs) }, limit, retryAfterMs }
+      return { kind, scope, of, limits: { [scope]: limitRefused(limit, wanted, retryAfterMs) }, limit, retryAfterMs }
     }
     case 'budget_exceeded':
       return { kind, resetsAtMs: integerOf(second), remaining: nanoOf(third) }

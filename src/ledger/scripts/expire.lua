@@ -7,8 +7,8 @@
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
---        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth returnHeld chargeAccount freeKey writeKey bury
---          appendRecord
+--        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits returnHeld chargeAccount freeKey
+--          writeKey bury appendRecord
 -- SHARES account: credit load-account read-account release reserve set-account settle view-account
 --        key: load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts load-account release renew reserve settle view-hold
@@ -64,9 +64,11 @@ end
 -- After this point, the transition must succeed.
 for _, expiry in ipairs(expiries) do
   local hold, account, key = expiry.hold, expiry.account, expiry.key
+  local tokensUsed = hold.isReached and hold.tokens or 0
   call('ZREM', KEYS[1], expiry.member)
+  freeLimits(account, hold, tokensUsed)
   if key then
-    freeKey(key, hold, hold.isReached and hold.tokens or 0)
+    freeKey(key, hold, tokensUsed)
     if hold.isReached then
       countMonth(expiry.keyName, key, expiry.cost, month)
     end

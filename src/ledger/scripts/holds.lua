@@ -38,7 +38,8 @@ end
 
 -- An account's counters, each proved to be an integer, or nil where the account is not loaded.
 local function readAccount(name)
-  local fields = call('HMGET', name, 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun')
+  local fields = call('HMGET', name, 'available', 'held', 'spent', 'month', 'spentMonth', 'seq', 'overrun', 'open',
+    'tokensLevel')
   if not fields[1] then
     return nil
   end
@@ -50,6 +51,8 @@ local function readAccount(name)
     spentMonth = stored(fields[5], 'spent this month'),
     seq = stored(fields[6], 'seq'),
     overrun = stored(fields[7], 'overrun'),
+    open = stored(fields[8], 'account open'),
+    tokensLevel = stored(fields[9], 'account tokens level'),
   }
 end
 
@@ -78,11 +81,21 @@ local function countMonth(name, counter, cost, month)
   end
 end
 
+-- Frees what a hold took of an account's or a key's limits: the open slot, and the tokens it turned out not to use. Writes
+-- nothing.
+local function freeLimits(counter, hold, tokensUsed)
+  counter.open = counter.open - 1
+  local unused = hold.tokens - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)
+  local level = counter.tokensLevel + unused * LEVEL_UNIT
+  counter.tokensLevel = level > MIN_LEVEL and level or MIN_LEVEL
+end
+
 -- Gives an account back what one of its holds held.
 local function returnHeld(name, account, amount)
   account.available = account.available + amount
   account.held = account.held - amount
-  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held))
+  call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
+    'open', decimal(account.open), 'tokensLevel', decimal(account.tokensLevel))
 end
 
 -- Takes `cost` from an account and gives it back `returned` from its hold; counts the usage record that says so. What was
@@ -94,20 +107,18 @@ local function chargeAccount(name, account, cost, returned, month)
   account.held = account.held - returned
   account.spent = account.spent + cost
   call('HSET', name, 'available', decimal(account.available), 'held', decimal(account.held),
-    'spent', decimal(account.spent), 'seq', decimal(account.seq), 'spentMonth', decimal(account.spentMonth))
+    'spent', decimal(account.spent), 'seq', decimal(account.seq), 'spentMonth', decimal(account.spentMonth),
+    'open', decimal(account.open), 'tokensLevel', decimal(account.tokensLevel))
   if cost > returned then
     account.overrun = account.overrun + cost - returned
     call('HSET', name, 'overrun', decimal(account.overrun))
   end
 end
 
--- Frees what a hold took of its key: the open slot, the budget, and the tokens it turned out not to use. Writes nothing.
+-- Frees what a hold took of its key: its limits, and the budget. Writes nothing.
 local function freeKey(key, hold, tokensUsed)
-  key.open = key.open - 1
+  freeLimits(key, hold, tokensUsed)
   key.held = key.held - hold.amount
-  local unused = hold.tokens - (tokensUsed < MAX_LIMIT and tokensUsed or MAX_LIMIT)
-  local level = key.tokensLevel + unused * LEVEL_UNIT
-  key.tokensLevel = level > MIN_LEVEL and level or MIN_LEVEL
 end
 
 -- Writes what charges and freed holds have made of a key's counters.

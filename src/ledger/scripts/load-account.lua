@@ -8,11 +8,13 @@
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5 what is loaded · 6… stale holds
 -- ARGV  1 account id · 2 load or rebuild · 3 base spent, or absent · 4 base number of credited entries · 5 base version
 --       6 status · 7 balance · 8 spent · 9 month · 10 spent that month · 11 seq · 12 a fresh epoch
---       13 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
+--       13 requests per minute · 14 tokens per minute · 15 concurrency (each empty = the catalogue's)
+--       16 number of stale holds, then of each accountId:keyId, hold id, amount · then the ids of all credited entries
 --       A stale hold is one whose charge the history has already: the store has forgotten that it was resolved.
 -- Returns loaded, available · exists · changed
 --
 -- NEEDS  prelude: call MAX_AMOUNT MAX_INTEGER integer stored decimal currentMs monthOf memberOf spentIn
+--        limits: limitOr
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS bury
 -- SHARES meta: epoch epoch.ts load-key read-account read-key record-streams.ts reserve view-account
@@ -21,10 +23,12 @@
 --        deadlines: check-holds.ts due expire ledger.ts load-key release renew reserve settle view-account view-hold
 --        credited: credit view-account
 
-local known = call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun')
+local known = call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun',
+  'requestsPerMinute')
 local isKnown = known[1] ~= false
 local epoch, isFresh = epochOf(KEYS[1], ARGV[12])
-if ARGV[2] == 'load' and isKnown and known[2] == epoch then
+-- An account that was loaded before accounts had limits is as good as unconfirmed.
+if ARGV[2] == 'load' and isKnown and known[2] == epoch and known[7] then
   return { 'exists' }
 end
 local hasMoved = isKnown ~= (ARGV[3] ~= 'absent')
@@ -39,13 +43,16 @@ local newCharges = isKnown and stored(known[3], 'spent') - integer(ARGV[3], 'spe
 if newCharges ~= 0 and known[2] ~= epoch then
   return { 'changed' }
 end
-local staleCount = integer(ARGV[13], 'stale holds', 0, MAX_INTEGER)
+for index = 13, 15 do
+  limitOr(ARGV[index], 1)
+end
+local staleCount = integer(ARGV[16], 'stale holds', 0, MAX_INTEGER)
 local stale = {}
 for index = 1, staleCount do
-  local payer, holdId, amountText = unpack(ARGV, 11 + index * 3, 13 + index * 3)
+  local payer, holdId, amountText = unpack(ARGV, 14 + index * 3, 16 + index * 3)
   stale[memberOf(payer, holdId, decimal(integer(amountText, 'amount', 0, MAX_AMOUNT)))] = { payer = payer, name = KEYS[5 + index] }
 end
-local held = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
+local held, open = sumOpenHolds(KEYS[4], ARGV[1] .. ':', stale)
 local available = integer(ARGV[7], 'balance', -MAX_INTEGER, MAX_INTEGER) - newCharges - held
 local spent = integer(ARGV[8], 'spent', -MAX_INTEGER, MAX_INTEGER) + newCharges
 local month = monthOf(currentMs())
@@ -64,11 +71,12 @@ for member, hold in pairs(stale) do
 end
 call('HSET', KEYS[2], 'status', ARGV[6], 'available', decimal(available), 'held', decimal(held),
   'spent', decimal(spent), 'month', decimal(month), 'spentMonth', decimal(spentMonth), 'seq', decimal(seq),
-  'overrun', decimal(overrun), 'epoch', epoch)
+  'overrun', decimal(overrun), 'epoch', epoch, 'open', decimal(open),
+  'requestsPerMinute', ARGV[13], 'tokensPerMinute', ARGV[14], 'concurrency', ARGV[15])
 call('SADD', KEYS[5], ARGV[1])
 -- Whoever looked at the account before this load has to look again.
 call('HINCRBY', KEYS[2], 'version', '1')
-for index = 14 + staleCount * 3, #ARGV do
+for index = 17 + staleCount * 3, #ARGV do
   call('SADD', KEYS[3], ARGV[index])
 end
 return { 'loaded', available }

@@ -6,7 +6,7 @@
 -- Returns released · already_settled · already_released · already_expired · unknown_hold
 --
 -- NEEDS  prelude: call decimal memberOf
---        holds: TOMBSTONE_MS readHold readAccount readKey returnHeld freeKey writeKey bury
+--        holds: TOMBSTONE_MS readHold readAccount readKey freeLimits returnHeld freeKey writeKey bury
 -- SHARES account: credit expire load-account read-account reserve set-account settle view-account
 --        key: expire load-key read-key reserve set-key settle view-account
 --        hold: check-holds.ts expire load-account renew reserve settle view-hold
@@ -27,6 +27,7 @@ if not hold then
 end
 -- An account that is not loaded is built, when it is, from the holds that are open then: this one no longer is.
 if account then
+  freeLimits(account, hold, 0)
   returnHeld(KEYS[2], account, hold.amount)
 end
 if key then

@@ -9,7 +9,7 @@
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
 --       models_changed, the key's allowed models: the caller plans anew with them
---       rate_limited, scope, limit, retry after ms · budget_exceeded, resets at ms, remaining
+--       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, remaining
 --       insufficient, available, held, needed
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within stored decimal currentMs monthOf
@@ -40,12 +40,15 @@ end
 
 -- An account or key that was not confirmed since the store last came back is as good as unknown: it is loaded again.
 local epoch = call('HGET', KEYS[1], 'epoch')
-local account = call('HMGET', KEYS[2], 'status', 'available', 'held', 'epoch')
-if not account[1] or not epoch or account[4] ~= epoch then
+-- So is an account that was loaded before accounts had limits.
+local account = call('HMGET', KEYS[2], 'status', 'available', 'held', 'epoch', 'requestsPerMinute', 'tokensPerMinute',
+  'concurrency', 'requestsLevel', 'tokensLevel', 'levelsAtMs', 'open')
+if not account[1] or not epoch or account[4] ~= epoch or not account[5] then
   return { 'unknown_account' }
 end
 local available = stored(account[2], 'available')
 local held = stored(account[3], 'held')
+local accountOpen = stored(account[11], 'account open')
 
 local key = call('HMGET', KEYS[3], 'status', 'epoch', 'expiresAtMs', 'requestsPerMinute', 'tokensPerMinute',
   'concurrency', 'monthlyBudget', 'requestsLevel', 'requestsAtMs', 'tokensLevel', 'tokensAtMs', 'open', 'held',
@@ -70,21 +73,36 @@ if key[14] ~= ARGV[4] then
   return { 'models_changed', key[14] }
 end
 
-local requestsLimit = limitOr(key[4], defaultRequests)
+-- An account's limits hold for all of its keys together, and no key's own is above them.
+local accountRequests = limitOr(account[5], defaultRequests)
+local accountRequestsLevel = refill(account[8], account[10], accountRequests, nowMs) - LEVEL_UNIT
+if accountRequestsLevel < 0 then
+  return { 'rate_limited', 'requests', accountRequests, math.ceil(-accountRequestsLevel / accountRequests), 'account' }
+end
+local requestsLimit = math.min(limitOr(key[4], defaultRequests), accountRequests)
 local requestsLevel = refill(key[8], key[9], requestsLimit, nowMs) - LEVEL_UNIT
 if requestsLevel < 0 then
-  return { 'rate_limited', 'requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit) }
+  return { 'rate_limited', 'requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit), 'key' }
 end
 -- A request larger than the whole limit takes the full bucket; otherwise it could never pass.
-local tokensLimit = limitOr(key[5], defaultTokens)
+local accountTokens = limitOr(account[6], defaultTokens)
+local tokensLimit = math.min(limitOr(key[5], defaultTokens), accountTokens)
 local taken = math.min(tokens, tokensLimit)
+local accountTokensLevel = refill(account[9], account[10], accountTokens, nowMs) - taken * LEVEL_UNIT
+if accountTokensLevel < 0 then
+  return { 'rate_limited', 'tokens', accountTokens, math.ceil(-accountTokensLevel / accountTokens), 'account' }
+end
 local tokensLevel = refill(key[10], key[11], tokensLimit, nowMs) - taken * LEVEL_UNIT
 if tokensLevel < 0 then
-  return { 'rate_limited', 'tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit) }
+  return { 'rate_limited', 'tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit), 'key' }
 end
-local concurrencyLimit = limitOr(key[6], defaultConcurrency)
+local accountConcurrency = limitOr(account[7], defaultConcurrency)
+if accountOpen >= accountConcurrency then
+  return { 'rate_limited', 'concurrency', accountConcurrency, CONCURRENCY_RETRY_MS, 'account' }
+end
+local concurrencyLimit = math.min(limitOr(key[6], defaultConcurrency), accountConcurrency)
 if open >= concurrencyLimit then
-  return { 'rate_limited', 'concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS }
+  return { 'rate_limited', 'concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key' }
 end
 
 if isSet(key[7]) then
@@ -101,7 +119,9 @@ if available < amount then
 end
 
 -- After this point, the transition must succeed.
-call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount))
+call('HSET', KEYS[2], 'available', decimal(available - amount), 'held', decimal(held + amount),
+  'requestsLevel', decimal(accountRequestsLevel), 'tokensLevel', decimal(accountTokensLevel),
+  'levelsAtMs', decimal(nowMs), 'open', decimal(accountOpen + 1))
 local now, amountText = decimal(nowMs), decimal(amount)
 call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', now,
   'tokensLevel', decimal(tokensLevel), 'tokensAtMs', now, 'open', decimal(open + 1), 'held', decimal(keyHeld + amount))
@@ -109,5 +129,12 @@ call('HSET', KEYS[3], 'requestsLevel', decimal(requestsLevel), 'requestsAtMs', n
 call('HSET', KEYS[4], 'state', 'open', 'payer', ARGV[1], 'amount', amountText,
   'inputCost', decimal(inputCost), 'tokens', decimal(taken), 'cost', '0', 'reached', '0', 'record', '')
 call('ZADD', KEYS[5], decimal(nowMs + ttlMs), memberOf(ARGV[1], ARGV[2], amountText))
+-- What is left is what both leave.
+if accountRequestsLevel < requestsLevel then
+  requestsLimit, requestsLevel = accountRequests, accountRequestsLevel
+end
+if accountTokensLevel < tokensLevel then
+  tokensLimit, tokensLevel = accountTokens, accountTokensLevel
+end
 return { 'reserved', available - amount, requestsLimit, (requestsLevel - requestsLevel % LEVEL_UNIT) / LEVEL_UNIT, tokensLimit,
   (tokensLevel - tokensLevel % LEVEL_UNIT) / LEVEL_UNIT }

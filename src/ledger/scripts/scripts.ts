@@ -48,7 +48,7 @@ export const SCRIPTS = {
   loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),
   loadKey: script('load-key', 'write-always', [...keyState, loadText], loadKeyText),
   setKey: script('set-key', 'write-always', keyState, setKeyText),
-  setAccount: script('set-account', 'write-always', [], setAccountText),
+  setAccount: script('set-account', 'write-always', [limitsText], setAccountText),
   readAccount: script('read-account', 'read', [], readAccountText),
   readKey: script('read-key', 'read', [], readKeyText),
   viewAccount: script('view-account', 'read', [], viewAccountText),

@@ -11,7 +11,8 @@
 --       unknown_hold, load of the account (empty where it is not loaded)
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within stored decimal currentMs monthOf memberOf
---        holds: TOMBSTONE_MS readHold readAccount readKey countMonth chargeAccount freeKey writeKey bury appendRecord
+--        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
+--          appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account
 --        key: expire load-key read-key release reserve set-key view-account
 --        hold: check-holds.ts expire load-account release renew reserve view-hold
@@ -58,8 +59,11 @@ if isForced then
 end
 
 -- After this point, the transition must succeed.
-chargeAccount(KEYS[2], account, charge, returned, month)
 local isOpen = hold and not isLate
+if isOpen then
+  freeLimits(account, hold, tokensUsed)
+end
+chargeAccount(KEYS[2], account, charge, returned, month)
 if key then
   countMonth(KEYS[3], key, charge, month)
   if isOpen then

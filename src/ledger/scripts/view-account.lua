@@ -3,8 +3,8 @@
 -- KEYS  1 meta · 2 account · 3 credited entries · 4 deadlines · 5… keys of the account
 -- ARGV  1 account id
 -- Returns 1 where the account is loaded and confirmed, else 0
---         · account: available, held, spent, seq, overrun, version, month, spent that month; nothing where it is not loaded
---         · ids of the credited entries · deadlines members of the account
+--         · account: available, held, spent, seq, overrun, version, month, spent that month, open; nothing where it is not
+--           loaded · ids of the credited entries · deadlines members of the account
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 --
 -- NEEDS  prelude: call
@@ -37,7 +37,9 @@ end
 for index = 5, #KEYS do
   keys[index - 4] = counters(KEYS[index], 'open', 'held', 'version', 'month', 'spentMonth')
 end
-local account = counters(KEYS[2], 'available', 'held', 'spent', 'seq', 'overrun', 'version', 'month', 'spentMonth')
+local account = counters(KEYS[2], 'available', 'held', 'spent', 'seq', 'overrun', 'version', 'month', 'spentMonth',
+  'open')
 local epoch = call('HGET', KEYS[1], 'epoch')
-local isConfirmed = epoch and call('HGET', KEYS[2], 'epoch') == epoch
+local known = call('HMGET', KEYS[2], 'epoch', 'requestsPerMinute')
+local isConfirmed = epoch and known[1] == epoch and known[2]
 return { isConfirmed and 1 or 0, account, call('SMEMBERS', KEYS[3]), members, keys }

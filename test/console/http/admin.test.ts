@@ -16,6 +16,10 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
   'GET /dashboard/api/admin/accounts': undefined,
   'GET /dashboard/api/admin/accounts/:accountId': undefined,
   'POST /dashboard/api/admin/accounts/:accountId/status': { status: 'suspended', ...REASON },
+  'POST /dashboard/api/admin/accounts/:accountId/limits': {
+    ...{ requestsPerMinute: 1_000_000, tokensPerMinute: null, concurrency: null },
+    ...REASON,
+  },
   'POST /dashboard/api/admin/accounts/:accountId/adjustments': {
     amount: '5',
     allowNegative: false,

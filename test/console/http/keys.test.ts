@@ -68,6 +68,7 @@ describe('creating', () => {
     expect(answer.body).toMatchObject({
       ...{ nextCursor: null, maxKeys: MAX_KEYS_PER_ACCOUNT },
       defaults: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 },
+      ceilings: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 },
     })
     const everything = JSON.stringify([answer.body, (await person.json('GET', `${PATH}/${item.id}`)).body])
     expect(everything).toContain(item.id)
@@ -96,6 +97,9 @@ describe('creating', () => {
     ['no requests', { requestsPerMinute: 0 }, 'requestsPerMinute'],
     ['half a token', { tokensPerMinute: 0.5 }, 'tokensPerMinute'],
     ['too much at once', { concurrency: 3_000_000_000 }, 'concurrency'],
+    ['more requests than the account may send', { requestsPerMinute: 100_001 }, 'requestsPerMinute'],
+    ['more tokens than the account may use', { tokensPerMinute: 1_000_000_001 }, 'tokensPerMinute'],
+    ['more at once than the account may have', { concurrency: 10_001 }, 'concurrency'],
     ['a negative budget', { monthlyBudgetUsd: '-1' }, 'monthlyBudgetUsd'],
     ['a budget that is no amount', { monthlyBudgetUsd: 'ten' }, 'monthlyBudgetUsd'],
     ['a budget as a number', { monthlyBudgetUsd: 10 }, 'monthlyBudgetUsd'],

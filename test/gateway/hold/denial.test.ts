@@ -30,7 +30,7 @@ test('a key’s budget that is used up says when it begins anew', () => {
 describe('a limit that is reached', () => {
   test('per minute says what is left of it, for each format to tell in its own headers', () => {
     const limits = { tokens: { limit: 600, remaining: 40, resetMs: 61_000 } }
-    const error = denial({ kind: 'rate_limited', scope: 'tokens', limits, limit: 600, retryAfterMs: 1_500 })
+    const error = denial({ kind: 'rate_limited', scope: 'tokens', of: 'key', limits, limit: 600, retryAfterMs: 1_500 })
     expect([error.status, error.options.code]).toEqual([429, 'rate_limit_exceeded'])
     expect(error.options).toMatchObject({ limits, retryAfterSeconds: 1.5, details: { scope: 'tokens', limit: 600 } })
     expect(error.options.headers).toBeUndefined()
@@ -38,7 +38,7 @@ describe('a limit that is reached', () => {
   })
 
   test('of open requests has headers of ours, as no format has any', () => {
-    const error = denial({ kind: 'rate_limited', scope: 'concurrency', limit: 3, retryAfterMs: 1_000 })
+    const error = denial({ kind: 'rate_limited', scope: 'concurrency', of: 'key', limit: 3, retryAfterMs: 1_000 })
     expect(error.status).toBe(429)
     expect(error.options.headers).toEqual({
       'x-ratelimit-limit-concurrency': '3',
@@ -49,7 +49,7 @@ describe('a limit that is reached', () => {
 
   test('never says to come back at once', () => {
     const limits = { requests: { limit: 1, remaining: 0, resetMs: 0 } }
-    const error = denial({ kind: 'rate_limited', scope: 'requests', limits, limit: 1, retryAfterMs: 0 })
+    const error = denial({ kind: 'rate_limited', scope: 'requests', of: 'key', limits, limit: 1, retryAfterMs: 0 })
     expect(error.options.retryAfterSeconds).toBeGreaterThan(0)
   })
 })

@@ -1,7 +1,7 @@
 /** Loading and rebuilding: the store is brought into line with the history without making or losing money. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from '@test/ledger/harness'
-import { keyState } from '@test/ledger/memory-history'
+import { accountState, keyState } from '@test/ledger/memory-history'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import {
   accountName,
@@ -189,7 +189,7 @@ describe('a store that came back', () => {
     await loseConfirmation(payer.accountId)
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'key_inactive', status: 'deactivated' })
     bench.history.setKey({ ...payer, status: 'active' })
-    bench.history.setStatus(payer.accountId, 'suspended')
+    bench.history.setAccount(payer.accountId, { status: 'suspended' })
     await loseConfirmation(payer.accountId)
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
   })
@@ -232,8 +232,8 @@ describe('a state that is set while a load is under way', () => {
     bench.history.accounts = async (ids) => {
       const snapshots = await read(ids)
       if (snapshots[0]?.accountId === payer.accountId && snapshots[0].status === 'active') {
-        bench.history.setStatus(payer.accountId, 'suspended')
-        await another().ledger.setAccountStatus(payer.accountId, 'suspended')
+        bench.history.setAccount(payer.accountId, { status: 'suspended' })
+        await another().ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))
       }
       return snapshots
     }
@@ -243,10 +243,12 @@ describe('a state that is set while a load is under way', () => {
 
   test('is not lost on an account that is not loaded', async () => {
     const payer = await bench.fund(1_000)
-    bench.history.setStatus(payer.accountId, 'suspended')
-    expect(await bench.ledger.setAccountStatus(payer.accountId, 'suspended')).toBe('updated')
+    bench.history.setAccount(payer.accountId, { status: 'suspended' })
+    expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
-    expect(await bench.ledger.setAccountStatus(randomId('acct'), 'active')).toBe('unknown_account')
+    expect(await bench.ledger.setAccountState(accountState(randomId('acct'), { status: 'active' }))).toBe(
+      'unknown_account',
+    )
   })
 })
 

@@ -139,7 +139,7 @@ describe('a check that reads the lists of the shards', () => {
     ['money appears', ['balance_differs'], () => bench.redis.hincrby(accountName(payer.accountId), 'available', 1)],
     [
       'a hold loses its deadline',
-      ['held_differs_from_open_holds', 'key_held', 'key_open_count'],
+      ['account_open_count', 'held_differs_from_open_holds', 'key_held', 'key_open_count'],
       () => bench.redis.zrem(deadlinesName(shardOf(payer.accountId)), holdMember(open)),
     ],
     [
@@ -207,10 +207,11 @@ describe('what is wrong is named', () => {
       () => bench.redis.hincrby(account(), 'held', 5),
     ],
     ['a key leaks a slot', ['key_open_count'], () => bench.redis.hincrby(keyName(payer), 'open', 1)],
+    ['an account leaks a slot', ['account_open_count'], () => bench.redis.hincrby(account(), 'open', 1)],
     ['a key leaks budget', ['key_held'], () => bench.redis.hincrby(keyName(payer), 'held', 1)],
     [
       'a hold loses its deadline',
-      ['held_differs_from_open_holds', 'hold_without_deadline', 'key_held', 'key_open_count'],
+      ['account_open_count', 'held_differs_from_open_holds', 'hold_without_deadline', 'key_held', 'key_open_count'],
       () => bench.redis.zrem(deadlinesName(shard()), holdMember(open)),
     ],
     [

@@ -1,7 +1,7 @@
 /** Reserve: every outcome, and that a refusal takes nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Bench, connect, createBench, LIMITS, request, settlement, snapshot } from '@test/ledger/harness'
-import { keyState } from '@test/ledger/memory-history'
+import { accountState, keyState } from '@test/ledger/memory-history'
 import { accountName, keyName } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
@@ -118,10 +118,10 @@ describe('reserve', () => {
   test('refuses a suspended account, at once and for every key', async () => {
     const payer = await bench.fund(1_000)
     await bench.ledger.reserve(request(payer, 1))
-    expect(await bench.ledger.setAccountStatus(payer.accountId, 'suspended')).toBe('updated')
+    expect(await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'suspended' }))).toBe('updated')
     expect(await bench.ledger.reserve(request(payer, 1))).toEqual({ kind: 'account_suspended' })
     expect(await bench.ledger.readBalance(payer.accountId)).toMatchObject({ status: 'suspended' })
-    await bench.ledger.setAccountStatus(payer.accountId, 'active')
+    await bench.ledger.setAccountState(accountState(payer.accountId, { status: 'active' }))
     expect(await bench.ledger.reserve(request(payer, 1))).toMatchObject({ kind: 'reserved' })
   })
 

@@ -34,7 +34,8 @@ test('every name and field is what it always was', async () => {
   const fieldsOf = async (name: string) => (await bench.redis.hkeys(`${tag}:${name}`)).sort().join(' ')
   expect(await fieldsOf('meta')).toBe('epoch identity shards')
   expect(await fieldsOf(`account:${accountId}`)).toBe(
-    'available epoch held month overrun seq spent spentMonth status version',
+    'available concurrency epoch held levelsAtMs month open overrun requestsLevel requestsPerMinute seq spent spentMonth ' +
+      'status tokensLevel tokensPerMinute version',
   )
   expect(await fieldsOf(`key:${accountId}:${keyId}`)).toBe(
     'allowedModels concurrency epoch expiresAtMs held month monthlyBudget open requestsAtMs requestsLevel ' +

@@ -1,6 +1,7 @@
 /** The routes of accounts for administrators: found, looked at, suspended and activated, their credit adjusted. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { AccountView } from '@/console/administration/account-view'
 import { guard } from '@/console/http/guard'
@@ -41,6 +42,10 @@ const AccountList = Type.Object({
   nextCursor: NullableText,
 })
 
+/** What all keys of an account may do together; null = the catalogue's. */
+const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_LIMIT }), Type.Null()])
+const LIMITS = { requestsPerMinute: Limit, tokensPerMinute: Limit, concurrency: Limit }
+
 const AccountBody = Type.Composite([
   AccountItem,
   Type.Object({
@@ -68,6 +73,11 @@ const AccountBody = Type.Composite([
       { description: 'The newest 50 of the ledger' },
     ),
     orders: Type.Array(OrderBody, { description: 'The newest 20' }),
+    limits: Type.Object(LIMITS, { description: "Of all its keys together; null = the catalogue's" }),
+    defaultLimits: Type.Object(
+      { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() },
+      { description: "The catalogue's" },
+    ),
     approvalLimit: Type.String({ description: 'Decimal USD that one administrator may move for one account in a day' }),
   }),
 ])
@@ -122,7 +132,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
       async ({ params }) => {
         const account = await administration.viewAccount(params.accountId)
         if (!account) throw noSuchAccount()
-        return viewBody(account, administration.approvalLimit)
+        return viewBody(account, administration)
       },
       {
         administrator: true,
@@ -154,6 +164,27 @@ export function adminAccountRoutes(deps: AdminDeps) {
       },
     )
     .post(
+      '/:accountId/limits',
+      async ({ viewer, request, params, body }) => {
+        const { reason, ...limits } = body
+        const by = administratorOf(deps, viewer, request)
+        const outcome = await administration.changeAccountLimits(by, { ...params, limits, reason })
+        if (outcome === 'unknown_account') throw noSuchAccount()
+        return limits
+      },
+      {
+        administrator: true,
+        params: AccountParams,
+        body: Type.Object({ ...LIMITS, reason: Reason }, { additionalProperties: false }),
+        response: Type.Object(LIMITS),
+        detail: {
+          summary: "Change an account's limits",
+          description:
+            'They hold for all its keys together from the next request on, on every gateway. For administrators.',
+        },
+      },
+    )
+    .post(
       '/:accountId/adjustments',
       async ({ viewer, request, params, body }) => {
         const { key, reason, allowNegative } = body
@@ -176,8 +207,12 @@ export function adminAccountRoutes(deps: AdminDeps) {
     )
 }
 
-function viewBody(account: AccountView, approvalLimit: Nano): Static<typeof AccountBody> {
-  const { balance, users, keys, entries, orders, createdAt, ...facts } = account
+function viewBody(
+  account: AccountView,
+  { approvalLimit, defaultLimits }: AdminDeps['administration'],
+): Static<typeof AccountBody> {
+  const { balance, users, keys, entries, orders, createdAt, ...rest } = account
+  const { requestsPerMinute, tokensPerMinute, concurrency, ...facts } = rest
   const nowMs = Date.now()
   return {
     ...facts,
@@ -198,6 +233,8 @@ function viewBody(account: AccountView, approvalLimit: Nano): Static<typeof Acco
       createdAt: entry.createdAt.toISOString(),
     })),
     orders: orders.map(orderBody),
+    limits: { requestsPerMinute, tokensPerMinute, concurrency },
+    defaultLimits,
     approvalLimit: formatUsd(approvalLimit),
   }
 }

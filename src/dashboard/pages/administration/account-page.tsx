@@ -9,10 +9,11 @@ import { Section } from '@/dashboard/components/section'
 import { Stat } from '@/dashboard/components/stat'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
-import { formatMoney } from '@/dashboard/format'
+import { formatCount, formatMoney } from '@/dashboard/format'
 import { AccountLists } from './account-lists'
 import { type AccountView, useAccount } from './admin-data'
 import { Facts } from './facts'
+import { openLimitsDialog } from './limits-dialog'
 import { openMoneyDialog } from './money-dialog'
 import { openStatusDialog } from './status-dialog'
 import { ACCOUNT_WORDS } from './words'
@@ -45,6 +46,9 @@ function Actions({ account }: { account: AccountView }) {
       <Button variant="default" onClick={() => openStatusDialog(account)}>
         {account.status === 'active' ? 'Suspend' : 'Activate'}
       </Button>
+      <Button variant="default" onClick={() => openLimitsDialog(account)}>
+        Change limits
+      </Button>
       <Button onClick={() => adjust(account)}>Adjust credit</Button>
     </>
   )
@@ -60,6 +64,14 @@ function adjust(account: AccountView): void {
     done: 'The credit was adjusted.',
     run: (values) => answer(api.admin.accounts({ accountId: account.accountId }).adjustments.post(values)),
   })
+}
+
+/** What all its keys may do together. */
+function limitsText({ limits, defaultLimits }: AccountView): string {
+  const text = (name: keyof typeof limits, unit: string) =>
+    `${formatCount(limits[name] ?? defaultLimits[name])} ${unit}${limits[name] === null ? ' (standard)' : ''}`
+  const words = [text('requestsPerMinute', 'requests a minute'), text('tokensPerMinute', 'tokens a minute')]
+  return [...words, text('concurrency', 'requests at once')].join(', ')
 }
 
 function Details({ account }: { account: AccountView }) {
@@ -88,6 +100,7 @@ function Details({ account }: { account: AccountView }) {
               </Status>,
             ],
             ['E-mail', account.email],
+            ['Limits', limitsText(account)],
             ['Created', <Moment at={account.createdAt} key="created" />],
             ['Id', account.accountId],
           ]}

@@ -6,18 +6,22 @@ import { formatCount } from '@/dashboard/format'
 import { type KeyFields, today } from './key-form'
 import { useKeys } from './keys-data'
 
-const MAX_LIMIT = 2_000_000_000
 const MAX_MODELS = 500
 
 /** Fields for a form of {@link KeyFields}. */
 export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
-  const defaults = useKeys().data?.defaults
+  const { defaults, ceilings } = useKeys().data ?? {}
   const catalogue = useCatalogue()
   const known = catalogue.data?.models.map(({ id }) => id) ?? []
   const models = [...new Set([...known, ...form.values.allowedModels])]
   const standard = (count: number | undefined) =>
     count === undefined ? 'Standard' : `${formatCount(count)} (standard)`
-  const number = { min: 1, max: MAX_LIMIT, allowDecimal: false, thousandSeparator: ',', hideControls: true } as const
+  const number = { min: 1, allowDecimal: false, thousandSeparator: ',', hideControls: true } as const
+  /** The account's own limit is that of all its keys together, so no key can have more. */
+  const upTo = (ceiling: number | undefined) =>
+    ceiling === undefined
+      ? {}
+      : { max: ceiling, description: `At most ${formatCount(ceiling)}, shared by all your keys` }
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
@@ -38,18 +42,21 @@ export function LimitFields({ form }: { form: UseFormReturnType<KeyFields> }) {
         />
         <NumberInput
           {...number}
+          {...upTo(ceilings?.requestsPerMinute)}
           label="Requests per minute"
           placeholder={standard(defaults?.requestsPerMinute)}
           {...form.getInputProps('requestsPerMinute')}
         />
         <NumberInput
           {...number}
+          {...upTo(ceilings?.tokensPerMinute)}
           label="Tokens per minute"
           placeholder={standard(defaults?.tokensPerMinute)}
           {...form.getInputProps('tokensPerMinute')}
         />
         <NumberInput
           {...number}
+          {...upTo(ceilings?.concurrency)}
           label="Requests at once"
           placeholder={standard(defaults?.concurrency)}
           {...form.getInputProps('concurrency')}

@@ -1,0 +1,79 @@
+/**
+ * The limits of accounts: what all keys of one may do together, and the most that a key of theirs may be given. Raised and
+ * lowered by whoever administers, never by the customer.
+ */
+import { eq } from 'drizzle-orm'
+import type { Database } from '@/db/client'
+import { accounts } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { AccountLimits, DefaultLimits } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import { tellLedger } from './accounts'
+import { recordAudit } from './audit'
+import type { ChangedBy } from './edit-key'
+import { MAX_KEY_LIMIT } from './key-limits'
+
+const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const
+
+/** What is left out stays as it is; null = the catalogue's. `reason` is for the audit log. */
+export type AccountLimitsChange = { accountId: string; limits: Partial<AccountLimits>; reason: string; by: ChangedBy }
+
+/**
+ * Changes an account's limits in the history together with an audit entry, then on every gateway at once. Throws where the
+ * ledger can't be told: the history then has the new limits, and the same call again mends the rest.
+ */
+export async function changeAccountLimits(
+  database: Database,
+  ledger: Ledger,
+  { accountId, limits, reason, by }: AccountLimitsChange,
+): Promise<'updated' | 'unknown_account'> {
+  for (const name of NAMES) {
+    const limit = limits[name]
+    assert(
+      limit == null || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_KEY_LIMIT),
+      'a limit is out of range',
+    )
+  }
+  const isKnown = await database.db.transaction(async (transaction) => {
+    const [before] = await transaction
+      .select({
+        requestsPerMinute: accounts.requestsPerMinute,
+        tokensPerMinute: accounts.tokensPerMinute,
+        concurrency: accounts.concurrency,
+      })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!before) return false
+    const changed = NAMES.filter((name) => limits[name] !== undefined && limits[name] !== before[name])
+    if (changed.length === 0) return true
+    const after = Object.fromEntries(changed.map((name) => [name, limits[name] ?? null]))
+    await transaction.update(accounts).set(after).where(eq(accounts.id, accountId))
+    const details = { ...after, ...Object.fromEntries(changed.map((name) => [`before.${name}`, before[name]])), reason }
+    await recordAudit(transaction, { ...by, action: 'account.limits', subject: accountId, accountId, details })
+    return true
+  })
+  if (!isKnown) return 'unknown_account'
+  await tellLedger(database, ledger, accountId)
+  return 'updated'
+}
+
+/** What an account's keys may do together: its own limits, or the catalogue's where it has none. */
+export function ceilingsOf(limits: AccountLimits, defaults: DefaultLimits): DefaultLimits {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = limits
+  return {
+    requestsPerMinute: requestsPerMinute ?? defaults.requestsPerMinute,
+    tokensPerMinute: tokensPerMinute ?? defaults.tokensPerMinute,
+    concurrency: concurrency ?? defaults.concurrency,
+  }
+}
+
+/** Those of a key's `limits` that are above its account's. */
+export function limitsAbove(limits: Partial<AccountLimits>, ceilings: DefaultLimits): Partial<DefaultLimits> {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const limit = limits[name]
+      return limit != null && limit > ceilings[name] ? [[name, limit]] : []
+    }),
+  )
+}

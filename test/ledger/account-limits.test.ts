@@ -1,0 +1,131 @@
+/** The limits of an account: what all its keys may do together, whatever each of them is given, decided with every reserve. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Payer } from '@/ledger/outcomes'
+import { accountName, keyName } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+import { type Bench, connect, createBench, letTimePass, passDeadline, request, settlement } from './harness'
+import { accountState, keyState } from './memory-history'
+
+const LIMITS = { requestsPerMinute: 6, tokensPerMinute: 600, concurrency: 3 }
+let bench: Bench
+
+beforeAll(async () => {
+  bench = createBench(await connect(), LIMITS)
+})
+afterAll(() => bench.redis.disconnect())
+
+/** An account with two keys, each of which asks for far more than the account may do. */
+async function greedy(limits: object = {}): Promise<[Payer, Payer]> {
+  const own = { requestsPerMinute: 2_000_000_000, tokensPerMinute: 2_000_000_000, concurrency: 2_000_000_000 }
+  const first = await bench.fund(1_000_000, own)
+  const second = { accountId: first.accountId, keyId: randomId('key') }
+  bench.history.setKey({ ...own, ...second })
+  bench.history.setAccount(first.accountId, limits)
+  return [first, second]
+}
+
+async function pass(payer: Payer, tokens = 1) {
+  const hold = request(payer, 1, { tokens })
+  const outcome = await bench.ledger.reserve(hold)
+  if (outcome.kind === 'reserved') await bench.ledger.settle(settlement(hold, 0, { tokens }))
+  return outcome
+}
+
+describe('the keys of an account together', () => {
+  test('send no more requests a minute than the catalogue gives one account, whatever they are set to', async () => {
+    const [first, second] = await greedy()
+    for (let sent = 0; sent < 3; sent++) {
+      expect(await pass(first)).toMatchObject({ kind: 'reserved' })
+      expect(await pass(second)).toMatchObject({ limits: { requests: { limit: 6, remaining: 4 - 2 * sent } } })
+    }
+    const denied = { kind: 'rate_limited', scope: 'requests', of: 'account', limit: 6 }
+    expect(await pass(first)).toMatchObject(denied)
+    expect(await pass(second)).toMatchObject(denied)
+    await letTimePass(bench.redis, first, 10_000)
+    expect(await pass(second)).toMatchObject({ kind: 'reserved' })
+    expect(await pass(first)).toMatchObject(denied)
+  })
+
+  test('use no more tokens a minute, and get back what was not used', async () => {
+    const [first, second] = await greedy({ requestsPerMinute: 1_000 })
+    expect(await pass(first, 400)).toMatchObject({ kind: 'reserved' })
+    expect(await pass(second, 201)).toMatchObject({ kind: 'rate_limited', scope: 'tokens', of: 'account', limit: 600 })
+    const hold = request(second, 1, { tokens: 200 })
+    expect(await bench.ledger.reserve(hold)).toMatchObject({ limits: { tokens: { limit: 600, remaining: 0 } } })
+    await bench.ledger.settle(settlement(hold, 0, { tokens: 50 }))
+    expect(await pass(first, 151)).toMatchObject({ kind: 'rate_limited', of: 'account' })
+    expect(await pass(first, 150)).toMatchObject({ kind: 'reserved' })
+  })
+
+  test('have no more requests open, whatever way those end', async () => {
+    const [first, second] = await greedy({ requestsPerMinute: 1_000 })
+    const holds = [request(first, 1), request(second, 1), request(first, 1)] as const
+    for (const hold of holds) expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
+    const denied = { kind: 'rate_limited', scope: 'concurrency', of: 'account', limit: 3, retryAfterMs: 1_000 }
+    expect(await bench.ledger.reserve(request(second, 1))).toMatchObject(denied)
+    await bench.ledger.settle(settlement(holds[0], 1))
+    await bench.ledger.settle(settlement(holds[0], 1))
+    await bench.ledger.release(holds[1])
+    await passDeadline(bench.redis, holds[2])
+    await bench.ledger.expireDue(100)
+    await bench.ledger.settle(settlement(holds[2], 1))
+    expect(await bench.redis.hget(accountName(first.accountId), 'open')).toBe('0')
+  })
+
+  test('are refused without a trace: neither the account nor the key pays for a refusal', async () => {
+    const [first] = await greedy({ requestsPerMinute: 1 })
+    await pass(first)
+    const names = [accountName(first.accountId), keyName(first)]
+    const before = await Promise.all(names.map((name) => bench.redis.hgetall(name)))
+    expect(await pass(first)).toMatchObject({ of: 'account', limit: 1 })
+    expect(await Promise.all(names.map((name) => bench.redis.hgetall(name)))).toEqual(before)
+  })
+})
+
+describe('an administrator', () => {
+  test('raises and lowers them for the next request; a key of its own limit keeps it', async () => {
+    const [first] = await greedy()
+    const { accountId } = first
+    for (let sent = 0; sent < 6; sent++) await pass(first)
+    expect(await pass(first)).toMatchObject({ of: 'account', limit: 6 })
+    await bench.ledger.setAccountState(accountState(accountId, { requestsPerMinute: 600_000 }))
+    await letTimePass(bench.redis, first, 1_000)
+    expect(await pass(first)).toMatchObject({ kind: 'reserved' })
+    await bench.ledger.setKeyState(keyState(first, { requestsPerMinute: 2 }))
+    expect(await pass(first)).toMatchObject({ limits: { requests: { limit: 2 } } })
+    await bench.ledger.setAccountState(accountState(accountId, { requestsPerMinute: 1 }))
+    expect(await pass(first)).toMatchObject({ limits: { requests: { limit: 1, remaining: 0 } } })
+  })
+
+  test('is obeyed by a store that has forgotten everything', async () => {
+    const [first] = await greedy({ concurrency: 1 })
+    const hold = request(first, 1)
+    await bench.ledger.reserve(hold)
+    await bench.redis.del(accountName(first.accountId))
+    expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({
+      of: 'account',
+      scope: 'concurrency',
+      limit: 1,
+    })
+    await bench.ledger.release(hold)
+    expect(await pass(first)).toMatchObject({ kind: 'reserved' })
+  })
+})
+
+test('an account that an older gateway has loaded gets its limits, and its open requests counted, at its next request', async () => {
+  const [first] = await greedy({ concurrency: 2 })
+  const open = request(first, 1)
+  await bench.ledger.reserve(open)
+  const older = ['requestsPerMinute', 'tokensPerMinute', 'concurrency', 'requestsLevel', 'tokensLevel', 'levelsAtMs']
+  await bench.redis.hdel(accountName(first.accountId), ...older, 'open')
+  expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'reserved' })
+  expect(await bench.ledger.reserve(request(first, 1))).toMatchObject({ kind: 'rate_limited', limit: 2 })
+})
+
+test.each([0, -1, 1.5, 99_999_999_999])('a limit of %p is refused and changes nothing', async (concurrency) => {
+  const [first] = await greedy()
+  await pass(first)
+  const before = await bench.redis.hgetall(accountName(first.accountId))
+  await expect(bench.ledger.setAccountState(accountState(first.accountId, { concurrency }))).rejects.toThrow()
+  expect(await bench.redis.hgetall(accountName(first.accountId))).toEqual(before)
+})
