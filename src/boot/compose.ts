@@ -86,6 +86,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     connect,
     logger,
     claimIdleMs: config.recordClaimMs,
+    sharedBy: config.processes,
     afterCommit: async (records) => {
       if (records.length > 0) crashPoint('booked')
     },

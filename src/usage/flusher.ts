@@ -26,6 +26,8 @@ export type FlusherOptions = {
   maxDeliveries?: number
   /** How long records gather before they are read, in milliseconds; a full batch is followed by the next at once. */
   lingerMs?: number
+  /** How many processes of this gateway carry records: each lingers so many times longer, so that batches don't shrink. */
+  sharedBy?: number
   /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster. */
   sweepMs?: number
   /** A transaction without an answer for this long counts as failed, and its connection as hung. */
@@ -57,7 +59,8 @@ const DEFAULTS = {
   batchSize: 2_000,
   claimIdleMs: 30_000,
   maxDeliveries: 3,
-  lingerMs: 50,
+  lingerMs: 200,
+  sharedBy: 1,
   transactionTimeoutMs: 8_000,
   stopTimeoutMs: 5_000,
   afterCommit: async () => {},
@@ -66,6 +69,8 @@ const DEFAULTS = {
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
+/** Beyond this, a page of usage would show that it is behind. */
+const MAX_LINGER_MS = 600
 const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
@@ -84,6 +89,7 @@ const CLAIM_PER_SHARD = 200
  */
 export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
+  const lingerMs = Math.min(MAX_LINGER_MS, settings.lingerMs * settings.sharedBy)
   const streams = createRecordStreams(redis)
   const status: Omit<FlusherStatus, 'healthy'> = {
     lagRecords: 0,
@@ -109,7 +115,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     failuresInARow = 0
     if (performance.now() > troubleUntil) status.lastError = undefined
     if (handled >= settings.batchSize) return 0
-    return streams.hasExpected() ? settings.lingerMs : Math.max(settings.lingerMs, nextSweepAt - performance.now())
+    return streams.hasExpected() ? lingerMs : Math.max(lingerMs, nextSweepAt - performance.now())
   }
 
   async function handleBatch(): Promise<number> {
@@ -223,7 +229,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     start: loop.start,
     expect(shard) {
       streams.expect(shard)
-      loop.hurry(settings.lingerMs)
+      loop.hurry(lingerMs)
     },
     async stop() {
       await loop.stop()

@@ -4,9 +4,11 @@
  */
 import { Cluster, ReplyError } from 'ioredis'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import type { RedisClient } from '@/ledger/store/connection'
-import { readEpoch, startEpoch } from '@/ledger/store/epoch'
-import { CONSUMER_GROUP, metaName, recordsName } from '@/ledger/store/names'
+import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { readEpoch } from '@/ledger/store/epoch'
+import { CONSUMER_GROUP, recordsName } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
+import { takeOut } from './acknowledge'
 import { CONSUMER, type RawEntry, readGroup, withGroup } from './consumer-group'
 
 /** One entry of one shard's stream, which `stream` names; `fields` alternates names and values. */
@@ -52,6 +54,7 @@ export function createRecordStreams(redis: RedisClient): RecordStreams {
   const expected = new Set<number>()
   /** Of each shard, its epoch before anything of it was taken that is still in hand. */
   const epochs = new Map<number, string | null>()
+  const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis)), epochs }
 
   async function noteEpochs(asked: readonly Shard[]): Promise<void> {
     const unknown = asked.filter(({ shard }) => !epochs.has(shard))
@@ -142,12 +145,9 @@ export function createRecordStreams(redis: RedisClient): RecordStreams {
       })
     },
     async acknowledge(entries) {
-      const byShard = Map.groupBy(entries, (entry) => entry.shard)
-      const work = [...byShard].map(([shard, own]) => acknowledgeShard(redis, epochs, shard, own))
-      const answers = await Promise.allSettled(work)
-      const failed = answers.find((answer) => answer.status === 'rejected')
-      if (failed) findNodes(redis)
-      return failed?.reason
+      const failure = await takeOut(acknowledgement, entries)
+      if (failure !== undefined) findNodes(redis)
+      return failure
     },
     async deliveryCount({ stream, id }) {
       const pending = await redis.xpending(stream, CONSUMER_GROUP, id, id, 1).catch(() => [])
@@ -167,33 +167,6 @@ export function createRecordStreams(redis: RedisClient): RecordStreams {
  */
 function findNodes(redis: RedisClient): void {
   if (redis instanceof Cluster) redis.refreshSlotsCache()
-}
-
-/**
- * Both or neither: an entry that is acknowledged but not deleted would stay in the stream for ever. Where one is no longer
- * there, another worker took it over and was faster, or it was lost with the store's memory, which changes the epoch. Then
- * accounts may have been loaded before the history had its charge: a further epoch has them compared once more.
- */
-async function acknowledgeShard(
-  redis: RedisClient,
-  epochs: Map<number, string | null>,
-  shard: number,
-  entries: readonly StreamEntry[],
-): Promise<void> {
-  const stream = recordsName(shard)
-  const ids = entries.map((entry) => entry.id)
-  const answers = await redis
-    .multi()
-    .xack(stream, CONSUMER_GROUP, ...ids)
-    .xdel(stream, ...ids)
-    .hget(metaName(shard), 'epoch')
-    .exec()
-  const failure = answers?.find(([error]) => error !== null)
-  if (!answers || failure) throw failure?.[0] ?? new Error('the acknowledgement was not executed')
-  const [, [, deleted] = [], [, epoch] = []] = answers
-  if (deleted === ids.length || epoch === epochs.get(shard)) return
-  epochs.delete(shard)
-  await startEpoch(redis, shard)
 }
 
 function collect(result: ReadResult, { shard, stream }: Shard, entries: readonly RawEntry[]): void {

@@ -13,7 +13,7 @@
 --        key: load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts load-account release renew reserve settle view-hold
 --        deadlines: check-holds.ts due ledger.ts load-account load-key release renew reserve settle view-account view-hold
---        records: record-streams.ts settle unsynced-records.ts
+--        records: acknowledge record-streams.ts settle unsynced-records.ts
 --        recent: balances.ts settle
 
 local outcomes, expiries = {}, {}

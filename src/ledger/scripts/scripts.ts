@@ -1,5 +1,6 @@
 /** The ledger's scripts as the store runs them: each Lua file behind the preludes it needs, with the flags it declares. */
 import { createHash } from 'node:crypto'
+import acknowledgeText from './acknowledge.lua' with { type: 'text' }
 import creditText from './credit.lua' with { type: 'text' }
 import dueText from './due.lua' with { type: 'text' }
 import epochText from './epoch.lua' with { type: 'text' }
@@ -43,6 +44,7 @@ export const SCRIPTS = {
   release: script('release', 'write-always', holds, releaseText),
   expire: script('expire', 'write-always', holds, expireText),
   credit: script('credit', 'write-always', holds, creditText),
+  acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
   loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),

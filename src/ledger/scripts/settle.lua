@@ -17,7 +17,7 @@
 --        key: expire load-key read-key release reserve set-key view-account
 --        hold: check-holds.ts expire load-account release renew reserve view-hold
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve view-account view-hold
---        records: expire record-streams.ts unsynced-records.ts
+--        records: acknowledge expire record-streams.ts unsynced-records.ts
 --        recent: balances.ts expire
 
 local payer, holdId = ARGV[1], ARGV[2]

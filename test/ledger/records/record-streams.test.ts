@@ -114,3 +114,33 @@ async function calls(command: string): Promise<number> {
   const statistics = await redis.info('commandstats')
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(statistics)?.[1] ?? 0)
 }
+
+test('whatever the shards, all that is acknowledged leaves by one script', async () => {
+  await append(['acct_a'])
+  // The store learns the script by its first use.
+  await streams.acknowledge((await streams.readNew(100, 'all')).entries)
+  await append(['acct_a', 'acct_b', 'acct_c', 'acct_d'])
+  const { entries } = await streams.readNew(100, 'all')
+  await redis.config('RESETSTAT')
+  expect(await streams.acknowledge(entries)).toBeUndefined()
+  expect(await streams.length()).toBe(0)
+  expect(await calls('evalsha')).toBe(1)
+})
+
+test('more of one stream than one command takes leaves it all the same', async () => {
+  await append(Array.from({ length: 4_500 }, () => 'acct_a'))
+  const { entries } = await streams.readNew(5_000 * ALL_SHARDS.length, 'all')
+  expect(entries).toHaveLength(16)
+  streams.expect(shardOf('acct_a'))
+  const rest = await streams.readNew(10_000, 'expected')
+  expect(await streams.acknowledge([...entries, ...rest.entries])).toBeUndefined()
+  expect(await streams.length()).toBe(0)
+})
+
+test('a stream that is none keeps no other from being acknowledged, and is told of', async () => {
+  await append(['acct_a', 'acct_b', 'acct_c'])
+  const { entries } = await streams.readNew(100, 'all')
+  await redis.set(recordsName(shardOf('acct_b')), 'none')
+  expect(await streams.acknowledge(entries)).toBeInstanceOf(Error)
+  expect(await streams.length()).toBe(0)
+})

@@ -1,0 +1,76 @@
+/** Takes usage records out of their streams once the history has them, all of one server by one script. */
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { shardGroups } from '@/ledger/store/all-shards'
+import type { RedisClient } from '@/ledger/store/connection'
+import { startEpoch } from '@/ledger/store/epoch'
+import { CONSUMER_GROUP, metaName, recordsName } from '@/ledger/store/names'
+import { integerOf, listOf, wordOf } from '@/ledger/store/reply'
+import type { ScriptRunner } from '@/ledger/store/script-runner'
+
+type AcknowledgeDeps = {
+  redis: RedisClient
+  runner: ScriptRunner
+  /** Of each shard, its epoch before anything of it was taken that is still in hand. */
+  epochs: Map<number, string | null>
+}
+
+type Entry = { shard: number; id: string }
+
+/** What one command of the script takes; a stream with more is asked again. */
+const MAX_ENTRIES = 2_000
+
+/** Acknowledges and deletes. Returns what some shards failed with, if any did: their entries are delivered again. */
+export async function takeOut(deps: AcknowledgeDeps, entries: readonly Entry[]): Promise<unknown> {
+  const idsOf = new Map<number, string[]>()
+  for (const { shard, id } of entries) {
+    const ids = idsOf.get(shard)
+    if (ids) ids.push(id)
+    else idsOf.set(shard, [id])
+  }
+  const groups = shardGroups(deps.redis).map((group) => group.filter((shard) => idsOf.has(shard)))
+  const results = await Promise.allSettled(groups.map((shards) => takeOutOf(deps, shards, idsOf)))
+  return results.find((result) => result.status === 'rejected')?.reason
+}
+
+/** Asks for all of `shards` in one go. Where that fails, each is asked alone: one may spoil it for the others. */
+async function takeOutOf(
+  deps: AcknowledgeDeps,
+  shards: readonly number[],
+  idsOf: ReadonlyMap<number, readonly string[]>,
+): Promise<void> {
+  if (shards.length === 0) return
+  try {
+    const names = shards.flatMap((shard) => [recordsName(shard), metaName(shard)])
+    const args = shards.flatMap((shard) => listed(idsOf.get(shard) ?? []))
+    const reply = listOf(await deps.runner.run(SCRIPTS.acknowledge, names, [CONSUMER_GROUP, ...args]))
+    for (const [index, shard] of shards.entries()) {
+      const isWhole = integerOf(reply[2 * index]) === Math.min(idsOf.get(shard)?.length ?? 0, MAX_ENTRIES)
+      if (!isWhole) await doubt(deps, shard, wordOf(reply[2 * index + 1]))
+    }
+  } catch (error) {
+    if (shards.length === 1) throw error
+    const alone = await Promise.allSettled(shards.map((shard) => takeOutOf(deps, [shard], idsOf)))
+    const failed = alone.find((result) => result.status === 'rejected')
+    if (failed) throw failed.reason
+    return
+  }
+  const rest = new Map(shards.map((shard) => [shard, (idsOf.get(shard) ?? []).slice(MAX_ENTRIES)]))
+  const unfinished = shards.filter((shard) => rest.get(shard)?.length)
+  await takeOutOf(deps, unfinished, rest)
+}
+
+function listed(ids: readonly string[]): (string | number)[] {
+  const some = ids.slice(0, MAX_ENTRIES)
+  return [some.length, ...some]
+}
+
+/**
+ * An entry that is no longer there was taken over by another worker, which was faster, or it was lost with the store's memory,
+ * which changes the epoch. Then accounts may have been loaded before the history had its charge: a further epoch has
+ * them compared once more.
+ */
+async function doubt({ redis, epochs }: AcknowledgeDeps, shard: number, epoch: string): Promise<void> {
+  if (epoch === (epochs.get(shard) ?? '')) return
+  epochs.delete(shard)
+  await startEpoch(redis, shard)
+}
