@@ -28,13 +28,15 @@ type Verdict = { promise: string; measured: string; isKept: boolean }
 /** The pools of the stores open so many connections when they are first needed. */
 const MAX_MORE_DESCRIPTORS = 16
 const MAX_GROWTH = 0.05
+const MAX_REFUSED_SHARE = 0.001
+/** How those statuses end the words for an answer that should not have been. */
+const COME_AGAIN = /: (503|529)$/
 const PERCENT = 100
 
 /** Judges a run that is over. */
 export function verdictsOf(results: SoakResults): Verdict[] {
   const growth = growthOf(results.samples, 'residentBytes')
   const { before, after } = results.descriptors
-  const unexpected = Object.entries(results.unexpected)
   return [
     {
       promise: 'memory is flat: the last quarter at most 5 % above the second',
@@ -53,14 +55,24 @@ export function verdictsOf(results: SoakResults): Verdict[] {
     },
     { promise: 'the books are whole', ...booksVerdict(results.books) },
     {
-      promise: 'every client had the answer that it should have',
-      measured:
-        unexpected.length === 0
-          ? `all of ${sentOf(results)}`
-          : unexpected.map(([answer, count]) => `${count} × ${answer}`).join(', '),
-      isKept: unexpected.length === 0,
+      promise: 'no client had a wrong answer, and one in 1,000 at most was asked to come again',
+      ...answerVerdict(results),
     },
   ]
+}
+
+/** A gateway that hears nothing of its store refuses rather than guesses: on a machine with other work that may happen. */
+function answerVerdict(results: SoakResults): Omit<Verdict, 'promise'> {
+  const all = Object.entries(results.unexpected)
+  const wrong = all.filter(([answer]) => !COME_AGAIN.test(answer))
+  const refused = all.filter(([answer]) => COME_AGAIN.test(answer)).reduce((sum, [, count]) => sum + count, 0)
+  const sent = sentOf(results)
+  return {
+    measured: [...wrong.map(([answer, count]) => `${count} × ${answer}`), `${refused} of ${sent} refused for now`].join(
+      ', ',
+    ),
+    isKept: wrong.length === 0 && refused <= sent * MAX_REFUSED_SHARE,
+  }
 }
 
 function booksVerdict(books: BooksReport | undefined): Omit<Verdict, 'promise'> {

@@ -100,9 +100,16 @@ describe('the verdicts', () => {
     ['descriptor', resultsWith(() => 1, { descriptors: { before: 20, after: 60 } })],
     ['ended', resultsWith(() => 1, { isDrained: false })],
     ['books', resultsWith(() => 1, { books: undefined })],
-    ['answer', resultsWith(() => 1, { unexpected: { 'JSON: 503': 1 } })],
+    ['wrong answer', resultsWith(() => 1, { unexpected: { 'JSON: 400': 1 } })],
+    ['come again', resultsWith(() => 1, { unexpected: { 'JSON: 503': 1 } })],
   ])('what is broken is said: %s', (word, results) => {
     expect(broken(results).map(({ promise }) => promise)).toEqual([expect.stringContaining(word)])
+  })
+
+  test('one refusal in many is no broken promise', () => {
+    expect(
+      broken(resultsWith(() => 1, { endings: { JSON: { 200: 9_999, 529: 1 } }, unexpected: { 'JSON: 529': 1 } })),
+    ).toEqual([])
   })
 
   test('the plot draws what is known and leaves out what is not', () => {
