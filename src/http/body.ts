@@ -40,7 +40,17 @@ function checkHeaders(headers: Headers, maxBytes: number): void {
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
+/** Whoever goes away before his request is whole gets no answer; it is his fault all the same, and none of ours. */
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await takeBytes(request, maxBytes)
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
+    throw new GatewayError('invalid_request', 'The body ended before it was whole.', { cause })
+  }
+}
+
+async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (request.headers.has('content-length')) return request.bytes()
   const chunks: Uint8Array[] = []
   let size = 0

@@ -1,0 +1,38 @@
+/** Clients that go away while their request is still on its way: nothing unexpected, and nothing for an operator to read. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { until } from '@test/support/until'
+import { GatewayError } from '@/chat/error'
+import { readJsonBody } from '@/http/body'
+
+type Outcome = { error: unknown }
+
+let server: Bun.Server<undefined>
+let outcomes: Outcome[] = []
+
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      await readJsonBody(request, { maxBodyBytes: 10_000, maxJsonDepth: 10 }).catch((error: unknown) =>
+        outcomes.push({ error }),
+      )
+      return new Response()
+    },
+  })
+})
+afterAll(() => server.stop(true))
+
+test.each(['content-length: 500', 'transfer-encoding: chunked'])(
+  'half a body with %s is the caller’s fault',
+  async (header) => {
+    outcomes = []
+    const socket = connect({ host: '127.0.0.1', port: server.port ?? 0 })
+    socket.write(`POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${header}\r\n\r\n5\r\n{"a":\r\n`)
+    await until(() => server.pendingRequests > 0, 'the request to be there')
+    socket.destroy()
+    await until(() => outcomes.length > 0, 'the end of the request')
+    expect(outcomes[0]?.error).toBeInstanceOf(GatewayError)
+  },
+)
