@@ -51,7 +51,11 @@ export type AnswerContext = {
   estimatedInputTokens: number
 }
 
-/** Turns one upstream stream into events. Knows no I/O; never throws on anything a provider may send. */
+/**
+ * Turns one upstream stream into events. Knows no I/O; never throws on anything a provider may send. The text of a delta is a
+ * string of the event as it stands, and what an event does to the decoder's state does not depend on it: gateway/attempt/repeats.ts
+ * relies on both.
+ */
 export interface StreamDecoder {
   /** `json` is `event.data` parsed, or undefined where it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
@@ -59,7 +63,7 @@ export interface StreamDecoder {
   end(): ChatEvent[]
 }
 
-/** Turns events into one client's stream. Knows no I/O. */
+/** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
   /** The closing frames of a stream that ended well. */

@@ -12,6 +12,12 @@ export type Frame = { event?: string; data: string }
 interface SseParser {
   /** Takes the next bytes, split anywhere, and returns the blocks they complete. */
   push(bytes: Uint8Array): SseEvent[]
+  /** {@link push} in two steps: the text of the next bytes, less what they hold of a character that goes on, ... */
+  decode(bytes: Uint8Array): string
+  /** ... and the blocks that it completes. A whole block at the start of the text may be left out between blocks. */
+  append(text: string): SseEvent[]
+  /** Whether what was appended so far ends with a block, so that the next text begins with another. */
+  isBetweenBlocks(): boolean
   /** Returns the last block if no blank line closed it, whatever it says, so that nothing is lost on the way through. */
   end(): SseEvent[]
 }
@@ -24,6 +30,7 @@ export class SseEventTooLargeError extends Error {
 const BYTE_ORDER_MARK = '\uFEFF'
 const LINE_FEED = 0x0a
 const SPACE = 0x20
+const STREAM = { stream: true }
 
 /**
  * Creates a parser for one stream. Lines end in LF, CR or CRLF; several data lines join with LF; a byte order mark and
@@ -104,8 +111,13 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
     return drain()
   }
 
+  const decode = (bytes: Uint8Array) => decoder.decode(bytes, STREAM)
+
   return {
-    push: (bytes) => append(decoder.decode(bytes, { stream: true })),
+    push: (bytes) => append(decode(bytes)),
+    decode,
+    append,
+    isBetweenBlocks: () => buffer === '' && !skipLineFeed && !atStreamStart,
     end() {
       const events = append(decoder.decode())
       if (lineStart < buffer.length) readLine(buffer.slice(lineStart))

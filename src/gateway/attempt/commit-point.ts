@@ -6,7 +6,8 @@ import type { ChatEvent } from '@/chat/event'
 import { LATE, startDeadline } from '@/lib/deadline'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { emptyFailure } from './read-complete'
-import type { StreamBatch, StreamItem, StreamSource } from './stream-source'
+import { itemsOf, type StreamItem } from './repeats'
+import type { StreamBatch, StreamSource } from './stream-source'
 
 /** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
 export type CommittedStream = {
@@ -37,13 +38,14 @@ export async function awaitContent(source: StreamSource, isTranslated: boolean):
       if (batch === LATE) return { kind: 'stream', source, held, pending }
       if (batch.kind === 'failed') return batch
       if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
-      const failure = findError(batch.items, isTranslated)
+      const items = itemsOf(batch)
+      const failure = findError(items, isTranslated)
       if (failure) {
         source.abort()
         return { kind: 'failed', failure }
       }
-      held.push(...batch.items)
-      if (batch.items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
+      held.push(...items)
+      if (items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
         return { kind: 'stream', source, held, pending: undefined }
       }
     }

@@ -7,6 +7,7 @@ import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
 import type { Meter } from '@/gateway/charge/meter'
 import type { UpstreamFailure } from '@/upstream/failure'
+import { itemsOf } from './repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from './stream-source'
 
 type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed'; failure: UpstreamFailure }
@@ -32,13 +33,13 @@ export async function foldStream(source: StreamSource, maxChars: number, meter: 
       if (event.type === 'error') return refuse(source, { kind: 'refused', error: event.error })
     }
     if (batch.kind === 'done') return refuse(source, { kind: 'broken', detail: 'stream ended without its terminator' })
-    for (const { sse } of batch.items) chars += sse.raw.length
+    for (const { sse } of itemsOf(batch)) chars += sse.raw.length
     if (chars > maxChars) return refuse(source, { kind: 'malformed', detail: `answer over ${maxChars} characters` })
   }
 }
 
 function eventsOf(batch: Exclude<StreamBatch, { kind: 'failed' }>): ChatEvent[] {
-  return batch.kind === 'done' ? batch.events : batch.items.flatMap((item) => item.events)
+  return batch.kind === 'done' ? batch.events : itemsOf(batch).flatMap((item) => item.events)
 }
 
 function refuse(source: StreamSource, failure: UpstreamFailure): FoldedStream {

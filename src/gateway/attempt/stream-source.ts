@@ -1,16 +1,15 @@
 /** Reads one upstream event stream: bytes to wire events to hub events, at the reader's own pace. */
 import type { ChatEvent } from '@/chat/event'
 import type { Format } from '@/formats/format'
-import { type JsonValue, parseJson } from '@/lib/json'
+import { parseJson } from '@/lib/json'
 import { createSseParser, type SseEvent, SseEventTooLargeError } from '@/lib/sse'
 import type { UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
-
-/** One wire event and what it means. */
-export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
+import { createRepeatPattern, type Repeats, type StreamItem } from './repeats'
 
 export type StreamBatch =
-  | { kind: 'items'; items: StreamItem[] }
+  /** `repeats` came before `items`. */
+  | { kind: 'items'; items: StreamItem[]; repeats?: Repeats | undefined }
   /** The upstream closed; `events` close what was still open. */
   | { kind: 'done'; events: ChatEvent[] }
   | { kind: 'failed'; failure: UpstreamFailure }
@@ -37,12 +36,15 @@ const MAX_EVENT_CHARS = 16 * 1024 * 1024
 export function openStreamSource(answer: UpstreamAnswer, format: Format): StreamSource {
   const parser = createSseParser(MAX_EVENT_CHARS)
   const decoder = format.createStreamDecoder()
+  const pattern = createRepeatPattern()
   let hasClosed = false
 
   function decode(sse: SseEvent): StreamItem {
     if (sse.data === undefined) return { sse, json: undefined, events: [] }
     const json = parseJson(sse.data)
-    return { sse, json, events: decoder.push(sse, json) }
+    const item = { sse, json, events: decoder.push(sse, json) }
+    pattern.learn(item)
+    return item
   }
 
   async function next(): Promise<StreamBatch> {
@@ -50,25 +52,33 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
       const chunk = await answer.read()
       if (chunk.kind === 'failed') return chunk
       if (chunk.kind === 'done') hasClosed = true
-      const items = parse(chunk.kind === 'bytes' ? chunk.bytes : undefined)
-      if (!items) {
+      const batch = parse(chunk.kind === 'bytes' ? chunk.bytes : undefined)
+      if (!batch) {
         answer.abort()
         return { kind: 'failed', failure: { kind: 'malformed', detail: `event over ${MAX_EVENT_CHARS} characters` } }
       }
-      if (items.length > 0) return { kind: 'items', items }
+      if (batch.items.length > 0 || batch.repeats) return batch
     }
     return { kind: 'done', events: decoder.end() }
   }
 
-  function parse(bytes: Uint8Array | undefined): StreamItem[] | undefined {
+  function parse(bytes: Uint8Array | undefined): Extract<StreamBatch, { kind: 'items' }> | undefined {
     try {
-      if (bytes) return parser.push(bytes).map(decode)
+      if (bytes) return parseText(parser.decode(bytes))
       // Whatever follows on the client's side must not run into a block that its provider left open.
-      return parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) }))
+      return { kind: 'items', items: parser.end().map((sse) => decode({ ...sse, raw: closed(sse.raw) })) }
     } catch (error) {
       if (error instanceof SseEventTooLargeError) return undefined
       throw error
     }
+  }
+
+  function parseText(text: string): Extract<StreamBatch, { kind: 'items' }> {
+    const found = parser.isBetweenBlocks() ? pattern.find(text) : undefined
+    if (!found) return { kind: 'items', items: parser.append(text).map(decode) }
+    const { repeats, end } = found
+    const items = end === text.length ? [] : parser.append(text.slice(end)).map(decode)
+    return { kind: 'items', items, repeats }
   }
 
   const { outliveClient, onOvertime, abort } = answer

@@ -1,5 +1,6 @@
 /** Reads an upstream on after its client has gone, within bounds, to learn the exact usage. */
 import type { DisconnectPolicy } from '@/catalog/types'
+import { itemsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
 import type { Meter } from '@/gateway/charge/meter'
 
@@ -34,7 +35,7 @@ export async function drainUpstream(
     for (;;) {
       const batch = await (underWay.shift() ?? source.next())
       if (batch.kind === 'failed') return
-      const events = batch.kind === 'done' ? batch.events : batch.items.flatMap((item) => item.events)
+      const events = batch.kind === 'done' ? batch.events : itemsOf(batch).flatMap((item) => item.events)
       for (const event of events) meter.observe(event)
       if (batch.kind === 'done') return
     }

@@ -8,13 +8,8 @@
  * more, so a slow client costs one batch of memory.
  */
 import { GatewayError } from '@/chat/error'
-import {
-  letUpstreamClose,
-  RUNAWAY,
-  type StreamBatch,
-  type StreamItem,
-  type StreamSource,
-} from '@/gateway/attempt/stream-source'
+import type { StreamItem } from '@/gateway/attempt/repeats'
+import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
@@ -24,7 +19,7 @@ import type { ActiveStreams } from './active-streams'
 import { type DrainSlots, drainUpstream } from './drain'
 import { answerHeaders, type HeaderFacts } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
-import { createStreamWriter, type StreamWriter } from './stream-writer'
+import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
 
 export type RelayDeps = SettleDeps & {
   metrics: Pick<Metrics, 'answered' | 'overhead'>
@@ -124,7 +119,7 @@ async function pump(relay: Relay): Promise<void> {
     if (!relay.isOpen) return
     relay.reading = undefined
     if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
-    const written = batch.kind === 'done' ? relay.writer.finish(batch.events) : relay.writer.write(batch.items)
+    const written = writeBatch(relay.writer, batch)
     noteFirstToken(relay)
     if (written.failure) return failUpstream(relay, written.failure, written.text)
     if (written.isComplete) return complete(relay, written.text)

@@ -1,17 +1,21 @@
 /** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import type { StreamItem } from '@/gateway/attempt/stream-source'
+import { eventOf, itemOf, type Repeats, type StreamItem } from '@/gateway/attempt/repeats'
+import type { StreamBatch } from '@/gateway/attempt/stream-source'
+import { isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
 import type { Frame } from '@/lib/sse'
 import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
 import type { RelayedAnswer } from './relayed'
 
 /** What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. */
-type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
+export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
 
 export interface StreamWriter {
   write(items: StreamItem[]): Written
+  /** Writes what came in short; the text is as that of {@link write}. */
+  writeRepeats(repeats: Repeats): string
   /** The upstream closed; `events` close what was open. */
   finish(events: ChatEvent[]): Written
   /** The frames that tell the client of a fault, with no terminator after them. */
@@ -27,6 +31,9 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   const isNativeFraming = framing === format.framing
   const encoder = format.createStreamEncoder(context)
   let frameCount = 0
+  /** How the latest text was written; and what it was written for, once two in a row were written alike. */
+  let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
+  let known: { like: StreamItem; template: TextTemplate } | undefined
 
   function frames(list: Frame[]): string {
     let text = ''
@@ -72,10 +79,38 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return { text, isComplete: false }
   }
 
+  function writeRepeats(repeats: Repeats): string {
+    const { like, texts } = repeats
+    let text = ''
+    for (const word of texts) {
+      if (known?.like !== like.item) text += writeWhole(like, word)
+      else {
+        show(eventOf(like, word))
+        text += known.template.before + word + known.template.after
+      }
+    }
+    return text
+  }
+
+  /** Written in full, to learn how the next ones of its like are written. */
+  function writeWhole(repeated: Repeats['like'], word: string): string {
+    const { item: like } = repeated
+    const { text } = write([itemOf(repeated, word)])
+    const template = templateAround(text, word)
+    const before = latest?.like === like && latest.word !== word ? latest.template : undefined
+    known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
+    latest = template && { like, word, template }
+    return text
+  }
+
+  function show(event: ChatEvent): void {
+    meter.observe(event)
+    signatures?.observe(event)
+  }
+
   function observe(events: ChatEvent[]): UpstreamFailure | undefined {
     for (const event of events) {
-      meter.observe(event)
-      signatures?.observe(event)
+      show(event)
       if (event.type === 'error') return { kind: 'refused', error: event.error }
     }
     return undefined
@@ -88,6 +123,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
 
   return {
     write,
+    writeRepeats,
     finish(events) {
       const failure = observe(events)
       const text = isPassThrough ? supplied(events) : encoded(events)
@@ -97,6 +133,17 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     },
     fail: (error) => frames(encoder.fail(error, client.requestId)) + framing.close,
   }
+}
+
+/** Writes what was read at once: one text for the client. */
+export function writeBatch(writer: StreamWriter, batch: Exclude<StreamBatch, { kind: 'failed' }>): Written {
+  if (batch.kind === 'done') return writer.finish(batch.events)
+  const { items, repeats } = batch
+  if (!repeats) return writer.write(items)
+  const text = writer.writeRepeats(repeats)
+  if (items.length === 0) return { text, isComplete: false }
+  const rest = writer.write(items)
+  return { ...rest, text: text + rest.text }
 }
 
 /** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */

@@ -4,7 +4,7 @@ import { createTestSource, formatOf, hubItems, itemsOf, type TestSource } from '
 import { chatChunk } from '@test/support/upstream'
 import type { ChatEvent } from '@/chat/event'
 import { awaitContent } from '@/gateway/attempt/commit-point'
-import type { StreamItem } from '@/gateway/attempt/stream-source'
+import type { StreamItem } from '@/gateway/attempt/repeats'
 
 const format = formatOf('chat-completions')
 const ROLE = chatChunk({ role: 'assistant', content: '' })

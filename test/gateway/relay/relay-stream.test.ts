@@ -10,7 +10,7 @@ import {
 } from '@test/gateway/answer-parts'
 import { until } from '@test/support/until'
 import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
-import type { StreamItem } from '@/gateway/attempt/stream-source'
+import type { StreamItem } from '@/gateway/attempt/repeats'
 import { relayStream } from '@/gateway/relay/relay-stream'
 
 const TOLD = { upstreamMs: 0, loweredCap: undefined }

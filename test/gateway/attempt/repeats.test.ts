@@ -1,0 +1,220 @@
+/** The short way of a stream's pieces beside the long one: in any pieces, for every pair of formats, the client and the meter get the same. */
+import { describe, expect, test } from 'bun:test'
+import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
+import fc from 'fast-check'
+import type { ChatEvent } from '@/chat/event'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { jsonArrayFraming } from '@/formats/generate-content/framing'
+import { createRepeatPattern, type StreamItem } from '@/gateway/attempt/repeats'
+import { openStreamSource } from '@/gateway/attempt/stream-source'
+import { createStreamWriter, type Written, writeBatch } from '@/gateway/relay/stream-writer'
+import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
+import { assert } from '@/lib/assert'
+import { parseJson } from '@/lib/json'
+import { createSseParser } from '@/lib/sse'
+import type { UpstreamAnswer } from '@/upstream/client'
+
+type Case = { provider: FormatName; client: FormatName; isArray: boolean; pieces: Uint8Array[] }
+
+/** Words that JSON writes as they are, and all that it does not; some that stand elsewhere in a piece as well. */
+const word = fc.oneof(
+  { weight: 6, arbitrary: fc.stringMatching(/^[ a-z]{1,6}$/) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('', '"', '\\', '\n', '\u007f', '\u2028', 'ü', '世界', '😀', '\uFEFF', '\uFFFD'),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('model', 'content', 'assistant', 'text', 'data: ', '[DONE]', 'stop', '0') },
+  { weight: 1, arbitrary: fc.string() },
+)
+const run = fc.record({ kind: fc.constantFrom('text', 'reasoning'), words: fc.array(word, { maxLength: 12 }) })
+/** What is put between two events, or done to one of them. */
+const disturbance = fc.record({
+  at: fc.nat(40),
+  kind: fc.constantFrom('comment', 'crlf', 'letter', 'field', 'twice', 'bytes', 'none'),
+  place: fc.nat(200),
+})
+
+const anyCase: fc.Arbitrary<Case> = fc
+  .record({
+    provider: fc.constantFrom(...FORMAT_NAMES),
+    client: fc.constantFrom(...FORMAT_NAMES),
+    isArray: fc.boolean(),
+    runs: fc.array(run, { minLength: 1, maxLength: 4 }),
+    disturbances: fc.array(disturbance, { maxLength: 3 }),
+    isWhole: fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }),
+    cuts: fc.array(fc.nat(4_000), { maxLength: 6 }),
+  })
+  .map(({ runs, disturbances, isWhole, cuts, ...rest }) => {
+    const wire = disturbed(framesOf(rest.provider, runs), disturbances)
+    let end = 0
+    const ends = wire.map((frame) => (end += frame.length))
+    const pieces = cut(Buffer.concat(wire), [...ends.filter((_, index) => isWhole[index % isWhole.length]), ...cuts])
+    return { ...rest, pieces }
+  })
+
+/** The events of an answer as a provider of the format writes them, one frame each. */
+function framesOf(provider: FormatName, runs: { kind: string; words: string[] }[]): string[] {
+  const format = formatOf(provider)
+  const context = { ...createTestAnswer().context, model: 'alpha-upstream' }
+  const encoder = format.createStreamEncoder(context)
+  const events: ChatEvent[] = [{ type: 'start', id: 'x', model: 'alpha-upstream', created: 0 }]
+  for (const [block, { kind, words }] of runs.entries()) {
+    const at = { choice: 0, block }
+    const name = kind as 'text' | 'reasoning'
+    events.push({ type: `${name}-start`, ...at })
+    for (const text of words) events.push({ type: `${name}-delta`, ...at, text })
+    events.push({ type: `${name}-end`, ...at })
+  }
+  events.push({ type: 'finish', choice: 0, finish: { kind: 'stop' } })
+  const frames = [...events.flatMap((event) => encoder.push(event)), ...encoder.end()]
+  return frames.map((frame, index) => format.framing.format(frame, index))
+}
+
+function disturbed(frames: string[], disturbances: { at: number; kind: string; place: number }[]): Buffer[] {
+  const wire = frames.map((frame) => Buffer.from(frame))
+  for (const { at, kind, place } of disturbances) {
+    const index = at % wire.length
+    const frame = wire[index] ?? Buffer.of()
+    if (kind === 'comment') wire[index] = Buffer.concat([Buffer.from(': note\n\n'), frame])
+    if (kind === 'crlf') wire[index] = Buffer.from(frame.toString().replaceAll('\n', '\r'))
+    if (kind === 'letter' && frame.length > 0) frame[place % frame.length] = 0x7a
+    if (kind === 'bytes' && frame.length > 0) frame[place % frame.length] = 0xe2
+    if (kind === 'field') wire[index] = Buffer.from(frame.toString().replace('{', '{"extra":"a\\u0062",'))
+    if (kind === 'twice') wire[index] = Buffer.concat([frame, frame])
+  }
+  return wire
+}
+
+function answerOf({ provider, client, isArray }: Case) {
+  const changes = isArray && client === 'generate-content' ? { framing: jsonArrayFraming } : {}
+  const answer = createTestAnswer({ client, provider, changes, outputBound: 100_000 })
+  const signatures = createSignatureCollector()
+  return { answer: { ...answer, signatures }, signatures }
+}
+
+type Told = { text: string; ending: unknown; reading: unknown; signed: unknown }
+
+/** Every event decoded and written by itself: what has to come of it. */
+function longWay(input: Case): Told {
+  const { answer, signatures } = answerOf(input)
+  const writer = createStreamWriter(answer, true)
+  const parser = createSseParser()
+  const decoder = formatOf(input.provider).createStreamDecoder()
+  let text = ''
+  function told({ isComplete, failure }: Written): Told {
+    const { meter } = answer.charge
+    return { text, ending: failure ?? isComplete, reading: meter.reading(), signed: [...signatures.signedCalls()] }
+  }
+  const open = parser.push(Buffer.concat(input.pieces))
+  const rest = parser.end().map((sse) => ({ ...sse, raw: /^[\r\n]*$/.test(sse.raw) ? sse.raw : `${sse.raw}\n\n` }))
+  for (const sse of [...open, ...rest]) {
+    const json = sse.data === undefined ? undefined : parseJson(sse.data)
+    const written = writer.write([{ sse, json, events: sse.data === undefined ? [] : decoder.push(sse, json) }])
+    text += written.text
+    if (written.failure || written.isComplete) return told(written)
+  }
+  const written = writer.finish(decoder.end())
+  text += written.text
+  return told(written)
+}
+
+/** As the relay does it, in pieces. */
+async function shortWay(input: Case): Promise<Told & { repeats: number }> {
+  const { answer, signatures } = answerOf(input)
+  const writer = createStreamWriter(answer, true)
+  let [text, repeats, at] = ['', 0, 0]
+  const read: UpstreamAnswer['read'] = async () => {
+    const bytes = input.pieces[at++]
+    return bytes ? { kind: 'bytes', bytes } : { kind: 'done' }
+  }
+  const source = openStreamSource({ read } as Partial<UpstreamAnswer> as UpstreamAnswer, formatOf(input.provider))
+  for (;;) {
+    const batch = await source.next()
+    assert(batch.kind !== 'failed', 'no piece is too large')
+    repeats += batch.kind === 'items' ? (batch.repeats?.texts.length ?? 0) : 0
+    const { failure, isComplete, text: more } = writeBatch(writer, batch)
+    text += more
+    if (!failure && !isComplete) continue
+    const { meter } = answer.charge
+    const signed = [...signatures.signedCalls()]
+    return { text, ending: failure ?? isComplete, reading: meter.reading(), signed, repeats }
+  }
+}
+
+function cut(wire: Uint8Array, cuts: number[]): Uint8Array[] {
+  const ends = [...new Set([...cuts.map((end) => end % wire.length), wire.length])].sort((a, b) => a - b)
+  return ends.map((end, index) => wire.slice(ends[index - 1] ?? 0, end)).filter((piece) => piece.length > 0)
+}
+
+async function expectSame(input: Case): Promise<number> {
+  const { repeats, ...told } = await shortWay(input)
+  expect(told).toEqual(longWay(input))
+  return repeats
+}
+
+describe('the client’s bytes and the meter’s reading', () => {
+  test('are the same whichever way, for every pair of formats, in any pieces', async () => {
+    let repeats = 0
+    await fc.assert(
+      fc.asyncProperty(anyCase, async (input) => {
+        repeats += await expectSame(input)
+      }),
+      { numRuns: 600 },
+    )
+    expect(repeats).toBeGreaterThan(1_000)
+  })
+
+  for (const provider of FORMAT_NAMES) {
+    test(`are the same for a cut at every byte of a ${provider} stream`, async () => {
+      const runs = [
+        { kind: 'text', words: ['Hel', 'lo ', 'wor', 'ld', ' ü', ' 😀', '"', 'and', ' on', ' it', ' goes'] },
+      ]
+      const wire = Buffer.concat(disturbed(framesOf(provider, runs), []))
+      for (let end = 1; end < wire.length; end++) {
+        await expectSame({ provider, client: 'chat-completions', isArray: false, pieces: cut(wire, [end]) })
+      }
+    })
+  }
+})
+
+describe('a pattern', () => {
+  const at = { choice: 0, block: 0 }
+  const item = (text: string, raw = `data: {"a":"b","t":"${text}"}\n\n`): StreamItem => ({
+    ...{ sse: { event: undefined, data: raw.slice(6).trim(), raw }, json: undefined },
+    events: [{ type: 'text-delta', ...at, text }],
+  })
+
+  test('is known by two in a row that differ in their texts, and finds as many as there are', () => {
+    const pattern = createRepeatPattern()
+    pattern.learn(item('one'))
+    expect(pattern.find(item('two').sse.raw)).toBeUndefined()
+    pattern.learn(item('one'))
+    expect(pattern.find(item('two').sse.raw)).toBeUndefined()
+    pattern.learn(item('two'))
+    const found = pattern.find(`${item('three').sse.raw}${item('four').sse.raw}data: {"a":`)
+    expect(found?.repeats.texts).toEqual(['three', 'four'])
+    expect(found?.end).toBe(item('three').sse.raw.length + item('four').sse.raw.length)
+  })
+
+  test('is forgotten at the first event that is another', () => {
+    const pattern = createRepeatPattern()
+    pattern.learn(item('one'))
+    pattern.learn(item('two'))
+    pattern.learn({ ...item('three'), events: [] })
+    expect(pattern.find(item('four').sse.raw)).toBeUndefined()
+  })
+
+  test.each(['b', '', 'a"', 'a\\n'])('is not learned from %j, which is not one string of its own', (text) => {
+    const pattern = createRepeatPattern()
+    pattern.learn(item('one'))
+    pattern.learn(item(text))
+    expect(pattern.find(item('two').sse.raw)).toBeUndefined()
+  })
+
+  test.each(['a\\"b', 'a\tb', ''])('does not find %j', (text) => {
+    const pattern = createRepeatPattern()
+    pattern.learn(item('one'))
+    pattern.learn(item('two'))
+    expect(pattern.find(item(text).sse.raw)).toBeUndefined()
+  })
+})
