@@ -1,6 +1,7 @@
 /** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
+import type { StreamEncoder } from '@/formats/format'
 import { eventOf, itemOf, type Repeats, type StreamItem } from '@/gateway/attempt/repeats'
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
 import { isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
@@ -29,11 +30,17 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   const { meter } = answer.charge
   const isPassThrough = isRaw && providerFormat === format
   const isNativeFraming = framing === format.framing
-  const encoder = format.createStreamEncoder(context)
+  /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
+  let encoder: StreamEncoder | undefined
   let frameCount = 0
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
   let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
   let known: { like: StreamItem; template: TextTemplate } | undefined
+
+  function encoderOf(): StreamEncoder {
+    encoder ??= format.createStreamEncoder(context)
+    return encoder
+  }
 
   function frames(list: Frame[]): string {
     let text = ''
@@ -62,7 +69,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
 
   function encoded(events: ChatEvent[]): string {
     let text = ''
-    for (const event of events) text += frames(event.type === 'end' ? encoder.end() : encoder.push(event))
+    for (const event of events) text += frames(event.type === 'end' ? encoderOf().end() : encoderOf().push(event))
     return text
   }
 
@@ -131,7 +138,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
     },
-    fail: (error) => frames(encoder.fail(error, client.requestId)) + framing.close,
+    fail: (error) => frames(encoderOf().fail(error, client.requestId)) + framing.close,
   }
 }
 
