@@ -11,6 +11,7 @@ const ACROSS = [
   'fixtures',
   'matrix',
   'money-bugs',
+  'supply-chain',
   'support',
   'tidy',
 ]
