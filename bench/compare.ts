@@ -27,8 +27,8 @@ const MODES = {
   full: {
     customers: 3_000,
     scale: 0.5,
-    roundsUntilMs: 790_000,
-    untilMs: 1_120_000,
+    roundsUntilMs: 750_000,
+    untilMs: 1_080_000,
     idleMs: 10_000,
     memoryWaitMs: 60_000,
   },

@@ -26,8 +26,9 @@ export async function measureStoppedReaders(world: World, results: Results): Pro
     const { answered } = await world.client.run(job, () => {
       grownBytes = readTree(running.pids).residentBytes - beforeBytes
     })
-    if (answered < READERS) results.notes.push(`${kind.name}, ${STOPPED}: ${answered} of ${READERS} had an answer`)
-    if (answered > 0)
+    if (answered < READERS)
+      results.notes.push(`${kind.name}, ${STOPPED}: ${answered} of ${READERS} had an answer: no figure`)
+    if (answered === READERS)
       addRound(results.rows, STOPPED, kind.name, { megabytesPerReader: grownBytes / answered / BYTES_PER_MB })
   }
 }
