@@ -62,6 +62,7 @@ export function readProvider(
     headers: isSandboxed ? {} : (file.headers ?? {}),
     onDisconnect: readDisconnectPolicy(file.onDisconnect),
     quirks: new Set(file.quirks),
+    passFields: new Set(file.passFields),
   }
 }
 

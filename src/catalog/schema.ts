@@ -59,6 +59,12 @@ export const ProviderSchema = strict({
     }),
   ),
   quirks: Type.Optional(Quirks),
+  passFields: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128, description: 'the name of a field' }), {
+      maxItems: 256,
+      description: 'a list of names of fields',
+    }),
+  ),
 })
 
 const PRICES = {

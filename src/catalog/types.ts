@@ -26,6 +26,8 @@ export type Provider = {
   onDisconnect: DisconnectPolicy
   /** Dialect switches that the format's encoder reads. */
   quirks: ReadonlySet<string>
+  /** Fields of a body that it is sent although no list of its format knows or prices them: the operator bears what they cost. */
+  passFields: ReadonlySet<string>
 }
 
 /** `secret` is never logged or shown; `id` (a short digest) stands for it everywhere. */

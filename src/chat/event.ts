@@ -27,7 +27,8 @@ export type ChatEvent =
   | { type: 'tool-call-end'; choice: number; block: number; signature?: Signature }
   | { type: 'image'; choice: number; block: number; mediaType: string; data: string }
   | { type: 'finish'; choice: number; finish: FinishReason }
-  | { type: 'usage'; usage: Usage }
+  /** `unknown` names what the provider counted beside, in classes that have no price here. */
+  | { type: 'usage'; usage: Usage; unknown?: readonly string[] }
   /** What the provider said inside a stream that had begun with 200. */
   | { type: 'error'; error: ProviderError }
   | { type: 'end' }

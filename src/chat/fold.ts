@@ -54,6 +54,7 @@ export function createFolder(): Folder {
         return
       case 'usage':
         response.usage = event.usage
+        if (event.unknown) response.unknownUsage = event.unknown
         return
       case 'error':
       case 'end':

@@ -145,9 +145,16 @@ export type ChatRequest = {
    * because leaving it out would change the meaning.
    */
   nativeOnly?: string[]
+  /** Fields of the caller's body that no list of its format knows: they are not passed on, unless the catalogue says so. */
+  unlisted?: string[]
+  /** Fields of the caller's body that may cost more than the tokens of the answer. */
+  unpriced?: UnpricedField[]
   /** Top-level fields that the hub has no word for, by the format they came in; only that format's encoder reads them. */
   extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
 }
+
+/** A field as its format spells it; `code` tells clients that know what to do when it is refused. */
+export type UnpricedField = { format: FormatName; field: string; code?: string }
 
 /** What could not be said in the provider's format and was left out, in words for a log or a header. */
 export type Warning = { feature: string; detail: string }

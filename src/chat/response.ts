@@ -36,4 +36,6 @@ export type ChatResponse = {
   choices: Choice[]
   /** null where the provider reported none: the answer is then metered by count. */
   usage: Usage | null
+  /** What the provider counted beside, in classes that have no price here. */
+  unknownUsage?: readonly string[]
 }

@@ -31,6 +31,8 @@ export type TargetTraits = {
   maxOutputTokens: number
   /** Dialect switches, by name; each encoder documents the ones it reads. */
   quirks: ReadonlySet<string>
+  /** Fields beyond the format's list that the catalogue has passed on to the provider. */
+  passFields?: ReadonlySet<string>
 }
 
 export type EncodedRequest = { body: JsonObject; warnings: Warning[] }

@@ -1,5 +1,7 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
 import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, Format } from '@/formats/format'
 import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
@@ -97,7 +99,14 @@ function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: Foun
   const { provider } = ticket.planned.target
   const context = contextOf(call, agreed, charge.facts.model)
   const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, context }
-  return relay(deps, begun, origin, { upstreamMs, loweredCap: agreed.loweredCap })
+  const { request, loweredCap } = agreed
+  const leftOut = providerFormat === call.format ? leftOutOf(request, ticket) : request.unlisted
+  return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut: leftOut ?? [] })
+}
+
+function leftOutOf(request: ChatRequest, { planned }: Ticket): readonly string[] {
+  const { quirks, provider } = planned.target
+  return leftOutFields(request, { quirks, passFields: provider.passFields })
 }
 
 function clientOf({ requestId, payer, format, framing, request, signal, epilogue, onEnd }: ChatCall): Client {

@@ -29,6 +29,8 @@ export interface Metrics {
   answered(request: AnsweredRequest): void
   /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
   refused(format: FormatName, model: string | undefined, status: number): void
+  /** The provider counted tokens in a class that has no price here. */
+  unknownUsage(provider: string): void
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void

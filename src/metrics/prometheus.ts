@@ -8,7 +8,7 @@ import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess } from './process-metrics'
 import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
-import { exposeRouting, exposeTraffic } from './total-metrics'
+import { exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
 import { createTrafficTotals, entryOf } from './traffic-totals'
 
 /** Metrics that can be read. */
@@ -46,7 +46,9 @@ export function createPrometheusMetrics({ catalog, process }: PrometheusOptions)
   const routing = createRoutingTotals(providerNames(catalog))
   const failures = { settlement: 0, renewal: 0 }
   let drift: DriftReport | undefined
+  const unknownUsage = new Map([...providerNames(catalog)].map((name) => [name, 0]))
   exposeTraffic(registry, traffic)
+  exposeUnknownUsage(registry, unknownUsage)
   exposeRouting(registry, routing)
   const histograms = createHistograms(registry)
   const labels = createLabelCache()
@@ -64,6 +66,7 @@ export function createPrometheusMetrics({ catalog, process }: PrometheusOptions)
       if (request.firstTokenMs !== null) histograms.firstToken.observe(names, request.firstTokenMs / 1000)
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
+    unknownUsage: (provider) => void unknownUsage.set(provider, (unknownUsage.get(provider) ?? 0) + 1),
     overhead: (milliseconds) => histograms.overhead.observe(milliseconds / 1000),
     routed: routing.note,
     routing,

@@ -70,6 +70,16 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
   })
 }
 
+/** Adds answers with tokens in no class of ours. Every provider starts at zero, so that a first one is already a rise. */
+export function exposeUnknownUsage(registry: Registry, byProvider: ReadonlyMap<string, number>): void {
+  sums(registry, {
+    name: 'svc_unknown_usage_total',
+    help: 'Alert: the provider counted tokens in a class that has no price here.',
+    labels: ['provider'],
+    samples: () => [...byProvider].map(([provider, count]): Sample => [{ provider }, count]),
+  })
+}
+
 /** Adds attempts, fallbacks and what providers did to us. */
 export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   const attempts = (value: 'count' | 'milliseconds', factor: number) =>

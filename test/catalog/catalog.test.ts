@@ -88,6 +88,7 @@ describe('defaults', () => {
       headers: {},
       onDisconnect: { kind: 'abort' },
       quirks: new Set(),
+      passFields: new Set(),
     })
   })
 

@@ -1,5 +1,6 @@
 /** What the prices do not cover is refused before anything is held, and what costs tokens only is not. */
 import { describe, expect, test } from 'bun:test'
+import { providerOf } from '@test/routing/world'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -44,6 +45,17 @@ describe('a request as its format decodes it', () => {
     ['messages', { ...MESSAGES, inference_geo: 'us' }],
     ['messages', { ...MESSAGES, mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] }],
     ['messages', { ...MESSAGES, container: 'container_1' }],
+    ['messages', { ...MESSAGES, thread: { type: 'create' } }],
+    ['messages', { ...MESSAGES, fallbacks: 'default' }],
+    ['messages', { ...MESSAGES, compaction: {} }],
+    ['messages', { ...MESSAGES, billing_policy: { type: 'billing_policy' } }],
+    ['chat-completions', { ...CHAT, models: ['a/b'] }],
+    ['chat-completions', { ...CHAT, plugins: [{ id: 'web' }] }],
+    ['chat-completions', { ...CHAT, api_base: 'https://a.example' }],
+    ['chat-completions', { ...CHAT, modalities: ['image', 'text'] }],
+    ['generate-content', { ...GENERATE, generationConfig: { responseModalities: ['IMAGE'] } }],
+    ['generate-content', { ...GENERATE, generation_config: { response_modalities: ['TEXT', 'AUDIO'] } }],
+    ['generate-content', { ...GENERATE, cached_content: 'cachedContents/1' }],
     ['messages', { ...MESSAGES, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
     ['messages', { ...MESSAGES, tools: [{ type: 'code_execution_20250522', name: 'code_execution' }] }],
     ['messages', { ...MESSAGES, tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }],
@@ -65,7 +77,9 @@ describe('a request as its format decodes it', () => {
     ['chat-completions', { ...CHAT, modalities: ['text'], metadata: { a: 'b' }, store: true, verbosity: 'low' }],
     ['messages', { ...MESSAGES, service_tier: 'standard_only', speed: 'standard', inference_geo: 'global' }],
     ['messages', { ...MESSAGES, tools: [{ type: 'bash_20250124', name: 'bash' }], context_management: { edits: [] } }],
-    ['messages', { ...MESSAGES, mcp_servers: [], container: null }],
+    ['messages', { ...MESSAGES, mcp_servers: [], container: null, thread: null, fallbacks: [] }],
+    ['messages', { ...MESSAGES, x_unheard_of: { deep: 1 } }],
+    ['generate-content', { ...GENERATE, generationConfig: { responseModalities: ['TEXT'] } }],
     ['generate-content', { ...GENERATE, tools: [{ functionDeclarations: [{ name: 'add' }] }], safetySettings: [] }],
   ] as [FormatName, object][])('in %s is let through with %j', (format, body) => {
     expect(paramOf(decode(format, body as JsonObject))).toBeUndefined()
@@ -77,11 +91,6 @@ describe('what only a provider of the same format can do', () => {
     ['tools[1] (web_search_20250305)', 'tools[1]'],
     ['tools[0] (googleSearch)', 'tools[0]'],
     ['tools[0]', 'tools[0]'],
-    ['container', 'container'],
-    ['mcp_servers', 'mcp_servers'],
-    ['inference_geo', 'inference_geo'],
-    ['cachedContent', 'cachedContent'],
-    ['continuationToken', 'continuationToken'],
     ['messages[0].content[1] (container_upload)', 'messages[0].content[1]'],
   ])('%s is refused', (native, param) => {
     expect(paramOf(requestOf('', { nativeOnly: ['max_tokens 0 (warms the cache)', native] }))).toBe(param)
@@ -99,11 +108,35 @@ describe('what only a provider of the same format can do', () => {
   })
 })
 
-test('the operator may bear the extras of a provider', () => {
-  const request = requestOf('', { nativeOnly: ['container'] })
-  const target = (quirk: string) => ({ model: 'a', quirks: new Set([quirk]), provider: undefined as never })
-  const bearing = { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target('unpriced-extras')] }
-  expect(paramOf(request, [bearing])).toBeUndefined()
-  expect(paramOf(request, [bearing, { ...bearing, targets: [target('other')] }])).toBe('container')
-  expect(paramOf(request, [])).toBe('container')
+describe('the operator may bear', () => {
+  const container = { format: 'messages', field: 'container' } as const
+  const thread = { format: 'messages', field: 'thread', code: 'thread_unsupported_request' } as const
+  const model = (format: FormatName, quirks: string[], passFields: string[] = []) => {
+    const provider = providerOf('p1', { format, passFields: new Set(passFields) })
+    const target = { model: 'a', quirks: new Set(quirks), provider }
+    return { ...modelOf({ base: prices(1, 1), steps: [] }), targets: [target] }
+  }
+
+  test('the extras of a provider, where no other may answer', () => {
+    const request = requestOf('', { unpriced: [container] })
+    const bearing = model('messages', ['unpriced-extras'])
+    expect(paramOf(request, [bearing])).toBeUndefined()
+    expect(paramOf(request, [bearing, model('messages', ['other'])])).toBe('container')
+    expect(paramOf(request, [])).toBe('container')
+  })
+
+  test('a field by its name, and no other', () => {
+    const passing = model('messages', [], ['container'])
+    expect(paramOf(requestOf('', { unpriced: [container] }), [passing])).toBeUndefined()
+    expect(paramOf(requestOf('', { unpriced: [container, thread] }), [passing])).toBe('thread')
+  })
+
+  test('a field that clients can do without, only at a provider of its format', () => {
+    const request = requestOf('', { unpriced: [thread] })
+    expect(paramOf(request, [model('messages', ['unpriced-extras'])])).toBeUndefined()
+    expect(paramOf(request, [model('chat-completions', ['unpriced-extras'])])).toBe('thread')
+    expect(() => refuseUnpriceable(request)).toThrow(
+      expect.objectContaining({ options: { param: 'thread', code: 'thread_unsupported_request' } }),
+    )
+  })
 })

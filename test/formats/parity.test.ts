@@ -6,6 +6,7 @@ import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 
 /** The files that every format has, and what each of them exports in every format. */
 const COMMON: Record<string, string[]> = {
+  'body-fields.ts': ['BODY_FIELDS'],
   'client-side/check-request.ts': ['checkRequest'],
   'client-side/decode-content.ts': [],
   'client-side/decode-output.ts': ['decodeOutput'],

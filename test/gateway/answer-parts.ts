@@ -108,6 +108,7 @@ export type TestAnswer = RelayedAnswer & {
     ended: boolean[]
     counted: AnsweredRequest[]
     ends: number
+    unknownUsage: string[]
   }
 }
 
@@ -123,7 +124,10 @@ export type AnswerOptions = {
 export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const { client = 'chat-completions', provider: providerFormat = client, outputBound = 1_000 } = options
   const clock = manualClock()
-  const told: TestAnswer['told'] = { settled: [], costs: [], released: 0, ended: [], counted: [], ends: 0 }
+  const told: TestAnswer['told'] = {
+    ...{ settled: [], costs: [], released: 0, ended: [], counted: [] },
+    ...{ ends: 0, unknownUsage: [] },
+  }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
   const charge = createTestCharge(told, clock, outputBound)
@@ -133,7 +137,11 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     deps: {
       clock,
       logger: memoryLogger(),
-      metrics: { answered: (request) => void told.counted.push(request), overhead: () => undefined },
+      metrics: {
+        answered: (request) => void told.counted.push(request),
+        overhead: () => undefined,
+        unknownUsage: (provider) => void told.unknownUsage.push(provider),
+      },
       streams: createActiveStreams(),
       drains: createDrainSlots(),
       signatures: { keep: async () => undefined },

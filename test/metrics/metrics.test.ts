@@ -148,6 +148,7 @@ test('says how the books are doing, as Prometheus text and without a credential'
     'svc_flusher_dead_letters_total',
     'svc_ledger_drift_violations{kind="total"}',
     'svc_provider_key_refused_total{provider="provider1"}',
+    'svc_unknown_usage_total{provider="provider1"}',
   ]) {
     expect([name, series.get(name)]).toEqual([name, 0])
   }
@@ -159,6 +160,18 @@ test('says how the books are doing, as Prometheus text and without a credential'
     const now = await scrape()
     return now.get('svc_flusher_lag_records') === 0 && (now.get('svc_flusher_inserted_records_total') ?? 0) > 0
   }, 'the history to catch up')
+})
+
+test('tokens in a class without a price raise the alert, streamed or not', async () => {
+  const pattern = /^svc_unknown_usage_total/
+  const completion = chatCompletion('Hello')
+  const before = await scrape()
+  gateway.upstream.respond(() => Response.json({ ...completion, usage: { ...completion.usage, video_tokens: 9 } }))
+  expect((await ask({})).status).toBe(200)
+  gateway.upstream.respond(() => Response.json({ ...completion, usage: { ...completion.usage, video_tokens: 0 } }))
+  expect((await ask({})).status).toBe(200)
+  const counted = { 'svc_unknown_usage_total{provider="provider1"}': 1 }
+  expect(changes(before, await scrape(), pattern)).toEqual(counted)
 })
 
 test('attempts are counted by provider and outcome, and a refused key of ours raises the alert', async () => {

@@ -39,6 +39,7 @@ export function providerOf(name: string, changes: Partial<Provider> = {}, keyCou
     headers: {},
     onDisconnect: { kind: 'abort' },
     quirks: new Set(),
+    passFields: new Set(),
     ...changes,
   }
 }

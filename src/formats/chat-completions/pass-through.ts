@@ -1,5 +1,6 @@
 /** What changes when caller and provider both speak chat-completions: the model's name, and what metering needs. */
 import type { ChatRequest } from '@/chat/request'
+import { leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
@@ -19,6 +20,7 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
     own.stream_options = { ...theirs, include_usage: true }
   }
   if (traits.quirks.size > 0) for (const field of refusedFields(traits.quirks)) delete own[field]
+  for (const field of leftOutFields(decoded, traits)) delete own[field]
   own.messages = restoreSignatures(own.messages, traits.quirks)
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
 }

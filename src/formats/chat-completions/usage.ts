@@ -2,6 +2,7 @@
  * Token usage between chat-completions, whose prompt count includes the cache, and the five classes that never overlap.
  */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /**
@@ -84,3 +85,29 @@ function divideOutput(
     ? { output, reasoning: Math.min(reasoning, output) }
     : { output: completion, reasoning: 0 }
 }
+
+/** Tokens of a usage object that are in no class of ours; services of the format repeat some under other names. */
+export const findUnknownUsage = createUnknownUsageSearch(
+  [
+    'prompt_tokens',
+    'completion_tokens',
+    'total_tokens',
+    'cached_tokens',
+    'prompt_cache_hit_tokens',
+    'prompt_cache_miss_tokens',
+    'reasoning_tokens',
+    'input_tokens',
+    'output_tokens',
+  ],
+  {
+    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
+    completion_tokens_details: [
+      'reasoning_tokens',
+      'audio_tokens',
+      'image_tokens',
+      'text_tokens',
+      'accepted_prediction_tokens',
+      'rejected_prediction_tokens',
+    ],
+  },
+)

@@ -1,5 +1,6 @@
 /** What changes where caller and provider both speak generate-content; the rest stays as it was. */
 import type { ChatRequest } from '@/chat/request'
+import { leftOutFields } from '@/formats/body-fields'
 import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
@@ -23,6 +24,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   if (passed[systemKey] !== undefined && passed[systemKey] !== null)
     passed[systemKey] = contentOfSystem(passed[systemKey])
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(passed)
+  for (const field of leftOutFields(request, traits)) leaveOut(passed, field)
   return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
 }
 
@@ -36,6 +38,20 @@ function passResponse(text: string, json: JsonObject, publicModel: string): stri
 function passEvent(data: string, json: JsonValue | undefined, context: { model: string }): string | undefined {
   if (!isJsonObject(json) || json.error !== undefined) return undefined
   return passResponse(data, json, context.model)
+}
+
+/** `field` is a path of one or two names; the caller may have written each in either spelling. */
+function leaveOut(passed: JsonObject, field: string): void {
+  const [configName, inner] = field.split('.', 2)
+  if (configName !== 'generationConfig' || inner === undefined) {
+    delete passed[spelledKey(passed, field)]
+    return
+  }
+  const configKey = spelledKey(passed, configName)
+  const config = passed[configKey]
+  if (!isJsonObject(config)) return
+  const { [spelledKey(config, field.slice(configName.length + 1))]: _, ...rest } = config
+  passed[configKey] = rest
 }
 
 /** What the catalogue says that the model refuses; a tier may choose such a model for a caller who could not know. */

@@ -3,6 +3,7 @@
  * and the hub.
  */
 import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /**
@@ -47,3 +48,6 @@ const COUNTS = [
   'toolUsePromptTokenCount',
   'totalTokenCount',
 ]
+
+/** Tokens of `usageMetadata` that are in no class of ours; those that the total holds are charged as output all the same. */
+export const findUnknownUsage = createUnknownUsageSearch(COUNTS)

@@ -4,6 +4,7 @@
  */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import { leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
@@ -26,6 +27,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
   const copy: JsonObject = { ...body, model: traits.model }
   delete copy.fallback
+  for (const field of leftOutFields(request, traits)) delete copy[field]
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
   if (request.maxOutputTokens !== undefined && request.maxOutputTokens !== body.max_tokens) {

@@ -3,6 +3,7 @@
  * and `output_tokens` holds the reasoning.
  */
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
+import { createUnknownUsageSearch } from '@/formats/unknown-usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 
 /** A count above this is no count: no model reads or writes so much in one request. */
@@ -96,3 +97,13 @@ export function encodeUsage(usage: Usage): JsonObject {
 export function estimatedUsage(inputTokens: number): Usage {
   return { ...ZERO_USAGE, uncached: inputTokens }
 }
+
+/** Tokens of a usage object that are in no class of ours. */
+export const findUnknownUsage = createUnknownUsageSearch(
+  ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
+  {
+    cache_creation: ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'],
+    output_tokens_details: ['thinking_tokens'],
+    server_tool_use: [],
+  },
+)

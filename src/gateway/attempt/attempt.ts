@@ -5,6 +5,7 @@
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
+import { leftOutFields, showFields } from '@/formats/body-fields'
 import type { Format } from '@/formats/format'
 import type { Meter } from '@/gateway/charge/meter'
 import type { JsonObject } from '@/lib/json'
@@ -88,9 +89,17 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | Gat
   const { ticket, clientFormat, providerFormat, body } = input
   const { model, target } = ticket.planned
   const request = withinModel(input.request, model)
-  const traits = { model: target.model, maxOutputTokens: model.maxOutputTokens, quirks: target.quirks }
+  const traits = {
+    model: target.model,
+    maxOutputTokens: model.maxOutputTokens,
+    quirks: target.quirks,
+    passFields: target.provider.passFields,
+  }
   try {
-    if (clientFormat === providerFormat) return JSON.stringify(clientFormat.passThrough.request(body, request, traits))
+    if (clientFormat === providerFormat) {
+      noteLeftOut(deps, input, leftOutFields(request, traits))
+      return JSON.stringify(clientFormat.passThrough.request(body, request, traits))
+    }
     const encoded = providerFormat.encodeRequest(request, traits)
     if (encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
     return JSON.stringify(encoded.body)
@@ -104,6 +113,10 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | Gat
 function withinModel(request: ChatRequest, model: Model): ChatRequest {
   const { maxOutputTokens } = model
   return (request.maxOutputTokens ?? 0) > maxOutputTokens ? { ...request, maxOutputTokens } : request
+}
+
+function noteLeftOut(deps: { logger: Logger }, { requestId }: AttemptInput, fields: readonly string[]): void {
+  if (fields.length > 0) deps.logger.info('request_fields_left_out', { requestId, fields: showFields(fields) })
 }
 
 /** What was left out is said by feature; the details may quote the caller's own values, and stay out of the log. */

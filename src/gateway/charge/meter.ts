@@ -15,6 +15,8 @@ export type MeterReading = {
   countedOutput: number
   /** Whether any content was produced. */
   hasOutput: boolean
+  /** What the provider counted beside, in classes that have no price here. */
+  unknownUsage?: readonly string[]
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
 }
@@ -44,6 +46,7 @@ export function createMeter(outputBound: number): Meter {
   const runawayAt = outputBound * RUNAWAY_FACTOR + RUNAWAY_SLACK_TOKENS
   let usage: Usage | null = null
   let isUsageStale = false
+  let unknownUsage: readonly string[] | undefined
   let outputTokens = 0
   let finish: FinishKind | undefined
   let hasOutput = false
@@ -75,6 +78,7 @@ export function createMeter(outputBound: number): Meter {
         return
       case 'usage':
         usage = event.usage
+        unknownUsage = event.unknown ?? unknownUsage
         isUsageStale = false
         return
       case 'finish':
@@ -90,6 +94,7 @@ export function createMeter(outputBound: number): Meter {
 
   function observeResponse(response: ChatResponse): void {
     usage = response.usage
+    unknownUsage = response.unknownUsage
     hasEnded = true
     for (const choice of response.choices) {
       finish ??= choice.finish.kind
@@ -108,6 +113,7 @@ export function createMeter(outputBound: number): Meter {
     reading: () => ({
       usage,
       isUsageStale,
+      ...(unknownUsage && { unknownUsage }),
       countedOutput: Math.ceil(outputTokens),
       hasOutput,
       finish,

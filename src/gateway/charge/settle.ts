@@ -5,7 +5,7 @@ import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
 import { chargeAt, factsOf, type OpenCharge, statusAt } from './open-charge'
 
-export type SettleDeps = { clock: Clock; logger: Logger; metrics: Pick<Metrics, 'answered'> }
+export type SettleDeps = { clock: Clock; logger: Logger; metrics: Pick<Metrics, 'answered' | 'unknownUsage'> }
 
 /** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
@@ -13,9 +13,18 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   if (charge.kind === 'free') await open.hold.release()
   else await open.hold.settle(charge, factsOf(open, charge, ending, deps.clock))
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
+  const { unknownUsage } = open.meter.reading()
+  if (unknownUsage) warnOfUnknownUsage(deps, open, unknownUsage)
   countAnswer(deps.metrics, open, charge, ending, durationMs)
   logAnswer(deps.logger, open, charge, ending, durationMs)
   return charge
+}
+
+/** An alarm: the provider may be charging for something that nobody pays us for. */
+function warnOfUnknownUsage({ logger, metrics }: SettleDeps, { facts }: OpenCharge, classes: readonly string[]): void {
+  const { requestId, provider, model } = facts
+  logger.error('unknown_usage_classes', { requestId, provider, model, classes })
+  metrics.unknownUsage(provider)
 }
 
 function countAnswer(

@@ -1,4 +1,5 @@
 /** The headers of every answer: who gave it, after how many attempts and why, what that leaves of the key's limits, and how long the gateway itself took. */
+import { showFields } from '@/formats/body-fields'
 import type { Format } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { Clock } from '@/lib/clock'
@@ -10,6 +11,8 @@ export type HeaderFacts = {
   upstreamMs: number
   /** The output cap that the balance could pay, where the caller set none and the model's own was too dear. */
   loweredCap: number | undefined
+  /** Fields of the caller's body that the provider was not sent. */
+  leftOut: readonly string[]
 }
 
 /** The headers as of now; the overhead that they state is counted as well, so they are made once per answer. */
@@ -17,7 +20,7 @@ export function answerHeaders(
   deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
   format: Format,
   { facts, hold, arrivedMonotonicMs }: OpenCharge,
-  { upstreamMs, loweredCap }: HeaderFacts,
+  { upstreamMs, loweredCap, leftOut }: HeaderFacts,
 ): Record<string, string> {
   const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
   deps.metrics.overhead(overheadMs)
@@ -29,5 +32,6 @@ export function answerHeaders(
   headers['x-svc-route-reason'] = facts.routeReason
   headers['x-svc-overhead-ms'] = overheadMs.toFixed(3)
   if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
+  if (leftOut.length > 0) headers['x-svc-left-out'] = showFields(leftOut)
   return headers
 }

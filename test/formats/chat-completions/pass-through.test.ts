@@ -83,15 +83,29 @@ describe('a request', () => {
     })
   }
 
+  test('is sent without what no list of the format knows, unless the operator has it passed on', () => {
+    const body = { ...BASE, x_one: 1, x_two: [2], metadata: { a: 'b' } }
+    const decoded = decodeRequest(body)
+    const passed = (passFields?: ReadonlySet<string>, ...quirks: string[]) =>
+      Object.keys(passThrough.request(body, decoded, { ...traitsWith(...quirks), ...(passFields && { passFields }) }))
+    expect(passed()).not.toContain('x_one')
+    expect(passed()).toContain('metadata')
+    expect(passed(new Set(['x_two']))).toContain('x_two')
+    expect(passed(new Set(['x_two']))).not.toContain('x_one')
+    expect(passed(undefined, 'unpriced-extras')).toContain('x_one')
+  })
+
   test('keeps names that look like parts of objects harmless', () => {
-    const body = parseJson('{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"}}')
+    const body = parseJson(
+      '{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"},"store":true}',
+    )
     const sent = passThrough.request(
       isJsonObject(body) ? body : {},
       decodeRequest(isJsonObject(body) ? body : {}),
       traitsWith(),
     )
     expect(JSON.stringify(sent)).toBe(
-      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"}}',
+      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"x"}],"store":true}',
     )
   })
 })

@@ -18,8 +18,15 @@ function pass(body: JsonObject, change: (request: ChatRequest) => void = () => {
 }
 
 describe('requests', () => {
-  test('nothing changes that need not: unknown fields, spelling, safety settings', () => {
-    const body: JsonObject = { ...readJsonFixture('snake-case-request.json'), brand_new: { x: 1 }, fallback: ['svc/b'] }
+  test('what no list of the format knows is left out, however it is spelt and wherever it stands', () => {
+    const generation_config = { temperature: 1, brand_new: 2, 'odd.name': 3 }
+    const passed = pass({ contents: 'Hi', brand_new: { x: 1 }, BrandNew: 1, generation_config })
+    expect(Object.keys(passed)).toEqual(['contents', 'generation_config'])
+    expect(passed.generation_config).toEqual({ temperature: 1 })
+  })
+
+  test('nothing changes that need not: spelling, safety settings', () => {
+    const body: JsonObject = { ...readJsonFixture('snake-case-request.json'), labels: { x: '1' }, fallback: ['svc/b'] }
     const { fallback: _, ...expected } = body
     const passed = pass(body)
     expect(passed).toEqual(expected)

@@ -45,6 +45,16 @@ describe('a complete answer', () => {
   })
 })
 
+test('tokens in a class without a price are an alarm', async () => {
+  see(WORDS, { ...USAGE, unknown: ['video_tokens'] }, USAGE)
+  await settle(answer.deps, answer.charge, 'complete')
+  expect(answer.told.unknownUsage).toEqual(['provider1'])
+  expect(answer.deps.logger.lines[0]).toMatchObject({
+    event: 'unknown_usage_classes',
+    fields: { requestId: 'req_1', provider: 'provider1', classes: ['video_tokens'] },
+  })
+})
+
 describe('the status in the books', () => {
   test.each([
     ['complete', 200],

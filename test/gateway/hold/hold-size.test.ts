@@ -59,7 +59,7 @@ describe('the quick size', () => {
   })
 
   test('refuses what has no price, unless every target bears it', () => {
-    const asks = { extensions: { 'chat-completions': { web_search_options: { a: 1 } } } }
+    const asks: Partial<ChatRequest> = { unpriced: [{ format: 'chat-completions', field: 'web_search_options' }] }
     expect(() => quickSize(sizedFor(asks), 100)).toThrow(GatewayError)
     const bearing = providerOf('q')
     const targets = [{ provider: bearing, model: 'm', quirks: new Set(['unpriced-extras']) }]

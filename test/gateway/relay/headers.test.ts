@@ -7,7 +7,11 @@ test('say who answered, why, after how many attempts, what the gateway took and 
   const { charge, clock } = createTestAnswer()
   const overheads: number[] = []
   const deps = { clock, metrics: { overhead: (milliseconds: number) => void overheads.push(milliseconds) } }
-  const headers = answerHeaders(deps, formatOf('messages'), charge, { upstreamMs: 990.5, loweredCap: undefined })
+  const headers = answerHeaders(deps, formatOf('messages'), charge, {
+    upstreamMs: 990.5,
+    loweredCap: undefined,
+    leftOut: [],
+  })
   expect(headers).toMatchObject({
     'x-request-id': 'req_1',
     'x-svc-model': 'svc/alpha',
@@ -19,13 +23,15 @@ test('say who answered, why, after how many attempts, what the gateway took and 
     'anthropic-ratelimit-tokens-remaining': '59',
   })
   expect(headers).not.toHaveProperty('x-svc-max-output-tokens')
+  expect(headers).not.toHaveProperty('x-svc-left-out')
   expect(overheads).toEqual([9.5])
 })
 
 test('name a cap that was lowered, and no overhead below nothing', () => {
   const { charge, clock, deps } = createTestAnswer()
-  const told = { upstreamMs: 5_000, loweredCap: 300 }
+  const told = { upstreamMs: 5_000, loweredCap: 300, leftOut: ['x_one', 'bäd\r\nname'] }
   expect(answerHeaders({ ...deps, clock }, formatOf('chat-completions'), charge, told)).toMatchObject({
     ...{ 'x-svc-max-output-tokens': '300', 'x-svc-overhead-ms': '0.000', 'x-ratelimit-limit-requests': '60' },
+    'x-svc-left-out': 'x_one, b?d??name',
   })
 })

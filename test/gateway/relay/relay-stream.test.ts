@@ -13,7 +13,7 @@ import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { relayStream } from '@/gateway/relay/relay-stream'
 
-const TOLD = { upstreamMs: 0, loweredCap: undefined }
+const TOLD = { upstreamMs: 0, loweredCap: undefined, leftOut: [] }
 const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 
 let answer: TestAnswer

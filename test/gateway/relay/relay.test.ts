@@ -7,7 +7,7 @@ import { ZERO_USAGE } from '@/chat/usage'
 import { relay } from '@/gateway/relay/relay'
 import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
 
-const TOLD = { upstreamMs: 0, loweredCap: undefined }
+const TOLD = { upstreamMs: 0, loweredCap: undefined, leftOut: [] }
 const RESPONSE: ChatResponse = {
   ...{ id: 'x', created: 0, model: 'm', usage: { ...ZERO_USAGE, uncached: 10, output: 5 } },
   choices: [

@@ -6,6 +6,10 @@ import { ask, TEXT } from './words'
 
 /** The catalogue's word for a provider whose charges beyond tokens the operator bears. */
 const EXTRAS = ['unpriced-extras']
+const UNLISTED = {
+  lost: 'left out where no list of the format has them, and named in `x-svc-left-out`',
+  receives: { x_unheard_of: undefined, xUnheardOf: undefined },
+}
 const UNPRICED = { refused: 'no price covers', because: 'it costs more than its tokens, and no price covers that' }
 
 function native(name: string, format: FormatName, body: JsonObject, message: string): Case {
@@ -76,7 +80,12 @@ export const nativeOnly: Group = {
       }),
       golden: ask(),
       answer: TEXT,
-      pairs: { '*>*': { lost: 'left out: they mean nothing to another format' } },
+      pairs: {
+        '*>*': { lost: 'left out: they mean nothing to another format' },
+        'chat-completions>chat-completions': UNLISTED,
+        'messages>messages': UNLISTED,
+        'generate-content>generate-content': UNLISTED,
+      },
     },
     {
       name: 'what command-line clients send beside',

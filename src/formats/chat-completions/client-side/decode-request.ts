@@ -1,6 +1,8 @@
 /** A chat-completions request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import { judgeFields } from '@/formats/body-fields'
+import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeOutput } from './decode-output'
@@ -39,6 +41,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     fallback: request.fallback ?? [],
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...judgeFields(body, BODY_FIELDS, 'chat-completions'),
     extensions: {
       'chat-completions': decodeExtensions(body, {
         tools: others.length > 0 ? (others as JsonValue) : undefined,
@@ -60,40 +63,11 @@ function decodeOutputLimit(request: WireRequest): number | undefined {
   return current ?? old ?? undefined
 }
 
-/** Fields that are said in the hub's words, and so don't ride along. */
-const DECODED_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'max_tokens',
-  'max_completion_tokens',
-  'n',
-  'stop',
-  'seed',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'functions',
-  'function_call',
-  'response_format',
-  'reasoning_effort',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'service_tier',
-  'fallback',
-])
-
 /** `Object.fromEntries` makes own properties even of `__proto__`, which an assignment would not. */
 function decodeExtensions(body: JsonObject, leftOver: JsonObject): { [field: string]: JsonValue | undefined } {
-  const unknown = Object.entries(body).filter(([field, value]) => !DECODED_FIELDS.has(field) && value !== undefined)
+  const unknown = Object.entries(body).filter(
+    ([field, value]) => BODY_FIELDS.get(field)?.kind !== 'hub' && value !== undefined,
+  )
   const left = Object.entries(leftOver).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries([...unknown, ...left])
 }

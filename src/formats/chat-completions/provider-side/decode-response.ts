@@ -4,7 +4,7 @@ import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
-import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
+import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { decodeContent } from './decode-content'
@@ -19,8 +19,13 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     created: typeof body.created === 'number' && Number.isSafeInteger(body.created) ? Math.max(0, body.created) : 0,
     model: textOf(body.model) ?? '',
     choices,
-    usage: decodeUsage(findUsage(body)) ?? null,
+    ...readUsage(findUsage(body)),
   }
+}
+
+function readUsage(usage: JsonValue | undefined): Pick<ChatResponse, 'usage' | 'unknownUsage'> {
+  const unknownUsage = findUnknownUsage(usage)
+  return { usage: decodeUsage(usage) ?? null, ...(unknownUsage && { unknownUsage }) }
 }
 
 function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {

@@ -11,7 +11,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
-import { decodeUsage, findUsage } from '@/formats/chat-completions/usage'
+import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
 import type { StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
@@ -38,7 +38,8 @@ export function createStreamDecoder(): StreamDecoder {
   function readChunk(chunk: JsonObject): ChatEvent[] {
     const events: ChatEvent[] = []
     const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
-    const usage = decodeUsage(findUsage(chunk))
+    const stated = findUsage(chunk)
+    const usage = decodeUsage(stated)
     if (!isStarted && (parts.length > 0 || usage)) {
       isStarted = true
       events.push(startEvent(chunk))
@@ -46,16 +47,16 @@ export function createStreamDecoder(): StreamDecoder {
     parts.forEach((part, position) => {
       events.push(...readerOf(choiceIndex(part, position)).push(part))
     })
-    if (usage) events.push(...usageEvents(usage))
+    if (usage) events.push(...usageEvents(usage, findUnknownUsage(stated)))
     return events
   }
 
   /** Counts only ever grow, so of two that differ the larger is the later truth; a final zero must not erase it. */
-  function usageEvents(usage: Usage): ChatEvent[] {
+  function usageEvents(usage: Usage, unknown: string[] | undefined): ChatEvent[] {
     const size = inputTokens(usage) + usage.output
     if (size < largestUsage) return []
     largestUsage = size
-    return [{ type: 'usage', usage }]
+    return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
   }
 
   function fail(error: ProviderError): ChatEvent[] {

@@ -1,7 +1,9 @@
 /** A generate-content request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields } from '@/formats/body-fields'
 import type { RequestLine } from '@/formats/format'
+import { BODY_FIELDS, CONFIG_FIELDS } from '@/formats/generate-content/body-fields'
 import { normaliseRequest } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
@@ -12,7 +14,7 @@ import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listNativeOnly } from './native-only'
 import { modelOfResource } from './path'
-import { GenerationConfig, type WireRequest } from './wire'
+import type { WireRequest } from './wire'
 
 /**
  * `line` holds the model and whether to stream, which this format says in the path. Throws a GatewayError `invalid_request`
@@ -56,32 +58,27 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     fallback: wire.fallback ?? [],
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...judge(wire, config),
     extensions: Object.keys(extensions).length > 0 ? { 'generate-content': extensions } : {},
   }
 }
 
-const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  'contents',
-  'systemInstruction',
-  'generationConfig',
-  'tools',
-  'toolConfig',
-  'serviceTier',
-  'fallback',
-])
-
-const KNOWN_CONFIG: ReadonlySet<string> = new Set(Object.keys(GenerationConfig.properties))
+function judge(wire: JsonObject, config: JsonObject): FieldVerdict {
+  const inConfig = judgeFields(config, CONFIG_FIELDS, 'generate-content', 'generationConfig.')
+  return joinVerdicts(judgeFields(wire, BODY_FIELDS, 'generate-content'), inConfig)
+}
 
 /** What only this format can say: fields of the top level, of generationConfig, and tools that are no functions. */
 function decodeExtensions(wire: JsonObject, builtInTools: JsonValue[]): JsonObject {
-  const config = isJsonObject(wire.generationConfig) ? without(wire.generationConfig, KNOWN_CONFIG) : {}
+  const config = isJsonObject(wire.generationConfig) ? extrasOf(wire.generationConfig, CONFIG_FIELDS) : {}
   return {
-    ...without(wire, KNOWN_FIELDS),
+    ...extrasOf(wire, BODY_FIELDS),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
     ...(builtInTools.length > 0 && { tools: builtInTools }),
   }
 }
 
-function without(object: JsonObject, known: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key, value]) => !known.has(key) && value !== undefined))
+function extrasOf(object: JsonObject, table: FieldTable): JsonObject {
+  const extras = Object.entries(object).filter(([key, value]) => table.get(key)?.kind !== 'hub' && value !== undefined)
+  return Object.fromEntries(extras)
 }

@@ -52,7 +52,7 @@ const ThinkingConfig = object({
   ),
 })
 
-export const GenerationConfig = object({
+const GenerationConfig = object({
   temperature: optional(Type.Number({ ...LIMITS.temperature, default: 1 })),
   topP: optional(Type.Number(LIMITS.topP)),
   topK: optional(Type.Integer(LIMITS.topK)),

@@ -7,7 +7,7 @@ import type { Usage } from '@/chat/usage'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
 import { LIMITS } from '@/formats/generate-content/limits'
-import { decodeUsage } from '@/formats/generate-content/usage'
+import { decodeUsage, findUnknownUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
@@ -74,7 +74,10 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     const usage = decodeUsage(metadata) ?? unsaid
     unsaid = undefined
     if (!usage) return []
-    if (usage.output > 0 || isFinished()) return [{ type: 'usage', usage }]
+    if (usage.output > 0 || isFinished()) {
+      const unknown = findUnknownUsage(metadata)
+      return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
+    }
     unsaid = usage
     return []
   }

@@ -3,6 +3,8 @@
  * for it.
  */
 import type { ChatRequest, Turn } from '@/chat/request'
+import { judgeFields } from '@/formats/body-fields'
+import { BODY_FIELDS } from '@/formats/messages/body-fields'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -12,12 +14,7 @@ import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
 import { listNativeOnly } from './native-only'
-import { MessagesRequest, type WireCountRequest } from './wire'
-
-/** Top-level fields that the hub has words for; all others are kept as extensions. */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set(
-  Object.keys(MessagesRequest.properties).filter((name) => name !== 'speed'),
-)
+import type { WireCountRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject): ChatRequest {
@@ -53,6 +50,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...judgeFields(body, BODY_FIELDS, 'messages'),
   }
 }
 
@@ -63,7 +61,7 @@ function decodeParallelCalls(choice: WireCountRequest['tool_choice']): boolean |
 
 /** Built by fromEntries, which defines own properties, so that a field named `__proto__` stays a field. */
 function decodeExtensions(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([field]) => !KNOWN_FIELDS.has(field)))
+  return Object.fromEntries(Object.entries(body).filter(([field]) => BODY_FIELDS.get(field)?.kind !== 'hub'))
 }
 
 /** The top-level cache hint stands for one on the last block of the prompt that can carry it. */

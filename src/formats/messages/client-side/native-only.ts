@@ -8,7 +8,7 @@ import { isBuiltIn } from './decode-tools'
 import type { WireCountRequest } from './wire'
 
 /** Fields that send the work, or the caller's data, somewhere only this format's own providers can, unless they are idle. */
-const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo'] as const
+const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
 const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 
 /** Each as the field and what it is, e.g. `tools[1] (web_search_20250305)`. */

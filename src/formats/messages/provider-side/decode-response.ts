@@ -1,7 +1,7 @@
 /** A complete message of a messages provider as an answer of the hub. */
 import type { ChatResponse } from '@/chat/response'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
-import { decodeUsage } from '@/formats/messages/usage'
+import { decodeUsage, findUnknownUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 import { decodeContent } from './decode-content'
 
@@ -10,6 +10,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || !Array.isArray(body.content)) return undefined
   if (body.type !== 'message' && body.role !== 'assistant') return undefined
   const content = body.content.flatMap(decodeContent)
+  const unknownUsage = findUnknownUsage(body.usage)
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
   return {
     id: textOf(body.id) ?? '',
@@ -17,5 +18,6 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     model: textOf(body.model) ?? '',
     choices: [{ index: 0, content, finish: decodeFinishReason(body.stop_reason, body.stop_sequence, hasToolCalls) }],
     usage: decodeUsage(body.usage) ?? null,
+    ...(unknownUsage && { unknownUsage }),
   }
 }

@@ -7,7 +7,7 @@
 import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
-import { decodeUsage, mergeUsage } from '@/formats/messages/usage'
+import { decodeUsage, findUnknownUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
 import { decodeError } from './decode-error'
@@ -79,7 +79,8 @@ export function createStreamDecoder(): StreamDecoder {
     if (later === undefined || later === null) return []
     usage = mergeUsage(usage, later)
     const decoded = decodeUsage(usage)
-    return decoded ? [{ type: 'usage', usage: decoded }] : []
+    const unknown = findUnknownUsage(later)
+    return decoded ? [{ type: 'usage', usage: decoded, ...(unknown && { unknown }) }] : []
   }
 
   function finish(delta: JsonObject): ChatEvent[] {

@@ -1,0 +1,47 @@
+/** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
+import { fieldTable } from '@/formats/body-fields'
+
+/** Anthropic's own fields, those of its beta interfaces included. */
+export const BODY_FIELDS = fieldTable({
+  hub: [
+    'model',
+    'messages',
+    'system',
+    'tools',
+    'tool_choice',
+    'thinking',
+    'output_config',
+    'cache_control',
+    'fallback',
+    'max_tokens',
+    'stream',
+    'temperature',
+    'top_p',
+    'top_k',
+    'stop_sequences',
+    'metadata',
+    'service_tier',
+  ],
+  passed: {
+    'the form of the answer, by an older name': ['output_format'],
+    'what of the conversation the model is not shown; edits that cost a call of their own are refused by type': [
+      'context_management',
+    ],
+    'what the answer tells about the cache': ['diagnostics'],
+    'whose end user asks': ['user_profile_id'],
+    'names of beta interfaces, which some clients repeat in the body': ['betas', 'anthropic_beta', 'anthropic_version'],
+  },
+  values: {
+    speed: { values: ['standard'], because: 'a faster answer costs a multiple' },
+    inference_geo: { values: ['global', 'not_available'], because: 'a region costs a surcharge' },
+  },
+  unpriced: {
+    'the beginning of the conversation is kept at the provider, and read again at its full length': ['thread'],
+    'another model may answer, at another price': ['fallbacks', 'fallback_credit_token'],
+    'a summary is another answer to pay for': ['compaction'],
+    'somebody else’s servers and tools are called': ['mcp_servers', 'container'],
+    'somebody else is charged': ['billing_policy', 'workspace_id'],
+  },
+  // The libraries' tool runners know this word, and send the whole conversation from then on.
+  codes: { thread: 'thread_unsupported_request' },
+})

@@ -1,0 +1,72 @@
+/**
+ * Reads the fields of a request body out of the typings of the official client libraries, as they are installed. Run it to
+ * write the list anew after an update: `bun test/formats/api-typings.ts`.
+ */
+import { join } from 'node:path'
+import { parse } from '@babel/parser'
+import type { FormatName } from '@/chat/format-name'
+
+/** Where a format's body is declared: the typings of a package, and the interfaces that together are the body. */
+type Source = { package: string; file: string; interfaces: readonly string[] }
+
+const SOURCES: readonly [FormatName, Source][] = [
+  [
+    'chat-completions',
+    {
+      package: 'openai',
+      file: 'resources/chat/completions/completions.d.ts',
+      interfaces: ['ChatCompletionCreateParamsBase'],
+    },
+  ],
+  [
+    'messages',
+    {
+      package: '@anthropic-ai/sdk',
+      file: 'resources/messages/messages.d.ts',
+      interfaces: ['MessageCreateParamsBase'],
+    },
+  ],
+  [
+    'messages',
+    {
+      package: '@anthropic-ai/sdk',
+      file: 'resources/beta/messages/messages.d.ts',
+      interfaces: ['MessageCreateParamsBase'],
+    },
+  ],
+  [
+    'generate-content',
+    {
+      package: '@google/genai',
+      file: 'dist/genai.d.ts',
+      interfaces: ['GenerateContentParameters', 'GenerateContentConfig'],
+    },
+  ],
+]
+
+export const LIST_FILE = join(import.meta.dir, 'api-fields.json')
+
+/** By format, the names of all fields in order. */
+export async function readFields(): Promise<Record<string, string[]>> {
+  const fields = new Map<string, Set<string>>()
+  for (const [format, source] of SOURCES) {
+    const text = await Bun.file(join(import.meta.dir, '../../node_modules', source.package, source.file)).text()
+    const names = fields.get(format) ?? new Set()
+    for (const name of namesIn(text, source.interfaces)) names.add(name)
+    fields.set(format, names)
+  }
+  return Object.fromEntries([...fields].map(([format, names]) => [format, [...names].sort()]))
+}
+
+function namesIn(text: string, interfaces: readonly string[]): string[] {
+  const { program } = parse(text, { sourceType: 'module', plugins: [['typescript', { dts: true }]] })
+  return program.body.flatMap((statement) => {
+    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (declared?.type !== 'TSInterfaceDeclaration' || !interfaces.includes(declared.id.name)) return []
+    return declared.body.body.flatMap((member) =>
+      member.type === 'TSPropertySignature' && member.key.type === 'Identifier' ? [member.key.name] : [],
+    )
+  })
+}
+
+if (import.meta.main) await Bun.write(LIST_FILE, `${JSON.stringify(await readFields(), null, 2)}\n`)
