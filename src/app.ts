@@ -8,7 +8,7 @@ import { type DashboardDeps, dashboardRoutes } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse, meaningOf } from '@/http/errors'
 import { formatOfRequest } from '@/http/request-format'
-import { newRequestId } from '@/http/request-id'
+import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
@@ -34,7 +34,7 @@ export function buildApp(deps: AppDeps) {
         const path = pathOf(request.url)
         const format = formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)
-        return errorResponse(told, format, newRequestId(), deps.logger)
+        return errorResponse(told, format, requestIdOf(request), deps.logger)
       })
       .use(chatCompletionsRoutes(deps))
       .use(messagesRoutes(deps))

@@ -9,8 +9,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { AccountLimits, DefaultLimits } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { tellLedger } from './accounts'
-import { recordAudit } from './audit'
-import type { ChangedBy } from './edit-key'
+import { type ChangedBy, recordAudit } from './audit'
 import { MAX_KEY_LIMIT } from './key-limits'
 
 const NAMES = ['requestsPerMinute', 'tokensPerMinute', 'concurrency'] as const

@@ -5,6 +5,7 @@ import { accounts } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { AccountState, AccountStatus } from '@/ledger/outcomes'
 import { randomId } from '@/lib/ids'
+import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { inOrder } from './in-order'
 
 export type Account = AccountState & { name: string; email: string; createdAt: Date }
@@ -15,13 +16,17 @@ type CreateAccountOutcome = { kind: 'created'; accountId: string } | { kind: 'em
 type NewAccount = { email: string; name: string }
 
 export interface Accounts {
-  /** Creates an empty, active account. */
-  create(account: NewAccount): Promise<CreateAccountOutcome>
+  /** Creates an empty, active account. `by` is for the audit log; left out = the operator. */
+  create(account: NewAccount, by?: ChangedBy): Promise<CreateAccountOutcome>
   /**
-   * Suspends or activates an account, in the history first and then on every gateway at once. Throws where the ledger
-   * can't be told: the history then has the new status, and the same call again mends the rest.
+   * Suspends or activates an account, in the history and its audit log first and then on every gateway at once. Throws
+   * where the ledger can't be told: the history then has the new status, and the same call again mends the rest.
    */
-  setStatus(accountId: string, status: AccountStatus): Promise<'updated' | 'unknown_account'>
+  setStatus(
+    accountId: string,
+    status: AccountStatus,
+    why?: { by: ChangedBy; reason: string },
+  ): Promise<'updated' | 'unknown_account'>
   find(accountId: string): Promise<Account | undefined>
   findByEmail(email: string): Promise<Account | undefined>
 }
@@ -30,17 +35,18 @@ export interface Accounts {
 export function createAccounts(database: Database, ledger: Ledger): Accounts {
   const { db } = database
   return {
-    async create(account) {
-      const accountId = await insertAccount(db, account)
+    async create(account, by = OPERATOR) {
+      const accountId = await db.transaction(async (transaction) => {
+        const created = await insertAccount(transaction, account)
+        if (created === undefined) return undefined
+        const entry = { action: 'account.create', subject: created, accountId: created, details: { ...account } }
+        await recordAudit(transaction, { ...by, ...entry })
+        return created
+      })
       return accountId === undefined ? { kind: 'email_taken' } : { kind: 'created', accountId }
     },
-    async setStatus(accountId, status) {
-      const changed = await db
-        .update(accounts)
-        .set({ status })
-        .where(eq(accounts.id, accountId))
-        .returning({ id: accounts.id })
-      if (changed.length === 0) return 'unknown_account'
+    async setStatus(accountId, status, why = { by: OPERATOR, reason: '' }) {
+      if (!(await writeStatus(database, accountId, status, why))) return 'unknown_account'
       await tellLedger(database, ledger, accountId)
       return 'updated'
     },
@@ -64,6 +70,28 @@ export async function tellLedger(database: Database, ledger: Ledger, accountId: 
     if (!account) return
     const { status, requestsPerMinute, tokensPerMinute, concurrency } = account
     await ledger.setAccountState({ accountId, status, requestsPerMinute, tokensPerMinute, concurrency })
+  })
+}
+
+async function writeStatus(
+  { db }: Database,
+  accountId: string,
+  status: AccountStatus,
+  { by, reason }: { by: ChangedBy; reason: string },
+): Promise<boolean> {
+  return await db.transaction(async (transaction) => {
+    const [account] = await transaction
+      .select({ status: accounts.status })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!account) return false
+    if (account.status === status) return true
+    await transaction.update(accounts).set({ status }).where(eq(accounts.id, accountId))
+    const action = status === 'suspended' ? 'account.suspend' : 'account.activate'
+    const details = { before: account.status, after: status, reason }
+    await recordAudit(transaction, { ...by, action, subject: accountId, accountId, details })
+    return true
   })
 }
 

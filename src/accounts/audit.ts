@@ -22,6 +22,12 @@ export type AuditEntry = {
   requestId?: string
 }
 
+/** Who changes something, and from where. */
+export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId'>
+
+/** The command line, and the service itself. */
+export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
+
 /**
  * Writes `entry` as the last step of `transaction`: from here until the transaction ends, other writers of the log wait,
  * and locks taken after this one could wait in a circle. Characters that Postgres can't store are left out.

@@ -4,7 +4,8 @@ import type { Database, Transaction } from '@/db/client'
 import { accounts, creditOutbox, ledgerEntries } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import { randomId } from '@/lib/ids'
-import { MAX_NANO, type Nano, nano } from '@/lib/money'
+import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
+import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { applyCredit } from './outbox'
 
 /** `amount` is not zero; a negative one is a correction that takes credit back and may leave a negative balance. */
@@ -26,15 +27,15 @@ type AddCreditOutcome =
   | { kind: 'out_of_range' }
 
 export interface Credits {
-  /** Adds credit once per account and reference, however often and from wherever it is called. */
-  addCredit(credit: NewCredit): Promise<AddCreditOutcome>
+  /** Adds credit once per account and reference, however often and from wherever it is called. `by`: left out = the operator. */
+  addCredit(credit: NewCredit, by?: ChangedBy): Promise<AddCreditOutcome>
 }
 
 /** Credits in `database`, applied to `ledger`. */
 export function createCredits(database: Database, ledger: Ledger): Credits {
   return {
-    async addCredit(credit) {
-      const recorded = await database.db.transaction((transaction) => recordCredit(transaction, credit))
+    async addCredit(credit, by = OPERATOR) {
+      const recorded = await database.db.transaction((transaction) => recordAudited(transaction, credit, by))
       if (recorded.kind !== 'recorded') return recorded
       const { entryId, isNew } = recorded
       try {
@@ -46,6 +47,15 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
       }
     },
   }
+}
+
+async function recordAudited(transaction: Transaction, credit: NewCredit, by: ChangedBy): Promise<RecordCreditOutcome> {
+  const recorded = await recordCredit(transaction, credit)
+  if (recorded.kind !== 'recorded' || !recorded.isNew) return recorded
+  const { accountId, amount, reference } = credit
+  const details = { amount: formatUsd(amount), reference, entryId: recorded.entryId }
+  await recordAudit(transaction, { ...by, action: 'credit.add', subject: accountId, accountId, details })
+  return recorded
 }
 
 export type RecordCreditOutcome =

@@ -5,15 +5,9 @@ import type { Database, Transaction } from '@/db/client'
 import { apiKeys } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
 import type { KeyStatus } from '@/ledger/outcomes'
-import { type AuditEntry, recordAudit } from './audit'
+import { type ChangedBy, recordAudit } from './audit'
 import { inOrder } from './in-order'
 import { limitsOf } from './key-listing'
-
-/** Who changes a key, and from where. */
-export type ChangedBy = Pick<AuditEntry, 'actor' | 'ip' | 'requestId'>
-
-/** The command line, and the service itself. */
-export const OPERATOR: ChangedBy = { actor: { userId: null, email: 'operator' } }
 
 /** `unknown_key` also where the key belongs to another account. A deleted key stays deleted. */
 export type ChangeKeyOutcome =

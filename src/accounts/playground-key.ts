@@ -5,8 +5,7 @@ import { apiKeys } from '@/db/schema'
 import { assert } from '@/lib/assert'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { randomId } from '@/lib/ids'
-import { recordAudit } from './audit'
-import { type ChangedBy, OPERATOR } from './edit-key'
+import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { generateKey, hashKey, keyHint } from './key-text'
 
 /** Returns the id of the account's playground key, making it where there is none. Throws where there is no such account. */

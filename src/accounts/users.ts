@@ -1,11 +1,12 @@
 /** People who sign in, as operators create them, and the account each of them pays with. */
 import { eq, sql } from 'drizzle-orm'
-import { credentials, sessions, twoFactors, type UserRole, users } from '@/db/auth-schema'
+import { credentials, type UserRole, users } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { isForeignKeyViolation, isUniqueViolation } from '@/db/failure'
 import { accounts } from '@/db/schema'
 import { randomId } from '@/lib/ids'
 import { insertAccount } from './accounts'
+import { type ChangedBy, OPERATOR, recordAudit } from './audit'
 import { hashPassword } from './passwords'
 
 /** Without `name`, what stands before the @; without `accountId`, the account of that address or a new, empty one. */
@@ -17,7 +18,11 @@ type CreateUserOutcome = { kind: 'created'; userId: string } | { kind: 'email_ta
  * Creates a user for an operator, who vouches for the address: it counts as verified, and its account is theirs. The caller
  * checks the password's length.
  */
-export async function createUser({ db }: Database, user: NewUser): Promise<CreateUserOutcome> {
+export async function createUser(
+  { db }: Database,
+  user: NewUser,
+  by: ChangedBy = OPERATOR,
+): Promise<CreateUserOutcome> {
   const userId = randomId('user')
   const email = user.email.toLowerCase()
   const password = await hashPassword(user.password)
@@ -32,7 +37,9 @@ export async function createUser({ db }: Database, user: NewUser): Promise<Creat
         accountId: user.accountId ?? null,
       })
       await transaction.insert(credentials).values(passwordCredential(userId, password))
-      await ensureAccount(transaction, userId)
+      const accountId = (await ensureAccount(transaction, userId)) ?? null
+      const details = { email, role: user.role ?? 'member' }
+      await recordAudit(transaction, { ...by, action: 'user.create', subject: userId, accountId, details })
     })
     return { kind: 'created', userId }
   } catch (error) {
@@ -40,34 +47,6 @@ export async function createUser({ db }: Database, user: NewUser): Promise<Creat
     if (isForeignKeyViolation(error)) return { kind: 'unknown_account' }
     throw error
   }
-}
-
-/**
- * Creates the administrator, or gives the user of that address this password and the role `admin`. Whoever had signed up
- * with the address before loses their sessions and their second factor.
- */
-export async function upsertAdministrator({ db }: Database, address: string, newPassword: string): Promise<void> {
-  const email = address.toLowerCase()
-  const password = await hashPassword(newPassword)
-  await db.transaction(async (transaction) => {
-    const [before] = await transaction.select().from(users).where(eq(users.email, email)).for('update')
-    if (before && (before.role !== 'admin' || !before.emailVerified)) {
-      await transaction.delete(sessions).where(eq(sessions.userId, before.id))
-      await transaction.delete(twoFactors).where(eq(twoFactors.userId, before.id))
-      await transaction.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, before.id))
-    }
-    const [user] = await transaction
-      .insert(users)
-      .values({ id: randomId('user'), email, name: nameOf(email), emailVerified: true, role: 'admin' })
-      .onConflictDoUpdate({ target: users.email, set: { role: 'admin', emailVerified: true } })
-      .returning({ id: users.id })
-    if (!user) return
-    await transaction
-      .insert(credentials)
-      .values(passwordCredential(user.id, password))
-      .onConflictDoUpdate({ target: [credentials.providerId, credentials.accountId], set: { password } })
-    await ensureAccount(transaction, user.id)
-  })
 }
 
 /**
@@ -94,12 +73,14 @@ async function accountOfAddress(transaction: Transaction, email: string): Promis
   return row?.id
 }
 
-function passwordCredential(userId: string, password: string): typeof credentials.$inferInsert {
+/** The row that makes `password` (a hash) the user's. */
+export function passwordCredential(userId: string, password: string): typeof credentials.$inferInsert {
   return { id: randomId('cred'), userId, providerId: 'credential', accountId: userId, password }
 }
 
 const NAME_MAX_CHARS = 100
 
-function nameOf(email: string): string {
+/** What somebody is called of whom only the address is known. */
+export function nameOf(email: string): string {
   return email.slice(0, email.indexOf('@')).slice(0, NAME_MAX_CHARS) || email.slice(0, NAME_MAX_CHARS)
 }

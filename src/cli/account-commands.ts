@@ -1,6 +1,5 @@
 /** Operator commands for accounts and their credit: create, suspend, activate, add. */
 import { ceilingsOf, changeAccountLimits } from '@/accounts/account-limits'
-import { OPERATOR } from '@/accounts/edit-key'
 import type { AccountLimits } from '@/ledger/outcomes'
 import { nano, nanoToUsd } from '@/lib/money'
 import { type Command, optional, required, type Values } from './command'
@@ -15,8 +14,8 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     options: { email: required('E', 'unique among accounts'), name: required('N', 'shown to its users') },
     prepare(values) {
       const account = { email: readEmail(values, 'email'), name: readText(values, 'name') }
-      return async ({ accounts }) => {
-        const outcome = await accounts.create(account)
+      return async ({ accounts, by }) => {
+        const outcome = await accounts.create(account, by)
         if (outcome.kind === 'email_taken') fail(`an account with the address ${account.email} exists already`)
         return { output: { accountId: outcome.accountId } }
       }
@@ -41,9 +40,9 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
         ...readLimit(values, 'tokens-per-minute', 'tokensPerMinute'),
         ...readLimit(values, 'concurrency', 'concurrency'),
       }
-      const change = { accountId, limits, reason: readText(values, 'reason'), by: OPERATOR }
-      return async ({ database, ledger, accounts, defaultLimits }) => {
-        await changeAccountLimits(database, ledger, change)
+      const change = { accountId, limits, reason: readText(values, 'reason') }
+      return async ({ database, ledger, accounts, defaultLimits, by }) => {
+        await changeAccountLimits(database, ledger, { ...change, by })
         const account = await accounts.find(accountId)
         if (!account) fail(`no account ${accountId}`)
         return { output: { accountId, ...ceilingsOf(account, defaultLimits) } }
@@ -62,7 +61,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       const accountId = readText(values, 'account')
       const credit = { accountId, amount: readUsd(values, 'usd'), reference: readText(values, 'reference') }
       return async (services) => {
-        const outcome = await services.credits.addCredit(credit)
+        const outcome = await services.credits.addCredit(credit, services.by)
         switch (outcome.kind) {
           case 'credited':
           case 'exists':
@@ -96,8 +95,10 @@ function statusCommand(verb: string, status: 'active' | 'suspended', help: strin
     options: { account: required('ID', 'the account') },
     prepare(values) {
       const accountId = readText(values, 'account')
-      return async ({ accounts }) => {
-        if ((await accounts.setStatus(accountId, status)) === 'unknown_account') fail(`no account ${accountId}`)
+      return async ({ accounts, by }) => {
+        const reason = 'by command'
+        if ((await accounts.setStatus(accountId, status, { by, reason })) === 'unknown_account')
+          fail(`no account ${accountId}`)
         return { output: { accountId, status } }
       }
     },

@@ -18,6 +18,8 @@ export type CommandResult = {
   exitCode?: number
 }
 
+type CommandWork = (services: Services) => Promise<CommandResult>
+
 export type Command = {
   /** E.g. `account create`. */
   words: string
@@ -27,7 +29,7 @@ export type Command = {
    * Checks the values before any store is opened, throwing a CommandFailure, and returns the work. So a wrong number is told
    * at once, and work never begins with half of its values.
    */
-  prepare(values: Values): (services: Services) => Promise<CommandResult>
+  prepare(values: Values): CommandWork | Promise<CommandWork>
 }
 
 /** An option that must be given. */

@@ -1,7 +1,6 @@
 /** Operator commands for API keys: create, deactivate, activate, delete. */
 import { ceilingsOf, changeAccountLimits, limitsAbove } from '@/accounts/account-limits'
-import type { ApiKeys, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
-import { OPERATOR } from '@/accounts/edit-key'
+import type { ApiKeys, ChangedBy, ChangeKeyOutcome, NewKey } from '@/accounts/api-keys'
 import { type Command, optional, required } from './command'
 import { fail } from './failure'
 import type { Services } from './services'
@@ -30,29 +29,33 @@ export const KEY_COMMANDS: readonly Command[] = [
       }
       return async (services) => {
         await raiseAccount(services, key)
-        const outcome = await services.apiKeys.create(key)
+        const outcome = await services.apiKeys.create(key, services.by)
         if (outcome.kind === 'unknown_account') fail(`no account ${key.accountId}`)
         if (outcome.kind === 'too_many_keys') fail(`the account has ${outcome.limit} keys already`)
         return { output: { keyId: outcome.keyId, key: outcome.key } }
       }
     },
   },
-  changeCommand('deactivate', 'refuses a key on all gateways at once', (apiKeys, keyId) => apiKeys.deactivate(keyId)),
-  changeCommand('activate', 'accepts a deactivated key again', (apiKeys, keyId) => apiKeys.activate(keyId)),
-  changeCommand('delete', 'refuses a key for ever', (apiKeys, keyId) => apiKeys.delete(keyId)),
+  changeCommand('deactivate', 'refuses a key on all gateways at once', (apiKeys, keyId, by) =>
+    apiKeys.deactivate(keyId, undefined, by),
+  ),
+  changeCommand('activate', 'accepts a deactivated key again', (apiKeys, keyId, by) =>
+    apiKeys.activate(keyId, undefined, by),
+  ),
+  changeCommand('delete', 'refuses a key for ever', (apiKeys, keyId, by) => apiKeys.delete(keyId, undefined, by)),
 ]
 
 /** A key of an operator gets what the operator says: where its account may do less, the account may do as much from now on. */
-async function raiseAccount({ database, ledger, accounts, defaultLimits }: Services, key: NewKey): Promise<void> {
+async function raiseAccount({ database, ledger, accounts, defaultLimits, by }: Services, key: NewKey): Promise<void> {
   const account = await accounts.find(key.accountId)
   if (!account) return
   const limits = limitsAbove(key, ceilingsOf(account, defaultLimits))
   if (Object.keys(limits).length === 0) return
   const reason = `for the key ${key.name}`
-  await changeAccountLimits(database, ledger, { accountId: key.accountId, limits, reason, by: OPERATOR })
+  await changeAccountLimits(database, ledger, { accountId: key.accountId, limits, reason, by })
 }
 
-type Change = (apiKeys: ApiKeys, keyId: string) => Promise<ChangeKeyOutcome>
+type Change = (apiKeys: ApiKeys, keyId: string, by: ChangedBy) => Promise<ChangeKeyOutcome>
 
 function changeCommand(verb: string, help: string, change: Change): Command {
   return {
@@ -61,8 +64,8 @@ function changeCommand(verb: string, help: string, change: Change): Command {
     options: { key: required('ID', "the key's id, not the key itself") },
     prepare(values) {
       const keyId = readText(values, 'key')
-      return async ({ apiKeys }) => {
-        const outcome = await change(apiKeys, keyId)
+      return async ({ apiKeys, by }) => {
+        const outcome = await change(apiKeys, keyId, by)
         if (outcome.kind === 'unknown_key') fail('there is no key of that id')
         if (outcome.kind === 'deleted') fail(`the key ${keyId} was deleted`)
         if (outcome.kind === 'built_in') fail(`the key ${keyId} belongs to the service and stays`)

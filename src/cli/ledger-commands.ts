@@ -1,4 +1,5 @@
 /** Operator commands that prove or restore the books. */
+import { recordAudit } from '@/accounts/audit'
 import { reconcileHistory } from '@/accounts/reconcile'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
@@ -23,6 +24,15 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     words: 'ledger rebuild',
     help: 'brings the balances in Redis back into line with Postgres; safe under traffic',
     options: {},
-    prepare: () => async (services) => ({ output: { ...(await rebuildAll(services)) } }),
+    prepare: () => async (services) => {
+      // Said before it is done: what is rebuilt in Redis has no part in any transaction of the history.
+      await services.database.db.transaction((transaction) =>
+        recordAudit(transaction, {
+          ...services.by,
+          ...{ action: 'ledger.rebuild', subject: 'ledger', accountId: null, details: {} },
+        }),
+      )
+      return { output: { ...(await rebuildAll(services)) } }
+    },
   },
 ]

@@ -10,7 +10,7 @@ import { parseCommand } from './parse-command'
 import { withServices } from './services'
 
 async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseCommand(args)
+  const parsed = await parseCommand(args)
   if (parsed.kind === 'help') {
     await Bun.write(Bun.stdout, parsed.text)
     return 0

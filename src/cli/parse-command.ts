@@ -14,7 +14,7 @@ const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...L
 type Parsed = { kind: 'help'; text: string } | { kind: 'work'; run(services: Services): Promise<CommandResult> }
 
 /** Understands `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
-export function parseCommand(args: readonly string[]): Parsed {
+export async function parseCommand(args: readonly string[]): Promise<Parsed> {
   const [noun = 'help', verb = '', ...rest] = args
   if (['help', '--help', '-h'].includes(noun)) return { kind: 'help', text: helpText() }
   const command = COMMANDS.find(({ words }) => words === `${noun} ${verb}`)
@@ -22,10 +22,13 @@ export function parseCommand(args: readonly string[]): Parsed {
     return fail(`unknown command "${[noun, verb].join(' ').trim()}"; run admin without arguments to see all of them`)
   }
   if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help', text: `${usageOf(command)}\n` }
-  return { kind: 'work', run: command.prepare(readOptions(command, rest)) }
+  return { kind: 'work', run: await command.prepare(readOptions(command, rest)) }
 }
 
 function readOptions(command: Command, args: string[]): Values {
+  if (args.some((arg) => arg === '--password' || arg.startsWith('--password='))) {
+    fail('a password is read from standard input, never from the command line, where everybody on this machine sees it')
+  }
   const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, { type: 'string' as const }]))
   const values = parseStrictly(args, options)
   const missing = Object.entries(command.options)

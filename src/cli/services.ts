@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Accounts, createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
+import { type ChangedBy, OPERATOR } from '@/accounts/audit'
 import { type Credits, createCredits } from '@/accounts/credits'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
@@ -17,6 +18,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { formatFaults } from '@/lib/fault'
+import { randomId } from '@/lib/ids'
 import { createLogger, type Logger } from '@/lib/logger'
 import { fail } from './failure'
 
@@ -31,6 +33,8 @@ export type Services = {
   /** The catalogue's limits. */
   defaultLimits: DefaultLimits
   logger: Logger
+  /** The operator and this one run, for the audit log. */
+  by: ChangedBy
 }
 
 const REDIS_WAIT_MS = 5_000
@@ -81,6 +85,7 @@ function assemble(database: Database, redis: RedisClient, catalog: Catalog, logg
     credits: createCredits(database, ledger),
     defaultLimits: catalog.limits,
     logger,
+    by: { ...OPERATOR, requestId: randomId('cmd') },
   }
 }
 

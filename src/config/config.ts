@@ -38,7 +38,7 @@ export type Config = {
   /** Whether a first start makes an account with credit that nobody has paid for, and shows its secrets. */
   hasDemoAccount: boolean
   administration: {
-    /** USD that one administrator may move for one account in a day; above it a second one has to agree. */
+    /** USD that one administrator may move in a day, for all accounts together; above it a second one has to agree. */
     approvalLimitUsd: number
   }
   logLevel: LogLevel

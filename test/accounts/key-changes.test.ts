@@ -32,7 +32,7 @@ type Entry = { action: string; subject: string; actor_email: string; ip: string;
 
 function audit(): Promise<Entry[]> {
   return fixture.database.sql<Entry[]>`SELECT action, subject, actor_email, ip, details FROM audit_entries
-    WHERE account_id = ${accountId} ORDER BY seq` as Promise<Entry[]>
+    WHERE account_id = ${accountId} AND action LIKE 'key.%' ORDER BY seq` as Promise<Entry[]>
 }
 
 describe('a change', () => {

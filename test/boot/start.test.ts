@@ -75,7 +75,7 @@ describe('what an operator did wrong', () => {
   })
 
   test('production refuses the sandbox', async () => {
-    const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'production' })
+    const gateway = spawnGateway({ ...(await stores()), NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) })
     expect(await gateway.exited()).toBe(1)
     expect(gateway.output()).toContain('PROVIDER1_API_KEY')
   })

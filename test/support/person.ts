@@ -6,7 +6,7 @@ import type { TestGateway } from './gateway'
 export type JsonAnswer = { status: number; headers: Headers; body: unknown }
 
 export interface Person {
-  readonly viewer: Viewer
+  readonly viewer: Omit<Viewer, 'isTotpEnabled' | 'provedAtMs'>
   readonly email: string
   readonly password: string
   /** What a Cookie header holds. */
@@ -17,7 +17,8 @@ export interface Person {
   json(method: string, path: string, body?: unknown): Promise<JsonAnswer>
 }
 
-export type PersonOptions = { role?: 'admin'; name?: string; email?: string; password?: string }
+/** An admin counts as one who has set up an authenticator app, unless `totp` says otherwise. */
+export type PersonOptions = { role?: 'admin'; totp?: 'unset'; name?: string; email?: string; password?: string }
 
 /** Signs somebody up, with an address of their own and an empty account. An admin becomes one by the operator's hand. */
 export async function signUpPerson(gateway: TestGateway, options: PersonOptions = {}): Promise<Person> {
@@ -30,7 +31,9 @@ export async function signUpPerson(gateway: TestGateway, options: PersonOptions 
   })
   assert(response.ok, `signing up failed: ${response.status} ${await response.clone().text()}`)
   const { sql } = gateway.gateway.database
-  if (options.role) await sql`UPDATE users SET role = ${options.role} WHERE email = ${email}`
+  if (options.role) {
+    await sql`UPDATE users SET role = ${options.role}, two_factor_enabled = ${options.totp !== 'unset'} WHERE email = ${email}`
+  }
   return personWith(gateway, cookieOf(response), { email, password })
 }
 

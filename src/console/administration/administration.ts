@@ -32,7 +32,7 @@ type AdministrationDeps = {
   apiKeys: ApiKeys
   /** For what is only looked up: another pool than the one that paid requests use. */
   reading: Database
-  /** What one administrator may move for one account in a day without a second one. */
+  /** What one administrator may move in a day without a second one, for all accounts together. */
   approvalLimit: Nano
   /** The catalogue's limits, which hold for an account without its own. */
   defaultLimits: DefaultLimits
@@ -84,7 +84,7 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     defaultLimits,
     searchAccounts: (search) => searchAccounts(reading, search),
     viewAccount: (accountId) => viewAccount({ database, ledger, accounts, apiKeys, orders }, accountId),
-    changeAccountStatus: (by, change) => changeAccountStatus({ database, accounts }, by, change),
+    changeAccountStatus: (by, change) => changeAccountStatus(accounts, by, change),
     changeAccountLimits: (by, change) => changeAccountLimits(database, ledger, { ...change, by: auditOrigin(by) }),
     request: (by, { operation, reason, key }) =>
       requestOperation(money, by, { operation, reason, requestId: requestIdOf(by.userId, key) }),

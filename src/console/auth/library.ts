@@ -79,7 +79,11 @@ export function createLibrary(options: LibraryOptions) {
         accountId: { type: 'string', required: false, input: false },
       },
     },
-    session: { expiresIn: options.sessionMaxSeconds, disableSessionRefresh: true },
+    session: {
+      expiresIn: options.sessionMaxSeconds,
+      disableSessionRefresh: true,
+      additionalFields: { provedAt: { type: 'date', required: false, input: false } },
+    },
     verification: { storeIdentifier: 'hashed' },
     plugins: [twoFactor({ issuer: options.issuer, twoFactorCookieMaxAge: SECOND_STEP_SECONDS, trustDeviceMaxAge: 1 })],
     advanced: {

@@ -1,9 +1,10 @@
 /** Notes in the audit log what changes how somebody signs in. */
-import { recordAudit } from '@/accounts/audit'
+import { type AuditEntry, recordAudit } from '@/accounts/audit'
 import type { AuthParts } from './parts'
 import type { Visitor } from './visitor'
 
 type SignInChange =
+  | 'user.step_up'
   | 'user.verify_email'
   | 'user.change_password'
   | 'user.reset_password'
@@ -21,14 +22,13 @@ export async function record(
   action: SignInChange,
 ): Promise<void> {
   const { userId, email, accountId } = user
+  const entry = { action, subject: userId, accountId, details: {} }
   await parts.database.db.transaction((transaction) =>
-    recordAudit(transaction, {
-      actor: { userId, email },
-      action,
-      subject: userId,
-      accountId,
-      details: {},
-      ip: visitor.address,
-    }),
+    recordAudit(transaction, { ...originOf(visitor, { userId, email }), ...entry }),
   )
+}
+
+/** The part of an audit entry that says who, and from where. */
+export function originOf({ address, requestId }: Visitor, actor: AuditEntry['actor']) {
+  return { actor, ip: address, ...(requestId !== undefined && { requestId }) }
 }

@@ -1,5 +1,6 @@
 /** Signing in, with a second step where one is set up, and out. */
 import { and, eq, lt } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
 import { takeCode } from '@/console/auth/totp/used-codes'
 import { sessions } from '@/db/auth-schema'
@@ -8,6 +9,7 @@ import { notVerified } from './failure'
 import { hashSessionToken } from './hashed-sessions'
 import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
+import { originOf } from './record'
 import { createIdentifyViewer } from './viewer'
 import { headersOf, headersWithoutSession, type Visitor } from './visitor'
 
@@ -39,7 +41,7 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
   )
   await throttle.forgive(signInsFrom(address), signInsBy(address, email))
   if ('twoFactorRedirect' in body) return { body: { status: 'totp_required' }, cookies }
-  await welcome(parts, visitor, body)
+  await welcome(parts, visitor, { ...body, how: 'password' })
   return { body: { status: 'signed_in' }, cookies }
 }
 
@@ -63,7 +65,7 @@ export async function finishSignIn(
       throw error
     }
   }
-  await welcome(parts, visitor, { token: token ?? '', user })
+  await welcome(parts, visitor, { token: token ?? '', user, how: input.kind })
   return { body: { status: 'signed_in' }, cookies }
 }
 
@@ -75,15 +77,26 @@ export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answe
   return { body: null, cookies }
 }
 
-/** What follows every sign-in: old sessions go, the address is known from now on, and there is an account that pays. */
+/** What follows every sign-in: it is noted, old sessions go, the address is known from now on, and there is an account that pays. */
 export async function welcome(
   parts: AuthParts,
   visitor: Visitor,
-  signedIn: { token: string; user: { id: string; email: string } },
+  signedIn: { token: string; user: { id: string; email: string }; how: 'sign_up' | 'password' | 'totp' | 'backup' },
 ): Promise<void> {
   const { db } = parts.database
-  const { user, token } = signedIn
-  const accountId = await db.transaction((transaction) => ensureAccount(transaction, user.id))
+  const { user, token, how } = signedIn
+  const accountId = await db.transaction(async (transaction) => {
+    const ensured = await ensureAccount(transaction, user.id)
+    if (ensured === undefined) return undefined
+    await recordAudit(transaction, {
+      ...originOf(visitor, { userId: user.id, email: user.email }),
+      action: how === 'sign_up' ? 'user.sign_up' : 'user.sign_in',
+      subject: user.id,
+      accountId: ensured,
+      details: { how },
+    })
+    return ensured
+  })
   if (accountId === undefined) {
     await db.delete(sessions).where(eq(sessions.token, hashSessionToken(token)))
     throw notVerified()

@@ -109,7 +109,7 @@ async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerso
     await sendVerification(parts, visitor, body.user)
     return { body: { status: 'verification_sent' }, cookies: [] }
   }
-  await welcome(parts, visitor, { token: body.token ?? '', user: body.user })
+  await welcome(parts, visitor, { token: body.token ?? '', user: body.user, how: 'sign_up' })
   return { body: { status: 'signed_in' }, cookies }
 }
 

@@ -12,6 +12,10 @@ export type Viewer = {
   name: string
   role: UserRole
   sessionId: string
+  /** Whether signing in asks for a code. Without it the role of an administrator opens nothing. */
+  isTotpEnabled: boolean
+  /** When this session last saw a password or a code, in milliseconds since 1970. */
+  provedAtMs: number
 }
 
 /** Finds the person behind a request's session cookie; undefined where there is none, or the session has ended. */
@@ -47,6 +51,8 @@ export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
       name: user.name,
       role: user.role === 'admin' ? 'admin' : 'member',
       sessionId: session.id,
+      isTotpEnabled: user.twoFactorEnabled ?? false,
+      provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     }
   }
 }

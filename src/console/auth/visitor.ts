@@ -4,6 +4,8 @@ export type Visitor = {
   request: Request
   /** The client's network address: the peer of the connection, or what a trusted proxy says. */
   address: string
+  /** For the audit log. */
+  requestId?: string
 }
 
 /** The header in which the client's address is handed to the library: set by us, never taken from a request. */

@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
@@ -28,18 +29,21 @@ type Admission = boolean | { maxBodyBytes: number }
 /**
  * A plugin to `use` in each group of dashboard routes. Its options for a route: `signedIn: true` hands `viewer` to the
  * handler or answers 401; `administrator: true` does the same for administrators only, and answers 404 to everybody else,
- * who need not know what there is; `sameOrigin: true` is for routes that need no session. All three refuse requests that
- * change something and were sent by another site's page (403). Nothing of a body is read before that.
+ * who need not know what there is, and 403 to an administrator without an authenticator app; `movesMoney: true` asks an
+ * administrator for a fresh proof as well (403); `sameOrigin: true` is for routes that need no session. All of them refuse
+ * requests that change something and were sent by another site's page (403). Nothing of a body is read before that.
  */
 export function guard(deps: GuardDeps) {
   return new Elysia({ name: 'dashboard-guard' })
     .onTransform({ as: 'scoped' }, ({ set, request }) => {
       refuseNulIn(request.url)
+      set.headers['x-request-id'] = requestIdOf(request)
       set.headers['cache-control'] ??= 'no-store'
     })
     .macro({
       signedIn: (admission: Admission) => admitting(deps, admission, requireViewer),
       administrator: (admission: Admission) => admitting(deps, admission, requireAdministrator),
+      movesMoney: (admission: Admission) => admitting(deps, admission, requireProvenAdministrator),
       sameOrigin: {
         parse({ request }: Arrival) {
           checkOrigin(deps, request)
@@ -105,8 +109,23 @@ async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer>
 async function requireAdministrator(deps: GuardDeps, request: Request): Promise<Viewer> {
   const viewer = await requireViewer(deps, request)
   if (viewer.role !== 'admin') throw new GatewayError('not_found', 'There is no such page.')
-  return viewer
+  if (viewer.isTotpEnabled) return viewer
+  throw new GatewayError('forbidden', 'Set up an authenticator app first: administrators sign in with a second step.', {
+    code: 'totp_setup_required',
+  })
 }
+
+/** Who left a browser open, or lost a session, has not lost the till as well. */
+async function requireProvenAdministrator(deps: GuardDeps, request: Request): Promise<Viewer> {
+  const viewer = await requireAdministrator(deps, request)
+  if (Date.now() - viewer.provedAtMs <= PROOF_LIFE_MS) return viewer
+  throw new GatewayError('forbidden', 'Show once more that it is you: this needs a code or your password.', {
+    code: 'step_up_required',
+  })
+}
+
+/** How long a proof of who one is opens what moves money. */
+const PROOF_LIFE_MS = 5 * 60_000
 
 /** A cookie travels with requests that other sites cause; their origin gives them away. Browsers always send it with a POST. */
 function checkOrigin(deps: GuardDeps, request: Request): void {

@@ -18,6 +18,7 @@ import { GatewayError } from '@/chat/error'
 import type { Viewer } from '@/console/auth/viewer'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
 import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
 import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, nano, ZERO_NANO } from '@/lib/money'
@@ -262,5 +263,5 @@ function noSuchKey(): GatewayError {
 
 function changedBy({ trustedProxyHops }: KeyRouteDeps, { viewer, request }: Caller): ChangedBy {
   const { userId, email } = viewer
-  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops) }
+  return { actor: { userId, email }, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }

@@ -17,6 +17,7 @@ import type { OfferedMethods } from '@/console/orders/methods'
 import type { Orders } from '@/console/orders/orders'
 import type { Actor, CreateOutcome, Order } from '@/console/orders/types'
 import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
 import { assertNever } from '@/lib/assert'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { type GuardDeps, guard } from './guard'
@@ -241,5 +242,5 @@ function noSuchOrder(): GatewayError {
 
 function actorOf({ trustedProxyHops }: OrderRouteDeps, { viewer, request }: Caller): Actor {
   const ip = clientAddress(request, trustedProxyHops)
-  return { kind: 'person', userId: viewer.userId, email: viewer.email, ip }
+  return { kind: 'person', userId: viewer.userId, email: viewer.email, ip, requestId: requestIdOf(request) }
 }

@@ -1,8 +1,8 @@
 /** Accounts as administrators find and change them: searched as typed, suspended at once, and all of it audited. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createAccounts } from '@/accounts/accounts'
 import { searchAccounts } from '@/console/administration/account-search'
-import { adjustment, type Office, openOffice, pendingOrder } from './fixture'
+import { adjustment, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
 setDefaultTimeout(60_000)
 
@@ -12,6 +12,7 @@ beforeAll(async () => {
   office = await openOffice()
 })
 afterAll(() => office.stop())
+beforeEach(() => newDay(office))
 
 async function create(name: string, email = `${crypto.randomUUID()}@example.test`): Promise<string> {
   const { database, deps } = office.gateway.gateway
@@ -116,7 +117,7 @@ describe('one account', () => {
     expect(await change('active')).toBe('updated')
     expect(await ask()).toBe(200)
     const audit = await office.administration.searchAudit({ subject: customer.accountId, action: 'account' })
-    expect(audit.items.map((item) => item.action)).toEqual(['account.activate', 'account.suspend'])
+    expect(audit.items.map((item) => item.action)).toEqual(['account.activate', 'account.suspend', 'account.create'])
     expect(audit.items[1]?.details).toEqual({ before: 'active', after: 'suspended', reason: 'unpaid' })
   })
 

@@ -30,10 +30,15 @@ export async function openOffice(environment: Record<string, string> = {}): Prom
     administration: gateway.gateway.deps.dashboard.administration,
     first,
     second,
-    ada: { userId: first.viewer.userId, email: first.email },
-    bob: { userId: second.viewer.userId, email: second.email },
+    ada: { userId: first.viewer.userId, accountId: first.viewer.accountId, email: first.email },
+    bob: { userId: second.viewer.userId, accountId: second.viewer.accountId, email: second.email },
     stop: () => gateway.stop(),
   }
+}
+
+/** A day passes: what administrators have moved so far no longer counts towards their limits. */
+export async function newDay({ gateway }: Pick<Office, 'gateway'>): Promise<void> {
+  await gateway.gateway.database.sql`UPDATE unapproved_movements SET created_at = created_at - interval '25 hours'`
 }
 
 /** A pending order of `usd` by bank transfer, of an account of its own unless one is given. */

@@ -1,11 +1,11 @@
 /** The frame around money: undone where refused, tried again after a lost race, the ledger told only of what was committed. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordCredit } from '@/accounts/credits'
 import { moveMoney } from '@/console/administration/approvals/move-money'
 import { warmLedger } from '@/console/administration/approvals/orders-within'
 import type { OrdersDeps } from '@/console/orders/orders'
 import { nano } from '@/lib/money'
-import { balanceOf, type Office, openOffice } from './fixture'
+import { balanceOf, newDay, type Office, openOffice } from './fixture'
 
 setDefaultTimeout(60_000)
 
@@ -18,6 +18,7 @@ beforeAll(async () => {
   deps = { database, ledger: app.ledger, clock: app.clock, logger: app.logger, methods: app.dashboard.methods }
 })
 afterAll(() => office.stop())
+beforeEach(() => newDay(office))
 
 /** Credits 1 USD, then does what a test wants. */
 async function credit<Outcome extends { kind: string; isKept?: boolean }>(

@@ -1,9 +1,9 @@
 /** Bank statements end to end: the preview changes nothing, the commit does what was previewed, each line once. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { PreviewOutcome } from '@/console/administration/statements/preview'
 import type { Order } from '@/console/orders/types'
 import { assert } from '@/lib/assert'
-import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
+import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
 setDefaultTimeout(60_000)
 
@@ -13,6 +13,7 @@ beforeAll(async () => {
   office = await openOffice()
 })
 afterAll(() => office.stop())
+beforeEach(() => newDay(office))
 
 type Booking = { usd: string; text: string; currency?: string; day?: string; payer?: string }
 type Previewed = Extract<PreviewOutcome, { kind: 'previewed' }>

@@ -1,9 +1,9 @@
 /** The two-person rule: above the limit a second administrator agrees, once, and splitting an amount doesn't help. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { verifyAuditChain } from '@/accounts/audit'
 import { expireApprovals } from '@/console/administration/approvals/approvals'
 import { assert } from '@/lib/assert'
-import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
+import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
 setDefaultTimeout(60_000)
 
@@ -13,6 +13,7 @@ beforeAll(async () => {
   office = await openOffice()
 })
 afterAll(() => office.stop())
+beforeEach(() => newDay(office))
 
 async function newAccount(usd = '0'): Promise<string> {
   return (await office.gateway.customer(usd)).accountId
@@ -200,14 +201,25 @@ describe('splitting', () => {
     expect(adjusted.kind).toBe('awaiting_approval')
   })
 
-  test('another account and another administrator have a day of their own, and a day ends', async () => {
-    const accountId = await newAccount()
-    await office.administration.request(office.ada, adjustment(accountId, 1_000))
-    expect((await office.administration.request(office.bob, adjustment(accountId, 1_000))).kind).toBe('done')
-    expect((await office.administration.request(office.ada, adjustment(await newAccount(), 1_000))).kind).toBe('done')
-    const { sql } = office.gateway.gateway.database
-    await sql`UPDATE unapproved_movements SET created_at = now() - interval '25 hours' WHERE account_id = ${accountId}`
-    expect((await office.administration.request(office.ada, adjustment(accountId, 1_000))).kind).toBe('done')
+  test('spreading an amount over accounts makes it no smaller, also at the same moment', async () => {
+    const accountIds = await Promise.all(Array.from({ length: 5 }, () => newAccount()))
+    const requests = accountIds.map((accountId) =>
+      office.administration.request(office.ada, adjustment(accountId, 400)),
+    )
+    const kinds = (await Promise.all(requests)).map((outcome) => outcome.kind)
+    expect(kinds.filter((kind) => kind === 'done')).toHaveLength(2)
+    expect(kinds.filter((kind) => kind === 'awaiting_approval')).toHaveLength(3)
+  })
+
+  test('another administrator has a day of their own, and a day ends', async () => {
+    const [one, other] = [await newAccount(), await newAccount()]
+    await office.administration.request(office.ada, adjustment(one, 900))
+    const kindOf = async (by: Office['ada'], usd: number) =>
+      (await office.administration.request(by, adjustment(other, usd))).kind
+    expect(await kindOf(office.ada, 200)).toBe('awaiting_approval')
+    expect(await kindOf(office.bob, 900)).toBe('done')
+    await newDay(office)
+    expect(await kindOf(office.ada, 900)).toBe('done')
   })
 
   test('what was refused does not count', async () => {

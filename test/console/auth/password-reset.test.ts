@@ -27,7 +27,7 @@ function tryPassword(email: string, password: string) {
 
 async function actionsOf(userId: string): Promise<string[]> {
   const rows = await desk.parts.database.sql<{ action: string }[]>`
-    SELECT action FROM audit_entries WHERE subject = ${userId} ORDER BY seq`
+    SELECT action FROM audit_entries WHERE subject = ${userId} AND action NOT LIKE 'user.sign%' ORDER BY seq`
   return rows.map((row) => row.action)
 }
 

@@ -1,6 +1,6 @@
 /** The routes of administration: only for administrators, and what each of them takes, does and refuses. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { balanceOf, newDay, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 
@@ -62,6 +62,7 @@ beforeAll(async () => {
   member = await signUpPerson(office.gateway)
 })
 afterAll(() => office.stop())
+beforeEach(() => newDay(office))
 
 function adminRoutes(): Route[] {
   return dashboardRoutesOf(office.gateway).filter(({ path }) => path.startsWith(`${ADMIN}/`))

@@ -108,8 +108,9 @@ describe('the route', () => {
   test('ends the stream, and the watching, when the session has ended or is another one', async () => {
     const customer = await signUpCustomer(gateway, '1')
     const { dashboard } = gateway.gateway.deps
-    for (const later of [undefined, { ...customer.person.viewer, sessionId: 'another' }]) {
-      let viewer: Viewer | undefined = customer.person.viewer
+    const now: Viewer = { ...customer.person.viewer, isTotpEnabled: false, provedAtMs: Date.now() }
+    for (const later of [undefined, { ...now, sessionId: 'another' }]) {
+      let viewer: Viewer | undefined = now
       const app = eventsRoutes({ ...dashboard, identifyViewer: async () => viewer, sessionCheckMs: 5 })
       const listener = read(await app.handle(new Request(`${gateway.url}/dashboard/api/events`)))
       await until(() => listener.events.length > 0, 'the first event')

@@ -63,6 +63,7 @@ const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'PATCH /dashboard/api/session/me': own({ name: 'Eve' }),
   'GET /dashboard/api/session/sessions': own(),
   'DELETE /dashboard/api/session/sessions': own(),
+  'POST /dashboard/api/session/step-up': own({ password: PASSWORD }),
   'POST /dashboard/api/session/totp/enable': own({ password: PASSWORD }),
   'POST /dashboard/api/session/totp/confirm': own({ code: '000000' }),
   'POST /dashboard/api/session/totp/disable': own({ password: PASSWORD }),

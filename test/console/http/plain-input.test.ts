@@ -16,7 +16,7 @@ const ODD_TEXTS = [
   '\u0007',
   'a\r\nb',
   '\ufffe',
-  '${jndi:ldap://x}',
+  '$(jndi:ldap://x)',
   "'; DROP TABLE users; --",
   '%00',
   '__proto__',

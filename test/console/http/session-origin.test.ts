@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { signUpPerson } from '@test/support/person'
-import { createUser, upsertAdministrator } from '@/accounts/users'
+import { upsertAdministrator } from '@/accounts/operator-access'
+import { createUser } from '@/accounts/users'
 import { errorOf, post, SESSION, signInAgain } from './support'
 
 setDefaultTimeout(60_000)

@@ -29,6 +29,8 @@ export type DecideOutcome =
   | { kind: 'not_pending'; status: ApprovalStatus }
   /** Nobody decides on what they asked for themselves. */
   | { kind: 'own_request' }
+  /** Nobody decides on money for the account they pay with themselves. */
+  | { kind: 'own_account' }
   /** Only who asked may withdraw. */
   | { kind: 'not_own_request' }
   /** It could not be done any more; the approval has failed. */
@@ -54,6 +56,7 @@ export async function decideApproval(
     const isOwn = row.requestedBy === administrator.userId
     if (isOwn && decision !== 'withdraw') return { kind: 'own_request' }
     if (!isOwn && decision === 'withdraw') return { kind: 'not_own_request' }
+    if (decision === 'approve' && row.accountId === administrator.accountId) return { kind: 'own_account' }
     if (decision !== 'approve') {
       const status = decision === 'reject' ? 'rejected' : 'withdrawn'
       await close(transaction, administrator, row, { status, note })

@@ -1,6 +1,6 @@
 /**
- * The two-person rule: how much one administrator may move for one account on their own. The sum of a day counts, so that a
- * large amount can't be split into small ones; credit given and taken back count alike.
+ * The two-person rule: how much one administrator may move on their own, for all accounts together. The sum of a day counts,
+ * so that a large amount can't be split into small ones, nor spread over accounts; credit given and taken back count alike.
  */
 import { and, eq, gt, ne, sql } from 'drizzle-orm'
 import { unapprovedMovements } from '@/db/administration-schema'
@@ -21,25 +21,22 @@ type Movement = {
 type MovementVerdict = 'within' | 'above'
 
 /**
- * Counts `movement` towards the day of its administrator and account, unless that would exceed `limit`. Movements of one
- * administrator for one account take turns here until their transactions end.
+ * Counts `movement` towards the day of its administrator, unless that would exceed `limit`. Movements of one administrator
+ * take turns here until their transactions end.
  */
 export async function countMovement(
   transaction: Transaction,
   movement: Movement,
   limit: Nano,
 ): Promise<MovementVerdict> {
-  const { userId, accountId, requestId, amount } = movement
-  await transaction.execute(
-    sql`SELECT pg_advisory_xact_lock(hashtextextended(${`movements ${userId} ${accountId}`}, 0))`,
-  )
+  const { userId, requestId, amount } = movement
+  await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`movements ${userId}`}, 0))`)
   const [day] = await transaction
     .select({ sum: sql<string>`coalesce(sum(${unapprovedMovements.amount}::bigint), 0)::text` })
     .from(unapprovedMovements)
     .where(
       and(
         eq(unapprovedMovements.userId, userId),
-        eq(unapprovedMovements.accountId, accountId),
         // A repetition of the same request counts once.
         ne(unapprovedMovements.requestId, requestId),
         gt(unapprovedMovements.createdAt, sql`now() - interval '24 hours'`),

@@ -78,7 +78,9 @@ const AccountBody = Type.Composite([
       { requestsPerMinute: Type.Integer(), tokensPerMinute: Type.Integer(), concurrency: Type.Integer() },
       { description: "The catalogue's" },
     ),
-    approvalLimit: Type.String({ description: 'Decimal USD that one administrator may move for one account in a day' }),
+    approvalLimit: Type.String({
+      description: 'Decimal USD that one administrator may move in a day, for all accounts together',
+    }),
   }),
 ])
 
@@ -195,7 +197,7 @@ export function adminAccountRoutes(deps: AdminDeps) {
         )
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: AccountParams,
         body: AdjustmentBody,
         response: MoneyAnswer,

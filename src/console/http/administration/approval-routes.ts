@@ -64,7 +64,7 @@ export function adminApprovalRoutes(deps: AdminDeps) {
     const { approvalId } = context.params
     return decided(await administration.decide(by, { approvalId, decision, note: context.body.note.trim() }))
   }
-  const shared = { administrator: true, params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
+  const shared = { params: ApprovalParams, body: DecisionBody, response: DecidedBody } as const
   return new Elysia({ name: 'admin-approval-routes', prefix: `${ADMIN_PREFIX}/approvals`, tags: ['Dashboard'] })
     .use(guard(deps))
     .get(
@@ -85,6 +85,7 @@ export function adminApprovalRoutes(deps: AdminDeps) {
       },
     )
     .post('/:approvalId/approve', decide('approve'), {
+      movesMoney: true,
       ...shared,
       detail: {
         summary: 'Approve',
@@ -92,10 +93,12 @@ export function adminApprovalRoutes(deps: AdminDeps) {
       },
     })
     .post('/:approvalId/reject', decide('reject'), {
+      administrator: true,
       ...shared,
       detail: { summary: 'Reject', description: 'Never by the one who asked. For administrators.' },
     })
     .post('/:approvalId/withdraw', decide('withdraw'), {
+      administrator: true,
       ...shared,
       detail: { summary: 'Withdraw', description: 'Only by the one who asked. For administrators.' },
     })
@@ -119,6 +122,10 @@ function decided(outcome: DecideOutcome): Static<typeof DecidedBody> {
     case 'own_request':
       throw new GatewayError('forbidden', 'Another administrator has to decide on what you asked for.', {
         code: 'own_request',
+      })
+    case 'own_account':
+      throw new GatewayError('forbidden', 'Another administrator has to decide on money for your own account.', {
+        code: 'own_account',
       })
     case 'not_own_request':
       throw new GatewayError('forbidden', 'Only the administrator who asked may withdraw it.', {

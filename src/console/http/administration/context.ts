@@ -10,6 +10,7 @@ import type { GuardDeps } from '@/console/http/guard'
 import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
 import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
 
@@ -19,7 +20,8 @@ export const ADMIN_PREFIX = '/dashboard/api/admin'
 
 /** The administrator behind a request, for the audit log. */
 export function administratorOf({ trustedProxyHops }: AdminDeps, viewer: Viewer, request: Request): Administrator {
-  return { userId: viewer.userId, email: viewer.email, ip: clientAddress(request, trustedProxyHops) }
+  const { userId, accountId, email } = viewer
+  return { userId, accountId, email, ip: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
 export const Reason = Type.String({

@@ -96,7 +96,7 @@ function orderRoutes(deps: AdminDeps) {
         )
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: OrderParams,
         body: Type.Object({ amount: UsdInput, reason: Reason, key: RepetitionKey }, { additionalProperties: false }),
         response: MoneyAnswer,
@@ -117,7 +117,7 @@ function orderRoutes(deps: AdminDeps) {
         )
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: OrderParams,
         body: Type.Object(
           { amount: UsdInput, allowNegative: Type.Boolean(), reason: Reason, key: RepetitionKey },
@@ -159,7 +159,7 @@ function paymentRoutes(deps: AdminDeps) {
         )
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: PaymentParams,
         body: Type.Object(
           { orderId: Id, amount: UsdInput, reason: Reason, key: RepetitionKey },
@@ -182,7 +182,7 @@ function paymentRoutes(deps: AdminDeps) {
         return { payment: paymentBody(outcome.payment) }
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: PaymentParams,
         body: Type.Object({ reason: Reason }, { additionalProperties: false }),
         response: Type.Object({ payment: PaymentBody }),

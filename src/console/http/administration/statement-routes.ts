@@ -116,7 +116,7 @@ export function adminStatementRoutes(deps: AdminDeps) {
         return { lines: outcome.lines }
       },
       {
-        administrator: true,
+        movesMoney: true,
         params: Type.Object({ importId: Id }),
         body: Type.Object(
           { digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), reason: Reason },

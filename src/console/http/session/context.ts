@@ -4,6 +4,7 @@ import type { Answer } from '@/console/auth/parts'
 import type { Visitor } from '@/console/auth/visitor'
 import type { GuardDeps } from '@/console/http/guard'
 import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
 
 export type SessionDeps = GuardDeps & { auth: Auth; trustedProxyHops: number }
 
@@ -12,7 +13,7 @@ export const SESSION_PREFIX = '/dashboard/api/session'
 
 /** Who sends `request`, and from where. */
 export function visitorOf({ trustedProxyHops }: SessionDeps, request: Request): Visitor {
-  return { request, address: clientAddress(request, trustedProxyHops) }
+  return { request, address: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
 /** Puts an answer's cookies on the response, and returns its body. */

@@ -4,13 +4,40 @@ import { Elysia } from 'elysia'
 import { renameUser } from '@/console/auth/profile'
 import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessions'
 import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
+import { stepUp } from '@/console/auth/totp/step-up'
 import { guard } from '@/console/http/guard'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
 import { Done, exactly, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
 /** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {
-  return new Elysia({ name: 'session-settings-routes' }).use(totpRoutes(deps)).use(listRoutes(deps))
+  return new Elysia({ name: 'session-settings-routes' })
+    .use(stepUpRoutes(deps))
+    .use(totpRoutes(deps))
+    .use(listRoutes(deps))
+}
+
+function stepUpRoutes(deps: SessionDeps) {
+  return new Elysia({ name: 'session-step-up-routes', prefix: SESSION_PREFIX, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .post(
+      '/step-up',
+      async ({ request, body, viewer }) => {
+        const proof = 'code' in body ? ({ kind: 'code', ...body } as const) : ({ kind: 'password', ...body } as const)
+        await stepUp(deps.auth.parts, visitorOf(deps, request), viewer, proof)
+        return DONE_BODY
+      },
+      {
+        signedIn: true,
+        body: Type.Union([exactly({ code: TotpCode }), exactly({ password: Password })]),
+        response: Done,
+        detail: {
+          summary: 'Prove again who one is',
+          description:
+            'With a code of the authenticator app or the password. What moves money asks for it: 403 `step_up_required`.',
+        },
+      },
+    )
 }
 
 function totpRoutes(deps: SessionDeps) {

@@ -34,7 +34,7 @@ export function AdminApprovalsPage() {
       description={
         limit === undefined
           ? 'Large amounts need two administrators.'
-          : `More than ${formatMoney(limit)} for one account in 24 hours needs two administrators.`
+          : `More than ${formatMoney(limit)} by one administrator in 24 hours needs two, and so does any amount for one's own account.`
       }
       actions={<SegmentedControl data={VIEWS} value={view} onChange={setView} aria-label="Which approvals" />}
     >

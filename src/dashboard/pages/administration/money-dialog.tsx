@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
+import { withProof } from '@/dashboard/components/step-up'
 import { adminChanged, type MoneyAnswer } from './admin-data'
 
 type MoneyDialogValues = { amount: string; reason: string; allowNegative: boolean; key: string }
@@ -45,9 +46,14 @@ function Content({ dialog }: { dialog: MoneyDialog }) {
     },
   })
   const { submit, isRunning, error } = useSubmission(form, async (values) => {
-    const answered = await run({ ...values, amount: values.amount.trim(), reason: values.reason.trim(), key })
+    const request = { ...values, amount: values.amount.trim(), reason: values.reason.trim(), key }
+    const answered = await withProof(() => run(request))
     modals.close(MODAL_ID)
-    notifyDone(answered.status === 'done' ? done : 'Above the limit: another administrator has to approve it.')
+    notifyDone(
+      answered.status === 'done'
+        ? done
+        : 'Another administrator has to approve it: it is above the limit, or for your own account.',
+    )
     await adminChanged()
   })
   return (

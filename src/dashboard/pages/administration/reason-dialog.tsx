@@ -5,6 +5,7 @@ import { modals } from '@mantine/modals'
 import { FormError } from '@/dashboard/components/fields/form-error'
 import { useSubmission } from '@/dashboard/components/fields/use-submission'
 import { notifyDone } from '@/dashboard/components/notify'
+import { withProof } from '@/dashboard/components/step-up'
 import { adminChanged } from './admin-data'
 
 type ReasonDialog = {
@@ -39,7 +40,7 @@ function Content({ dialog }: { dialog: ReasonDialog }) {
   })
   const { submit, isRunning, error } = useSubmission(form, async ({ reason }) => {
     try {
-      await run(reason.trim())
+      await withProof(() => run(reason.trim()))
     } finally {
       // Also where it was refused: what is shown may be what has changed.
       await adminChanged()

@@ -1,0 +1,121 @@
+/**
+ * What an operator changes of how people sign in: the administrator of the environment, new passwords, lost authenticator apps.
+ * Whoever gets a new password or loses a second step is signed out everywhere.
+ */
+import { eq } from 'drizzle-orm'
+import { credentials, sessions, twoFactors, users, verifications } from '@/db/auth-schema'
+import type { Database, Transaction } from '@/db/client'
+import { randomId } from '@/lib/ids'
+import { type ChangedBy, OPERATOR, recordAudit } from './audit'
+import { hashPassword, verifyPassword } from './passwords'
+import { ensureAccount, nameOf, passwordCredential } from './users'
+
+type User = typeof users.$inferSelect
+
+/**
+ * Creates the administrator, or gives the user of that address this password and the role `admin`. Where neither was theirs
+ * yet, all their sessions end; whoever had signed up with the address before loses their second factor as well.
+ */
+export async function upsertAdministrator(
+  database: Database,
+  address: string,
+  newPassword: string,
+  by: ChangedBy = OPERATOR,
+): Promise<void> {
+  const email = address.toLowerCase()
+  // The environment says the same at every start: only what it changes ends sessions and is noted.
+  const isSame = await hasPassword(database, email, newPassword)
+  const password = isSame ? undefined : await hashPassword(newPassword)
+  await database.db.transaction(async (transaction) => {
+    const before = await lockUser(transaction, email)
+    const isTakenOver = before !== undefined && (before.role !== 'admin' || !before.emailVerified)
+    if (isTakenOver) await removeSecondFactor(transaction, before.id)
+    if (before && (isTakenOver || password !== undefined)) await signOutEverywhere(transaction, before.id)
+    const [user] = await transaction
+      .insert(users)
+      .values({ id: randomId('user'), email, name: nameOf(email), emailVerified: true, role: 'admin' })
+      .onConflictDoUpdate({ target: users.email, set: { role: 'admin', emailVerified: true } })
+      .returning({ id: users.id })
+    if (!user) return
+    if (password !== undefined) await writePassword(transaction, user.id, password)
+    const accountId = (await ensureAccount(transaction, user.id)) ?? null
+    if (before && !isTakenOver && password === undefined) return
+    const details = { email, role: 'admin', isPasswordNew: password !== undefined }
+    const action = before ? 'user.make_admin' : 'user.create'
+    await recordAudit(transaction, { ...by, action, subject: user.id, accountId, details })
+  })
+}
+
+/** Gives somebody a new password; the caller checks its length. Their sessions and links end. */
+export async function setPassword(
+  { db }: Database,
+  address: string,
+  newPassword: string,
+  by: ChangedBy = OPERATOR,
+): Promise<'done' | 'unknown_user'> {
+  const password = await hashPassword(newPassword)
+  return await changeUser(db, address, by, 'user.set_password', (transaction, user) =>
+    writePassword(transaction, user.id, password),
+  )
+}
+
+/** Takes a lost authenticator app away: the next sign-in asks for the password only. Sessions and links end. */
+export async function resetTotp(
+  { db }: Database,
+  address: string,
+  by: ChangedBy = OPERATOR,
+): Promise<'done' | 'unknown_user'> {
+  return await changeUser(db, address, by, 'user.reset_totp', (transaction, user) =>
+    removeSecondFactor(transaction, user.id),
+  )
+}
+
+async function changeUser(
+  db: Database['db'],
+  address: string,
+  by: ChangedBy,
+  action: string,
+  change: (transaction: Transaction, user: User) => Promise<void>,
+): Promise<'done' | 'unknown_user'> {
+  return await db.transaction(async (transaction) => {
+    const user = await lockUser(transaction, address.toLowerCase())
+    if (!user) return 'unknown_user'
+    await change(transaction, user)
+    await signOutEverywhere(transaction, user.id)
+    const { id: subject, accountId, email } = user
+    await recordAudit(transaction, { ...by, action, subject, accountId, details: { email } })
+    return 'done'
+  })
+}
+
+async function hasPassword({ db }: Database, email: string, password: string): Promise<boolean> {
+  const [row] = await db
+    .select({ hash: credentials.password })
+    .from(credentials)
+    .innerJoin(users, eq(users.id, credentials.userId))
+    .where(eq(users.email, email))
+  return row?.hash ? await verifyPassword(password, row.hash) : false
+}
+
+async function lockUser(transaction: Transaction, email: string): Promise<User | undefined> {
+  const [user] = await transaction.select().from(users).where(eq(users.email, email)).for('update')
+  return user
+}
+
+async function writePassword(transaction: Transaction, userId: string, password: string): Promise<void> {
+  await transaction
+    .insert(credentials)
+    .values(passwordCredential(userId, password))
+    .onConflictDoUpdate({ target: [credentials.providerId, credentials.accountId], set: { password } })
+}
+
+async function removeSecondFactor(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.delete(twoFactors).where(eq(twoFactors.userId, userId))
+  await transaction.update(users).set({ twoFactorEnabled: false }).where(eq(users.id, userId))
+}
+
+/** Sessions, links in mails, and sign-ins that wait for their second step. */
+async function signOutEverywhere(transaction: Transaction, userId: string): Promise<void> {
+  await transaction.delete(sessions).where(eq(sessions.userId, userId))
+  await transaction.delete(verifications).where(eq(verifications.value, userId))
+}

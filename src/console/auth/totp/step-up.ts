@@ -1,0 +1,42 @@
+/** Proving again who one is, in a session that is open already: what moves money asks for it every few minutes. */
+import { eq } from 'drizzle-orm'
+import { verifyPassword } from '@/accounts/passwords'
+import { GatewayError } from '@/chat/error'
+import { wrongPassword } from '@/console/auth/failure'
+import { confirmationsBy } from '@/console/auth/limits'
+import { type AuthParts, ask } from '@/console/auth/parts'
+import { record } from '@/console/auth/record'
+import type { Viewer } from '@/console/auth/viewer'
+import { headersOf, type Visitor } from '@/console/auth/visitor'
+import { credentials, sessions } from '@/db/auth-schema'
+import { takeCode } from './used-codes'
+
+/** A code of the authenticator app, or the password. */
+type Proof = { kind: 'code'; code: string } | { kind: 'password'; password: string }
+
+/** Notes in the session that its person is there. Throws `wrong_code`, `wrong_password` or `too_many_attempts`. */
+export async function stepUp(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: Proof): Promise<void> {
+  await parts.throttle.attempt(confirmationsBy(viewer.userId))
+  if (proof.kind === 'code') await proveByCode(parts, visitor, viewer, proof.code)
+  else await proveByPassword(parts, viewer, proof.password)
+  await parts.throttle.forgive(confirmationsBy(viewer.userId))
+  await parts.database.db.update(sessions).set({ provedAt: new Date() }).where(eq(sessions.id, viewer.sessionId))
+  await record(parts, visitor, viewer, 'user.step_up')
+}
+
+async function proveByCode(parts: AuthParts, visitor: Visitor, viewer: Viewer, code: string): Promise<void> {
+  // Of an app that is only being set up, a first code would put it in force.
+  if (!viewer.isTotpEnabled) {
+    throw new GatewayError('conflict', 'No authenticator app is set up.', { code: 'totp_not_enabled' })
+  }
+  await takeCode(parts, viewer.userId, code)
+  await ask(parts, (library) =>
+    library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
+  )
+}
+
+async function proveByPassword({ database }: AuthParts, { userId }: Viewer, password: string): Promise<void> {
+  const [credential] = await database.db.select().from(credentials).where(eq(credentials.userId, userId))
+  const isRight = credential?.password ? await verifyPassword(password, credential.password) : false
+  if (!isRight) throw wrongPassword()
+}

@@ -1,0 +1,129 @@
+/**
+ * The dialog that asks an administrator once more who they are, in front of what they were doing: a code of the authenticator
+ * app, or the password. What was asked of the server is then asked again.
+ */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useEffect, useState } from 'react'
+import { ApiError, answer, api } from '@/dashboard/client'
+import { FormError } from './fields/form-error'
+import { PasswordField } from './fields/password-field'
+import { useSubmission } from './fields/use-submission'
+
+type Wait = { resolve(): void; reject(error: Error): void }
+
+/** Set while the host is on the page. */
+let showDialog: ((wait: Wait) => void) | undefined
+
+/** Does `act`, and where the server wants a fresh proof of who asks, has it given and does it again. */
+export async function withProof<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    const show = showDialog
+    if (!(error instanceof ApiError) || error.code !== 'step_up_required' || !show) throw error
+    await new Promise<void>((resolve, reject) => show({ resolve, reject: () => reject(error) }))
+    return await act()
+  }
+}
+
+/** Where the dialog appears: in front of the dialog that moves money, which keeps what was typed into it. */
+export function StepUpHost() {
+  const [wait, setWait] = useState<Wait>()
+  useEffect(() => {
+    showDialog = setWait
+    return () => {
+      showDialog = undefined
+    }
+  }, [])
+  const end = (how: 'resolve' | 'reject') => {
+    if (how === 'resolve') wait?.resolve()
+    else wait?.reject(new Error('The dialog was closed.'))
+    setWait(undefined)
+  }
+  return (
+    <Modal
+      opened={wait !== undefined}
+      onClose={() => end('reject')}
+      title="Confirm that it is you"
+      zIndex={IN_FRONT}
+      centered
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <ProofForm onProved={() => end('resolve')} />
+    </Modal>
+  )
+}
+
+/** Dialogs lie at 200. */
+const IN_FRONT = 300
+
+function ProofForm({ onProved }: { onProved(): void }) {
+  const [kind, setKind] = useState<'code' | 'password'>('code')
+  return (
+    <Stack gap="sm">
+      <Text size="sm">Moving money needs a proof that is at most five minutes old.</Text>
+      {kind === 'code' ? <CodeProof onProved={onProved} /> : <PasswordProof onProved={onProved} />}
+      <Button variant="subtle" onClick={() => setKind(kind === 'code' ? 'password' : 'code')}>
+        {kind === 'code' ? 'Use your password instead' : 'Use the authenticator app instead'}
+      </Button>
+    </Stack>
+  )
+}
+
+function CodeProof({ onProved }: { onProved(): void }) {
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (code) => (/^\d{6}$/.test(code.trim()) ? null : 'Enter the six digits of the app.') },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ code }) => {
+    await answer(api.session['step-up'].post({ code: code.trim() }))
+    onProved()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <TextInput
+          label="Code of your authenticator app"
+          description="A new one: each works once."
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          data-autofocus
+          {...form.getInputProps('code')}
+        />
+        <Confirm isRunning={isRunning} />
+      </Stack>
+    </form>
+  )
+}
+
+function PasswordProof({ onProved }: { onProved(): void }) {
+  const form = useForm({
+    initialValues: { password: '' },
+    validate: { password: (password) => (password === '' ? 'Enter your password.' : null) },
+  })
+  const { submit, isRunning, error } = useSubmission(form, async ({ password }) => {
+    await answer(api.session['step-up'].post({ password }))
+    onProved()
+  })
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <FormError error={error} />
+        <PasswordField purpose="current" label="Your password" data-autofocus {...form.getInputProps('password')} />
+        <Confirm isRunning={isRunning} />
+      </Stack>
+    </form>
+  )
+}
+
+function Confirm({ isRunning }: { isRunning: boolean }) {
+  return (
+    <Group justify="flex-end">
+      <Button type="submit" loading={isRunning}>
+        Continue
+      </Button>
+    </Group>
+  )
+}

@@ -1,0 +1,22 @@
+/** What an administrator sees in place of administration until an authenticator app is set up. */
+import { Paper, Text } from '@mantine/core'
+import { Page } from '@/dashboard/components/page'
+import { TotpSetup } from './totp-setup'
+
+const WIDTH = 480
+
+export function AdministratorGate({ onDone }: { onDone(): void }) {
+  return (
+    <Page
+      title="Set up an authenticator app"
+      description="Administrators sign in with a second step. These pages open as soon as yours is set up."
+    >
+      <Paper withBorder p="lg" maw={WIDTH}>
+        <TotpSetup onDone={onDone} />
+        <Text size="sm" c="dimmed" mt="md">
+          Whoever loses the app uses a backup code, or asks an operator to take the app away.
+        </Text>
+      </Paper>
+    </Page>
+  )
+}

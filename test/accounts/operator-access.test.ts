@@ -1,0 +1,96 @@
+/** The administrator of the environment at every start: nothing happens while it says the same, sessions end when it changes. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase } from '@test/support/stores'
+import { resetTotp, setPassword, upsertAdministrator } from '@/accounts/operator-access'
+import { verifyPassword } from '@/accounts/passwords'
+import { createUser } from '@/accounts/users'
+import { connectDatabase, type Database } from '@/db/client'
+
+setDefaultTimeout(60_000)
+
+const FIRST = 'a horse on a battery'
+const SECOND = 'another horse entirely'
+
+let database: Database
+
+beforeAll(async () => {
+  database = connectDatabase(await freshDatabase(), { maxConnections: 4 })
+})
+afterAll(() => database.close(0))
+
+function newEmail(): string {
+  return `${crypto.randomUUID()}@example.test`
+}
+
+async function stateOf(email: string) {
+  const [row] = await database.sql<{ id: string; hash: string; role: string; sessions: number; actions: string[] }[]>`
+    SELECT users.id, role, password_hash AS hash,
+      (SELECT count(*)::int FROM sessions WHERE user_id = users.id) AS sessions,
+      (SELECT coalesce(json_agg(action ORDER BY seq), '[]') FROM audit_entries WHERE subject = users.id) AS actions
+    FROM users JOIN credentials ON user_id = users.id WHERE email = ${email}`
+  if (!row) throw new Error(`there is no ${email}`)
+  return row
+}
+
+async function openSession(userId: string): Promise<void> {
+  const id = crypto.randomUUID()
+  await database.sql`INSERT INTO sessions (id, token, user_id, expires_at)
+    VALUES (${id}, ${id}, ${userId}, now() + interval '1 day')`
+}
+
+describe('the administrator of the environment', () => {
+  test('is created once, and keeps sessions and password while the environment says the same', async () => {
+    const email = newEmail()
+    await upsertAdministrator(database, email, FIRST)
+    const before = await stateOf(email)
+    await openSession(before.id)
+    await upsertAdministrator(database, email.toUpperCase(), FIRST)
+    expect(await stateOf(email)).toEqual({ ...before, sessions: 1, actions: ['user.create'] })
+  })
+
+  test('with another password loses every session, and the audit log says so without it', async () => {
+    const email = newEmail()
+    await upsertAdministrator(database, email, FIRST)
+    const { id } = await stateOf(email)
+    await openSession(id)
+    await upsertAdministrator(database, email, SECOND)
+    const after = await stateOf(email)
+    expect(after).toMatchObject({ sessions: 0, actions: ['user.create', 'user.make_admin'] })
+    expect(await verifyPassword(SECOND, after.hash)).toBe(true)
+    const [entry] =
+      await database.sql`SELECT details FROM audit_entries WHERE subject = ${id} ORDER BY seq DESC LIMIT 1`
+    expect(entry?.details).toEqual({ email, role: 'admin', isPasswordNew: true })
+  })
+
+  test('who was a member becomes one without the sessions of before', async () => {
+    const email = newEmail()
+    const created = await createUser(database, { email, password: FIRST })
+    if (created.kind !== 'created') throw new Error(created.kind)
+    await openSession(created.userId)
+    await upsertAdministrator(database, email, FIRST)
+    expect(await stateOf(email)).toMatchObject({
+      role: 'admin',
+      sessions: 0,
+      actions: ['user.create', 'user.make_admin'],
+    })
+  })
+})
+
+test('what fails leaves neither the change nor its audit entry', async () => {
+  const email = newEmail()
+  await createUser(database, { email, password: FIRST })
+  const before = await stateOf(email)
+  expect(await createUser(database, { email, password: SECOND })).toEqual({ kind: 'email_taken' })
+  expect(await createUser(database, { email: newEmail(), password: FIRST, accountId: 'acct_none' })).toEqual({
+    kind: 'unknown_account',
+  })
+  expect(await stateOf(email)).toEqual(before)
+  const [orphans] = await database.sql`SELECT count(*)::int AS count FROM audit_entries
+    WHERE action = 'user.create' AND subject NOT IN (SELECT id FROM users)`
+  expect(orphans?.count).toBe(0)
+})
+
+test('nobody is changed whom nobody knows', async () => {
+  expect(await setPassword(database, newEmail(), FIRST)).toBe('unknown_user')
+  expect(await resetTotp(database, newEmail())).toBe('unknown_user')
+})

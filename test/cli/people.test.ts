@@ -1,0 +1,114 @@
+/** Operator commands for people, and what all commands leave in the audit log: passwords unseen, every change with its run. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { type Outcome, run } from './run'
+
+setDefaultTimeout(120_000)
+
+let redis: TestServer
+let stores: Record<string, string>
+let fixture: Fixture
+
+beforeAll(async () => {
+  redis = await startRedis()
+  const databaseUrl = await freshDatabase()
+  stores = { REDIS_URL: redis.url, DATABASE_URL: databaseUrl }
+  fixture = await openFixture(redis.url, databaseUrl)
+})
+afterAll(async () => {
+  await fixture.close()
+  await redis.stop()
+})
+
+describe('a password on standard input', () => {
+  const create = (email: string) => ['user', 'create', '--email', email]
+
+  test('is the first line of it, of a proper length', async () => {
+    const { json } = await run(create('lines@example.test'), stores, 'first line counts\r\nnot this one\n')
+    const [row] = await fixture.database
+      .sql`SELECT password_hash FROM credentials WHERE user_id = ${String(json.userId)}`
+    expect(await Bun.password.verify('first line counts', row?.password_hash)).toBe(true)
+    const short = await run(create('short@example.test'), stores, 'short\n')
+    expect(short).toMatchObject({ code: 1, stderr: expect.stringContaining('must have 8 to 256 characters') })
+    const production = { ...stores, NODE_ENV: 'production' }
+    const weak = await run(create('weak@example.test'), production, 'password1\n')
+    expect(weak).toMatchObject({ code: 1, stderr: expect.stringContaining('first guesses') })
+  })
+
+  test('replaces the one of before, ends every session and every link', async () => {
+    const email = 'rotated@example.test'
+    const { json } = await run(create(email), stores, 'the first password')
+    const userId = String(json.userId)
+    const { sql } = fixture.database
+    await sql`INSERT INTO sessions (id, token, user_id, expires_at)
+      VALUES ('sess_rotated', 'hash', ${userId}, now() + interval '1 day')`
+    await sql`INSERT INTO verifications (id, identifier, value, expires_at)
+      VALUES ('proof_rotated', 'hash', ${userId}, now() + interval '1 day')`
+    expect((await run(['user', 'set-password', '--email', email], stores, 'the second password')).json).toEqual({
+      email,
+    })
+    const [row] = await sql`SELECT password_hash,
+      (SELECT count(*)::int FROM sessions WHERE user_id = ${userId}) AS sessions,
+      (SELECT count(*)::int FROM verifications WHERE value = ${userId}) AS links
+      FROM credentials WHERE user_id = ${userId}`
+    expect(row).toMatchObject({ sessions: 0, links: 0 })
+    expect(await Bun.password.verify('the second password', row?.password_hash)).toBe(true)
+  })
+
+  test('a lost authenticator app is taken away', async () => {
+    const email = 'lost-phone@example.test'
+    const { json } = await run(create(email), stores, 'a horse on a battery')
+    const { sql } = fixture.database
+    const userId = String(json.userId)
+    await sql`INSERT INTO two_factors (id, user_id, secret, backup_codes) VALUES ('f1', ${userId}, 's', 'c')`
+    await sql`UPDATE users SET two_factor_enabled = true WHERE id = ${userId}`
+    expect((await succeed(`user reset-totp --email ${email}`)).json).toEqual({ email })
+    const [row] = await sql`SELECT two_factor_enabled FROM users WHERE id = ${userId}`
+    expect(row?.two_factor_enabled).toBe(false)
+    expect(await sql`SELECT 1 FROM two_factors WHERE user_id = ${userId}`).toHaveLength(0)
+  })
+})
+
+test('every command that touches money, keys, people or limits leaves one audit entry that says by which run', async () => {
+  const { sql } = fixture.database
+  const entries = async () =>
+    await sql<{ action: string; actor_email: string; request_id: string | null; details: Record<string, unknown> }[]>`
+      SELECT action, actor_email, request_id, details FROM audit_entries ORDER BY seq`
+  const before = (await entries()).length
+  const { json: account } = await succeed('account create --email audited@example.test --name Audited')
+  const credit = `credit add --account ${account.accountId} --usd 12.5 --reference invoice-9`
+  await succeed(credit)
+  // Adds nothing, and so has nothing to note.
+  await succeed(credit)
+  await succeed(`account suspend --account ${account.accountId}`)
+  await succeed(`account activate --account ${account.accountId}`)
+  await succeed(`account limits --account ${account.accountId} --concurrency 5 --reason asked-for`)
+  const { json: key } = await succeed(`key create --account ${account.accountId} --name ci --concurrency 3`)
+  await succeed(`key deactivate --key ${key.keyId}`)
+  await succeed(`key activate --key ${key.keyId}`)
+  await succeed(`key delete --key ${key.keyId}`)
+  await run(['user', 'create', '--email', 'audited@example.test'], stores, 'a horse on a battery')
+  await run(['user', 'set-password', '--email', 'audited@example.test'], stores, 'another horse entirely')
+  await succeed('user reset-totp --email audited@example.test')
+  await succeed('ledger rebuild')
+  const made = (await entries()).slice(before)
+  expect(made.map((entry) => entry.action)).toEqual([
+    ...['account.create', 'credit.add', 'account.suspend', 'account.activate', 'account.limits'],
+    ...['key.create', 'key.deactivate', 'key.activate', 'key.delete'],
+    ...['user.create', 'user.set_password', 'user.reset_totp', 'ledger.rebuild'],
+  ])
+  for (const entry of made) {
+    expect(entry.actor_email).toBe('operator')
+    expect(entry.request_id).toMatch(/^cmd_/)
+    expect(JSON.stringify(entry.details)).not.toMatch(/horse|battery/)
+  }
+  expect(new Set(made.map((entry) => entry.request_id)).size).toBe(made.length)
+  expect(made[1]?.details).toMatchObject({ amount: '12.5', reference: 'invoice-9' })
+})
+
+async function succeed(line: string): Promise<Outcome> {
+  const outcome = await run(line.split(' '), stores)
+  expect(outcome).toMatchObject({ code: 0, stderr: '' })
+  return outcome
+}

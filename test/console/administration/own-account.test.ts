@@ -1,0 +1,45 @@
+/** The account that an administrator pays with: no amount is theirs to move, and none theirs to agree to. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { assert } from '@/lib/assert'
+import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
+
+setDefaultTimeout(60_000)
+
+let office: Office
+
+beforeAll(async () => {
+  office = await openOffice()
+})
+afterAll(() => office.stop())
+
+describe("one's own account", () => {
+  test('is never moved by oneself, however little, up or down', async () => {
+    const { accountId } = office.ada
+    for (const usd of [1, -1, 0.01]) {
+      expect((await office.administration.request(office.ada, adjustment(accountId, usd))).kind).toBe(
+        'awaiting_approval',
+      )
+    }
+    const order = await pendingOrder(office, 10, accountId)
+    const operation = { kind: 'order.confirm', orderId: order.orderId, amountCents: 1_000 } as const
+    const confirmed = await office.administration.request(office.ada, {
+      operation,
+      reason: 'mine',
+      key: crypto.randomUUID(),
+    })
+    expect(confirmed.kind).toBe('awaiting_approval')
+    expect(await balanceOf(office, accountId)).toBe(0)
+  })
+
+  test('is not what one agrees to either when somebody else has asked; a third may', async () => {
+    const { accountId } = office.ada
+    const outcome = await office.administration.request(office.bob, adjustment(accountId, 1_500))
+    assert(outcome.kind === 'awaiting_approval', outcome.kind)
+    const { approvalId } = outcome
+    const decide = (decision: 'approve' | 'reject') =>
+      office.administration.decide(office.ada, { approvalId, decision, note: '' })
+    expect(await decide('approve')).toEqual({ kind: 'own_account' })
+    expect(await balanceOf(office, accountId)).toBe(0)
+    expect(await decide('reject')).toEqual({ kind: 'decided', status: 'rejected' })
+  })
+})

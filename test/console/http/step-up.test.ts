@@ -1,0 +1,180 @@
+/** What stands between an administrator's session and the till: an authenticator app, and a proof that is still fresh. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
+import { totpCode } from '@test/support/totp'
+import { SESSION } from './support'
+
+setDefaultTimeout(120_000)
+
+const ADMIN = '/dashboard/api/admin'
+const REASON = 'a test of the door'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response() })
+})
+afterAll(() => gateway.stop())
+
+type Refusal = { error: { code: string | null; message: string } }
+
+/** Somebody with the role and a real authenticator app, and what the app shows. */
+async function administrator(): Promise<{ person: Person; secret: string }> {
+  const fresh = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
+  const { password, email } = fresh
+  const { secret } = (await fresh.json('POST', `${SESSION}/totp/enable`, { password })).body as { secret: string }
+  const confirmed = await fresh.fetch(`${SESSION}/totp/confirm`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code: totpCode(secret, -1) }),
+  })
+  return { person: await personWith(gateway, cookieOf(confirmed), { email, password }), secret }
+}
+
+/** The last proof of every session of `person` becomes older. */
+async function letTimePass({ viewer }: Person, minutes: number): Promise<void> {
+  const { sql } = gateway.gateway.database
+  await sql`UPDATE sessions SET proved_at = proved_at - make_interval(mins => ${minutes}) WHERE user_id = ${viewer.userId}`
+}
+
+async function adjust(person: Person, usd = '1'): Promise<{ status: number; code: string | null | undefined }> {
+  const { accountId } = await gateway.customer('0')
+  const body = { amount: usd, allowNegative: false, reason: REASON, key: crypto.randomUUID() }
+  const answer = await person.json('POST', `${ADMIN}/accounts/${accountId}/adjustments`, body)
+  return { status: answer.status, code: (answer.body as Partial<Refusal>).error?.code }
+}
+
+describe('an administrator without an authenticator app', () => {
+  test('reaches nothing of administration, and is told what to do', async () => {
+    const person = await signUpPerson(gateway, { role: 'admin', totp: 'unset' })
+    for (const path of ['/orders', '/accounts', '/approvals', '/payments', '/health', '/audit', '/audit/chain']) {
+      const { status, body } = await person.json('GET', `${ADMIN}${path}`)
+      expect({ path, status, code: (body as Refusal).error.code }).toEqual({
+        path,
+        status: 403,
+        code: 'totp_setup_required',
+      })
+    }
+    expect(await adjust(person)).toEqual({ status: 403, code: 'totp_setup_required' })
+  })
+
+  test('sets it up at the first sign-in, and has the role from then on', async () => {
+    const { person } = await administrator()
+    expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
+    expect(await adjust(person)).toMatchObject({ status: 200 })
+  })
+
+  test('loses the role with the app', async () => {
+    const { person } = await administrator()
+    const removed = await person.fetch(`${SESSION}/totp/disable`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password: person.password }),
+    })
+    const now = await personWith(gateway, cookieOf(removed), person)
+    expect((await now.json('GET', `${ADMIN}/orders`)).status).toBe(403)
+  })
+
+  test('is nobody to members: to them nothing is there', async () => {
+    const member = await signUpPerson(gateway)
+    expect((await member.json('GET', `${ADMIN}/orders`)).status).toBe(404)
+  })
+})
+
+describe('what moves money', () => {
+  const key = () => crypto.randomUUID()
+  const money: [string, () => object][] = [
+    ['/accounts/acct_none/adjustments', () => ({ amount: '1', allowNegative: false, reason: REASON, key: key() })],
+    ['/orders/order_none/confirm', () => ({ amount: '1', reason: REASON, key: key() })],
+    ['/orders/order_none/refund', () => ({ amount: '1', allowNegative: false, reason: REASON, key: key() })],
+    ['/payments/pay_none/credit', () => ({ orderId: 'order_none', amount: '1', reason: REASON, key: key() })],
+    ['/payments/pay_none/dismiss', () => ({ reason: REASON })],
+    ['/statements/import_none/commit', () => ({ digest: '0'.repeat(64), reason: REASON })],
+    ['/approvals/appr_none/approve', () => ({ note: '' })],
+  ]
+
+  test.each(money)('asks for a fresh proof at %s', async (path, body) => {
+    const { person } = await administrator()
+    expect((await person.json('POST', `${ADMIN}${path}`, body())).status).toBe(404)
+    await letTimePass(person, 6)
+    const refused = await person.json('POST', `${ADMIN}${path}`, body())
+    expect({ status: refused.status, code: (refused.body as Refusal).error.code }).toEqual({
+      status: 403,
+      code: 'step_up_required',
+    })
+    expect((await person.json('GET', `${ADMIN}/orders`)).status).toBe(200)
+  })
+
+  test('goes on for five minutes after a code, which works once, or after the password', async () => {
+    const { person, secret } = await administrator()
+    const code = totpCode(secret)
+    expect(await adjust(person)).toMatchObject({ status: 200 })
+    await letTimePass(person, 4)
+    expect(await adjust(person)).toMatchObject({ status: 200 })
+    await letTimePass(person, 2)
+    expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
+    expect((await person.json('POST', `${SESSION}/step-up`, { code })).status).toBe(200)
+    expect(await adjust(person)).toMatchObject({ status: 200 })
+    await letTimePass(person, 6)
+    const again = await person.json('POST', `${SESSION}/step-up`, { code })
+    expect((again.body as Refusal).error.code).toBe('wrong_code')
+    expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
+    expect((await person.json('POST', `${SESSION}/step-up`, { password: person.password })).status).toBe(200)
+    expect(await adjust(person)).toMatchObject({ status: 200 })
+  })
+
+  test('is not opened by guessing: ten wrong proofs, and the right one comes too late', async () => {
+    const { person } = await administrator()
+    await letTimePass(person, 6)
+    for (let guess = 0; guess < 10; guess++) {
+      const wrong = await person.json('POST', `${SESSION}/step-up`, { password: `guess ${guess}` })
+      expect((wrong.body as Refusal).error.code).toBe('wrong_password')
+    }
+    const right = await person.json('POST', `${SESSION}/step-up`, { password: person.password })
+    expect(right.status).toBe(429)
+    expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
+  })
+
+  test('a proof in one browser opens nothing in another', async () => {
+    const { person } = await administrator()
+    const { sql } = gateway.gateway.database
+    await letTimePass(person, 6)
+    await sql`INSERT INTO sessions (id, token, user_id, expires_at)
+      VALUES (${`sess_${crypto.randomUUID()}`}, ${crypto.randomUUID()}, ${person.viewer.userId}, now() + interval '1 day')`
+    expect(await adjust(person)).toEqual({ status: 403, code: 'step_up_required' })
+  })
+
+  test('a member may prove who they are, and gains nothing by it', async () => {
+    const member = await signUpPerson(gateway)
+    expect((await member.json('POST', `${SESSION}/step-up`, { password: member.password })).status).toBe(200)
+    expect((await member.json('POST', `${SESSION}/step-up`, { code: '123456' })).status).toBe(409)
+    expect((await adjust(member)).status).toBe(404)
+  })
+})
+
+describe('the audit log', () => {
+  test('has the request id that the answer had, and every way of getting in', async () => {
+    const { person } = await administrator()
+    const { accountId } = await gateway.customer('0')
+    const body = { amount: '1', allowNegative: false, reason: REASON, key: crypto.randomUUID() }
+    const answer = await person.json('POST', `${ADMIN}/accounts/${accountId}/adjustments`, body)
+    await person.json('POST', `${SESSION}/step-up`, { password: person.password })
+    const { sql } = gateway.gateway.database
+    const [entry] = await sql`SELECT request_id, ip FROM audit_entries WHERE account_id = ${accountId}
+      AND action = 'credit.adjust'`
+    const requestId = answer.headers.get('x-request-id')
+    expect(requestId).toMatch(/^req_[0-9a-f]{32}$/)
+    expect(entry).toEqual({ request_id: requestId, ip: '127.0.0.1' })
+    const own = await sql<{ action: string; request_id: string | null }[]>`
+      SELECT action, request_id FROM audit_entries WHERE subject = ${person.viewer.userId} ORDER BY seq`
+    expect(own.map((row) => row.action)).toEqual(['user.sign_up', 'user.enable_totp', 'user.step_up'])
+    for (const row of own) expect(row.request_id).toMatch(/^req_[0-9a-f]{32}$/)
+  })
+
+  test('an error names the same request as the log', async () => {
+    const member = await signUpPerson(gateway)
+    const { headers } = await member.json('GET', `${ADMIN}/orders`)
+    expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/)
+  })
+})

@@ -1,0 +1,85 @@
+/** An administrator's two doors in Chromium: the authenticator app that has to be set up, and the proof before money moves. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { balanceOf, type Office, openOffice } from '@test/console/administration/fixture'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { signUpPerson } from '@test/support/person'
+import { totpCode } from '@test/support/totp'
+
+setDefaultTimeout(120_000)
+
+let office: Office
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+})
+afterAll(async () => {
+  await browser.close()
+  await office.stop()
+})
+
+test('the first visit sets up the app, keeps the backup codes in view, and then opens administration', async () => {
+  const person = await signUpPerson(office.gateway, { role: 'admin', totp: 'unset' })
+  const page = await browser.open('/dashboard/admin/accounts', { url: office.gateway.url, cookie: person.cookie })
+  await page.getByRole('heading', { name: 'Set up an authenticator app' }).waitFor()
+  await expectAccessible(page)
+  await page.getByLabel('Your password').fill(person.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  const secret = (await page.getByText(/^([A-Z2-7]{1,4} ){7,}/).textContent()) ?? ''
+  await page.getByLabel('Code the app shows now').fill(totpCode(secret.replaceAll(' ', '')))
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByLabel('I have kept the codes').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('heading', { name: 'Accounts' }).waitFor()
+})
+
+test('an old proof is renewed in front of the dialog, which keeps what was typed, and then the money moves', async () => {
+  const { accountId } = await office.gateway.customer('10')
+  const { sql } = office.gateway.gateway.database
+  await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.first.viewer.userId}`
+  const page = await browser.open(`/dashboard/admin/accounts/${accountId}`, {
+    url: office.gateway.url,
+    cookie: office.first.cookie,
+    width: 360,
+  })
+  await page.getByRole('button', { name: 'Adjust credit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Adjust credit' })
+  await dialog.getByLabel('Amount').fill('5')
+  await dialog.getByRole('textbox', { name: /^Reason/ }).fill('goodwill')
+  await dialog.getByRole('button', { name: 'Adjust credit' }).click()
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await proof.getByLabel('Code of your authenticator app').waitFor()
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await proof.getByRole('button', { name: 'Use your password instead' }).click()
+  await proof.getByLabel('Your password').fill('not the password')
+  await proof.getByRole('button', { name: 'Continue' }).click()
+  await proof.getByText('The password is wrong.').waitFor()
+  expect(await balanceOf(office, accountId)).toBe(10)
+  expect(await dialog.getByRole('textbox', { name: /^Reason/ }).inputValue()).toBe('goodwill')
+  await proof.getByLabel('Your password').fill(office.first.password)
+  await proof.getByRole('button', { name: 'Continue' }).click()
+  await proof.waitFor({ state: 'hidden' })
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByText('$15.00').first().waitFor()
+  expect(await balanceOf(office, accountId)).toBe(15)
+})
+
+test('who closes the dialog has moved nothing, and reads why', async () => {
+  const { accountId } = await office.gateway.customer('10')
+  const { sql } = office.gateway.gateway.database
+  await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes' WHERE user_id = ${office.second.viewer.userId}`
+  const page = await browser.open(`/dashboard/admin/accounts/${accountId}`, {
+    url: office.gateway.url,
+    cookie: office.second.cookie,
+  })
+  await page.getByRole('button', { name: 'Adjust credit' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Adjust credit' })
+  await dialog.getByLabel('Amount').fill('5')
+  await dialog.getByRole('textbox', { name: /^Reason/ }).fill('goodwill')
+  await dialog.getByRole('button', { name: 'Adjust credit' }).click()
+  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await proof.getByRole('button', { name: 'Close' }).click()
+  await dialog.getByText('Show once more that it is you').waitFor()
+  expect(await balanceOf(office, accountId)).toBe(10)
+})
