@@ -83,25 +83,28 @@ export type RecordEnvelope = Omit<UsageRecord, 'facts'>
  * scripts and the gateway write it: such an entry must never reach the history's books.
  */
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
-  const envelope = parseRecordEnvelope(fields)
-  const facts = parseFacts(fieldMap(fields).get('record') ?? '')
-  return envelope && facts ? { ...envelope, facts } : undefined
+  const stored = storedFields(fields)
+  const envelope = envelopeOf(stored)
+  const facts = envelope && parseFacts(stored.record)
+  return facts ? Object.assign(envelope, { facts }) : undefined
 }
 
 /** Reads a stream entry but for its facts, so that the money of an entry with broken facts can still be counted. */
 export function parseRecordEnvelope(fields: readonly string[]): RecordEnvelope | undefined {
-  const map = fieldMap(fields)
-  const text = (name: string) => map.get(name) ?? ''
-  const kind = RECORD_KINDS.find((name) => name === text('kind'))
-  const payer = parsePayer(`${text('accountId')}:${text('keyId')}`)
-  const cost = integer(text('cost'), -MAX_NANO, MAX_NANO)
-  const held = integer(text('held'), 0, MAX_NANO)
-  const seq = integer(text('seq'), 1, Number.MAX_SAFE_INTEGER)
-  const atMs = integer(text('atMs'), 0, LATEST_MS)
-  const flags = parseFlags(text('flags') === '' ? [] : text('flags').split(','))
-  const holdId = text('holdId')
+  return envelopeOf(storedFields(fields))
+}
+
+function envelopeOf(stored: StoredFields): RecordEnvelope | undefined {
+  const { holdId } = stored
+  const kind = RECORD_KINDS.find((name) => name === stored.kind)
+  const payer = parsePayer(`${stored.accountId}:${stored.keyId}`)
+  const cost = integer(stored.cost, -MAX_NANO, MAX_NANO)
+  const held = integer(stored.held, 0, MAX_NANO)
+  const seq = integer(stored.seq, 1, Number.MAX_SAFE_INTEGER)
+  const atMs = integer(stored.atMs, 0, LATEST_MS)
+  const flags = stored.flags === '' ? [] : parseFlags(stored.flags.split(','))
   const recordId = kind === 'late' ? `${holdId}:late` : holdId
-  if (!kind || !payer || !flags || holdId === '' || text('eventId') !== recordId) return undefined
+  if (!kind || !payer || !flags || holdId === '' || stored.eventId !== recordId) return undefined
   if (cost === undefined || held === undefined || seq === undefined || atMs === undefined) return undefined
   return { recordId, holdId, ...payer, kind, cost: nano(cost), held: nano(held), seq, atMs, flags }
 }
@@ -163,13 +166,24 @@ function hasUsage(usage: Usage | JsonObject): boolean {
   return TOKEN_CLASSES.every((name) => Number.isSafeInteger(usage[name]) && Number(usage[name]) >= 0)
 }
 
-function fieldMap(fields: readonly string[]): Map<string, string> {
-  const map = new Map<string, string>()
-  for (let index = 0; index + 1 < fields.length; index += 2) map.set(fields[index] ?? '', fields[index + 1] ?? '')
-  return map
+/** The fields of a stream entry by their stored names; '' for one that is missing. */
+const NO_FIELDS = {
+  ...{ eventId: '', holdId: '', accountId: '', keyId: '', kind: '' },
+  ...{ cost: '', held: '', seq: '', atMs: '', flags: '', record: '' },
+}
+type StoredFields = typeof NO_FIELDS
+
+function storedFields(fields: readonly string[]): StoredFields {
+  const stored = { ...NO_FIELDS }
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = fields[index] as keyof StoredFields
+    if (name in NO_FIELDS) stored[name] = fields[index + 1] ?? ''
+  }
+  return stored
 }
 
 function parseFlags(values: readonly unknown[]): RecordFlag[] | undefined {
+  if (values.length === 0) return []
   const flags = RECORD_FLAGS.filter((flag) => values.includes(flag))
   return values.every((value) => RECORD_FLAGS.some((flag) => flag === value)) ? flags : undefined
 }

@@ -7,8 +7,8 @@ import type { UsageRecord } from '@/ledger/usage-record'
 const REPEAT_WINDOW = '7 days'
 
 /**
- * Inserts one row per record, in the order given, and returns the ids of those that were not there yet. No two records may
- * share an id.
+ * Inserts one row per record, in the order given, and returns those that were not there yet. No two records may share an id.
+ * The server names the new ones only where some were not: nearly always all are.
  *
  * The primary key alone would let the same record in again with another time; the look-up of the days around the batch
  * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
@@ -16,13 +16,13 @@ const REPEAT_WINDOW = '7 days'
 export async function insertRecords(
   transaction: TransactionSql,
   records: readonly UsageRecord[],
-): Promise<ReadonlySet<string>> {
+): Promise<readonly UsageRecord[]> {
   const numbers = (value: (record: UsageRecord) => number | boolean | null) => plainArray(records.map(value))
   const texts = (value: (record: UsageRecord) => string) => textArray(records.map(value))
   const ids = texts((record) => record.recordId)
   const moments = records.map((record) => record.atMs)
-  const rows = await transaction<{ event_id: string }[]>`
-    INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
+  const [inserted] = await transaction<{ count: number; ids: string[] | null }[]>`
+    WITH inserted AS (INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
       rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason)
@@ -66,8 +66,12 @@ export async function insertRecords(
         AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
         AND r.settled_at < to_timestamp(${Math.max(...moments)}::text::float8 / 1000) + ${REPEAT_WINDOW}::text::interval)
     ON CONFLICT DO NOTHING
-    RETURNING event_id`
-  return new Set(rows.map((row) => row.event_id))
+    RETURNING event_id)
+    SELECT count(*)::integer AS count, CASE WHEN count(*) < ${records.length}::integer THEN json_agg(event_id) END AS ids
+    FROM inserted`
+  if (inserted?.count === records.length) return records
+  const fresh = new Set(inserted?.ids)
+  return records.filter((record) => fresh.has(record.recordId))
 }
 
 /** The event's own flags and the record's, each once. */

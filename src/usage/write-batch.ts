@@ -16,9 +16,8 @@ export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[])
   const batch = withoutRepeats(records)
   if (batch.length === 0) return 0
   return await sql.begin(async (transaction) => {
-    const inserted = await insertRecords(transaction, batch)
-    if (inserted.size === 0) return 0
-    const fresh = inserted.size === batch.length ? batch : batch.filter((record) => inserted.has(record.recordId))
+    const fresh = await insertRecords(transaction, batch)
+    if (fresh.length === 0) return 0
     const totals = totalsOf(fresh)
     await Promise.all([
       moveAccounts(transaction, totals.accounts),

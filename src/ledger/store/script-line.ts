@@ -14,6 +14,8 @@ type Command = Parameters<Redis['sendCommand']>[0]
 
 /** What ioredis asks of a command that it writes and whose reply it takes. */
 type ScriptCommand = Pick<Command, 'name' | 'args' | 'isTraced' | 'promise' | 'resolve' | 'reject'> & {
+  /** Replies are decoded as text while they are read. */
+  replyEncoding: 'utf8'
   setReplyContext(): void
   setTimeout(): void
   toWritable(): string
@@ -55,10 +57,11 @@ export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
         name: 'evalsha',
         args: NO_ARGUMENTS,
         isTraced: true,
+        replyEncoding: 'utf8',
         promise,
         resolve(reply: unknown) {
           end()
-          resolve(textOf(reply))
+          resolve(reply)
         },
         reject(error) {
           end()
@@ -82,10 +85,4 @@ function wordsOf(sha: string, names: readonly string[], args: readonly (string |
   for (const arg of args)
     words += `$${typeof arg === 'number' ? String(arg).length : Buffer.byteLength(arg)}\r\n${arg}\r\n`
   return words
-}
-
-/** Strings arrive as bytes. */
-function textOf(reply: unknown): unknown {
-  if (reply instanceof Buffer) return reply.toString()
-  return Array.isArray(reply) ? reply.map(textOf) : reply
 }

@@ -54,6 +54,37 @@ test('commands of one turn travel together', async () => {
   redis.disconnect()
 })
 
+test('replies are text, or bytes where bytes are asked for, wherever the network cuts them', async () => {
+  const redis = await connect(server.url)
+  const bytes = Buffer.from([0, 255, 13, 10, 200])
+  const long = 'naïve € 🎈 '.repeat(60_000)
+  await redis.mset('bytes', bytes, 'text', 'naïve €', 'long', long)
+  expect(await Promise.all([redis.get('text'), redis.getBuffer('bytes'), redis.get('absent')])).toEqual([
+    'naïve €',
+    bytes,
+    null,
+  ])
+  expect(await redis.mget('long', 'text', 'absent', 'long')).toEqual([long, 'naïve €', null, long])
+  const results = await redis.multi().get('text').getBuffer('bytes').incr('count').ping().mget('text', 'absent').exec()
+  expect(results?.map(([, result]) => result)).toEqual(['naïve €', bytes, 1, 'PONG', ['naïve €', null]])
+  await redis.xadd('stream', '1-1', 'name', 'naïve €')
+  expect(await redis.xread('STREAMS', 'stream', '0')).toEqual([['stream', [['1-1', ['name', 'naïve €']]]]])
+  redis.disconnect()
+})
+
+test('messages arrive as text and as bytes', async () => {
+  const [sender, receiver] = [await connect(server.url), await connect(server.url)]
+  const got: unknown[] = []
+  receiver.on('message', (_, text) => got.push(text)).on('messageBuffer', (_, bytes) => got.push(bytes))
+  expect(await receiver.subscribe('news')).toBe(1)
+  await sender.publish('news', 'naïve €')
+  await until(() => got.length === 2)
+  expect(got).toEqual(['naïve €', Buffer.from('naïve €')])
+  expect(await receiver.unsubscribe('news')).toBe(0)
+  expect(await receiver.get('text')).toBe('naïve €')
+  for (const redis of [sender, receiver]) redis.disconnect()
+})
+
 test('waiting ends where the store is not there, or the client was closed', async () => {
   const options = { logger: memoryLogger() }
   const redis = connectRedis('redis://127.0.0.1:1', options)
