@@ -1,16 +1,18 @@
 /** A Redis that writes no append-only file goes back to its last snapshot, however long ago that was. */
 import type { Fault } from '@faults/fault'
+import { HOLD_TTL_MS } from '@faults/world/world'
 import { expectClosedFor } from './expect'
 import { handOver, startReplica } from './replica'
 
 /** Charges that are older are in Postgres, or still with their gateway: an older snapshot loses no more. */
 const AGE_MS = 6_000
-const DOWN_MS = 500
+/** When it is back, every hold of then is past its deadline, also those whose charge Postgres has. */
+const DOWN_MS = 2 * HOLD_TTL_MS
 
 export const f6Snapshot: Fault = {
   id: 'F6r',
   world: 'single',
-  title: `Redis keeps snapshots only (appendonly no), and is killed ${AGE_MS / 1000} s after the last one`,
+  title: `Redis keeps snapshots only (appendonly no), is killed ${AGE_MS / 1000} s after the last one, and away for twice the life of a hold`,
   promise: 'As F6.',
   async run(stage) {
     const { world } = stage

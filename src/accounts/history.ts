@@ -61,6 +61,13 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
       )
       return rows.map((row) => row.event_id)
     },
+    async settledHoldIds(holdIds) {
+      const rows = await bounded(
+        sql<{ hold_id: string }[]>`
+          SELECT hold_id FROM usage_records WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'`,
+      )
+      return rows.map((row) => row.hold_id)
+    },
     async accountIds(afterId, limit) {
       const rows = await bounded(
         sql<{ id: string }[]>`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT ${limit}`,

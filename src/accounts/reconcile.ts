@@ -101,6 +101,14 @@ const RECORD_CHECKS: readonly Check[] = [
       GROUP BY event_id HAVING count(*) > 1`,
   },
   {
+    // What expired may be corrected once, late. Any other second record of a hold is a second charge.
+    kind: 'hold_charged_twice',
+    statement: `
+      SELECT min(account_id), format('%s: %s', hold_id, string_agg(format('%s %s', kind, cost_nano), ', ' ORDER BY settled_at))
+      FROM usage_records GROUP BY hold_id HAVING count(*) > 1
+        AND (count(*) > 2 OR bool_or(kind = 'settle') OR count(DISTINCT kind) < 2)`,
+  },
+  {
     kind: 'charged_more_than_held',
     statement: `
       SELECT account_id, format('%s: charged %s, held %s', event_id, cost_nano, held_nano) FROM usage_records

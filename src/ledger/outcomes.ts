@@ -156,6 +156,8 @@ export interface LedgerHistory {
   accounts(accountIds: string[]): Promise<AccountSnapshot[]>
   /** Which of these usage records (by `recordId`) are already inside their account's `balance`. In any order. */
   knownRecordIds(recordIds: string[]): Promise<string[]>
+  /** Which of these holds have been settled by their owner: charged in full, whatever the store says of their expiry. */
+  settledHoldIds(holdIds: string[]): Promise<string[]>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>
 }

@@ -12,6 +12,9 @@ const REPEAT_WINDOW = '7 days'
  *
  * The primary key alone would let the same record in again with another time; the look-up of the days around the batch
  * refuses that. It is one index scan for all ids, which the partitions of other months take no part in.
+ *
+ * A late charge is the difference to what its hold was charged at its expiry. Where the hold was settled instead, by a store
+ * that has forgotten it since, there is nothing to correct.
  */
 export async function insertRecords(
   transaction: TransactionSql,
@@ -20,6 +23,7 @@ export async function insertRecords(
   const numbers = (value: (record: UsageRecord) => number | boolean | null) => plainArray(records.map(value))
   const texts = (value: (record: UsageRecord) => string) => textArray(records.map(value))
   const ids = texts((record) => record.recordId)
+  const lateHoldIds = textArray(records.filter(({ kind }) => kind === 'late').map(({ holdId }) => holdId))
   const moments = records.map((record) => record.atMs)
   const [inserted] = await transaction<{ count: number; ids: string[] | null }[]>`
     WITH inserted AS (INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
@@ -65,6 +69,8 @@ export async function insertRecords(
       SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${ids}::text::text[])
         AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
         AND r.settled_at < to_timestamp(${Math.max(...moments)}::text::float8 / 1000) + ${REPEAT_WINDOW}::text::interval)
+      AND (kind <> 'late' OR hold_id NOT IN (
+        SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${lateHoldIds}::text::text[]) AND r.kind = 'settle'))
     ON CONFLICT DO NOTHING
     RETURNING event_id)
     SELECT count(*)::integer AS count, CASE WHEN count(*) < ${records.length}::integer THEN json_agg(event_id) END AS ids

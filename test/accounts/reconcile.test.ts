@@ -44,6 +44,11 @@ describe('reconcileHistory', () => {
       'records',
       "CREATE TEMP TABLE again AS SELECT * FROM usage_records LIMIT 1; UPDATE again SET settled_at = settled_at + interval '30 days'; INSERT INTO usage_records SELECT * FROM again",
     ],
+    [
+      'hold_charged_twice',
+      'records',
+      "UPDATE usage_records SET event_id = 'x', hold_id = 'x' WHERE kind = 'settle' AND cost_nano = 30; UPDATE usage_records SET hold_id = 'x' WHERE kind = 'late'",
+    ],
     ['charged_more_than_held', 'records', "UPDATE usage_records SET flags = '{}' WHERE 'overrun' = ANY(flags)"],
     ['charges_without_account', 'sums', "UPDATE usage_daily SET account_id = 'acct_gone'"],
     [
@@ -61,6 +66,14 @@ describe('reconcileHistory', () => {
     await fixture.database.sql.unsafe(damage)
     const { violations } = await reconcileHistory(fixture.database, depth)
     expect(violations.map((violation) => violation.kind)).toContain(kind)
+  })
+
+  test('what expired and was corrected late was charged once', async () => {
+    await writeUsageBatch(fixture.database.sql, [
+      usageRecord({ accountId, holdId: 'y', kind: 'expire', cost: 5 }),
+      usageRecord({ accountId, holdId: 'y', recordId: 'y:late', kind: 'late', cost: 3, held: 0, flags: ['late'] }),
+    ])
+    expect((await reconcileHistory(fixture.database, 'records')).violations).toEqual([])
   })
 
   test('tells account and figures', async () => {

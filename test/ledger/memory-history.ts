@@ -45,6 +45,7 @@ export function createMemoryHistory(): MemoryHistory {
   function write(batch: readonly UsageRecord[]): void {
     for (const record of batch) {
       if (records.has(record.recordId)) continue
+      if (record.kind === 'late' && records.get(record.holdId)?.kind === 'settle') continue
       records.set(record.recordId, record)
       const owner = account(record.accountId)
       owner.balance = nano(owner.balance - record.cost)
@@ -61,6 +62,7 @@ export function createMemoryHistory(): MemoryHistory {
     accounts: (ids) => answer(() => ids.flatMap((id) => accounts.get(id) ?? [])),
     key: (accountId, keyId) => answer(() => keys.get(`${accountId}:${keyId}`)),
     knownRecordIds: (ids) => answer(() => ids.filter((id) => records.has(id))),
+    settledHoldIds: (ids) => answer(() => ids.filter((id) => records.get(id)?.kind === 'settle')),
     accountIds: (after, limit) =>
       answer(() =>
         [...accounts.keys()]

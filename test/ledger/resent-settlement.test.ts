@@ -1,10 +1,20 @@
 /** A store that lost its last seconds is sent settlements again that the history has: none is charged twice, whenever it comes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { checkLedger } from '@/ledger/check/check'
 import type { LedgerHistory, Payer, ReserveRequest } from '@/ledger/outcomes'
-import { accountName, deadlinesName, holdMember, holdName, keyName, metaName, shardOf } from '@/ledger/store/names'
+import {
+  accountName,
+  deadlinesName,
+  holdMember,
+  holdName,
+  keyName,
+  metaName,
+  recordsName,
+  shardOf,
+} from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
-import { type Bench, connect, createBench, request, settlement } from './harness'
+import { type Bench, connect, createBench, FACTS, passDeadline, request, settlement } from './harness'
 
 const CREDIT = 10_000
 const COST = 300
@@ -34,24 +44,92 @@ test.each(MOMENTS)('sent again %s the account is compared with the history', asy
   expect(key).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(COST) })
 })
 
+test('one whose hold is due again before its account was compared with the history', async () => {
+  const { payer, hold } = await chargedAndForgotten()
+  await reachUpstream(hold)
+  await passDeadline(bench.redis, hold)
+  await bench.ledger.expireDue(1_000)
+  await bench.ledger.expireDue(1_000)
+  expect(await bench.ledger.settle(settlement(hold, COST), { force: true })).toEqual({ kind: 'already_settled' })
+  await expectOneCharge(payer)
+})
+
+test('one that reached the history after the account was compared with it, and after its hold expired again', async () => {
+  const { redis, ledger, history } = bench
+  const payer = await bench.fund(CREDIT)
+  const hold = request(payer, 1_000)
+  await ledger.reserve(hold)
+  const rewind = await remember(hold)
+  const settled = await ledger.settle(settlement(hold, COST))
+  if (settled.kind !== 'settled') throw new Error(settled.kind)
+  await rewind()
+  await redis.del(recordsName(shardOf(payer.accountId)))
+  expect(await ledger.readBalance(payer.accountId)).toMatchObject({ held: nano(1_000) })
+  await reachUpstream(hold)
+  await passDeadline(redis, hold)
+  await ledger.expireDue(1_000)
+  history.write([settled.record])
+  expect(await ledger.settle(settlement(hold, COST), { force: true })).toEqual({ kind: 'already_settled' })
+  await expectOneCharge(payer)
+})
+
+test('a second charge that is on its way to the history is no money, and the check names it', async () => {
+  const { redis, ledger, history, logger } = bench
+  const payer = await bench.fund(CREDIT)
+  const hold = request(payer, 1_000)
+  await ledger.reserve(hold)
+  await reachUpstream(hold)
+  await passDeadline(redis, hold)
+  await ledger.expireDue(1_000)
+  const late = await ledger.settle(settlement(hold, COST))
+  if (late.kind !== 'late') throw new Error(late.kind)
+  history.write([{ ...late.record, recordId: hold.holdId, kind: 'settle', cost: nano(COST) }])
+  const { violations } = await checkLedger({ redis, history, logger })
+  expect(violations.filter(({ accountId }) => accountId === payer.accountId)).toEqual([
+    { kind: 'hold_charged_twice', accountId: payer.accountId, detail: expect.stringContaining(hold.holdId) },
+  ])
+  await expectOneCharge(payer)
+})
+
 /** A charge that has reached the history, in a store that came back as it was before the charge. */
 async function chargedAndForgotten(): Promise<{ payer: Payer; hold: ReserveRequest }> {
   const { redis, ledger, history } = bench
   const payer = await bench.fund(CREDIT)
   const hold = request(payer, 1_000)
   await ledger.reserve(hold)
-  const names = [accountName(payer.accountId), keyName(payer), holdName(payer.accountId, hold.holdId)]
-  const before = await Promise.all(names.map((name) => redis.hgetall(name)))
+  const rewind = await remember(hold)
   await ledger.settle(settlement(hold, COST))
   await history.flush(redis, [payer.accountId])
-  for (const [index, name] of names.entries()) {
-    await redis.del(name)
-    await redis.hset(name, before[index] ?? {})
-  }
-  const shard = shardOf(payer.accountId)
-  await redis.zadd(deadlinesName(shard), Date.now() + 60_000, holdMember({ ...hold, amount: hold.amount }))
-  await redis.hset(metaName(shard), 'epoch', randomId('epoch'))
+  await rewind()
   return { payer, hold }
+}
+
+/** Remembers the store as it is with this hold open. Returns how to go back to that, in a new epoch. */
+async function remember(hold: ReserveRequest): Promise<() => Promise<void>> {
+  const { redis } = bench
+  const names = [accountName(hold.accountId), keyName(hold), holdName(hold.accountId, hold.holdId)]
+  const before = await Promise.all(names.map((name) => redis.hgetall(name)))
+  return async () => {
+    for (const [index, name] of names.entries()) {
+      await redis.del(name)
+      await redis.hset(name, before[index] ?? {})
+    }
+    const shard = shardOf(hold.accountId)
+    await redis.zadd(deadlinesName(shard), Date.now() + 60_000, holdMember({ ...hold, amount: hold.amount }))
+    await redis.hset(metaName(shard), 'epoch', randomId('epoch'))
+  }
+}
+
+async function reachUpstream({ accountId, holdId }: ReserveRequest): Promise<void> {
+  await bench.ledger.renew([{ accountId, holdId, ttlMs: 60_000, cost: nano(10), facts: FACTS, reached: true }])
+}
+
+async function expectOneCharge(payer: Payer): Promise<void> {
+  await bench.history.flush(bench.redis, [payer.accountId])
+  const balance = await bench.ledger.readBalance(payer.accountId)
+  expect(balance).toMatchObject({ available: nano(CREDIT - COST), held: nano(0), spent: nano(COST) })
+  expect((await bench.history.account(payer.accountId))?.spent).toBe(nano(COST))
+  expect(await bench.ledger.readKey(payer)).toMatchObject({ open: 0, held: nano(0), spentThisMonth: nano(COST) })
 }
 
 /** Does `work` once, while the history is being read. Returns how to stop that. */

@@ -125,6 +125,21 @@ describe('writeUsageBatch', () => {
     expect(day).toMatchObject({ requests: 1, outputTokens: 50, cost: 600 })
   })
 
+  test('a late correction of a hold that was settled moves nothing', async () => {
+    const settled = usageRecord({ holdId: 'hold_settled', cost: 500 })
+    await writeUsageBatch(database.sql, [settled])
+    const late = usageRecord({
+      holdId: 'hold_settled',
+      recordId: 'hold_settled:late',
+      kind: 'late',
+      cost: 490,
+      held: 0,
+    })
+    expect(await writeUsageBatch(database.sql, [late, usageRecord({ cost: 1 })])).toBe(1)
+    const [account] = await database.sql`SELECT balance_nano, spent_nano FROM accounts WHERE id = 'acct_1'`
+    expect(account).toEqual({ balance_nano: 999_499, spent_nano: 501 })
+  })
+
   test('blames the data where a charge can never be booked, and then books nothing of the batch', async () => {
     await database.sql`UPDATE accounts SET balance_nano = -8999999999999999 WHERE id = 'acct_2'`
     const batch = [usageRecord(), usageRecord({ accountId: 'acct_2', keyId: 'key_2', cost: 5_000 })]

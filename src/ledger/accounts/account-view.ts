@@ -58,6 +58,8 @@ export type AccountView = {
   staleHolds: HoldMember[]
   /** Charges inside the store's figures that the history lacks. */
   unsynced: RecordEnvelope[]
+  /** Late charges on their way whose hold the history has as settled in full: it will not take them. */
+  secondCharges: RecordEnvelope[]
   /** The highest number among the account's records that are still in the stream, or 0. */
   lastStreamSeq: number
 }
@@ -89,13 +91,15 @@ export async function viewAccounts(
     ...view.openHolds.map((hold) => hold.holdId),
   ])
   const known = new Set(recordIds.length > 0 ? await runner.guard(() => history.knownRecordIds(recordIds)) : [])
+  const lateHoldIds = [...records.values()].flatMap((own) => own.filter(isLate).map((record) => record.holdId))
+  const settled = new Set(lateHoldIds.length > 0 ? await runner.guard(() => history.settledHoldIds(lateHoldIds)) : [])
   const isNew = recordIds.length === 0 && views.every((view) => !view.stored)
   const after = isNew ? before : byId(await runner.guard(() => history.accounts(ids)))
   const result = new Map<string, AccountView>()
   for (const view of views) {
     const snapshot = after.get(view.accountId)
     if (!isSame(before.get(view.accountId), snapshot)) continue
-    result.set(view.accountId, combine(view, snapshot, records.get(view.accountId) ?? [], known))
+    result.set(view.accountId, combine(view, snapshot, records.get(view.accountId) ?? [], { known, settled }))
   }
   return result
 }
@@ -174,17 +178,23 @@ function combine(
   view: StoreView,
   history: AccountSnapshot | undefined,
   records: readonly RecordEnvelope[],
-  known: ReadonlySet<string>,
+  { known, settled }: { known: ReadonlySet<string>; settled: ReadonlySet<string> },
 ): AccountView {
   // The stream was read after the account: what is numbered higher came in between and is not inside its figures.
   const seq = view.stored?.seq ?? Number.MAX_SAFE_INTEGER
+  const isSecond = (record: RecordEnvelope) => isLate(record) && settled.has(record.holdId)
   return {
     ...view,
     history,
     staleHolds: view.openHolds.filter((hold) => known.has(hold.holdId)),
-    unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId)),
+    unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId) && !isSecond(record)),
+    secondCharges: records.filter(isSecond),
     lastStreamSeq: Math.max(0, ...records.map((record) => record.seq)),
   }
+}
+
+function isLate(record: RecordEnvelope): boolean {
+  return record.kind === 'late'
 }
 
 function byId(snapshots: readonly AccountSnapshot[]): Map<string, AccountSnapshot> {

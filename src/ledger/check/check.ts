@@ -153,6 +153,9 @@ function violationsOf(view: AccountView): Violation[] {
     if (key && key.open !== own.length) report('key_open_count', `${keyId}: counts ${key.open}, has ${own.length} open`)
     if (key && key.held !== ownHeld) report('key_held', `${keyId}: counts ${key.held}, holds ${ownHeld}`)
   }
+  for (const charge of view.secondCharges) {
+    report('hold_charged_twice', `${charge.holdId}: ${charge.cost} more than the history's settlement`)
+  }
   for (const hold of view.staleHolds) report('hold_already_charged', hold.holdId)
   if (!history) return [...violations, { kind: 'unknown_to_history', accountId, detail: 'no such account there' }]
   const missing = history.creditedEntryIds.filter((id) => !view.creditedIds.has(id))

@@ -10,6 +10,7 @@ import {
   type HoldMember,
   holdName,
   keyName,
+  metaName,
   parseHoldMember,
   payerText,
   recentName,
@@ -55,6 +56,8 @@ function holdsOf(members: readonly ReplyItem[]): HoldMember[] {
 
 async function expireShard(deps: LedgerDeps, shard: number, holds: HoldMember[] | Error): Promise<ExpiredHold[]> {
   if (holds instanceof Error) throw holds
+  const verification = deps.epoch.ensure(shard)
+  if (verification) await verification
   const costs = await expireHolds(deps, shard, holds)
   if (costs.some((cost) => cost >= 0)) deps.noteRecord(shard)
   const waiting = new Set(holds.filter((_, index) => costs[index] === NEEDS_ACCOUNT).map((hold) => hold.accountId))
@@ -74,6 +77,7 @@ export async function expireHolds(deps: LedgerDeps, shard: number, holds: readon
     recentName(hold.accountId),
   ])
   const args = holds.flatMap((hold) => [payerText(hold), hold.holdId, hold.amount])
-  const reply = await deps.runner.run(SCRIPTS.expire, [deadlinesName(shard), recordsName(shard), ...names], args)
+  const shared = [deadlinesName(shard), recordsName(shard), metaName(shard)]
+  const reply = await deps.runner.run(SCRIPTS.expire, [...shared, ...names], args)
   return listOf(reply).map(integerOf)
 }

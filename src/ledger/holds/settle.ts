@@ -14,20 +14,20 @@ import { nano } from '@/lib/money'
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const args = settleArguments(settlement)
-  /** The load of the account in which a lost hold was found to be charged nowhere. */
+  /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
     const reply = listOf(await runSettle(deps, settlement, [...args, searched]))
     const kind = wordOf(reply[0])
-    const isLost = kind === 'unknown_hold' && force
-    if (!isLost && kind !== 'unknown_account') {
+    const isDoubtful = (kind === 'unknown_hold' && force) || kind === 'expired'
+    if (!isDoubtful && kind !== 'unknown_account') {
       if (kind === 'settled' || kind === 'late') deps.noteRecord(shardOf(settlement.accountId))
       return readOutcome(reply, settlement)
     }
-    searched = isLost ? wordOf(reply[1]) : ''
+    searched = isDoubtful ? wordOf(reply[1]) : ''
     if (searched === '') {
       if ((await deps.restorer.account(settlement.accountId, 'load')) === 'unknown') return { kind: 'unknown_hold' }
-    } else if (await isCharged(deps, settlement)) return { kind: 'already_settled' }
+    } else if (await isCharged(deps, settlement, kind === 'expired')) return { kind: 'already_settled' }
   }
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
@@ -50,14 +50,23 @@ function settleArguments(settlement: Settlement): string[] {
  * Whether a hold that the store no longer knows was charged all the same, and its tombstone is gone: then its record is still
  * in the stream, or in the history. One leaves the stream only for the history, so they are asked in this order. The
  * history may have it from a worker that held it while the store was emptied, and the account may have been loaded before:
- * it is brought into line.
+ * it is brought into line. What a hold was charged when it expired is no full charge.
  */
-async function isCharged(deps: LedgerDeps, { accountId, holdId }: Settlement): Promise<boolean> {
-  for await (const record of streamedRecords(deps, shardOf(accountId))) if (record.holdId === holdId) return true
-  const known = await deps.runner.guard(() => deps.history.knownRecordIds([holdId, `${holdId}:late`]))
-  if (known.length === 0) return false
+async function isCharged(deps: LedgerDeps, settlement: Settlement, hasExpired: boolean): Promise<boolean> {
+  const { accountId, keyId, holdId } = settlement
+  for await (const record of streamedRecords(deps, shardOf(accountId)))
+    if (record.holdId === holdId && !(hasExpired && record.kind === 'expire')) return true
+  if (!(await isInHistory(deps, holdId, hasExpired))) return false
   await deps.restorer.account(accountId, 'rebuild')
+  if (hasExpired) await deps.restorer.key({ accountId, keyId }, 'rebuild')
   return true
+}
+
+async function isInHistory(deps: LedgerDeps, holdId: string, hasExpired: boolean): Promise<boolean> {
+  const { history, runner } = deps
+  const recordIds = hasExpired ? [`${holdId}:late`] : [holdId, `${holdId}:late`]
+  if ((await runner.guard(() => history.knownRecordIds(recordIds))).length > 0) return true
+  return hasExpired && (await runner.guard(() => history.settledHoldIds([holdId]))).length > 0
 }
 
 function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome {

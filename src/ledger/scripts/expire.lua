@@ -1,15 +1,17 @@
 -- Resolves holds whose gateway never came back. One that never reached its upstream is returned whole. Of one that did,
 -- what renew last recorded is charged, at least the cost of its input and at most what was held: an estimate may not take
 -- more than the request was allowed to. A hold that is no longer due, because it was renewed or resolved, is left alone.
+-- So is one whose account was not confirmed since the store last came back: the history may have its charge already.
 --
--- KEYS  1 deadlines · 2 records · then per hold: hold, account, key, recent
+-- KEYS  1 deadlines · 2 records · 3 meta · then per hold: hold, account, key, recent
 -- ARGV  per hold: accountId:keyId, hold id, amount (the parts of its deadlines member)
 -- Returns per hold: cost charged, or -1 where it was left alone, or -2 where its account has to be loaded first
 --
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
 --        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits returnHeld chargeAccount freeKey
 --          writeKey bury appendRecord
--- SHARES account: credit load-account read-account release reserve set-account settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve view-account
+--        account: credit load-account read-account release reserve set-account settle view-account
 --        key: load-key read-key release reserve set-key settle view-account
 --        hold: check-holds.ts load-account release renew reserve settle view-hold
 --        deadlines: check-holds.ts due ledger.ts load-account load-key release renew reserve settle view-account view-hold
@@ -20,6 +22,7 @@ local outcomes, expiries = {}, {}
 local accounts, keys = {}, {}
 local nowMs = currentMs()
 local month = monthOf(nowMs)
+local epoch = call('HGET', KEYS[3], 'epoch')
 
 -- Counts the tokens and names the model of a request, for the list of latest records.
 local function summaryOf(facts)
@@ -36,13 +39,16 @@ end
 
 for index = 1, #ARGV / 3 do
   local payer, holdId, amountText = ARGV[index * 3 - 2], ARGV[index * 3 - 1], ARGV[index * 3]
-  local holdName, accountName, keyName, recentName = unpack(KEYS, index * 4 - 1, index * 4 + 2)
+  local holdName, accountName, keyName, recentName = unpack(KEYS, index * 4, index * 4 + 3)
   local amount = integer(amountText, 'amount', 0, MAX_AMOUNT)
   local member = memberOf(payer, holdId, decimal(amount))
   local deadline = call('ZSCORE', KEYS[1], member)
   outcomes[index] = -1
   if deadline and tonumber(deadline) <= nowMs then
-    accounts[accountName] = accounts[accountName] or readAccount(accountName)
+    if accounts[accountName] == nil then
+      local isConfirmed = epoch and call('HGET', accountName, 'epoch') == epoch
+      accounts[accountName] = isConfirmed and readAccount(accountName) or false
+    end
     keys[keyName] = keys[keyName] or readKey(keyName)
     -- A deadline without a hold can only mean that its hold was lost: what it held is returned.
     local hold = readHold(holdName, payer)

@@ -17,7 +17,7 @@
 --        limits: limitOr
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS bury
--- SHARES meta: acknowledge epoch epoch.ts load-key read-account read-key reserve view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-key read-account read-key reserve view-account
 --        account: credit expire read-account release reserve set-account settle view-account
 --        hold: check-holds.ts expire release renew reserve settle view-hold
 --        deadlines: check-holds.ts due expire ledger.ts load-key release renew reserve settle view-account view-hold

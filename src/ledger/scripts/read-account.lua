@@ -5,7 +5,7 @@
 -- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
 --
 -- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-key reserve view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-key reserve view-account
 --        account: credit expire load-account release reserve set-account settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')

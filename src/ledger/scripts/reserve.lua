@@ -15,7 +15,7 @@
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within stored decimal currentMs monthOf
 --          startOfNextMonth memberOf spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT CONCURRENCY_RETRY_MS isSet limitOr refill
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key view-account
 --        account: credit expire load-account read-account release set-account settle view-account
 --        key: expire load-key read-key release set-key settle view-account
 --        hold: check-holds.ts expire load-account release renew settle view-hold

@@ -1,14 +1,15 @@
 -- Charges what a request really cost. Never refuses: what is charged has been delivered. May charge more than was held;
 -- of a hold that had expired, the difference is corrected; a hold the store lost is charged only where the caller has found
--- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then.
+-- that it was never charged, and the account was not loaded anew since: its figures could include the charge by then. The
+-- same goes for one that had expired: a store that forgot its settlement expires it again.
 --
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
---       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost hold may be charged; empty where it may not
+--       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost or expired hold may be charged; empty where it may not
 -- Returns one of
 --       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
---       unknown_hold, load of the account (empty where it is not loaded)
+--       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within stored decimal currentMs monthOf memberOf
 --        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
@@ -29,12 +30,13 @@ cost = within(cost, 'cost', 0, MAX_AMOUNT)
 tokensUsed = within(tokensUsed, 'tokens', 0, MAX_INTEGER)
 local hold = readHold(KEYS[1], payer)
 local isForced = not hold
+local isLate = hold and hold.state == 'expired'
 
-if isForced then
+if isForced or isLate then
   local fields = call('HMGET', KEYS[2], 'status', 'epoch', 'version')
   local load = fields[1] and (fields[2] or '') .. ':' .. decimal(stored(fields[3], 'version')) or ''
   if ARGV[6] == '' or ARGV[6] ~= load then
-    return { 'unknown_hold', load }
+    return { isForced and 'unknown_hold' or 'expired', load }
   end
 end
 if hold and hold.state == 'settled' then
@@ -50,7 +52,6 @@ end
 local key = readKey(KEYS[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
-local isLate = hold and hold.state == 'expired'
 local returned = (isForced or isLate) and 0 or hold.amount
 local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''

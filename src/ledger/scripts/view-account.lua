@@ -8,7 +8,7 @@
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 --
 -- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve
 --        account: credit expire load-account read-account release reserve set-account settle
 --        key: expire load-key read-key release reserve set-key settle
 --        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-hold
