@@ -53,12 +53,26 @@ export type AnswerContext = {
   estimatedInputTokens: number
 }
 
+/** In what the events of one stream differ, beside their texts, without meaning anything else. */
+export type RunningFields = {
+  /** Strings of an event that nobody reads. */
+  padding: readonly string[]
+  /** The field of an event that holds its usage. */
+  usageField: string
+  /** Counts in there, at any depth of objects. */
+  counts: readonly string[]
+}
+
 /**
  * Turns one upstream stream into events. Knows no I/O; never throws on anything a provider may send. The text of a delta is a
  * string of the event as it stands, and what an event does to the decoder's state does not depend on it: gateway/attempt/repeats.ts
  * relies on both.
  */
 export interface StreamDecoder {
+  /** Left out where the providers of the format send no such fields. */
+  readonly running?: RunningFields
+  /** What an event says by its usage alone: what `push` says last of one that has this usage object. */
+  pushUsage?(usage: JsonObject): ChatEvent[]
   /** `json` is `event.data` parsed, or undefined where it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
   /** The upstream closed. Closes open blocks; emits `end` only where the provider's own terminator (or finish) was seen. */

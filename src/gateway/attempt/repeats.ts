@@ -1,76 +1,174 @@
 /**
- * Most events of a stream differ from the one before in nothing but the text they bring. Where two in a row were decoded and did,
- * those that follow are known by the text around theirs, without being parsed: what they mean is what these two meant. Whatever
- * else comes, by a single character, is decoded as ever, and the next two are looked at anew.
+ * Most events of a stream differ from the one before in nothing but the text they bring, and in padding and running counts where
+ * the provider sends them. Where two in a row were decoded and did, those that follow are known by the text around theirs,
+ * without being parsed: what they mean is what these two meant, and their counts are told by the decoder. Whatever else comes, by
+ * a single character, is decoded as ever, and the next two are looked at anew.
  */
 import type { ChatEvent } from '@/chat/event'
-import type { JsonValue } from '@/lib/json'
-import { parseJson } from '@/lib/json'
+import type { RunningFields, StreamDecoder } from '@/formats/format'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { isJsonObject, parseJson } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
-import { isSameTemplate, type TextTemplate, templateAround, wordsIn } from './text-template'
+import {
+  fill,
+  inOrder,
+  isSameTemplate,
+  type TemplateSlot,
+  type TextTemplate,
+  templateAround,
+  valuesAt,
+} from './text-template'
 
 /** One wire event and what it means. */
 export type StreamItem = { sse: SseEvent; json: JsonValue | undefined; events: ChatEvent[] }
 
-/** Events that are like one before them but for their texts. */
-export type Repeats = { like: RepeatedItem; texts: string[] }
+/** Events that are like one before them but for their values. */
+export type Repeats = { like: RepeatedItem; pieces: RepeatedPiece[] }
+
+/** One of them: its values in the order in which they stand, the text among them, and what its counts mean. */
+export type RepeatedPiece = { text: string; values: readonly string[]; usage: readonly ChatEvent[] }
 
 type TextEvent = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
-/** What is repeated: the latest that was decoded, and what stands around its text. */
-type RepeatedItem = { item: StreamItem; event: TextEvent; raw: TextTemplate; data: TextTemplate }
+/** What is repeated: the latest that was decoded, what differs in it (at `textAt` its text), and what stands around that. */
+type RepeatedItem = {
+  item: StreamItem
+  event: TextEvent
+  slots: readonly TemplateSlot[]
+  textAt: number
+  raw: TextTemplate
+  data: TextTemplate
+  usage: JsonObject | undefined
+}
 
 interface RepeatPattern {
   /** Takes note of each decoded event, in order. */
   learn(item: StreamItem): void
-  /** The repeats that `text`, which begins with an event, begins with, and where they end. */
+  /** The repeats that `text`, which begins with an event, begins with, and where they end. The decoder is told of them. */
   find(text: string): { repeats: Repeats; end: number } | undefined
 }
 
-/** Creates the pattern of one stream. */
-export function createRepeatPattern(): RepeatPattern {
+/** The decoder, as far as it says what differs. */
+type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
+
+/** A usage object of our own, and for each slot that is a count, which object in it holds it. */
+type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
+
+const NO_EVENTS: readonly ChatEvent[] = []
+
+/** Creates the pattern of one stream, whose events `decoder` reads. */
+export function createRepeatPattern(decoder: Teller): RepeatPattern {
   let latest: RepeatedItem | undefined
   let isKnown = false
+  /** That of the latest, made when it is first needed. */
+  let counter: Counter | undefined
+
+  /** What the decoder says of the usage with these counts. */
+  function tellUsage({ slots, usage }: RepeatedItem, values: readonly string[]): readonly ChatEvent[] {
+    if (!usage) return NO_EVENTS
+    counter ??= counterOf(slots, usage)
+    for (let index = 0; index < slots.length; index++) {
+      const [holder, name] = [counter.holders[index], slots[index]?.name]
+      if (holder && name) holder[name] = Number(values[index])
+    }
+    return decoder.pushUsage?.(counter.usage) ?? NO_EVENTS
+  }
+
   return {
     learn(item) {
-      const fresh = repeatedItem(item)
+      const fresh = repeatedItem(item, decoder.running)
       isKnown = fresh !== undefined && latest !== undefined && isRepeat(latest, fresh)
       latest = fresh
+      counter = undefined
     },
     find(text) {
       if (!isKnown || !latest) return undefined
-      const { words, end } = wordsIn(text, latest.raw)
-      return words.length === 0 ? undefined : { repeats: { like: latest, texts: words }, end }
+      const pieces: RepeatedPiece[] = []
+      let end = 0
+      for (let found = valuesAt(text, 0, latest.raw); found; found = valuesAt(text, end, latest.raw)) {
+        const { values } = found
+        const word = values[latest.textAt] ?? ''
+        if (word === '') break
+        pieces.push({ text: word, values, usage: tellUsage(latest, values) })
+        end = found.end
+      }
+      return pieces.length === 0 ? undefined : { repeats: { like: latest, pieces }, end }
     },
   }
 }
 
-/** The hub's event for one of the texts. */
+/** The hub's event for the text of one of them. */
 export function eventOf({ event }: RepeatedItem, text: string): ChatEvent {
   const { type, choice, block } = event
   return { type, choice, block, text }
 }
 
 /** One of the repeats as if it had been decoded. */
-export function itemOf(like: RepeatedItem, text: string): StreamItem {
-  const data = like.data.before + text + like.data.after
-  const raw = like.raw.before + text + like.raw.after
-  return { sse: { event: like.item.sse.event, data, raw }, json: parseJson(data), events: [eventOf(like, text)] }
+export function itemOf(like: RepeatedItem, { text, values, usage }: RepeatedPiece): StreamItem {
+  const data = fill(like.data, values)
+  const sse = { event: like.item.sse.event, data, raw: fill(like.raw, values) }
+  return { sse, json: parseJson(data), events: [eventOf(like, text), ...usage] }
+}
+
+/** What differs in one of the repeats. */
+export function slotsOf({ slots }: RepeatedItem, { values }: RepeatedPiece): TemplateSlot[] {
+  return slots.map((slot, index) => ({ ...slot, value: values[index] ?? '' }))
 }
 
 /** All of a batch as if each had been decoded. */
 export function itemsOf({ items, repeats }: { items: StreamItem[]; repeats?: Repeats | undefined }): StreamItem[] {
-  return repeats ? [...repeats.texts.map((text) => itemOf(repeats.like, text)), ...items] : items
+  return repeats ? [...repeats.pieces.map((piece) => itemOf(repeats.like, piece)), ...items] : items
 }
 
 /** A block that ends in CR may go on, and so is none that another could be told by. */
-function repeatedItem(item: StreamItem): RepeatedItem | undefined {
-  const [event, another] = item.events
-  if (another !== undefined || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined
+function repeatedItem(item: StreamItem, running: RunningFields | undefined): RepeatedItem | undefined {
+  const [event, more, another] = item.events
+  if (another || (event?.type !== 'text-delta' && event?.type !== 'reasoning-delta')) return undefined
   const { data: text = '', raw: whole } = item.sse
-  const raw = whole.endsWith('\n') ? templateAround(whole, event.text) : undefined
-  const data = raw && templateAround(text, event.text)
-  return data && { item, event, raw, data }
+  const usage = statedUsage(item.json, running)
+  if (!whole.endsWith('\n') || (more && (more.type !== 'usage' || !usage))) return undefined
+  const slots = inOrder(text, [{ isCount: false, value: event.text }, ...namedSlots(item.json, usage, running)])
+  const raw = templateAround(whole, slots)
+  const data = raw && templateAround(text, slots)
+  return data && { item, event, slots, textAt: slots.findIndex(({ name }) => name === undefined), raw, data, usage }
+}
+
+function statedUsage(json: JsonValue | undefined, running: RunningFields | undefined): JsonObject | undefined {
+  const stated = running && isJsonObject(json) ? json[running.usageField] : undefined
+  return isJsonObject(stated) ? stated : undefined
+}
+
+function namedSlots(
+  json: JsonValue | undefined,
+  usage: JsonObject | undefined,
+  running: RunningFields | undefined,
+): TemplateSlot[] {
+  if (!running || !isJsonObject(json)) return []
+  const slots: TemplateSlot[] = []
+  for (const name of running.padding) {
+    const value = json[name]
+    if (typeof value === 'string') slots.push({ name, isCount: false, value })
+  }
+  for (const name of usage ? running.counts : []) {
+    const value = usage && holderOf(usage, name)?.[name]
+    if (typeof value === 'number') slots.push({ name, isCount: true, value: String(value) })
+  }
+  return slots
+}
+
+/** The object in `usage` that has a number of this name. */
+function holderOf(usage: JsonObject, name: string): JsonObject | undefined {
+  if (typeof usage[name] === 'number') return usage
+  for (const value of Object.values(usage)) {
+    const holder = isJsonObject(value) ? holderOf(value, name) : undefined
+    if (holder) return holder
+  }
+  return undefined
+}
+
+function counterOf(slots: readonly TemplateSlot[], stated: JsonObject): Counter {
+  const usage = structuredClone(stated)
+  return { usage, holders: slots.map(({ name, isCount }) => (isCount && name ? holderOf(usage, name) : undefined)) }
 }
 
 function isRepeat(latest: RepeatedItem, fresh: RepeatedItem): boolean {

@@ -36,7 +36,7 @@ const MAX_EVENT_CHARS = 16 * 1024 * 1024
 export function openStreamSource(answer: UpstreamAnswer, format: Format): StreamSource {
   const parser = createSseParser(MAX_EVENT_CHARS)
   const decoder = format.createStreamDecoder()
-  const pattern = createRepeatPattern()
+  const pattern = createRepeatPattern(decoder)
   let hasClosed = false
 
   function decode(sse: SseEvent): StreamItem {

@@ -1,53 +1,116 @@
 /**
- * What JSON texts have in common that differ in nothing but one string: most pieces of a stream are such. Where a piece has been
+ * What JSON texts have in common that differ in nothing but a few values: most pieces of a stream are such. Where a piece has been
  * understood, the next one of the same template need not be parsed to know what it says.
  */
 
-/** All of a text but one string's content: `before` ends in the string's opening quote, `after` begins with its closing one. */
-export type TextTemplate = { before: string; after: string }
+/**
+ * A value that differs. One of no name is a string, known by what it says; those that have one are known by it: strings, which
+ * may be empty, and counts, which are whole numbers of no more than fifteen digits.
+ */
+export type TemplateSlot = { name?: string; isCount: boolean; value: string }
+
+/** All of a text but the values: what stands around the slots, and which of these are counts. */
+export type TextTemplate = { literals: string[]; isCount: boolean[] }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-const FIRST_PRINTABLE = 0x20
+const SPACE = 0x20
+const ZERO = 0x30
+const NINE = 0x39
+/** More may be no safe integer. */
+const MAX_COUNT_DIGITS = 15
 
 /**
- * The template of `text` around the one string in it that says `word`. Undefined where that cannot be told for certain: the
- * word is empty or not written as it is read, there is another string like it, or anything in the text is written in escapes.
+ * The template of `text` around `slots`, which stand in this order. Undefined where that cannot be told for certain: a value
+ * is not written as it is read, another string is like it or like a slot's name, or anything in the text is written in escapes.
  */
-export function templateAround(text: string, word: string): TextTemplate | undefined {
-  if (!isPlain(word) || text.includes('\\')) return undefined
-  const literal = `"${word}"`
-  const at = text.indexOf(literal)
-  if (at === -1 || text.indexOf(literal, at + 1) !== -1) return undefined
-  return { before: text.slice(0, at + 1), after: text.slice(at + 1 + word.length) }
-}
-
-/** Whether both have the same text around the word. */
-export function isSameTemplate(one: TextTemplate, other: TextTemplate): boolean {
-  return one.before === other.before && one.after === other.after
-}
-
-/** The words of all texts of the template that `text` begins with, and where they end. */
-export function wordsIn(text: string, { before, after }: TextTemplate): { words: string[]; end: number } {
-  const words: string[] = []
+export function templateAround(text: string, slots: readonly TemplateSlot[]): TextTemplate | undefined {
+  if (text.includes('\\')) return undefined
+  const literals: string[] = []
   let end = 0
-  while (text.startsWith(before, end)) {
-    const start = end + before.length
-    const quote = text.indexOf('"', start)
-    if (quote === -1 || !text.startsWith(after, quote)) break
-    const word = text.slice(start, quote)
-    if (!isPlain(word)) break
-    words.push(word)
-    end = quote + after.length
+  for (const slot of slots) {
+    const start = startOf(slot, text)
+    if (start === undefined || start < end) return undefined
+    literals.push(text.slice(end, start))
+    end = start + slot.value.length
   }
-  return { words, end }
+  literals.push(text.slice(end))
+  return { literals, isCount: slots.map((slot) => slot.isCount) }
 }
 
-/** Whether JSON writes the word as it is, and the word is one. */
-function isPlain(word: string): boolean {
-  for (let index = 0; index < word.length; index++) {
-    const code = word.charCodeAt(index)
-    if (code < FIRST_PRINTABLE || code === QUOTE || code === BACKSLASH) return false
+/** The slots in the order in which `text` has them. */
+export function inOrder(text: string, slots: readonly TemplateSlot[]): TemplateSlot[] {
+  const starts = slots.map((slot) => ({ slot, start: startOf(slot, text) ?? -1 }))
+  return starts.sort((left, right) => left.start - right.start).map(({ slot }) => slot)
+}
+
+/** Whether both have the same text around the same kinds of values. */
+export function isSameTemplate(one: TextTemplate, other: TextTemplate): boolean {
+  const areSame = one.literals.length === other.literals.length
+  return (
+    areSame &&
+    one.literals.every((literal, index) => literal === other.literals[index]) &&
+    one.isCount.every((isCount, index) => isCount === other.isCount[index])
+  )
+}
+
+/** The text that has `values` in the slots. */
+export function fill({ literals }: TextTemplate, values: readonly string[]): string {
+  let text = literals[0] ?? ''
+  for (let index = 0; index < values.length; index++) text += (values[index] ?? '') + (literals[index + 1] ?? '')
+  return text
+}
+
+/** The values of the text of the template that begins at `from`, as they are written, and where it ends. */
+export function valuesAt(
+  text: string,
+  from: number,
+  { literals, isCount }: TextTemplate,
+): { values: string[]; end: number } | undefined {
+  const values: string[] = []
+  let end = from
+  for (let index = 0; index < isCount.length; index++) {
+    const literal = literals[index] ?? ''
+    if (!text.startsWith(literal, end)) return undefined
+    const start = end + literal.length
+    end = isCount[index] ? endOfCount(text, start) : endOfString(text, start)
+    if (end === -1) return undefined
+    values.push(text.slice(start, end))
   }
-  return word !== ''
+  const last = literals[isCount.length] ?? ''
+  return text.startsWith(last, end) ? { values, end: end + last.length } : undefined
+}
+
+/** Where the value of `slot` begins in `text`. */
+function startOf({ name, isCount, value }: TemplateSlot, text: string): number | undefined {
+  if (isCount ? endOfCount(value, 0) !== value.length : endOfString(`${value}"`, 0) !== value.length) return undefined
+  if (name === undefined && value === '') return undefined
+  const sought = name === undefined ? `"${value}"` : `"${name}":`
+  const at = text.indexOf(sought)
+  if (at === -1 || text.indexOf(sought, at + 1) !== -1) return undefined
+  if (name === undefined) return at + 1
+  let start = at + sought.length
+  while (text.charCodeAt(start) === SPACE) start++
+  if (isCount)
+    return endOfCount(text, start) === start + value.length && text.startsWith(value, start) ? start : undefined
+  return text.startsWith(`"${value}"`, start) ? start + 1 : undefined
+}
+
+/** Where the whole number ends that begins at `start`, or -1 where there is none that JSON allows and that is exact. */
+function endOfCount(text: string, start: number): number {
+  let end = start
+  for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(end)) end++
+  const digits = end - start
+  const isOne = digits === 1 || (digits > 1 && digits <= MAX_COUNT_DIGITS && text.charCodeAt(start) !== ZERO)
+  return isOne ? end : -1
+}
+
+/** Where the closing quote stands of the string whose content begins at `start`; -1 where JSON would not write it as it is. */
+function endOfString(text: string, start: number): number {
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) return index
+    if (code < SPACE || code === BACKSLASH) return -1
+  }
+  return -1
 }

@@ -2,9 +2,9 @@
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { StreamEncoder } from '@/formats/format'
-import { eventOf, itemOf, type Repeats, type StreamItem } from '@/gateway/attempt/repeats'
+import { eventOf, itemOf, type RepeatedPiece, type Repeats, type StreamItem, slotsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
-import { isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
+import { fill, isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
 import type { Frame } from '@/lib/sse'
 import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
@@ -67,7 +67,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return missingEnd && events.some((event) => event.type === 'end') ? frames([missingEnd]) : ''
   }
 
-  function encoded(events: ChatEvent[]): string {
+  function encoded(events: readonly ChatEvent[]): string {
     let text = ''
     for (const event of events) text += frames(event.type === 'end' ? encoderOf().end() : encoderOf().push(event))
     return text
@@ -86,24 +86,28 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return { text, isComplete: false }
   }
 
-  function writeRepeats(repeats: Repeats): string {
-    const { like, texts } = repeats
+  function writeRepeats({ like, pieces }: Repeats): string {
     let text = ''
-    for (const word of texts) {
-      if (known?.like !== like.item) text += writeWhole(like, word)
+    for (const piece of pieces) {
+      if (known?.like !== like.item) text += writeWhole(like, piece)
       else {
-        show(eventOf(like, word))
-        text += known.template.before + word + known.template.after
+        show(eventOf(like, piece.text))
+        text += fill(known.template, isPassThrough ? piece.values : [piece.text])
       }
+      for (const event of piece.usage) show(event)
+      if (!isPassThrough && piece.usage.length > 0) text += encoded(piece.usage)
     }
     return text
   }
 
-  /** Written in full, to learn how the next ones of its like are written. */
-  function writeWhole(repeated: Repeats['like'], word: string): string {
-    const { item: like } = repeated
-    const { text } = write([itemOf(repeated, word)])
-    const template = templateAround(text, word)
+  /** All but its usage, in full, to learn how the next ones of its like are written. */
+  function writeWhole(repeated: Repeats['like'], piece: RepeatedPiece): string {
+    const like = repeated.item
+    const word = piece.text
+    const event = eventOf(repeated, word)
+    show(event)
+    const text = isPassThrough ? relayed(itemOf(repeated, piece)) : encoded([event])
+    const template = templateAround(text, isPassThrough ? slotsOf(repeated, piece) : [{ isCount: false, value: word }])
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
     known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
     latest = template && { like, word, template }

@@ -14,6 +14,8 @@ import { parseJson } from '@/lib/json'
 import { createSseParser } from '@/lib/sse'
 import type { UpstreamAnswer } from '@/upstream/client'
 
+/** What a provider says in each event beside the words: nothing, as real ones do, or as none should. */
+type Extras = 'none' | 'usual' | 'odd'
 type Case = { provider: FormatName; client: FormatName; isArray: boolean; pieces: Uint8Array[] }
 
 /** Words that JSON writes as they are, and all that it does not; some that stand elsewhere in a piece as well. */
@@ -34,6 +36,12 @@ const disturbance = fc.record({
   place: fc.nat(200),
 })
 
+/** As written in an event: padding that is a plain string or not, and counts that grow, or are none. */
+const odd = {
+  padding: ['""', '"a"', '"a\\n"', '"\\u0061"', 'null', '7', '{"obfuscation":"a"}', '"text"', '"stop"', '"ü"'],
+  count: ['0', '1', '7', '7.0', '-1', '1e2', '"7"', 'null', '01', '999999999999999', '9007199254740993', '{"count":7}'],
+}
+
 const anyCase: fc.Arbitrary<Case> = fc
   .record({
     provider: fc.constantFrom(...FORMAT_NAMES),
@@ -41,14 +49,25 @@ const anyCase: fc.Arbitrary<Case> = fc
     isArray: fc.boolean(),
     runs: fc.array(run, { minLength: 1, maxLength: 4 }),
     disturbances: fc.array(disturbance, { maxLength: 3 }),
+    extras: fc.constantFrom<Extras[]>('none', 'usual', 'usual', 'odd'),
+    seed: fc.nat(1_000),
+    /** How many of the last events have none. */
+    silent: fc.constantFrom(0, 0, 1, 4),
+    share: fc.constantFrom(1, 1, 0.8, 0.5),
     isWhole: fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }),
     cuts: fc.array(fc.nat(4_000), { maxLength: 6 }),
   })
-  .map(({ runs, disturbances, isWhole, cuts, ...rest }) => {
-    const wire = disturbed(framesOf(rest.provider, runs), disturbances)
+  .map(({ runs, disturbances, extras, seed, silent, share, isWhole, cuts, ...rest }) => {
+    const plain = framesOf(rest.provider, runs)
+    const frames = plain.map((frame, index) =>
+      index + silent < plain.length ? withExtras(frame, rest.provider, extras, seed + index) : frame,
+    )
+    const wire = disturbed(frames, disturbances)
     let end = 0
     const ends = wire.map((frame) => (end += frame.length))
-    const pieces = cut(Buffer.concat(wire), [...ends.filter((_, index) => isWhole[index % isWhole.length]), ...cuts])
+    // A stream that breaks off leaves the meter with what was counted by then.
+    const bytes = Buffer.concat(wire).subarray(0, Math.ceil(end * share))
+    const pieces = cut(bytes, [...ends.filter((_, index) => isWhole[index % isWhole.length]), ...cuts])
     return { ...rest, pieces }
   })
 
@@ -68,6 +87,24 @@ function framesOf(provider: FormatName, runs: { kind: string; words: string[] }[
   events.push({ type: 'finish', choice: 0, finish: { kind: 'stop' } })
   const frames = [...events.flatMap((event) => encoder.push(event)), ...encoder.end()]
   return frames.map((frame, index) => format.framing.format(frame, index))
+}
+
+/** The frame with padding and counts as `seed`, which grows along the stream, has them; messages have none in each event. */
+function withExtras(frame: string, provider: FormatName, extras: Extras, seed: number): string {
+  if (extras === 'none' || provider === 'messages' || !frame.includes('{')) return frame
+  const isOdd = extras === 'odd' && seed % 3 > 0
+  const pick = (list: string[], salt: number) => list[(seed * 7 + salt * 5) % list.length] ?? ''
+  const count = (salt: number) => (isOdd ? pick(odd.count, salt) : String(seed + salt))
+  if (provider === 'generate-content') {
+    const counts = `"candidatesTokenCount":${count(3)},"thoughtsTokenCount": ${count(1)},"totalTokenCount":${count(9)}`
+    return frame.replace('{', `{"usageMetadata":{"promptTokenCount":5,${counts}},`)
+  }
+  const details = `"completion_tokens_details":{"reasoning_tokens":${count(1)}}`
+  const counts = `"completion_tokens":${count(2)},"total_tokens":${count(7)}`
+  const padding = isOdd ? pick(odd.padding, 0) : JSON.stringify('Zx9'.repeat(seed % 5))
+  return frame
+    .replace('"usage":null', `"usage":{"prompt_tokens":5,${counts},${details}}`)
+    .replace(/\}\s*$/, (end) => `,"obfuscation":${padding}${end}`)
 }
 
 function disturbed(frames: string[], disturbances: { at: number; kind: string; place: number }[]): Buffer[] {
@@ -131,7 +168,7 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
   for (;;) {
     const batch = await source.next()
     assert(batch.kind !== 'failed', 'no piece is too large')
-    repeats += batch.kind === 'items' ? (batch.repeats?.texts.length ?? 0) : 0
+    repeats += batch.kind === 'items' ? (batch.repeats?.pieces.length ?? 0) : 0
     const { failure, isComplete, text: more } = writeBatch(writer, batch)
     text += more
     if (!failure && !isComplete) continue
@@ -159,12 +196,21 @@ describe('the client’s bytes and the meter’s reading', () => {
       fc.asyncProperty(anyCase, async (input) => {
         repeats += await expectSame(input)
       }),
-      { numRuns: 600 },
+      { numRuns: 1_000 },
     )
     expect(repeats).toBeGreaterThan(1_000)
   })
 
   for (const provider of FORMAT_NAMES) {
+    for (const client of FORMAT_NAMES) {
+      test(`are the same, and repeats found, where each event of ${provider} for ${client} pads and counts`, async () => {
+        const words = 'some words of an answer that goes on for long enough'.split(' ')
+        const frames = framesOf(provider, [{ kind: 'text', words }])
+        const pieces = frames.map((frame, index) => Buffer.from(withExtras(frame, provider, 'usual', 10 + index)))
+        expect(await expectSame({ provider, client, isArray: false, pieces })).toBeGreaterThan(words.length - 4)
+      })
+    }
+
     test(`are the same for a cut at every byte of a ${provider} stream`, async () => {
       const runs = [
         { kind: 'text', words: ['Hel', 'lo ', 'wor', 'ld', ' ü', ' 😀', '"', 'and', ' on', ' it', ' goes'] },
@@ -185,19 +231,19 @@ describe('a pattern', () => {
   })
 
   test('is known by two in a row that differ in their texts, and finds as many as there are', () => {
-    const pattern = createRepeatPattern()
+    const pattern = createRepeatPattern({})
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
     pattern.learn(item('one'))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
     pattern.learn(item('two'))
     const found = pattern.find(`${item('three').sse.raw}${item('four').sse.raw}data: {"a":`)
-    expect(found?.repeats.texts).toEqual(['three', 'four'])
+    expect(found?.repeats.pieces.map(({ text }) => text)).toEqual(['three', 'four'])
     expect(found?.end).toBe(item('three').sse.raw.length + item('four').sse.raw.length)
   })
 
   test('is forgotten at the first event that is another', () => {
-    const pattern = createRepeatPattern()
+    const pattern = createRepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
     pattern.learn({ ...item('three'), events: [] })
@@ -205,14 +251,14 @@ describe('a pattern', () => {
   })
 
   test.each(['b', '', 'a"', 'a\\n'])('is not learned from %j, which is not one string of its own', (text) => {
-    const pattern = createRepeatPattern()
+    const pattern = createRepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item(text))
     expect(pattern.find(item('two').sse.raw)).toBeUndefined()
   })
 
   test.each(['a\\"b', 'a\tb', ''])('does not find %j', (text) => {
-    const pattern = createRepeatPattern()
+    const pattern = createRepeatPattern({})
     pattern.learn(item('one'))
     pattern.learn(item('two'))
     expect(pattern.find(item(text).sse.raw)).toBeUndefined()

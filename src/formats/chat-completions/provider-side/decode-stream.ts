@@ -9,14 +9,21 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
-import { inputTokens, type Usage } from '@/chat/usage'
+import { inputTokens } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
 import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
-import type { StreamDecoder } from '@/formats/format'
+import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
-import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { decodeError } from './decode-error'
 import { type BlockReader, createBlockReader } from './decode-stream-blocks'
+
+/** OpenAI pads its events to hide how long they are; others count in each of them. */
+const RUNNING: RunningFields = {
+  padding: ['obfuscation'],
+  usageField: 'usage',
+  counts: ['prompt_tokens', 'completion_tokens', 'total_tokens', 'reasoning_tokens'],
+}
 
 /** Creates a decoder for one stream. */
 export function createStreamDecoder(): StreamDecoder {
@@ -38,24 +45,26 @@ export function createStreamDecoder(): StreamDecoder {
   function readChunk(chunk: JsonObject): ChatEvent[] {
     const events: ChatEvent[] = []
     const parts = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
-    const stated = findUsage(chunk)
-    const usage = decodeUsage(stated)
-    if (!isStarted && (parts.length > 0 || usage)) {
+    const usage = findUsage(chunk)
+    if (!isStarted && (parts.length > 0 || decodeUsage(usage))) {
       isStarted = true
       events.push(startEvent(chunk))
     }
     parts.forEach((part, position) => {
       events.push(...readerOf(choiceIndex(part, position)).push(part))
     })
-    if (usage) events.push(...usageEvents(usage, findUnknownUsage(stated)))
+    events.push(...pushUsage(usage))
     return events
   }
 
   /** Counts only ever grow, so of two that differ the larger is the later truth; a final zero must not erase it. */
-  function usageEvents(usage: Usage, unknown: string[] | undefined): ChatEvent[] {
+  function pushUsage(stated: JsonValue | undefined): ChatEvent[] {
+    const usage = decodeUsage(stated)
+    if (!usage) return []
     const size = inputTokens(usage) + usage.output
     if (size < largestUsage) return []
     largestUsage = size
+    const unknown = findUnknownUsage(stated)
     return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
   }
 
@@ -85,6 +94,8 @@ export function createStreamDecoder(): StreamDecoder {
   }
 
   return {
+    running: RUNNING,
+    pushUsage,
     push(event, json) {
       if (phase !== 'open' || event.data === undefined) return []
       const data = event.data.trim()

@@ -4,7 +4,7 @@
 import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import type { Usage } from '@/chat/usage'
-import type { StreamDecoder } from '@/formats/format'
+import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { decodeUsage, findUnknownUsage } from '@/formats/generate-content/usage'
@@ -13,6 +13,13 @@ import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { decodeError } from './decode-error'
 import { type BlockReader, createBlockReader } from './decode-stream-blocks'
+
+/** Every event counts what was written so far. */
+const RUNNING: RunningFields = {
+  padding: [],
+  usageField: 'usageMetadata',
+  counts: ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'],
+}
 
 /**
  * Creates the decoder of one stream. A candidate's finishReason (or the refusal of the whole prompt) is the terminator: there
@@ -99,6 +106,8 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
   }
 
   return {
+    running: RUNNING,
+    pushUsage,
     push({ data }, json) {
       if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
       if (json === undefined) {
