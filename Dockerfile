@@ -1,16 +1,20 @@
 # The gateway for production. REDIS_URL and DATABASE_URL name the stores; compose.yaml starts all three.
 
-FROM oven/bun:1.4.5-slim AS packages
+# By digest where you know it: `--build-arg BUN_IMAGE=oven/bun@sha256:…`.
+ARG BUN_IMAGE=oven/bun:1.4.5-slim
+
+FROM ${BUN_IMAGE} AS packages
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY patches patches
 RUN bun install --frozen-lockfile --production
 
-FROM oven/bun:1.4.5-slim
+FROM ${BUN_IMAGE}
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY package.json bun.lock tsconfig.json ./
 COPY config config
+COPY deploy deploy
 COPY src src
 # The pages of the dashboard, which the user below could not write.
 RUN bun src/boot/dashboard-assets/prebuild.ts

@@ -111,7 +111,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const { config, logger, sandbox } = prepared
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
-    await migrate(stores.databaseUrl)
+    await migrate(stores.migratorUrl)
     const preparation = await prepareAccounts(prepared, stores)
     const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
     // Built ahead of the first visitor, and only once where several processes serve.

@@ -7,7 +7,9 @@ import { type ChangedBy, OPERATOR } from '@/accounts/audit'
 import { type Credits, createCredits } from '@/accounts/credits'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import { redisGatewayUrl } from '@/boot/embedded/redis-user'
 import type { EmbeddedServer } from '@/boot/embedded/server'
+import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { loadCatalog } from '@/catalog/catalog'
 import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
@@ -59,8 +61,8 @@ export async function withServices<T>(environment: Environment, work: (services:
   const closers: (() => unknown)[] = [() => Promise.all(servers.map((server) => server.stop()))]
   const logger = createLogger({ level: 'error', service: catalog.service, write: (line) => process.stderr.write(line) })
   try {
-    const [redisUrl, databaseUrl] = await openStores(config, servers)
-    await reach('Postgres', () => migrate(databaseUrl))
+    const { redisUrl, databaseUrl, migratorUrl } = await openStores(config, servers)
+    await reach('Postgres', () => migrate(migratorUrl))
     const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
     closers.unshift(() => database.close())
     const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' })
@@ -100,7 +102,9 @@ async function readCatalog(config: Config, environment: Environment): Promise<Ca
   return result.catalog
 }
 
-async function openStores(config: Config, servers: EmbeddedServer[]): Promise<[redis: string, database: string]> {
+type Addresses = { redisUrl: string; databaseUrl: string; migratorUrl: string }
+
+async function openStores(config: Config, servers: EmbeddedServer[]): Promise<Addresses> {
   const { dataDir } = config
   const progress = (line: string) => process.stderr.write(`${line}\n`)
   async function start(launch: () => Promise<EmbeddedServer>): Promise<string> {
@@ -108,11 +112,13 @@ async function openStores(config: Config, servers: EmbeddedServer[]): Promise<[r
     servers.push(server)
     return server.url
   }
-  const redis = config.redisUrls
-    ? config.redisUrls.join(',')
-    : await start(() => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress, attach: true }))
-  const database = config.databaseUrl ?? (await start(() => startEmbeddedPostgres({ dataDir, progress, attach: true })))
-  return [redis, database]
+  const startRedis = () => startEmbeddedRedis({ dataDir, cacheDir: CACHE_DIR, progress, attach: true })
+  const redisUrl = config.redisUrls?.join(',') ?? (await redisGatewayUrl(dataDir, await start(startRedis)))
+  const { databaseUrl } = config
+  if (databaseUrl !== undefined) return { redisUrl, databaseUrl, migratorUrl: config.migratorUrl ?? databaseUrl }
+  const superuserUrl = await start(() => startEmbeddedPostgres({ dataDir, progress, attach: true }))
+  const { gatewayUrl, migratorUrl } = await preparePostgresRoles(dataDir, superuserUrl)
+  return { redisUrl, databaseUrl: gatewayUrl, migratorUrl }
 }
 
 async function reach(store: string, work: () => Promise<void>): Promise<void> {

@@ -23,6 +23,8 @@ export type Config = {
   redisUrls: string[] | undefined
   /** Undefined: start an embedded server. */
   databaseUrl: string | undefined
+  /** The same database for the role that owns its schema. Undefined: `databaseUrl` does both. */
+  migratorUrl: string | undefined
   catalogPath: string
   dataDir: string
   /** Server processes that share the port. */
@@ -135,6 +137,7 @@ const Variables = Type.Object({
     secret(`^${REDIS_URL}(,${REDIS_URL})*$`, 'redis:// or rediss:// addresses, separated by commas without spaces'),
   ),
   DATABASE_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
+  DATABASE_MIGRATOR_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   CATALOG: Type.String({ default: 'config/catalog.json', description: 'the path of the catalogue file' }),
   DATA_DIR: Type.String({ default: '.data', description: 'the folder of the embedded servers' }),
   PROCESSES: integer(1, 1, 256, 'a number of processes'),
@@ -180,6 +183,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     port: values.PORT,
     redisUrls: values.REDIS_URL?.split(','),
     databaseUrl: values.DATABASE_URL,
+    migratorUrl: values.DATABASE_MIGRATOR_URL,
     catalogPath: values.CATALOG,
     dataDir: values.DATA_DIR,
     processes: values.PROCESSES,

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import { sha256Hex } from '@/lib/ids'
 import { connectDatabase } from './client'
+import grants from './grants.sql' with { type: 'text' }
 import history from './migrations/0001_history.sql' with { type: 'text' }
 import routeReason from './migrations/0002_route_reason.sql' with { type: 'text' }
 import signIn from './migrations/0003_sign_in.sql' with { type: 'text' }
@@ -12,6 +13,7 @@ import usage from './migrations/0007_usage.sql' with { type: 'text' }
 import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type: 'text' }
 import sessions from './migrations/0009_sessions.sql' with { type: 'text' }
 import accountLimits from './migrations/0010_account_limits.sql' with { type: 'text' }
+import partitionsByOwner from './migrations/0011_partitions_by_their_owner.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -27,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 8, name: 'room_for_updates', sql: roomForUpdates },
   { id: 9, name: 'sessions', sql: sessions },
   { id: 10, name: 'account_limits', sql: accountLimits },
+  { id: 11, name: 'partitions_by_their_owner', sql: partitionsByOwner },
 ]
 
 type MigrateOptions = {
@@ -55,9 +58,21 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       if (applied.get(migration.id) === sha256Hex(migration.sql)) continue
       if (await applyOnce(database.sql, migration)) onApplied?.(migration)
     }
+    if (migrations === MIGRATIONS) await grantRoles(database.sql)
   } finally {
     await database.close()
   }
+}
+
+/** Says what the other roles may do, where there are such roles and we own what they are to use. */
+async function grantRoles(sql: Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    const owned = await transaction`SELECT FROM pg_class WHERE oid = to_regclass('migrations')
+      AND pg_has_role(current_user, relowner, 'MEMBER')
+      AND (SELECT count(*) FROM pg_roles WHERE rolname IN ('svc_gateway', 'svc_reader')) = 2`
+    if (owned.length > 0) await transaction.unsafe(grants)
+  })
 }
 
 /** The digests of what was applied by now. Whatever is not among them is looked at again under the lock. */

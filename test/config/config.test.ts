@@ -23,6 +23,7 @@ describe('the settings', () => {
     port: 3000,
     redisUrls: undefined,
     databaseUrl: undefined,
+    migratorUrl: undefined,
     catalogPath: 'config/catalog.json',
     dataDir: '.data',
     processes: 1,

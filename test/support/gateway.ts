@@ -11,7 +11,7 @@ import type { AccountBalance } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
 import { nano, parseUsd } from '@/lib/money'
-import { freshDatabase, redisUrl } from './stores'
+import { asGateway, freshDatabase, redisUrl } from './stores'
 import { type Respond, type ScriptedUpstream, startUpstream } from './upstream'
 
 export type Customer = { accountId: string; keyId: string; key: string }
@@ -101,7 +101,8 @@ async function launch(options: Launch): Promise<TestGateway> {
   const { config, catalog, catalogText, stores, upstream, watchesLedger } = options
   const logLines: string[] = []
   const logger = createLogger({ level: config.logLevel, write: (line) => logLines.push(line), service: 'svc' })
-  const gateway = await compose({ config, catalog, ...stores, logger, watchesLedger })
+  const addresses = { redisUrl: asGateway(stores.redisUrl), databaseUrl: asGateway(stores.databaseUrl) }
+  const gateway = await compose({ config, catalog, ...addresses, logger, watchesLedger })
   const server = serve(config, gateway.app)
   const { ledger } = gateway.deps
   const accounts = createAccounts(gateway.database, ledger)

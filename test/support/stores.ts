@@ -9,7 +9,9 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
+import { redisGatewayUrl } from '@/boot/embedded/redis-user'
 import type { EmbeddedServer } from '@/boot/embedded/server'
+import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { migrate } from '@/db/migrate'
 
 /**
@@ -38,6 +40,8 @@ const FAST_POSTGRES = {
 }
 const cacheDir = join(import.meta.dir, '..', '..', '.cache')
 
+/** By host and port, for the servers that tests share or have started with roles. */
+const gatewayAddresses = new Map<string, string>()
 const runningServers = new Set<{ stop(): Promise<void> }>()
 let folder: Promise<string> | undefined
 let sharedRedis: Promise<TestServer> | undefined
@@ -63,14 +67,30 @@ export async function freshDatabase(): Promise<string> {
 export async function startRedis(options: { config?: Record<string, string> } = {}): Promise<TestServer> {
   const dataDir = await newDataDir()
   const config = { appendfsync: 'no', ...options.config }
-  return manage((port) => startEmbeddedRedis({ dataDir, cacheDir, progress, config, ...port }))
+  const server = await manage((port) => startEmbeddedRedis({ dataDir, cacheDir, progress, config, ...port }))
+  gatewayAddresses.set(new URL(server.url).host, await redisGatewayUrl(dataDir, server.url))
+  return server
 }
 
 /** Starts a Postgres of the test's own, with one empty, unmigrated database; `settings` are server settings. */
 export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestServer> {
-  const dataDir = await newDataDir()
-  const settings = { ...FAST_POSTGRES, ...options.settings }
+  return startPostgresOn(await newDataDir(), options.settings)
+}
+
+function startPostgresOn(dataDir: string, changes: Record<string, string> = {}): Promise<TestServer> {
+  const settings = { ...FAST_POSTGRES, ...changes }
   return manage((port) => startEmbeddedPostgres({ dataDir, progress, settings, ...port }))
+}
+
+/**
+ * A store's address as the gateway uses it, with the rights of deploy/ and no more. That of the administrator, with which tests
+ * look around and do damage, stays as it is where the server is not one of ours.
+ */
+export function asGateway(url: string): string {
+  const { host, pathname } = new URL(url)
+  const known = gatewayAddresses.get(host)
+  if (known === undefined) return url
+  return url.startsWith('postgres') ? withDatabase(known, pathname.slice(1)) : known
 }
 
 /** Stops every server and removes their data; preload.ts calls it after the last test. */
@@ -80,9 +100,12 @@ export async function stopStores(): Promise<void> {
 }
 
 async function startMigratedPostgres(): Promise<TestServer> {
-  const server = await startPostgres()
+  const dataDir = await newDataDir()
+  const server = await startPostgresOn(dataDir)
   await runStatement(server.url, `CREATE DATABASE ${TEMPLATE}`)
-  await migrate(withDatabase(server.url, TEMPLATE))
+  const { migratorUrl, gatewayUrl } = await preparePostgresRoles(dataDir, withDatabase(server.url, TEMPLATE))
+  await migrate(migratorUrl)
+  gatewayAddresses.set(new URL(server.url).host, gatewayUrl)
   return server
 }
 

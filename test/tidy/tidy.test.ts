@@ -20,7 +20,7 @@ const TREES = readTrees()
 const SOURCES = TREES.src
 const BESIDE = [...TREES.faults, ...TREES.bench]
 /** The rest of what is ours, beside the code. */
-const FOLDERS = [...TREE_NAMES, 'config', 'docs', 'patches']
+const FOLDERS = [...TREE_NAMES, 'config', 'deploy', 'docs', 'patches']
 const PATHS = TREE_NAMES.flatMap(listFiles)
 const OURS = PATHS.filter((path) => !path.startsWith('test/fixtures/'))
 const ALL = Object.values(TREES).flat()

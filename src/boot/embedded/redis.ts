@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { CHILD_ENVIRONMENT, deathSignalPrefix, type OuterEnvironment } from './process'
 import { findRedis } from './redis-binary'
 import type { RedisProgram } from './redis-fetch'
+import { redisUserLine } from './redis-user'
 import { readOrCreatePassword } from './secret'
 import { type EmbeddedServer, type Launch, type Progress, runServer, type ServerKind } from './server'
 
@@ -67,6 +68,7 @@ async function planLaunch(
   }
   const lines = Object.entries(directives).map(([name, value]) => `${name} ${JSON.stringify(value)}\n`)
   const configPath = join(directory, 'redis.conf')
+  lines.push(`${await redisUserLine(directory)}\n`)
   await writeFile(configPath, lines.join(''), { mode: 0o600 })
   return {
     command: [...deathSignalPrefix(REDIS.stopSignal), program.path, configPath],

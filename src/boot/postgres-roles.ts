@@ -1,0 +1,40 @@
+/** The roles by which the gateway uses its embedded Postgres, with the rights of deploy/ and no more than the work needs. */
+import { join, resolve } from 'node:path'
+import { readOrCreatePassword } from '@/boot/embedded/secret'
+import { connectDatabase } from '@/db/client'
+
+/** The same database for three purposes: changing its schema, serving, and reading reports. */
+export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl: string }
+
+const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
+/** Any number that nothing else in this database uses. */
+const ROLES_LOCK = 5_811_206
+
+/** Makes the roles in the database that `superuserUrl` names, on the data below `dataDir`. May be repeated, also at once. */
+export async function preparePostgresRoles(dataDir: string, superuserUrl: string): Promise<RoleAddresses> {
+  const addressOf = async (role: string) => {
+    const url = new URL(superuserUrl)
+    url.username = role
+    url.password = await readOrCreatePassword(join(resolve(dataDir), 'postgres', `password-${role}`))
+    return url
+  }
+  const [migrator, gateway, reader] = await Promise.all([
+    addressOf('svc_migrator'),
+    addressOf('svc_gateway'),
+    addressOf('svc_reader'),
+  ])
+  const roles = await Bun.file(join(DEPLOY, 'postgres', 'roles.sql')).text()
+  const database = connectDatabase(superuserUrl, { maxConnections: 1, applicationName: 'roles' })
+  try {
+    await database.sql.begin(async (transaction) => {
+      await transaction`SELECT pg_advisory_xact_lock(${ROLES_LOCK})`
+      await transaction.unsafe(roles)
+      for (const { username, password } of [migrator, gateway, reader]) {
+        await transaction.unsafe(`ALTER ROLE ${username} PASSWORD '${password}'`)
+      }
+    })
+  } finally {
+    await database.close()
+  }
+  return { migratorUrl: migrator.href, gatewayUrl: gateway.href, readerUrl: reader.href }
+}

@@ -1,0 +1,19 @@
+-- What the roles of deploy/postgres/roles.sql may do with each table. Run by their owner after the migrations; may be repeated.
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO svc_gateway;
+-- The books only grow.
+REVOKE UPDATE, DELETE ON audit_entries, ledger_entries, usage_records, migrations FROM svc_gateway;
+DO $$
+DECLARE
+  part regclass;
+BEGIN
+  FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'usage_records'::regclass LOOP
+    EXECUTE format('REVOKE ALL ON %s FROM svc_gateway', part);
+  END LOOP;
+END $$;
+REVOKE INSERT ON migrations FROM svc_gateway;
+REVOKE DELETE ON accounts, api_keys, usage_daily FROM svc_gateway;
+-- Reports need no credential: neither those of people nor hashes of keys.
+GRANT SELECT ON accounts, ledger_entries, usage_records, usage_daily, audit_entries, orders, order_events, payments, approvals,
+  dead_letters, migrations TO svc_reader;
+REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;
