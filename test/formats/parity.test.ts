@@ -128,6 +128,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
+  'thinking-effort.ts': {
+    formats: ['messages'],
+    because: 'the others turn one into the other on the way to a provider only, never in a body of their own',
+  },
   'tool-ids.ts': {
     formats: ['chat-completions', 'messages'],
     because: 'generate-content takes any id of a call',

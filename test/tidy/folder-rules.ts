@@ -11,6 +11,7 @@ const ACROSS = [
   'fixtures',
   'matrix',
   'money-bugs',
+  'public-prices',
   'supply-chain',
   'support',
   'tidy',

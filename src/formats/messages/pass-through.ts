@@ -11,6 +11,7 @@ import { replaceStringInJson } from '@/lib/json-splice'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
+import { effortFor } from './thinking-effort'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
 
@@ -21,7 +22,7 @@ const COMPACTION = /^compact/
 
 /**
  * The caller's own body for the upstream. Never changes `body`; shares what it doesn't change. Throws `invalid_request` for
- * a compaction. Reads the quirks `noSampling`, `noThinking` and `unpricedExtras`.
+ * a compaction. Reads the quirks `noSampling`, `noThinking`, `adaptiveThinking`, `alwaysThinking` and `unpricedExtras`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
@@ -30,6 +31,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   for (const field of leftOutFields(request, traits)) delete copy[field]
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
+  if (traits.quirks.has(QUIRKS.adaptiveThinking)) adaptThinking(copy, traits.quirks.has(QUIRKS.alwaysThinking))
   if (request.maxOutputTokens !== undefined && request.maxOutputTokens !== body.max_tokens) {
     copy.max_tokens = request.maxOutputTokens
     fitThinking(copy, request.maxOutputTokens)
@@ -44,6 +46,20 @@ function withoutThinking(copy: JsonObject): void {
   const { effort: _, ...rest } = copy.output_config
   if (Object.keys(rest).length > 0) copy.output_config = rest
   else delete copy.output_config
+}
+
+/** A budget becomes the effort that stands for it, and no thinking the least effort where it can't be switched off. */
+function adaptThinking(copy: JsonObject, isAlwaysOn: boolean): void {
+  const { thinking } = copy
+  if (!isJsonObject(thinking)) return
+  const { type, budget_tokens: budget, ...rest } = thinking
+  const isOff = type === 'disabled'
+  if (type !== 'enabled' && !(isOff && isAlwaysOn)) return
+  const effort = isOff ? 'low' : effortFor(typeof budget === 'number' ? { budgetTokens: budget } : {})
+  copy.thinking = { ...rest, type: 'adaptive' }
+  if (effort === undefined) return
+  const config = isJsonObject(copy.output_config) ? copy.output_config : {}
+  copy.output_config = { effort, ...config }
 }
 
 function refuseCompaction({ context_management: management }: JsonObject): void {

@@ -13,6 +13,8 @@ export const QUIRKS = {
   noThinking: 'no-thinking',
   /** The model decides how much to think, guided by an effort; a budget would be refused. */
   adaptiveThinking: 'adaptive-thinking',
+  /** Thinking can't be switched off, so no tool call can be forced: the demand becomes an instruction. */
+  alwaysThinking: 'always-thinking',
   /** The model lacks `output_config.format`: a schema becomes an instruction. */
   noOutputFormat: 'no-output-format',
   /** Leave `strict` out of tools. */

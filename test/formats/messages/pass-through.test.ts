@@ -51,6 +51,22 @@ describe('a request', () => {
     expect(pass(both, undefined, 'no-thinking').output_config).toEqual({ format })
   })
 
+  test('thinks as the model can where it takes no budget, or always thinks', () => {
+    const budget = { thinking: { type: 'enabled', budget_tokens: 4000, display: 'omitted' } }
+    expect(pass(budget, undefined, 'adaptive-thinking')).toMatchObject({
+      thinking: { type: 'adaptive', display: 'omitted' },
+      output_config: { effort: 'medium' },
+    })
+    const named = { ...budget, output_config: { effort: 'max' } }
+    expect(pass(named, undefined, 'adaptive-thinking').output_config).toEqual({ effort: 'max' })
+    const off = { thinking: { type: 'disabled' } }
+    expect(pass(off, undefined, 'adaptive-thinking')).toMatchObject(off)
+    expect(pass(off, undefined, 'adaptive-thinking', 'always-thinking')).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'low' },
+    })
+  })
+
   test('is refused a call beyond it, which no price covers', () => {
     const compaction = { context_management: { edits: [{ type: 'clear_tool_uses' }, { type: 'compact_20260112' }] } }
     expect(complaint(() => pass(compaction)).param).toBe('context_management.edits[1].type')

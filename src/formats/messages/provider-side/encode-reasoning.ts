@@ -1,21 +1,14 @@
 /** How hard to think, from the hub's effort or budget to the thinking configuration that a messages model takes. */
-import type { Effort, Reasoning, Warning } from '@/chat/request'
+import type { Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/messages/limits'
 import { QUIRKS } from '@/formats/messages/quirks'
+import { BUDGET_OF_EFFORT, effortFor } from '@/formats/messages/thinking-effort'
 import type { JsonObject } from '@/lib/json'
 
 const MIN_BUDGET = LIMITS.thinkingBudget.minimum
 /** How much of the output limit an effort may take at most, so that room for the answer is left. */
 const MAX_SHARE_OF_EFFORT = 0.8
-const BUDGET_OF_EFFORT: Record<Exclude<Effort, 'none'>, number> = {
-  minimal: 1024,
-  low: 2048,
-  medium: 8192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 65_536,
-}
 const DEFAULT_EFFORT = 'medium'
 
 type EncodedReasoning = { thinking?: JsonObject; effort?: string }
@@ -24,7 +17,7 @@ type EncodedReasoning = { thinking?: JsonObject; effort?: string }
 export type ThinkingObstacles = { any?: string; budget?: string }
 
 /**
- * Reads the quirks `noThinking` and `adaptiveThinking`. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
+ * Reads the quirks `noThinking`, `adaptiveThinking` and `alwaysThinking`. Thinking is left out, with a warning, where the API refuses it: beside a forced tool call, in an answer that
  * continues the assistant's turn, in a tool loop that began without signed thinking, and under too small an output limit.
  */
 export function encodeReasoning(
@@ -39,6 +32,10 @@ export function encodeReasoning(
   if (traits.quirks.has(QUIRKS.noThinking)) {
     if (!isOff) warnings.push({ feature: 'reasoning', detail: 'the model has no thinking' })
     return {}
+  }
+  if (isOff && traits.quirks.has(QUIRKS.alwaysThinking)) {
+    warnings.push({ feature: 'reasoning', detail: 'the model always thinks: the least effort was asked for' })
+    return { effort: 'low' }
   }
   if (isOff) return { thinking: { type: 'disabled' } }
   if (traits.quirks.has(QUIRKS.adaptiveThinking)) return encodeAdaptive(reasoning, obstacles.any, warnings)
@@ -60,15 +57,6 @@ function encodeAdaptive(reasoning: Reasoning, obstacle: string | undefined, warn
   }
   const display = reasoning.visible === undefined ? {} : { display: reasoning.visible ? 'summarized' : 'omitted' }
   return { thinking: { type: 'adaptive', ...display }, effort }
-}
-
-/** Undefined where the model decides. The format's lowest effort is `low`. */
-function effortFor({ effort, budgetTokens }: Reasoning): string | undefined {
-  if (effort) return effort === 'minimal' ? 'low' : effort
-  if (budgetTokens === undefined || budgetTokens < 0) return undefined
-  if (budgetTokens <= BUDGET_OF_EFFORT.low) return 'low'
-  if (budgetTokens <= BUDGET_OF_EFFORT.medium) return 'medium'
-  return budgetTokens <= BUDGET_OF_EFFORT.high ? 'high' : 'max'
 }
 
 /** A budget the caller named is only kept below the output limit; one that stands for an effort leaves room besides. */

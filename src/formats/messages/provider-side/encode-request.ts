@@ -15,9 +15,9 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   refuseUnsayable(request)
   const warnings: Warning[] = []
   const maxTokens = Math.min(request.maxOutputTokens ?? traits.maxOutputTokens, traits.maxOutputTokens)
-  const { tools, toolChoice, isForced } = encodeTools(request, traits, warnings)
+  const { tools, toolChoice, isForced, instruction } = encodeTools(request, traits, warnings)
   const output = encodeOutput(request.output, traits, warnings)
-  const system = encodeSystem(request, output.instruction)
+  const system = encodeSystem(request, [output.instruction, instruction])
   const messages = encodeTurns(request.turns, traits, warnings)
   const obstacles = findObstacles(messages, isForced)
   const { thinking, effort } = encodeReasoning(request.reasoning, traits, maxTokens, obstacles, warnings)
@@ -50,11 +50,12 @@ function refuseUnsayable(request: ChatRequest): void {
   if (request.choices !== 1) throw invalidRequest('n must be 1 for this model', 'n')
 }
 
-function encodeSystem(request: ChatRequest, instruction: string | undefined): JsonObject[] {
+function encodeSystem(request: ChatRequest, instructions: readonly (string | undefined)[]): JsonObject[] {
   const blocks: JsonObject[] = request.system
     .filter((block) => block.text.trim() !== '')
     .map((block) => ({ type: 'text', text: block.text, ...encodeCache(block.cache) }))
-  return instruction === undefined ? blocks : [...blocks, { type: 'text', text: instruction }]
+  for (const text of instructions) if (text !== undefined) blocks.push({ type: 'text', text })
+  return blocks
 }
 
 function isPlainText(block: JsonObject): boolean {

@@ -8,11 +8,11 @@ import { encodeCache } from './encode-cache'
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
 
-type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean }
+type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 
 /**
  * Writes tools and the choice. A choice among some names becomes a shorter list of tools, since the format can't say it.
- * Throws `invalid_request` where a tool must be called and there is none, or where a name can't be said in this format.
+ * Where a model always thinks, the demand of a call is an instruction. Throws `invalid_request` where a tool must be called and there is none, or where a name can't be said in this format.
  */
 export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {
   const choice = request.toolChoice
@@ -28,7 +28,14 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings
   }
   if (names)
     warnings.push({ feature: 'tool_choice', detail: 'the choice among some tools became a shorter list of tools' })
-  return { tools: offered.map((tool) => encodeTool(tool, traits)), toolChoice: encodeToolChoice(request), isForced }
+  const tools = offered.map((tool) => encodeTool(tool, traits))
+  if (!isForced || !traits.quirks.has(QUIRKS.alwaysThinking)) {
+    return { tools, toolChoice: encodeToolChoice(request), isForced }
+  }
+  warnings.push({ feature: 'tool_choice', detail: 'the demand of a tool call became an instruction' })
+  const single = request.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  const instruction = `Answer with a call of ${choice.type === 'tool' ? `the tool ${choice.name}` : 'a tool'}, not with text alone.`
+  return { tools, toolChoice: { type: 'auto', ...single }, isForced: false, instruction }
 }
 
 function encodeTool(tool: Tool, traits: TargetTraits): JsonObject {

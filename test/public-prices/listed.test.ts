@@ -1,0 +1,110 @@
+/** The catalogue that comes with the gateway, held against public prices: nothing has vanished, retires or is sold at a loss. */
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Catalog, Model } from '@/catalog/types'
+import type { Pico } from '@/lib/money'
+import { compareCatalog } from './compare'
+import { loadWithAllKeys } from './load'
+import { READ_ON, retirementOf } from './retirements'
+
+const ROOT = join(import.meta.dir, '../..')
+const catalog = await loadWithAllKeys(join(ROOT, 'config/catalog.json'))
+
+/** The catalogue with `svc/alpha` changed. */
+function withAlpha(change: (model: Model) => Partial<Model>): Catalog {
+  const alpha = catalog.models.get('svc/alpha')
+  if (!alpha) throw new Error('no svc/alpha')
+  return { ...catalog, models: new Map([['svc/alpha', { ...alpha, ...change(alpha) }]]) }
+}
+
+function renamed(model: string): Catalog {
+  return withAlpha(({ targets }) => ({ targets: targets.map((target) => ({ ...target, model })) }))
+}
+
+describe('the catalogue that comes with the gateway', () => {
+  test('has no model that vanished, retires soon or is sold below any price listed, now or later', () => {
+    expect(compareCatalog(catalog, READ_ON).filter(({ isFault }) => isFault)).toEqual([])
+  })
+
+  test('is what providers list, but for prices that are known to rise', () => {
+    expect(compareCatalog(catalog, '2027-01-01')).toEqual([])
+  })
+
+  test('keeps its slugs, three for each provider', () => {
+    const families = ['alpha', 'beta', 'gamma'].flatMap((name) => [name, `${name}-fast`, `${name}-small`])
+    expect([...catalog.models.keys()]).toEqual(families.map((slug) => `svc/${slug}`))
+    for (const { ownedBy, targets } of catalog.models.values()) expect(targets[0]?.provider.name).toBe(ownedBy)
+  })
+})
+
+describe('the comparison finds', () => {
+  test('a model that nobody lists', () => {
+    expect(compareCatalog(renamed('gpt-0-vanished'), READ_ON)).toMatchObject([
+      { model: 'svc/alpha', target: 'gpt-0-vanished', text: expect.stringContaining('nobody lists it'), isFault: true },
+    ])
+  })
+
+  test('a retirement thirty days ahead, and not before', () => {
+    expect(retirementOf('claude-sonnet-4-5-20250929')).toBe('2026-11-30')
+    expect(retirementOf('gemini-2.5-flash')).toBe('2026-12-01')
+    expect(retirementOf('gemini-2.5-flash-lite')).toBeUndefined()
+    const beta = catalog.models.get('svc/beta')
+    if (!beta) throw new Error('no svc/beta')
+    const targets = beta.targets.map((target) => ({ ...target, model: 'claude-sonnet-4-5' }))
+    const old = { ...catalog, models: new Map([['svc/beta', { ...beta, targets }]]) }
+    const found = { text: 'retires on 2026-11-30', isFault: true }
+    expect(compareCatalog(old, '2026-11-01')).toContainEqual(expect.objectContaining(found))
+    expect(compareCatalog(old, '2026-10-31')).not.toContainEqual(expect.objectContaining(found))
+  })
+
+  test.each(['input', 'cacheRead', 'cacheWrite5m', 'output'] as const)(
+    'a loss on %s, also above a step only',
+    (name) => {
+      const cheaper = withAlpha(({ pricing }) => ({
+        pricing: { ...pricing, base: { ...pricing.base, [name]: (pricing.base[name] - 1) as Pico } },
+      }))
+      expect(compareCatalog(cheaper, READ_ON)).toMatchObject([{ isFault: true }])
+      const flat = withAlpha(({ pricing }) => ({ pricing: { ...pricing, steps: [] } }))
+      const above = compareCatalog(flat, READ_ON).map(({ text }) => text)
+      expect(above).toContainEqual(expect.stringMatching(/^output above 271999 input tokens: \$20, listed \$30/))
+    },
+  )
+
+  test('a margin, which is no fault', () => {
+    const dearer = withAlpha(({ pricing }) => ({
+      pricing: { ...pricing, base: { ...pricing.base, output: (pricing.base.output + 1) as Pico } },
+    }))
+    expect(compareCatalog(dearer, READ_ON)).toMatchObject([{ isFault: false }])
+  })
+
+  test('a price that will rise, with the day', () => {
+    const rising = compareCatalog(renamed('gpt-5.6-luna'), '2026-07-01').map(({ text }) => text)
+    expect(rising).toContainEqual(expect.stringMatching(/^output: \$20, listed \$1\.2 from 2026-07-30$/))
+  })
+
+  test('a context longer than the provider reads, and one shorter', () => {
+    expect(
+      compareCatalog(
+        withAlpha(() => ({ contextLength: 2_000_000 })),
+        READ_ON,
+      ),
+    ).toMatchObject([{ isFault: true }])
+    expect(
+      compareCatalog(
+        withAlpha(() => ({ contextLength: 300_000 })),
+        READ_ON,
+      ),
+    ).toMatchObject([{ isFault: false }])
+  })
+
+  test('sounds that cost more than the text they are sold as', () => {
+    const gamma = catalog.models.get('svc/gamma-small')
+    if (!gamma) throw new Error('no svc/gamma-small')
+    const targets = gamma.targets.map((target) => ({ ...target, model: 'gemini-2.5-flash-lite' }))
+    const pricing = { ...gamma.pricing, base: { ...gamma.pricing.base, input: 100_000 as Pico } }
+    const old = { ...catalog, models: new Map([[gamma.id, { ...gamma, targets, pricing }]]) }
+    expect(compareCatalog(old, READ_ON)).toContainEqual(
+      expect.objectContaining({ text: 'input: $0.1, listed $0.3', isFault: true }),
+    )
+  })
+})
