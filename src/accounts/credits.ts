@@ -1,5 +1,5 @@
 /** Credit: a ledger entry in the history and its message to the ledger in one transaction, then the ledger at once. */
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '@/db/client'
 import { accounts, creditOutbox, ledgerEntries } from '@/db/schema'
 import type { Ledger } from '@/ledger/ledger'
@@ -15,6 +15,9 @@ type NewCredit = {
   reference: string
 }
 
+/** `isUnique`: the reference may stand for a credit of this account only, as an invoice number does. */
+type DirectCredit = NewCredit & { isUnique?: boolean }
+
 type AddCreditOutcome =
   /** In the history and in the ledger. `exists`: an earlier call with this reference and amount had added it. */
   | { kind: 'credited' | 'exists'; entryId: string; available: Nano }
@@ -23,12 +26,14 @@ type AddCreditOutcome =
   | { kind: 'unknown_account' }
   /** The reference belongs to another amount. */
   | { kind: 'reference_taken'; entryId: string; amount: Nano }
+  /** The reference was to be unique, and another account was credited by it. */
+  | { kind: 'reference_elsewhere'; accountId: string }
   /** The balance would leave the range of ±9,000,000 USD. */
   | { kind: 'out_of_range' }
 
 export interface Credits {
   /** Adds credit once per account and reference, however often and from wherever it is called. `by`: left out = the operator. */
-  addCredit(credit: NewCredit, by?: ChangedBy): Promise<AddCreditOutcome>
+  addCredit(credit: DirectCredit, by?: ChangedBy): Promise<AddCreditOutcome>
 }
 
 /** Credits in `database`, applied to `ledger`. */
@@ -49,13 +54,29 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
   }
 }
 
-async function recordAudited(transaction: Transaction, credit: NewCredit, by: ChangedBy): Promise<RecordCreditOutcome> {
+async function recordAudited(
+  transaction: Transaction,
+  credit: DirectCredit,
+  by: ChangedBy,
+): Promise<RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' }>> {
+  const other = credit.isUnique ? await otherOwner(transaction, credit) : undefined
+  if (other !== undefined) return { kind: 'reference_elsewhere', accountId: other }
   const recorded = await recordCredit(transaction, credit)
   if (recorded.kind !== 'recorded' || !recorded.isNew) return recorded
   const { accountId, amount, reference } = credit
   const details = { amount: formatUsd(amount), reference, entryId: recorded.entryId }
   await recordAudit(transaction, { ...by, action: 'credit.add', subject: accountId, accountId, details })
   return recorded
+}
+
+/** The other account that was credited by this reference, where this one was not. Calls with one reference take turns. */
+async function otherOwner(transaction: Transaction, { accountId, reference }: NewCredit): Promise<string | undefined> {
+  await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`credit ${reference}`}, 0))`)
+  const rows = await transaction
+    .select({ accountId: ledgerEntries.accountId })
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.reference, reference))
+  return rows.some((row) => row.accountId === accountId) ? undefined : rows[0]?.accountId
 }
 
 export type RecordCreditOutcome =

@@ -56,10 +56,14 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       account: required('ID', 'the account'),
       usd: required('USD', 'e.g. 10.00'),
       reference: required('R', 'e.g. an invoice number; adding it again changes nothing'),
+      'other-accounts': optional('allow', 'credits by a reference that another account was credited by'),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
-      const credit = { accountId, amount: readUsd(values, 'usd'), reference: readText(values, 'reference') }
+      const amount = readUsd(values, 'usd')
+      const isUnique = values['other-accounts'] === undefined
+      if (!isUnique && values['other-accounts'] !== 'allow') fail('--other-accounts can only be: allow')
+      const credit = { accountId, amount, reference: readText(values, 'reference'), isUnique }
       return async (services) => {
         const outcome = await services.credits.addCredit(credit, services.by)
         switch (outcome.kind) {
@@ -74,6 +78,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
             return fail(`no account ${accountId}`)
           case 'reference_taken':
             return fail(`the reference ${credit.reference} was used for ${nanoToUsd(outcome.amount)} USD`)
+          case 'reference_elsewhere':
+            return fail(
+              `the reference ${credit.reference} was used for the account ${outcome.accountId}; if that is right, say --other-accounts allow`,
+            )
           case 'out_of_range':
             return fail('the balance would exceed 9000000 USD')
         }

@@ -45,6 +45,17 @@ describe('addCredit', () => {
     expect(await balances()).toEqual({ ledger: TEN, history: TEN, entries: 1, pending: 0 })
   })
 
+  test('a reference that is to be unique credits one account, whoever is first', async () => {
+    const others = await Promise.all(Array.from({ length: 5 }, () => createTestAccount(fixture)))
+    const credit = { amount: TEN, reference: 'wire 7', isUnique: true }
+    const outcomes = await Promise.all(others.map((id) => fixture.credits.addCredit({ ...credit, accountId: id })))
+    expect(outcomes.filter(({ kind }) => kind === 'credited')).toHaveLength(1)
+    expect(outcomes.filter(({ kind }) => kind === 'reference_elsewhere')).toHaveLength(4)
+    expect(await fixture.credits.addCredit({ ...credit, accountId, isUnique: false })).toMatchObject({
+      kind: 'credited',
+    })
+  })
+
   test('asked for fifty times at once adds once', async () => {
     const calls = Array.from({ length: 50 }, () =>
       fixture.credits.addCredit({ accountId, amount: TEN, reference: 'same' }),

@@ -54,6 +54,16 @@ describe('the life of a customer, by commands', () => {
     expect(await fixture.ledger.readBalance(accountId)).toMatchObject({ available: 9_500_000_000 })
   })
 
+  test('credit add, by a reference that another account was credited by, only where that is said', async () => {
+    const { json } = await succeed('account create --email eve@example.test --name Eve')
+    const add = `credit add --account ${json.accountId} --usd 10.00 --reference invoice-1`
+    const refused = await refuse(add)
+    expect(refused.stderr).toContain(`the reference invoice-1 was used for the account ${accountId}`)
+    expect((await refuse(`${add} --other-accounts perhaps`)).stderr).toContain('--other-accounts')
+    expect((await succeed(`${add} --other-accounts allow`)).json).toEqual({ balanceUsd: 10 })
+    expect((await succeed(add)).json).toEqual({ balanceUsd: 10 })
+  })
+
   test('key create, with limits, shown once', async () => {
     const { json } = await succeed(
       `key create --account ${accountId} --name ci --requests-per-minute 7 --tokens-per-minute 900 --concurrency 3`,
@@ -112,14 +122,14 @@ describe('the life of a customer, by commands', () => {
 
   test('ledger check and rebuild: damage is found, named, mended', async () => {
     const sound = await succeed('ledger check')
-    expect(sound.json).toEqual({ ok: true, violations: [], accounts: 1, openHolds: 0, unsyncedEvents: 0 })
+    expect(sound.json).toEqual({ ok: true, violations: [], accounts: 2, openHolds: 0, unsyncedEvents: 0 })
     await fixture.redis.hincrby(accountName(accountId), 'available', 77)
     const damaged = await run(['ledger', 'check'], stores)
     expect(damaged).toMatchObject({
       code: 1,
       json: { ok: false, violations: [{ kind: 'balance_differs', accountId }] },
     })
-    expect((await succeed('ledger rebuild')).json).toEqual({ accounts: 1 })
+    expect((await succeed('ledger rebuild')).json).toEqual({ accounts: 2 })
     expect((await succeed('ledger check')).json.ok).toBe(true)
     await fixture.database.sql`UPDATE accounts SET balance_nano = balance_nano + 1`
     const drifted = await run(['ledger', 'check'], stores)

@@ -22,6 +22,22 @@ async function pass(payer: Payer, tokens: number, used = tokens) {
   return outcome
 }
 
+test.each(['requests', 'tokens'] as const)(
+  '%s per minute come back when the clock was set back by an hour',
+  async (scope) => {
+    const payer = await bench.fund(1_000)
+    const exhaust = async () => {
+      for (let count = 0; count < 6; count++) if (scope === 'requests') await pass(payer, 1)
+      return await pass(payer, scope === 'requests' ? 1 : 600)
+    }
+    await exhaust()
+    await letTimePass(bench.redis, payer, -3_600_000)
+    expect(await pass(payer, 600)).toMatchObject({ kind: 'rate_limited', scope })
+    await letTimePass(bench.redis, payer, 60_000)
+    expect(await pass(payer, 600)).toMatchObject({ kind: 'reserved' })
+  },
+)
+
 describe('requests per minute', () => {
   test('are counted down, refused with the time to wait, and given back evenly', async () => {
     const payer = await bench.fund(1_000)

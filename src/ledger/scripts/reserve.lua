@@ -1,4 +1,5 @@
--- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit.
+-- Holds credit for one request: every check and the hold in one step. A refusal changes nothing, not even a rate limit, but
+-- for one whose time lies in the future, because the clock was set back: it counts from now.
 --
 -- KEYS  1 meta · 2 account · 3 key · 4 hold · 5 deadlines
 -- ARGV  1 accountId:keyId · 2 hold id
@@ -73,16 +74,27 @@ if key[14] ~= ARGV[4] then
   return { 'models_changed', key[14] }
 end
 
+local function limited(scope, limit, retryMs, of)
+  if stored(account[10], 'level time') > nowMs then
+    call('HSET', KEYS[2], 'levelsAtMs', decimal(nowMs))
+  end
+  if stored(key[9], 'level time') > nowMs or stored(key[11], 'level time') > nowMs then
+    call('HSET', KEYS[3], 'requestsAtMs', decimal(math.min(stored(key[9], 'level time'), nowMs)),
+      'tokensAtMs', decimal(math.min(stored(key[11], 'level time'), nowMs)))
+  end
+  return { 'rate_limited', scope, limit, retryMs, of }
+end
+
 -- An account's limits hold for all of its keys together, and no key's own is above them.
 local accountRequests = limitOr(account[5], defaultRequests)
 local accountRequestsLevel = refill(account[8], account[10], accountRequests, nowMs) - LEVEL_UNIT
 if accountRequestsLevel < 0 then
-  return { 'rate_limited', 'requests', accountRequests, math.ceil(-accountRequestsLevel / accountRequests), 'account' }
+  return limited('requests', accountRequests, math.ceil(-accountRequestsLevel / accountRequests), 'account')
 end
 local requestsLimit = math.min(limitOr(key[4], defaultRequests), accountRequests)
 local requestsLevel = refill(key[8], key[9], requestsLimit, nowMs) - LEVEL_UNIT
 if requestsLevel < 0 then
-  return { 'rate_limited', 'requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit), 'key' }
+  return limited('requests', requestsLimit, math.ceil(-requestsLevel / requestsLimit), 'key')
 end
 -- A request larger than the whole limit takes the full bucket; otherwise it could never pass.
 local accountTokens = limitOr(account[6], defaultTokens)
@@ -90,19 +102,19 @@ local tokensLimit = math.min(limitOr(key[5], defaultTokens), accountTokens)
 local taken = math.min(tokens, tokensLimit)
 local accountTokensLevel = refill(account[9], account[10], accountTokens, nowMs) - taken * LEVEL_UNIT
 if accountTokensLevel < 0 then
-  return { 'rate_limited', 'tokens', accountTokens, math.ceil(-accountTokensLevel / accountTokens), 'account' }
+  return limited('tokens', accountTokens, math.ceil(-accountTokensLevel / accountTokens), 'account')
 end
 local tokensLevel = refill(key[10], key[11], tokensLimit, nowMs) - taken * LEVEL_UNIT
 if tokensLevel < 0 then
-  return { 'rate_limited', 'tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit), 'key' }
+  return limited('tokens', tokensLimit, math.ceil(-tokensLevel / tokensLimit), 'key')
 end
 local accountConcurrency = limitOr(account[7], defaultConcurrency)
 if accountOpen >= accountConcurrency then
-  return { 'rate_limited', 'concurrency', accountConcurrency, CONCURRENCY_RETRY_MS, 'account' }
+  return limited('concurrency', accountConcurrency, CONCURRENCY_RETRY_MS, 'account')
 end
 local concurrencyLimit = math.min(limitOr(key[6], defaultConcurrency), accountConcurrency)
 if open >= concurrencyLimit then
-  return { 'rate_limited', 'concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key' }
+  return limited('concurrency', concurrencyLimit, CONCURRENCY_RETRY_MS, 'key')
 end
 
 if isSet(key[7]) then
