@@ -15,7 +15,9 @@ export function refuseNul(body: JsonObject): void {
 
 /** Likewise for an address and its query. */
 export function refuseNulIn(url: string): void {
-  if (url.includes('%00')) throw invalidRequest('The address must not contain the character NUL (U+0000).')
+  if (!url.includes('%00')) return
+  const [field] = [...new URL(url).searchParams].find((parameter) => hasNul(parameter)) ?? []
+  throw invalidRequest(`${field ?? 'The address'}: must not contain the character NUL (U+0000).`, field)
 }
 
 function hasNul(value: JsonValue | undefined): boolean {

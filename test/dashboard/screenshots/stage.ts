@@ -45,7 +45,9 @@ export async function openStage(): Promise<Stage> {
     role: 'admin',
   })
   const newcomer = await signUpPerson(gateway, { name: 'Grace Hopper', email: 'grace@compilers.example' })
-  const orderId = await paidOrder(administrator, '250')
+  // Nobody confirms what they have ordered themselves.
+  const colleague = await signUpPerson(gateway, { name: 'Charles Babbage', role: 'admin' })
+  const orderId = await paidOrder(administrator, colleague, '250')
   const openOrderId = await order(newcomer, '100')
   await order(administrator, '50')
   const { keyId, key } = await createKeys(administrator)
@@ -73,8 +75,8 @@ async function order(person: Person, amountUsd: string): Promise<string> {
   return (body as { orderId: string }).orderId
 }
 
-async function paidOrder(administrator: Person, amountUsd: string): Promise<string> {
-  const orderId = await order(administrator, amountUsd)
+async function paidOrder(customer: Person, administrator: Person, amountUsd: string): Promise<string> {
+  const orderId = await order(customer, amountUsd)
   await administrator.json('POST', `/dashboard/api/admin/orders/${orderId}/confirm`, {
     amount: amountUsd,
     reason: 'Seen on the statement of today',
