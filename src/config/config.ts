@@ -92,7 +92,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
       faults.push({ place: missing, message: `is unset; ${first} and ${second} must be set together` })
     }
   }
-  faults.push(...signInFaults(values))
+  faults.push(...signInFaults(values, situation))
   faults.push(...topUpFaults(values))
   faults.push(...situationFaults(values, situation))
   if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {

@@ -34,15 +34,31 @@ export const SIGN_IN_VARIABLES = {
   ),
   SESSION_IDLE_SECONDS: integer(3 * DAY_SECONDS, 60, 30 * DAY_SECONDS, 'seconds'),
   SESSION_MAX_SECONDS: integer(30 * DAY_SECONDS, 60, 365 * DAY_SECONDS, 'seconds'),
-  TRUSTED_PROXY_HOPS: integer(0, 0, 10, 'a number of proxies'),
+  TRUSTED_PROXY_HOPS: optional(
+    Type.Integer({ minimum: 0, maximum: 10, description: 'a number of proxies: an integer from 0 to 10' }),
+  ),
 }
 
-/** What makes links in mails unsafe: an address that whoever sends a request can choose. */
-export function signInFaults(values: Record<string, unknown>): Fault[] {
-  const isOpen = values.NODE_ENV === 'production' && values.SMTP_URL !== undefined && values.PUBLIC_URL === undefined
-  return isOpen
-    ? [{ place: 'PUBLIC_URL', message: 'is unset; in production the links in mails are built from it only' }]
-    : []
+/**
+ * What makes signing in unsafe in production: links in mails to an address that whoever sends a request can choose, and a proxy in
+ * front (the gateway itself speaks no TLS) behind which everybody counts as one address, so that strangers' guesses lock all out.
+ */
+export function signInFaults(values: Record<string, unknown>, { isCommand = false }: Situation): Fault[] {
+  const { NODE_ENV: mode, SMTP_URL: smtpUrl, PUBLIC_URL: publicUrl, TRUSTED_PROXY_HOPS: hops } = values
+  if (mode !== 'production') return []
+  const faults: Fault[] = []
+  if (smtpUrl !== undefined && publicUrl === undefined) {
+    faults.push({ place: 'PUBLIC_URL', message: 'is unset; in production the links in mails are built from it only' })
+  }
+  if (typeof publicUrl === 'string' && publicUrl.startsWith('https:') && hops === undefined && !isCommand) {
+    faults.push({
+      place: 'TRUSTED_PROXY_HOPS',
+      message:
+        'is unset; PUBLIC_URL is https, so a proxy is in front: say how many append to X-Forwarded-For (0: none does, and ' +
+        'everybody behind it counts as one address)',
+    })
+  }
+  return faults
 }
 
 /** The settings of validated values. */
@@ -57,6 +73,6 @@ export function toSignIn(
     mail: smtpUrl !== undefined && from !== undefined ? { smtpUrl, from } : undefined,
     sessionIdleSeconds: values.SESSION_IDLE_SECONDS,
     sessionMaxSeconds: values.SESSION_MAX_SECONDS,
-    trustedProxyHops: values.TRUSTED_PROXY_HOPS,
+    trustedProxyHops: values.TRUSTED_PROXY_HOPS ?? 0,
   }
 }

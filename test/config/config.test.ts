@@ -76,6 +76,7 @@ describe('the settings', () => {
       ADMIN_EMAIL: 'admin@example.com',
       ADMIN_PASSWORD: 'correct horse',
       PUBLIC_URL: 'https://gateway.example.com/base/',
+      TRUSTED_PROXY_HOPS: '0',
       LOG_LEVEL: 'debug',
       SHUTDOWN_TIMEOUT_MS: '0',
       UNRELATED: 'ignored',

@@ -33,7 +33,7 @@ describe('the settings of signing in', () => {
   test('in production, mail needs an address to build links from', () => {
     const production = { NODE_ENV: 'production', AUTH_SECRET: SECRET }
     expect(faultsOf({ ...MAIL, ...production })).toEqual([expect.stringContaining('PUBLIC_URL: is unset')])
-    expect(faultsOf({ ...MAIL, ...production, PUBLIC_URL: 'https://host' })).toEqual([])
+    expect(faultsOf({ ...MAIL, ...production, PUBLIC_URL: 'http://host' })).toEqual([])
     expect(faultsOf(production)).toEqual([])
   })
 
@@ -59,6 +59,16 @@ describe('the settings of signing in', () => {
   test('everything that production misses is told at once', () => {
     const environment = { NODE_ENV: 'production', ADMIN_EMAIL: 'a@example.test', ADMIN_PASSWORD: 'password', PORT: 'x' }
     expect(faultsOf(environment).map((fault) => fault.split(':')[0])).toEqual(['PORT', 'AUTH_SECRET', 'ADMIN_PASSWORD'])
+  })
+
+  test('in production behind TLS, which only a proxy can have put there, the number of proxies has to be said', () => {
+    const behind = { NODE_ENV: 'production', AUTH_SECRET: SECRET, PUBLIC_URL: 'https://host' }
+    expect(faultsOf(behind)).toEqual([expect.stringContaining('TRUSTED_PROXY_HOPS: is unset')])
+    expect(faultsOf({ ...behind, TRUSTED_PROXY_HOPS: '' })).toHaveLength(1)
+    expect(faultsOf({ ...behind, TRUSTED_PROXY_HOPS: '1' })).toEqual([])
+    expect(faultsOf({ ...behind, TRUSTED_PROXY_HOPS: '0' })).toEqual([])
+    expect(faultsOf({ PUBLIC_URL: 'https://host' })).toEqual([])
+    expect(loadConfig(behind, { isCommand: true }).kind).toBe('loaded')
   })
 
   test('mail needs a sender, and a sender needs a server', () => {

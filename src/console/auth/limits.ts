@@ -1,5 +1,5 @@
 /** How often one may try to sign in, to sign up or to have a mail sent, by address and by account. */
-import type { Limit } from './throttle'
+import type { Limit, Throttle } from './throttle'
 
 const MINUTES = 60
 const HOURS = 60 * MINUTES
@@ -8,7 +8,7 @@ const DAYS = 24 * HOURS
 /** How long an address from which somebody has signed in is known. */
 export const KNOWN_SECONDS = 90 * DAYS
 
-/** Guesses from one address at whatever account. Forgiven where they were right: an office shares its address. */
+/** Guesses from one address at whatever account. Those that were right don't count: an office shares its address. */
 export const signInsFrom = (address: string): Limit => ({
   name: 'address',
   subject: networkOf(address),
@@ -42,6 +42,7 @@ export const signUpsFrom = (address: string): Limit => ({
   seconds: HOURS,
 })
 
+/** Mails that one address asks for, to whomever. */
 export const mailsFrom = (address: string): Limit => ({
   name: 'mails',
   subject: networkOf(address),
@@ -49,13 +50,30 @@ export const mailsFrom = (address: string): Limit => ({
   seconds: HOURS,
 })
 
-/** Mails to one person: nobody's box is filled by strangers. */
-export const mailsTo = (email: string): Limit => ({
-  name: 'mail',
-  subject: email.toLowerCase(),
+/** Mails to one person that one address asks for. */
+const mailsBy = (address: string, email: string): Limit => ({
+  name: 'mail-pair',
+  subject: pairOf(address, email),
   max: 5,
   seconds: HOURS,
 })
+
+/**
+ * Mails to one person that are asked for from addresses where they have never signed in: nobody's box is filled by strangers.
+ * Whoever asks from where they have signed in is not counted, and so is not kept from a mail of their own.
+ */
+export const strangersMailsTo = (email: string): Limit => ({
+  name: 'mail',
+  subject: email.toLowerCase(),
+  max: 10,
+  seconds: HOURS,
+})
+
+/** Counts a mail, before anything is looked up: by who asks, and by whose box it would land in. Throws `too_many_attempts`. */
+export async function countMail(throttle: Throttle, address: string, email: string): Promise<void> {
+  const isKnown = await throttle.isRemembered('known', pairOf(address, email))
+  await throttle.attempt(mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
+}
 
 export const tokensFrom = (address: string): Limit => ({
   name: 'token',

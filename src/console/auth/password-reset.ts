@@ -4,7 +4,7 @@ import { GatewayError } from '@/chat/error'
 import { users } from '@/db/auth-schema'
 import { alwaysAtLeast } from './at-least'
 import { invalidLink, wrongPassword } from './failure'
-import { confirmationsBy, KNOWN_SECONDS, mailsFrom, mailsTo, pairOf, tokensFrom } from './limits'
+import { confirmationsBy, countMail, KNOWN_SECONDS, pairOf, tokensFrom } from './limits'
 import { linkTo, resetMail } from './mails'
 import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './password-rules'
@@ -50,7 +50,7 @@ export async function forgotPassword(parts: AuthParts, visitor: Visitor, address
     })
   }
   const email = address.toLowerCase()
-  await parts.throttle.attempt(mailsFrom(visitor.address), mailsTo(email))
+  await countMail(parts.throttle, visitor.address, email)
   await alwaysAtLeast(ANSWER_MS, async () => {
     const [user] = await parts.database.db.select().from(users).where(eq(users.email, email))
     if (!user) return

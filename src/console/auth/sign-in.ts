@@ -39,7 +39,8 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
       }),
     ),
   )
-  await throttle.forgive(signInsFrom(address), signInsBy(address, email))
+  await throttle.giveBack(signInsFrom(address))
+  await throttle.forgive(signInsBy(address, email))
   if ('twoFactorRedirect' in body) return { body: { status: 'totp_required' }, cookies }
   await welcome(parts, visitor, { ...body, how: 'password' })
   return { body: { status: 'signed_in' }, cookies }
@@ -65,6 +66,7 @@ export async function finishSignIn(
       throw error
     }
   }
+  await parts.throttle.giveBack(signInsFrom(visitor.address))
   await welcome(parts, visitor, { token: token ?? '', user, how: input.kind })
   return { body: { status: 'signed_in' }, cookies }
 }

@@ -7,7 +7,7 @@ import { credentials, sessions, users } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
 import { alwaysAtLeast } from './at-least'
 import { emailTaken, invalidLink, wrongPassword } from './failure'
-import { confirmationsBy, mailsFrom, mailsTo, signUpsFrom, tokensFrom } from './limits'
+import { confirmationsBy, countMail, signUpsFrom, tokensFrom } from './limits'
 import { alreadyRegisteredMail, linkTo, verificationMail } from './mails'
 import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './password-rules'
@@ -66,7 +66,7 @@ export async function verifyEmail(
 /** Sends the mail again; the answer is the same for an address that nobody has or that is verified. */
 export async function resendVerification(parts: AuthParts, visitor: Visitor, address: string): Promise<void> {
   const email = address.toLowerCase()
-  await parts.throttle.attempt(mailsFrom(visitor.address), mailsTo(email))
+  await countMail(parts.throttle, visitor.address, email)
   await alwaysAtLeast(ANSWER_MS, async () => {
     const [user] = await parts.database.db.select().from(users).where(eq(users.email, email))
     if (user && !user.emailVerified) await sendVerification(parts, visitor, user)
@@ -83,8 +83,8 @@ export async function markVerified(parts: AuthParts, userId: string): Promise<vo
 
 async function signUpUnverified(parts: AuthParts, visitor: Visitor, person: NewPerson): Promise<Answer<SignUpResult>> {
   const { db } = parts.database
+  await countMail(parts.throttle, visitor.address, person.email)
   const [existing] = await db.select().from(users).where(eq(users.email, person.email))
-  await parts.throttle.attempt(mailsTo(person.email))
   const { body } = await ask(parts, (library) => callSignUp(library, visitor, person))
   if (existing) {
     const token = await createToken(parts, 'reset-password', existing.id)

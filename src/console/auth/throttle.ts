@@ -16,6 +16,8 @@ export interface Throttle {
    * the store can't be asked, since guessing must not be free while it is away.
    */
   attempt(...limits: Limit[]): Promise<void>
+  /** Takes one attempt back, which was right: those that were not stay counted. */
+  giveBack(...limits: Limit[]): Promise<void>
   /** Forgets the attempts, after one that was right. */
   forgive(...limits: Limit[]): Promise<void>
   /** Remembers `subject` for `seconds`. */
@@ -27,6 +29,8 @@ export interface Throttle {
 }
 
 const RETRY_AFTER_SECONDS = 2
+/** In the place of the seconds that a count lives. */
+const TAKE_BACK = 0
 
 /** `secret` keeps addresses out of the names in the store, and the counts of several installations apart. */
 export function createThrottle(redis: RedisClient, secret: () => Promise<string>): Throttle {
@@ -41,6 +45,11 @@ export function createThrottle(redis: RedisClient, secret: () => Promise<string>
       for (const limit of limits) {
         const [count, secondsLeft] = await asked(countAttempt(redis, await keyOf(limit), limit.seconds))
         if (count > limit.max) throw tooMany(secondsLeft)
+      }
+    },
+    async giveBack(...limits) {
+      for (const limit of limits) {
+        await countAttempt(redis, await keyOf(limit), TAKE_BACK).catch(() => undefined)
       }
     },
     async forgive(...limits) {

@@ -1,7 +1,7 @@
 /** Signing in: what is counted and forgiven, what a refusal tells, and what follows a success. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { totpCode } from '@test/support/totp'
-import { strangersAt } from '@/console/auth/limits'
+import { signInsFrom, strangersAt } from '@/console/auth/limits'
 import { finishSignIn, signIn, signOut } from '@/console/auth/sign-in'
 import { confirmTotp, enableTotp } from '@/console/auth/totp/second-factor'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
@@ -56,6 +56,22 @@ describe('a success', () => {
     await signIn(desk.parts, visitorWith([], home), { email, password: PASSWORD })
     expect(await wrong(home)).toEqual(WRONG)
     expect(await wrong(elsewhere)).toEqual(TOO_MANY)
+  })
+
+  test('does not reset what its address has guessed at others: a sprayer with an account of their own stays counted', async () => {
+    const own = await signUpSomebody(desk)
+    const { throttle } = desk.parts
+    const address = newAddress()
+    for (let guess = 0; guess < 99; guess++) await throttle.attempt(signInsFrom(address))
+    for (let time = 0; time < 3; time++) {
+      await signIn(desk.parts, visitorWith([], address), { email: own.email, password: PASSWORD })
+    }
+    const spray = () =>
+      refusalOf(
+        signIn(desk.parts, visitorWith([], address), { email: `${crypto.randomUUID()}@example.test`, password: 'x' }),
+      )
+    expect(await spray()).toEqual(WRONG)
+    expect(await spray()).toEqual(TOO_MANY)
   })
 
   test('does not forgive what strangers have guessed at the account, but is not held up by it again', async () => {

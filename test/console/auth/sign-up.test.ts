@@ -12,7 +12,8 @@ const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'to
 const WRONG_PASSWORD = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
 /** As long as every answer takes at least where addresses have to be verified. */
 const ANSWER_MS = 300
-const MAILS_TO_ONE = 5
+const MAILS_TO_ONE = 10
+const MAILS_FROM_ONE = 20
 
 let mailServer: MailServer
 /** Addresses have to be verified here … */
@@ -80,6 +81,16 @@ describe('signing up', () => {
       TOO_MANY,
     )
     expect(await refusalOf(resendVerification(desk.parts, visitorWith(), email))).toEqual(TOO_MANY)
+  })
+
+  test('sends so many mails for one address and no more, to whomever', async () => {
+    const address = newAddress()
+    const signUpOne = () => {
+      const email = `${crypto.randomUUID()}@example.test`
+      return refusalOf(signUp(desk.parts, visitorWith([], address), { name: 'Eve', email, password: PASSWORD }))
+    }
+    const outcomes = await Promise.all(Array.from({ length: MAILS_FROM_ONE + 2 }, signUpOne))
+    expect(outcomes.filter((outcome) => outcome !== 'nothing was refused')).toEqual(Array(2).fill(TOO_MANY))
   })
 })
 

@@ -23,6 +23,7 @@ beforeAll(async () => {
     environment: {
       NODE_ENV: 'production',
       PUBLIC_URL,
+      TRUSTED_PROXY_HOPS: '0',
       SMTP_URL: mailServer.url,
       MAIL_FROM: 'The Gateway <mail@gateway.example.test>',
       AUTH_SECRET: 'a secret of the environment, of forty characters'.replaceAll(' ', '-'),

@@ -21,6 +21,7 @@ beforeAll(async () => {
         AUTH_SECRET: 'x'.repeat(32),
         SIGN_UP: 'closed',
         PUBLIC_URL: 'https://gateway.example.test',
+        TRUSTED_PROXY_HOPS: '0',
       },
     }),
   ])

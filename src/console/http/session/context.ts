@@ -1,6 +1,6 @@
 /** What the routes of sign-in share: their dependencies, the visitor behind a request, and passing cookies on. */
 import type { Auth } from '@/console/auth/auth'
-import type { Answer } from '@/console/auth/parts'
+import type { Answer, AuthParts } from '@/console/auth/parts'
 import type { Visitor } from '@/console/auth/visitor'
 import type { GuardDeps } from '@/console/http/guard'
 import { clientAddress } from '@/http/client-address'
@@ -12,7 +12,8 @@ export type SessionDeps = GuardDeps & { auth: Auth; trustedProxyHops: number }
 export const SESSION_PREFIX = '/dashboard/api/session'
 
 /** Who sends `request`, and from where. */
-export function visitorOf({ trustedProxyHops }: SessionDeps, request: Request): Visitor {
+export function visitorOf({ trustedProxyHops, auth }: SessionDeps, request: Request): Visitor {
+  if (trustedProxyHops === 0 && request.headers.has('x-forwarded-for')) warnOfProxy(auth.parts)
   return { request, address: clientAddress(request, trustedProxyHops), requestId: requestIdOf(request) }
 }
 
@@ -24,3 +25,15 @@ export function withCookies<T>(set: { headers: Record<string, unknown> }, { body
 
 /** The body of an answer that has nothing to say. */
 export const DONE_BODY = { done: true } as const
+
+/** When each was told last, so that whoever sends the header does not fill the log. */
+const warnedAtMs = new WeakMap<AuthParts, number>()
+const WARNING_INTERVAL_MS = 3_600_000
+
+/** Somebody makes the header up, or a proxy is in front and all of its clients count as one address: an operator has to know. */
+function warnOfProxy(parts: AuthParts): void {
+  const nowMs = performance.now()
+  if (nowMs - (warnedAtMs.get(parts) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return
+  warnedAtMs.set(parts, nowMs)
+  parts.logger.warn('forwarded_address_not_trusted', { hint: 'Is a proxy in front? Then set TRUSTED_PROXY_HOPS.' })
+}
