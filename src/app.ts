@@ -7,6 +7,7 @@ import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/de
 import { type DashboardDeps, dashboardRoutes } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse, meaningOf } from '@/http/errors'
+import { isOpenToPages, openToPage } from '@/http/pages'
 import { formatOfRequest } from '@/http/request-format'
 import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
@@ -16,6 +17,7 @@ import { generateContentRoutes } from '@/http/routes/generate-content'
 import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
+import { preflightRoutes } from '@/http/routes/preflight'
 import { routeRoutes } from '@/http/routes/route'
 import { usageRoutes } from '@/http/routes/usage'
 
@@ -34,7 +36,8 @@ export function buildApp(deps: AppDeps) {
         const path = pathOf(request.url)
         const format = formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)
-        return errorResponse(told, format, requestIdOf(request), deps.logger)
+        const response = errorResponse(told, format, requestIdOf(request), deps.logger)
+        return isOpenToPages(path) ? openToPage(request, response) : response
       })
       .use(chatCompletionsRoutes(deps))
       .use(messagesRoutes(deps))
@@ -42,6 +45,7 @@ export function buildApp(deps: AppDeps) {
       .use(modelsRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
+      .use(preflightRoutes())
       .use(opsRoutes(deps))
       .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))
       .use(assetRoutes(deps.dashboard))

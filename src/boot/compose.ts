@@ -175,6 +175,7 @@ function assemble(parts: Parts): GatewayDeps {
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,
+    metricsAccess: config.metricsAccess,
     readiness: readinessChecks(redis, database, flusher),
     isDraining,
     dashboard: assembleDashboard({ ...parts, router, routingCounts: metrics.routing }),

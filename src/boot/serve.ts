@@ -2,6 +2,7 @@
 import type { Server } from 'bun'
 import type { Config } from '@/config/config'
 import { rememberPeer } from '@/http/client-address'
+import { NO_SNIFFING } from '@/http/pages'
 import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
 
@@ -25,14 +26,24 @@ export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECO
     maxRequestBodySize: config.maxBodyBytes * HARD_BODY_LIMIT_FACTOR,
     fetch(request, server) {
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
-      if (!request.url.startsWith('http')) return new Response('Bad Host header', { status: 400 })
+      if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
       rememberHost(request, server)
       if (!pathOf(request.url).startsWith('/dashboard/')) return app.fetch(request)
+      if (!URL.canParse(request.url)) return badHost()
       rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
       return answerPage(app, request)
     },
-    error: () => new Response('Internal error', { status: 500 }),
+    error: () => new Response('Internal error', { status: 500, headers: NO_SNIFFING }),
   })
+}
+
+/** Several hosts are one header by now, joined by a comma, of which a proxy in front may have believed another than we would. */
+function isAmbiguous({ headers }: Request): boolean {
+  return headers.get('host')?.includes(',') ?? true
+}
+
+function badHost(): Response {
+  return new Response('Bad Host header', { status: 400, headers: NO_SNIFFING })
 }
 
 /** Whatever a page asks for is there at once; only what goes on for as long as the page is open says itself when it ends. */

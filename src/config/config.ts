@@ -43,6 +43,8 @@ export type Config = {
     /** USD that one administrator may move in a day, for all accounts together; above it a second one has to agree. */
     approvalLimitUsd: number
   }
+  /** Who may read the metrics: in production nobody who does not send the token. */
+  metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
   /** Milliseconds that open requests get to finish after SIGTERM. */
   shutdownTimeoutMs: number
@@ -152,6 +154,7 @@ const Variables = Type.Object({
   ...TOP_UP_VARIABLES,
   DEMO_ACCOUNT: optional(Type.Union([Type.Literal('on'), Type.Literal('off')], { description: 'on or off' })),
   APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
+  METRICS_TOKEN: optional(secret('^[\\x21-\\x7e]{16,256}$', 'a token of 16 to 256 characters without spaces')),
   LOG_LEVEL: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
     { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
@@ -193,6 +196,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     topUps: toTopUps(values, situation),
     hasDemoAccount: offersDemoAccount(values, situation),
     administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
+    metricsAccess: metricsAccessOf(values),
     logLevel: values.LOG_LEVEL,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     maxBodyBytes: values.MAX_BODY_BYTES,
@@ -205,4 +209,9 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     sandboxUrl: values.SANDBOX_URL,
     crashAt: values.CRASH_AT,
   }
+}
+
+function metricsAccessOf({ METRICS_TOKEN: token, NODE_ENV: mode }: Static<typeof Variables>): Config['metricsAccess'] {
+  if (token !== undefined) return { token }
+  return mode === 'production' ? 'closed' : 'open'
 }

@@ -10,6 +10,7 @@ import { authenticate } from './auth'
 import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
+import { openToPage } from './pages'
 import { newRequestId } from './request-id'
 import { allowSilence, endSilence } from './silence'
 
@@ -29,6 +30,8 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
   const { format, line, framing, epilogue } = endpoint
   const requestId = newRequestId()
   const arrivedMonotonicMs = deps.clock.monotonic()
+  // The dashboard's own pages are the only ones that call it.
+  const isOpen = endpoint.payerOf === undefined
   let model: string | undefined
   try {
     if (deps.isDraining()) throw restarting()
@@ -37,7 +40,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
     const onEnd = allowSilence(request)
     const chat = format.decodeRequest(json, line)
     model = chat.model
-    return await handleChat(deps, {
+    const response = await handleChat(deps, {
       requestId,
       payer,
       format,
@@ -52,11 +55,12 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
       epilogue,
       onEnd,
     })
+    return isOpen ? openToPage(request, response) : response
   } catch (error) {
     endSilence(request)
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
-    return response
+    return isOpen ? openToPage(request, response) : response
   }
 }
 

@@ -9,6 +9,7 @@ import { authenticate } from './auth'
 import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
+import { NO_SNIFFING, openToPage } from './pages'
 import { newRequestId } from './request-id'
 import { requireActiveKey } from './require-active-key'
 
@@ -30,8 +31,9 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     const decoded = endpoint.decode(json)
     findModelOrTier(deps.catalog, decoded.model, 'model')
     const inputTokens = await countInputTokens(decoded)
-    return Response.json(endpoint.encode(inputTokens), { headers: { 'x-request-id': requestId } })
+    const headers = { 'x-request-id': requestId, ...NO_SNIFFING }
+    return openToPage(request, Response.json(endpoint.encode(inputTokens), { headers }))
   } catch (error) {
-    return errorResponse(error, endpoint.format, requestId, deps.logger)
+    return openToPage(request, errorResponse(error, endpoint.format, requestId, deps.logger))
   }
 }

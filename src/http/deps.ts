@@ -25,6 +25,8 @@ export type HttpDeps = ChatDeps & {
   publicUrl: string | undefined
   readiness: readonly ReadinessCheck[]
   metrics: PrometheusMetrics
+  /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
+  metricsAccess: 'open' | 'closed' | { token: string }
   /** True from the first SIGTERM on. */
   isDraining(): boolean
 }

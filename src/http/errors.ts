@@ -3,6 +3,7 @@ import { ParseError, ValidationError } from 'elysia'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Logger } from '@/lib/logger'
+import { NO_SNIFFING } from './pages'
 
 /** Turns whatever was thrown into the caller's answer. What is not a GatewayError is a bug: logged whole, answered with 500. */
 export function errorResponse(error: unknown, format: Format, requestId: string, logger: Logger): Response {
@@ -16,6 +17,7 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
     status,
     headers: {
       'content-type': 'application/json',
+      ...NO_SNIFFING,
       'x-request-id': requestId,
       ...retryHeader(told),
       ...(told.options.limits && format.rateLimitHeaders(told.options.limits, Date.now())),

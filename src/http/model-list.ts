@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Format, ModelListing } from '@/formats/format'
+import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
 
@@ -88,6 +89,8 @@ export function modelAnswer(body: string, vary: readonly string[] = []): Respons
     headers: {
       'content-type': 'application/json',
       'cache-control': 'public, max-age=60',
+      ...NO_SNIFFING,
+      ...OPEN_TO_PAGES,
       ...(vary.length > 0 && { vary: vary.join(', ') }),
     },
   })

@@ -40,6 +40,7 @@ describe('the settings', () => {
     topUps: { bank: undefined, deposit: undefined },
     hasDemoAccount: false,
     administration: { approvalLimitUsd: 1_000 },
+    metricsAccess: 'open',
     logLevel: 'info',
     shutdownTimeoutMs: 30_000,
     maxBodyBytes: 20 * 1024 * 1024,
@@ -77,6 +78,7 @@ describe('the settings', () => {
       ADMIN_PASSWORD: 'correct horse',
       PUBLIC_URL: 'https://gateway.example.com/base/',
       TRUSTED_PROXY_HOPS: '0',
+      METRICS_TOKEN: 'token-0123456789',
       LOG_LEVEL: 'debug',
       SHUTDOWN_TIMEOUT_MS: '0',
       UNRELATED: 'ignored',
@@ -94,6 +96,7 @@ describe('the settings', () => {
       administrator: { email: 'admin@example.com', password: 'correct horse' },
       publicUrl: 'https://gateway.example.com/base',
       signIn: { ...DEFAULTS.signIn, secret: SECRET },
+      metricsAccess: { token: 'token-0123456789' },
       logLevel: 'debug',
       shutdownTimeoutMs: 0,
     })

@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
@@ -34,11 +35,13 @@ type Admission = boolean | { maxBodyBytes: number }
  * requests that change something and were sent by another site's page (403). Nothing of a body is read before that.
  */
 export function guard(deps: GuardDeps) {
+  const safety = { ...NO_SNIFFING, ...transportSecurity(deps.publicUrl) }
   return new Elysia({ name: 'dashboard-guard' })
     .onTransform({ as: 'scoped' }, ({ set, request }) => {
       refuseNulIn(request.url)
       set.headers['x-request-id'] = requestIdOf(request)
       set.headers['cache-control'] ??= 'no-store'
+      Object.assign(set.headers, safety)
     })
     .macro({
       signedIn: (admission: Admission) => admitting(deps, admission, requireViewer),

@@ -25,6 +25,7 @@ export function answerHeaders(
   const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
   deps.metrics.overhead(overheadMs)
   const headers = format.rateLimitHeaders(hold.limits, deps.clock.now())
+  headers['x-content-type-options'] = 'nosniff'
   headers['x-request-id'] = facts.requestId
   headers['x-svc-model'] = facts.model
   headers['x-svc-provider'] = facts.provider

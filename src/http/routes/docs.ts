@@ -4,6 +4,7 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import type { HttpDeps } from '@/http/deps'
 import { SECURITY_SCHEMES } from '@/http/openapi'
+import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { GENERATE_CONTENT_PATHS } from './generate-content'
 import { MODEL_PATHS } from './models'
 
@@ -40,7 +41,9 @@ const START_SCRIPT = `SwaggerUIBundle({ url: '/docs/json', dom_id: '#swagger-ui'
 
 /** Mounts `GET /docs`, its assets, and `GET /docs/json`. Must be mounted after every route that it documents. */
 export function docsRoutes(deps: HttpDeps) {
+  const safety = { ...NO_SNIFFING, ...transportSecurity(deps.publicUrl) }
   return new Elysia({ name: 'docs-routes' })
+    .onTransform(({ set }) => void Object.assign(set.headers, safety))
     .use(
       swagger({
         path: '/docs',
@@ -80,7 +83,6 @@ function asset(body: BodyInit, contentType: string, cacheControl = 'public, max-
       'content-type': contentType,
       'cache-control': cacheControl,
       'content-security-policy': CONTENT_SECURITY_POLICY,
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
   })

@@ -1,13 +1,16 @@
 /** The endpoints that operators and orchestrators ask: is the process alive, and may it get traffic. */
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi'
+import { NO_SNIFFING } from '@/http/pages'
 
 /** Mounts `GET /healthz`, `GET /readyz` and `GET /metrics`. */
 export function opsRoutes(deps: HttpDeps) {
   return (
     new Elysia({ name: 'ops-routes' })
-      .get('/healthz', () => Response.json({ status: 'ok' }), {
+      .get('/healthz', () => status('ok'), {
         detail: operation({
           tag: 'Operations',
           summary: 'Is the process alive?',
@@ -17,7 +20,7 @@ export function opsRoutes(deps: HttpDeps) {
         }),
       })
       // Some clients warm their connection with this request; any answer will do.
-      .head('/api/hello', () => new Response(null), { detail: { hide: true } })
+      .head('/api/hello', () => new Response(null, { headers: NO_SNIFFING }), { detail: { hide: true } })
       .get('/readyz', () => readiness(deps), {
         detail: operation({
           tag: 'Operations',
@@ -27,32 +30,51 @@ export function opsRoutes(deps: HttpDeps) {
           isPublic: true,
         }),
       })
-      .get('/metrics', () => exposition(deps), {
+      .get('/metrics', ({ request }) => exposition(deps, request), {
         detail: operation({
           tag: 'Operations',
           summary: 'Metrics of this process',
           description:
-            'Prometheus text. Holds no secret, but sums of traffic and cost: keep it inside your own network. ' +
+            'Prometheus text. Holds no secret, but sums of traffic and cost: with METRICS_TOKEN set only for those who send it as ' +
+            '`Authorization: Bearer …`, and without it not in production. ' +
             'Where several processes share the port, one of them answers, and says which in the label `process`.',
-          errors: [],
+          errors: [401, 404],
           isPublic: true,
         }),
       })
   )
 }
 
-async function exposition({ metrics }: HttpDeps): Promise<Response> {
-  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store' }
+async function exposition({ metrics, metricsAccess }: HttpDeps, request: Request): Promise<Response> {
+  checkAccess(metricsAccess, request)
+  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store', ...NO_SNIFFING }
   return new Response(await metrics.exposition(), { headers })
 }
 
 async function readiness(deps: HttpDeps): Promise<Response> {
-  if (deps.isDraining()) return Response.json({ status: 'draining' }, { status: 503 })
+  if (deps.isDraining()) return status('draining', 503)
   const results = await Promise.all(
     deps.readiness.map(async ({ name, check, isRequired }) => ({ name, isRequired, fault: await check() })),
   )
   const faults = results.filter((result) => result.fault !== undefined)
   const reasons = Object.fromEntries(faults.map(({ name, fault }) => [name, fault]))
-  if (faults.some(({ isRequired }) => isRequired)) return Response.json({ status: 'unready', reasons }, { status: 503 })
-  return Response.json(faults.length > 0 ? { status: 'degraded', reasons } : { status: 'ready' })
+  if (faults.some(({ isRequired }) => isRequired)) return status('unready', 503, reasons)
+  return faults.length > 0 ? status('degraded', 200, reasons) : status('ready')
+}
+
+function status(word: string, code = 200, reasons?: object): Response {
+  return Response.json({ status: word, ...(reasons && { reasons }) }, { status: code, headers: NO_SNIFFING })
+}
+
+/** Throws where a scrape may not be answered. The time a comparison takes says nothing of the token. */
+function checkAccess(access: HttpDeps['metricsAccess'], { headers }: Request): void {
+  if (access === 'open') return
+  if (access === 'closed') throw new GatewayError('not_found', 'Metrics are switched off: METRICS_TOKEN is unset.')
+  const given = (headers.get('authorization') ?? '').replace(/^bearer +/i, '')
+  if (timingSafeEqual(digestOf(given), digestOf(access.token))) return
+  throw new GatewayError('invalid_credentials', 'Metrics need the token of METRICS_TOKEN as a bearer.')
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }

@@ -11,6 +11,7 @@ import { readJsonBody } from '@/http/body'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
 import { operation } from '@/http/openapi'
+import { NO_SNIFFING, openToPage } from '@/http/pages'
 import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
@@ -93,9 +94,10 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const session = sessionOf(payer.accountId, chat, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)
-    return Response.json(explanation, { headers: { 'x-request-id': requestId, 'cache-control': 'no-store' } })
+    const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
+    return openToPage(request, Response.json(explanation, { headers }))
   } catch (error) {
-    return errorResponse(error, format, requestId, deps.logger)
+    return openToPage(request, errorResponse(error, format, requestId, deps.logger))
   }
 }
 

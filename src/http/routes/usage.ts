@@ -5,6 +5,7 @@ import { GatewayError } from '@/chat/error'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
 import { operation } from '@/http/openapi'
+import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 
 const UsageSummary = Type.Object({
@@ -42,5 +43,5 @@ async function usage(deps: HttpDeps, request: Request): Promise<Response> {
   await requireActiveKey(deps, payer)
   const summary = await deps.reports.usageSummary(payer.accountId)
   if (!summary) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
-  return Response.json(summary, { headers: { 'cache-control': 'no-store' } })
+  return Response.json(summary, { headers: { 'cache-control': 'no-store', ...NO_SNIFFING } })
 }

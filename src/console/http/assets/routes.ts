@@ -1,6 +1,7 @@
 /** Serves the dashboard to browsers: one document for all of its pages, and the files it loads. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
+import { transportSecurity } from '@/http/pages'
 import type { Logger } from '@/lib/logger'
 import type { Asset, LoadAssets } from './assets'
 
@@ -21,7 +22,6 @@ const CONTENT_SECURITY_POLICY = [
 
 /** A year; a file with another content has another name. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
-const YEAR_SECONDS = 31_536_000
 const HIDDEN = { detail: { hide: true } }
 
 export type AssetDeps = {
@@ -79,6 +79,6 @@ function pageHeaders({ publicUrl }: AssetDeps): Record<string, string> {
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
-    ...(publicUrl?.startsWith('https:') && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
+    ...transportSecurity(publicUrl),
   }
 }

@@ -1,0 +1,142 @@
+/** What the outside sees: answers that are taken for nothing else, metrics for those who may, one host and one path for all to judge by. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+
+setDefaultTimeout(60_000)
+
+const TOKEN = 'metrics-token-canary-0123'
+const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
+
+let gateway: TestGateway
+let production: TestGateway
+let customer: Customer
+let admin: Person
+
+beforeAll(async () => {
+  const respond = () => Response.json(chatCompletion('Hello'))
+  const https = { PUBLIC_URL: 'https://gateway.example.test', TRUSTED_PROXY_HOPS: '0' }
+  ;[gateway, production] = await Promise.all([
+    startGateway({ respond, environment: { METRICS_TOKEN: TOKEN } }),
+    startGateway({ respond, environment: { ...https, NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) } }),
+  ])
+  customer = await gateway.customer('1')
+  admin = await signUpPerson(gateway, { role: 'admin' })
+})
+afterAll(() => Promise.all([gateway.stop(), production.stop()]))
+
+function chat(body: object = CHAT, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}
+
+describe('metrics', () => {
+  const scrape = (target: TestGateway, authorization?: string) =>
+    fetch(`${target.url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })
+
+  test('are for whoever sends the token, where there is one', async () => {
+    expect((await scrape(gateway, `Bearer ${TOKEN}`)).status).toBe(200)
+    for (const wrong of [
+      undefined,
+      '',
+      'Bearer ',
+      `Bearer ${TOKEN}0`,
+      `Bearer ${TOKEN.slice(1)}`,
+      `Bearer ${customer.key}`,
+    ]) {
+      const response = await scrape(gateway, wrong)
+      expect([response.status, await response.text()]).toEqual([401, expect.not.stringContaining(TOKEN)])
+    }
+  })
+
+  test('are for nobody in production without one', async () => {
+    expect((await scrape(production)).status).toBe(404)
+    expect((await scrape(production, 'Bearer ')).status).toBe(404)
+  })
+})
+
+describe('no answer is taken for what it does not say it is', () => {
+  const nosniff = (response: Response) => response.headers.get('x-content-type-options')
+
+  test('of any page, document or list', async () => {
+    const paths = gateway.gateway.app.routes
+      .filter(({ method, path }) => method === 'GET' && !path.endsWith('/events/') && !path.endsWith('/events'))
+      .map(({ path }) => path.replace(/:\w+|\*/g, 'x'))
+    expect(paths.length).toBeGreaterThan(40)
+    for (const path of [...paths, '/nowhere', '/dashboard/api/nowhere']) {
+      const response = await fetch(gateway.url + path, { headers: { cookie: admin.cookie } })
+      await response.body?.cancel()
+      expect([path, response.status, nosniff(response)]).toEqual([path, response.status, 'nosniff'])
+    }
+  })
+
+  test.each([
+    ['/v1/chat/completions', CHAT],
+    ['/v1/chat/completions', { ...CHAT, stream: true }],
+    ['/v1/chat/completions', {}],
+    ['/v1/messages', { ...CHAT, max_tokens: 9 }],
+    ['/v1/messages/count_tokens', CHAT],
+    ['/v1/route', CHAT],
+  ])('of %s with %j', async (path, body) => {
+    expect(nosniff(await fetch(gateway.url + path, chat(body)))).toBe('nosniff')
+  })
+})
+
+test('where people come by https, browsers are told to know no other way', async () => {
+  for (const path of ['/docs', '/docs/json', '/dashboard/api/session/options', '/dashboard']) {
+    const response = await fetch(production.url + path)
+    expect([path, response.headers.get('strict-transport-security')]).toEqual([path, 'max-age=31536000'])
+    expect((await fetch(gateway.url + path)).headers.has('strict-transport-security')).toBe(false)
+  }
+})
+
+describe('a request', () => {
+  async function answerTo(text: string): Promise<string> {
+    const connection = openRaw(gateway.url, text)
+    const answer = await until(() => connection.received(), 'an answer', 5_000)
+    connection.end()
+    return answer
+  }
+  const hosts = (...names: string[]) => names.map((name) => `host: ${name}\r\n`).join('')
+
+  test.each([
+    ['two hosts', hosts('one', 'two')],
+    ['the same host twice', hosts('one', 'one')],
+    ['a list of hosts', hosts('one, two')],
+    ['no host', ''],
+    ['a host that is a path', hosts('one/x?')],
+    ['a host with a person', hosts('a@b')],
+  ])('with %s is refused, whatever it asks for', async (_, headers) => {
+    for (const line of ['GET /v1/models', 'GET /dashboard/api/session/options', 'GET /healthz']) {
+      expect(await answerTo(`${line} HTTP/1.1\r\n${headers}\r\n`)).toStartWith('HTTP/1.1 400')
+    }
+  })
+
+  test('with a host that is no address makes no page fail', async () => {
+    const request = rawRequest('POST /dashboard/api/session/sign-in', { host: 'one:99999', 'content-length': '0' })
+    expect(await answerTo(request)).toStartWith('HTTP/1.1 400')
+  })
+
+  test('in absolute form goes where its path says, past no guard, and is believed no address', async () => {
+    const page = await answerTo(rawRequest('GET http://127.0.0.1:1/dashboard/api/keys'))
+    expect(page).toStartWith('HTTP/1.1 401')
+    expect(await answerTo(rawRequest('GET http://evil.example/v1/usage'))).toStartWith('HTTP/1.1 401')
+    expect(gateway.logLines.filter((line) => line.includes('unexpected_error'))).toEqual([])
+  })
+
+  test.each(['TRACE /healthz', 'CONNECT one:80', 'FOO /healthz', 'DELETE /v1/models'])(
+    'to %s is refused',
+    async (line) => {
+      const connection = openRaw(gateway.url, rawRequest(line))
+      await until(() => connection.isClosed() || connection.received() !== '', 'an answer or an end', 5_000)
+      expect(connection.received()).toMatch(/^(HTTP\/1\.1 4\d\d|$)/)
+      connection.end()
+    },
+  )
+})
