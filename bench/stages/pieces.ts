@@ -44,7 +44,7 @@ export function localPieces({ deps, sample, recording, answerText }: PieceInput)
   const answerBytes = Buffer.from(answerText)
   return [
     { name: HARNESS, run: sample.request },
-    { name: 'auth', run: () => authenticate(deps.identify, headersOnly) },
+    { name: 'auth', run: () => authenticate(deps, headersOnly) },
     { name: 'body', run: () => readJsonBody(sample.request(), deps) },
     { name: 'decode request', run: () => format.decodeRequest(json, {}) },
     { name: 'plan', run: () => deps.router.plan(chat, origin) },

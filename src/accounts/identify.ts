@@ -21,7 +21,7 @@ type IdentifyOptions = {
  * Undefined where there is no such key (or it was deleted). Throws a {@link GatewayError} of kind `overloaded` where that
  * can't be found out now. Says nothing of the key's status: reserve decides that, with no memory in between.
  */
-export type Identify = (keyText: string) => Promise<Payer | undefined>
+export type Identify = (keyText: string, beforeLookUp?: () => void) => Promise<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
 /** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
@@ -69,11 +69,12 @@ export function createIdentify(
     return withDeadline(asked, LEDGER_PATIENCE_MS, () => undefined)
   }
 
-  return async function identify(keyText) {
+  return async function identify(keyText, beforeLookUp) {
     if (!isWellFormedKey(keyText, service)) return undefined
     const keyHash = hashKey(keyText)
     const remembered = memory.get(keyHash)
     if (remembered) return remembered
+    beforeLookUp?.()
     const pending = running.get(keyHash) ?? lookUp(keyHash).finally(() => running.delete(keyHash))
     running.set(keyHash, pending)
     const payer = await pending

@@ -13,6 +13,7 @@ import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { createDrainSlots } from '@/gateway/relay/drain'
 import { createSignatureStore } from '@/gateway/signatures/signature-store'
+import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -171,6 +172,12 @@ function assemble(parts: Parts): GatewayDeps {
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.service),
+    unpaid: createUnpaid({
+      ledger,
+      clock: systemClock,
+      requestsPerMinute: catalog.limits.requestsPerMinute,
+      trustedProxyHops: config.signIn.trustedProxyHops,
+    }),
     reports: createReports(database, ledger),
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,

@@ -28,7 +28,10 @@ export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECO
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
       if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
       rememberHost(request, server)
-      if (!pathOf(request.url).startsWith('/dashboard/')) return app.fetch(request)
+      if (!pathOf(request.url).startsWith('/dashboard/')) {
+        rememberPeer(request, server)
+        return app.fetch(request)
+      }
       if (!URL.canParse(request.url)) return badHost()
       rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
       return answerPage(app, request)

@@ -32,10 +32,13 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
   const arrivedMonotonicMs = deps.clock.monotonic()
   // The dashboard's own pages are the only ones that call it.
   const isOpen = endpoint.payerOf === undefined
+  let payer: Payer | undefined
   let model: string | undefined
   try {
     if (deps.isDraining()) throw restarting()
-    const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps.identify, request))
+    payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
+    const admission = deps.unpaid.admit(payer, request)
+    if (admission) await admission
     const { json, bytes } = await readJsonBody(request, deps)
     const onEnd = allowSilence(request)
     const chat = format.decodeRequest(json, line)
@@ -58,6 +61,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
     return isOpen ? openToPage(request, response) : response
   } catch (error) {
     endSilence(request)
+    if (payer) deps.unpaid.refused(payer, error)
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
     return isOpen ? openToPage(request, response) : response

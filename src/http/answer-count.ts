@@ -25,7 +25,8 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
   const requestId = newRequestId()
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
-    const payer = await authenticate(deps.identify, request)
+    const payer = await authenticate(deps, request)
+    deps.unpaid.answer(payer)
     await requireActiveKey(deps, payer)
     const { json } = await readJsonBody(request, deps)
     const decoded = endpoint.decode(json)

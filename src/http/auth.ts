@@ -5,6 +5,7 @@ import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
 import { queryOf } from './request-line'
 import { knowCaller } from './silence'
+import type { Unpaid } from './unpaid'
 
 /** Longer is no key of ours, and not worth hashing. */
 const MAX_CREDENTIAL_CHARS = 256
@@ -13,16 +14,31 @@ const BEARER = /^bearer +(\S+) *$/i
 /** Where a key may be beside `authorization`: in the headers of any format's clients. */
 export const KEY_HEADERS: readonly string[] = [...FORMATS.values()].flatMap(({ recognition }) => recognition.keyHeaders)
 
+type AuthDeps = { identify: Identify; unpaid: Unpaid }
+
 /**
  * The payer behind a request's API key. Throws `invalid_credentials` (401) where the key is missing, malformed (decided
  * without a look-up) or unknown, `invalid_request` (400) where two different keys are sent, and `overloaded` (503) where a
- * look-up is impossible right now.
+ * look-up is impossible right now; `rate_limited` (429) in the place of a 401 where there were too many of them.
  */
-export async function authenticate(identify: Identify, request: Request): Promise<Payer> {
-  const payer = await identify(readCredential(request))
-  if (!payer) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+export async function authenticate({ identify, unpaid }: AuthDeps, request: Request): Promise<Payer> {
+  const payer = await identify(credentialOf(unpaid, request), () => unpaid.admitStranger(request))
+  if (!payer) {
+    unpaid.stranger(request)
+    throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+  }
   knowCaller(request)
   return payer
+}
+
+/** A request without a key of the right form is a stranger's, of whom there may be so many. */
+function credentialOf(unpaid: Unpaid, request: Request): string {
+  try {
+    return readCredential(request)
+  } catch (error) {
+    unpaid.stranger(request)
+    throw error
+  }
 }
 
 function readCredential(request: Request): string {

@@ -6,6 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { Reports } from '@/usage/reports'
+import type { Unpaid } from './unpaid'
 
 /**
  * A store or duty that readiness depends on. `check` returns why it fails, or undefined. Where it is not required, its
@@ -18,6 +19,7 @@ export type HttpDeps = ChatDeps & {
   ledger: Ledger
   router: Router
   identify: Identify
+  unpaid: Unpaid
   reports: Reports
   maxBodyBytes: number
   maxJsonDepth: number

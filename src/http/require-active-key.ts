@@ -5,10 +5,14 @@ import type { HttpDeps } from './deps'
 
 /** The payer's key as the ledger has it right now. Throws `invalid_credentials` unless it is active. */
 export async function requireActiveKey(deps: HttpDeps, payer: Payer): Promise<KeyUsage> {
-  const key = await deps.ledger.readKey(payer)
+  return checkKey(await deps.ledger.readKey(payer), deps.clock.now())
+}
+
+/** The same of a key as it was read at `nowMs`. */
+export function checkKey(key: KeyUsage | undefined, nowMs: number): KeyUsage {
   if (!key) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
   if (key.status !== 'active') throw new GatewayError('invalid_credentials', `This API key is ${key.status}.`)
-  if (key.expiresAtMs !== null && key.expiresAtMs <= deps.clock.now()) {
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
     throw new GatewayError('invalid_credentials', 'This API key is expired.')
   }
   return key

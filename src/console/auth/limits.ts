@@ -1,4 +1,5 @@
 /** How often one may try to sign in, to sign up or to have a mail sent, by address and by account. */
+import { networkOf } from '@/lib/network'
 import type { Limit, Throttle } from './throttle'
 
 const MINUTES = 60
@@ -93,20 +94,4 @@ export const confirmationsBy = (userId: string): Limit => ({
 /** What stands for an address and an account together. */
 export function pairOf(address: string, email: string): string {
   return `${networkOf(address)} ${email.toLowerCase()}`
-}
-
-/** Who has one IPv6 address has 2^64 of them: those count as one. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!address.includes(':')) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  // What a proxy passes on may be no address at all: that counts as one of its own.
-  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length)
-  return [...groups, ...Array(missing).fill('0'), ...last]
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')
 }

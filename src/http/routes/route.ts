@@ -86,7 +86,8 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
     const named = namedFormat(deps, request)
     format = named ?? format
-    const payer = await authenticate(deps.identify, request)
+    const payer = await authenticate(deps, request)
+    deps.unpaid.answer(payer)
     const { allowedModels } = await requireActiveKey(deps, payer)
     const { json, bytes } = await readJsonBody(request, deps)
     format = named ?? formatOfBody(deps.formats, json, request.headers)

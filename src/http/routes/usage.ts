@@ -39,7 +39,8 @@ export function usageRoutes(deps: HttpDeps) {
 }
 
 async function usage(deps: HttpDeps, request: Request): Promise<Response> {
-  const payer = await authenticate(deps.identify, request)
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
   await requireActiveKey(deps, payer)
   const summary = await deps.reports.usageSummary(payer.accountId)
   if (!summary) throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')

@@ -1,0 +1,29 @@
+/** So many a minute for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
+import { createBoundedMap } from './bounded-map'
+
+interface Allowance {
+  /** Whether `subject` has used up what it may; counts nothing. Returns the milliseconds until one more is allowed, 0 for now. */
+  waitMs(subject: string): number
+  /** Counts one, and returns the milliseconds that it came too early by: 0 where it was allowed. */
+  take(subject: string): number
+}
+
+/** Subjects beyond this many are forgotten, the one that was not counted for longest first. */
+const MAX_SUBJECTS = 50_000
+
+/** A minute's worth at once, and from then on evenly. `now` gives milliseconds. */
+export function createAllowance(perMinute: number, now: () => number): Allowance {
+  const spanMs = 60_000
+  const eachMs = spanMs / perMinute
+  /** When each will have been quiet for long enough to have everything again. */
+  const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)
+  const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + eachMs - spanMs - now())
+  return {
+    waitMs,
+    take(subject) {
+      const early = waitMs(subject)
+      if (early === 0) fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + eachMs)
+      return early
+    },
+  }
+}

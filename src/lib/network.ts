@@ -1,0 +1,17 @@
+/** Which network addresses count as one, for whoever counts by address. */
+
+/** Who has one IPv6 address has 2^64 of them: those count as one. An IPv4 address is the same in either notation. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  // What a proxy passes on may be no address at all: that counts as one of its own.
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length)
+  return [...groups, ...Array(missing).fill('0'), ...last]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}

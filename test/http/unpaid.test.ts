@@ -1,0 +1,154 @@
+/** Free and refused requests: limited for each key and for each stranger's network, and refused before a body is read. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+import { createCredits } from '@/accounts/credits'
+import { generateKey } from '@/accounts/key-text'
+import { nano } from '@/lib/money'
+
+setDefaultTimeout(60_000)
+
+/** The least that each key has for free, and each network for keys that are none. */
+const FREE_PER_MINUTE = 600
+const STRANGERS_PER_MINUTE = 300
+const ANNOUNCED_BYTES = 17_000_000
+const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('Hello')),
+    environment: { TRUSTED_PROXY_HOPS: '1' },
+    catalog: (file) => void (file.limits.requestsPerMinute = 10),
+  })
+})
+afterAll(() => gateway.stop())
+
+function ask(path: string, key: string | undefined, address = '10.0.0.1', body: unknown = CHAT): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': address,
+      ...(key !== undefined && { 'x-api-key': key }),
+    },
+    body: JSON.stringify(body),
+  })
+}
+
+const OF_THE_CATALOGUE = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null }
+
+/** So many at once: what the first are refused counts for the rest. */
+const BATCH = 50
+const TOLD = [expect.stringContaining('too_many_unpaid'), expect.stringMatching(/^[1-9]/)]
+
+/** How often each status was answered to so many requests. */
+async function tally(count: number, one: () => Promise<Response>): Promise<Record<number, number>> {
+  const statuses: Record<number, number> = {}
+  for (let sent = 0; sent < count; sent += BATCH) {
+    for (const response of await Promise.all(Array.from({ length: BATCH }, one))) {
+      const text = await response.text()
+      if (response.status === 429) expect([text, response.headers.get('retry-after')]).toEqual(TOLD)
+      statuses[response.status] = (statuses[response.status] ?? 0) + 1
+    }
+  }
+  return statuses
+}
+
+/** The answer to the first byte of a body of 17 MB, whose rest never comes; undefined where the gateway goes on reading. */
+async function answerToAnnounced(key: string): Promise<string | undefined> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': String(ANNOUNCED_BYTES) }
+  const connection = openRaw(gateway.url, rawRequest('POST /v1/chat/completions', headers, '{'))
+  // Whatever is answered without the body is answered by the time that others are, who came later and ask the same stores.
+  for (let time = 0; time < 20 && connection.received() === ''; time++) await (await ask('/v1/route', key)).text()
+  const received = connection.received()
+  connection.end()
+  return received === '' ? undefined : received.slice(0, 12)
+}
+
+describe('free answers', () => {
+  test.each(['/v1/messages/count_tokens', '/v1/route'])(
+    'at %s end for a key that asks too often, and for no other',
+    async (path) => {
+      const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
+      const statuses = await tally(FREE_PER_MINUTE + 100, () => ask(path, busy.key))
+      expect(statuses[200]).toBeWithin(FREE_PER_MINUTE, FREE_PER_MINUTE + 90)
+      expect(statuses[429]).toBeGreaterThan(0)
+      expect((await ask(path, other.key)).status).toBe(200)
+    },
+  )
+})
+
+describe('a body is left unread', () => {
+  test.each([
+    ['has no credit', async () => gateway.customer('0'), '402'],
+    ['is deactivated', () => deactivated(), '401'],
+    ['belongs to a suspended account', () => suspended(), '403'],
+  ])('where a key %s and announces a large one', async (_, make, status) => {
+    const { key } = await make()
+    expect(await answerToAnnounced(key)).toBe(`HTTP/1.1 ${status}`)
+  })
+
+  test('while one who can pay for it is listened to', async () => {
+    const { key } = await gateway.customer('1')
+    expect(await answerToAnnounced(key)).toBeUndefined()
+  })
+
+  test('however small, where the key was refused before; and credit that comes in between counts at once', async () => {
+    const { key, accountId } = await gateway.customer('0')
+    expect((await ask('/v1/chat/completions', key)).status).toBe(402)
+    const small = rawRequest('POST /v1/chat/completions', {
+      'x-api-key': key,
+      'content-type': 'application/json',
+      'content-length': '9',
+    })
+    const connection = openRaw(gateway.url, small)
+    expect(await until(() => connection.received(), 'a refusal')).toStartWith('HTTP/1.1 402')
+    connection.end()
+    const credits = createCredits(gateway.gateway.database, gateway.gateway.deps.ledger)
+    await credits.addCredit({ accountId, amount: nano(1_000_000_000), reference: 'late' })
+    expect((await ask('/v1/chat/completions', key)).status).toBe(200)
+  })
+})
+
+async function deactivated(): Promise<Customer> {
+  const customer = await gateway.customer('1')
+  await gateway.apiKeys.deactivate(customer.keyId)
+  return customer
+}
+
+async function suspended(): Promise<Customer> {
+  const customer = await gateway.customer('1')
+  await gateway.gateway.deps.ledger.setAccountState({
+    accountId: customer.accountId,
+    status: 'suspended',
+    ...OF_THE_CATALOGUE,
+  })
+  return customer
+}
+
+describe('refusals', () => {
+  test('of paid requests end in a 429 before the body, for the key that goes on', async () => {
+    const { key } = await gateway.customer('1')
+    const bad = () => ask('/v1/chat/completions', key, '10.0.0.1', { model: 'svc/none', messages: [] })
+    const statuses = await tally(FREE_PER_MINUTE + 100, bad)
+    expect(statuses[429]).toBeGreaterThan(0)
+  })
+
+  test('of keys that are none end for one network, whose known keys still work', async () => {
+    const { key } = await gateway.customer('1')
+    expect((await ask('/v1/route', key, '2001:db8::1')).status).toBe(200)
+    const made = () =>
+      ask('/v1/route', generateKey('svc'), `2001:db8::${Math.floor(Math.random() * 60_000).toString(16)}`)
+    const statuses = await tally(STRANGERS_PER_MINUTE + 50, made)
+    expect(statuses[401]).toBeWithin(STRANGERS_PER_MINUTE, STRANGERS_PER_MINUTE + 45)
+    for (const none of [undefined, 'svc-typo', generateKey('svc')]) {
+      expect((await ask('/v1/route', none, '2001:db8::5')).status).toBe(429)
+    }
+    expect((await ask('/v1/route', key, '2001:db8::5')).status).toBe(200)
+    expect((await ask('/v1/route', generateKey('svc'), '10.9.9.9')).status).toBe(401)
+  })
+})
