@@ -3,9 +3,12 @@ import type { Server } from 'bun'
 import { warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
+import { requestsAnswered } from '@/http/silence'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
+import { capConnections } from './connection-caps'
+import { openSockets } from './open-sockets'
 import { serve } from './serve'
 
 /** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
@@ -26,13 +29,36 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const { config, logger } = options
   const gateway = await compose(options)
   const server = serve(config, gateway.app)
+  const uncap = cap(config, server, logger)
+  // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
+  fetch.preconnect(`http://127.0.0.1:${server.port}`)
   logger.info('listening', { host: config.host, port: server.port })
   setTimeout(warmTokenizer, WARM_UP_DELAY_MS).unref()
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),
-    stop: () => stop(config, gateway, server, logger),
+    stop() {
+      uncap()
+      return stop(config, gateway, server, logger)
+    },
   }
+}
+
+/** Keeps strangers' connections within what the process has descriptors for, where the system can tell. */
+function cap(config: Config, server: Server<undefined>, logger: Logger): () => void {
+  const sockets = openSockets()
+  if (!sockets) {
+    logger.warn('connections_not_capped', { hint: 'Only Linux tells of connections: put a proxy in front.' })
+    return () => undefined
+  }
+  return capConnections({
+    sockets,
+    localPort: server.port ?? config.port,
+    perAddress: config.connectionsPerAddress,
+    knownCount: () => requestsAnswered().size,
+    knownPorts: () => new Set([...requestsAnswered()].flatMap((request) => server.requestIP(request)?.port ?? [])),
+    logger,
+  })
 }
 
 async function stop(config: Config, gateway: Gateway, server: Server<undefined>, logger: Logger): Promise<void> {

@@ -48,6 +48,8 @@ export type Config = {
   logLevel: LogLevel
   /** Milliseconds that open requests get to finish after SIGTERM. */
   shutdownTimeoutMs: number
+  /** Connections that one address may hold beyond those it is being answered on; infinite behind proxies. */
+  connectionsPerAddress: number
   /** The largest request body that is read; a larger one is answered 413. */
   maxBodyBytes: number
   /** The deepest nesting of a JSON body; a deeper one is answered 400. */
@@ -160,6 +162,7 @@ const Variables = Type.Object({
     { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
   ),
   SHUTDOWN_TIMEOUT_MS: integer(30_000, 0, 3_600_000, 'milliseconds'),
+  CONNECTIONS_PER_ADDRESS: integer(512, 16, 1_000_000, 'connections'),
   MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
@@ -199,6 +202,8 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     metricsAccess: metricsAccessOf(values),
     logLevel: values.LOG_LEVEL,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+    // A proxy's connections are those of all of its clients, whom it has to limit itself.
+    connectionsPerAddress: values.TRUSTED_PROXY_HOPS ? Number.POSITIVE_INFINITY : values.CONNECTIONS_PER_ADDRESS,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxJsonDepth: values.MAX_JSON_DEPTH,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,

@@ -1,10 +1,13 @@
 /** The status check for endpoints that reserve nothing: inference learns a key's status from its reserve, these ask for it. */
 import { GatewayError } from '@/chat/error'
+import type { Ledger } from '@/ledger/ledger'
 import type { KeyUsage, Payer } from '@/ledger/outcomes'
-import type { HttpDeps } from './deps'
+import type { Clock } from '@/lib/clock'
+
+type KeyDeps = { ledger: Pick<Ledger, 'readKey'>; clock: Clock }
 
 /** The payer's key as the ledger has it right now. Throws `invalid_credentials` unless it is active. */
-export async function requireActiveKey(deps: HttpDeps, payer: Payer): Promise<KeyUsage> {
+export async function requireActiveKey(deps: KeyDeps, payer: Payer): Promise<KeyUsage> {
   return checkKey(await deps.ledger.readKey(payer), deps.clock.now())
 }
 

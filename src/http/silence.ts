@@ -38,3 +38,8 @@ export function allowSilence(request: Request): () => void {
 export function endSilence(request: Request): void {
   if (answered.delete(request)) knowCaller(request)
 }
+
+/** The requests that are being answered, each of somebody known. */
+export function requestsAnswered(): ReadonlySet<Request> {
+  return answered
+}

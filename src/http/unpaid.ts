@@ -6,10 +6,10 @@
 import { GatewayError } from '@/chat/error'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer } from '@/ledger/outcomes'
-import { createAllowance } from '@/lib/allowance'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
-import { networkOf } from '@/lib/network'
+import { createAllowance } from '@/lib/quota/allowance'
+import { networkOf } from '@/lib/quota/network'
 import { clientAddress } from './client-address'
 import { checkKey } from './require-active-key'
 

@@ -16,9 +16,11 @@ export interface GatewayProcess {
   exited(): Promise<number | null>
 }
 
-/** Starts `src/main.ts` with `environment` and nothing else but PATH. */
-export function spawnGateway(environment: Record<string, string>): GatewayProcess {
-  const child = Bun.spawn([process.execPath, MAIN], {
+/** Starts `src/main.ts` with `environment` and nothing else but PATH; with no more than so many open files, where that is said. */
+export function spawnGateway(environment: Record<string, string>, descriptors?: number): GatewayProcess {
+  const command = [process.execPath, MAIN]
+  const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
+  const child = Bun.spawn(descriptors === undefined ? command : limited, {
     env: { ...BARE_ENVIRONMENT, HOST: '127.0.0.1', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',

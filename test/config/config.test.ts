@@ -43,6 +43,7 @@ describe('the settings', () => {
     metricsAccess: 'open',
     logLevel: 'info',
     shutdownTimeoutMs: 30_000,
+    connectionsPerAddress: 512,
     maxBodyBytes: 20 * 1024 * 1024,
     maxJsonDepth: 64,
     redisCommandTimeoutMs: 500,

@@ -22,7 +22,9 @@ beforeAll(async () => {
   gateway = await startGateway({
     respond: () => Response.json(chatCompletion('Hello')),
     environment: { TRUSTED_PROXY_HOPS: '1' },
-    catalog: (file) => void (file.limits.requestsPerMinute = 10),
+    catalog(file) {
+      file.limits.requestsPerMinute = 10
+    },
   })
 })
 afterAll(() => gateway.stop())

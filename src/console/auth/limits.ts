@@ -1,6 +1,6 @@
 /** How often one may try to sign in, to sign up or to have a mail sent, by address and by account. */
-import { networkOf } from '@/lib/network'
-import type { Limit, Throttle } from './throttle'
+import { networkOf } from '@/lib/quota/network'
+import type { Limit } from './throttle'
 
 const MINUTES = 60
 const HOURS = 60 * MINUTES
@@ -52,7 +52,7 @@ export const mailsFrom = (address: string): Limit => ({
 })
 
 /** Mails to one person that one address asks for. */
-const mailsBy = (address: string, email: string): Limit => ({
+export const mailsBy = (address: string, email: string): Limit => ({
   name: 'mail-pair',
   subject: pairOf(address, email),
   max: 5,
@@ -69,12 +69,6 @@ export const strangersMailsTo = (email: string): Limit => ({
   max: 10,
   seconds: HOURS,
 })
-
-/** Counts a mail, before anything is looked up: by who asks, and by whose box it would land in. Throws `too_many_attempts`. */
-export async function countMail(throttle: Throttle, address: string, email: string): Promise<void> {
-  const isKnown = await throttle.isRemembered('known', pairOf(address, email))
-  await throttle.attempt(mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
-}
 
 export const tokensFrom = (address: string): Limit => ({
   name: 'token',

@@ -7,12 +7,13 @@ import { credentials, sessions, users } from '@/db/auth-schema'
 import { accounts } from '@/db/schema'
 import { alwaysAtLeast } from './at-least'
 import { emailTaken, invalidLink, wrongPassword } from './failure'
-import { confirmationsBy, countMail, signUpsFrom, tokensFrom } from './limits'
+import { confirmationsBy, mailsBy, mailsFrom, pairOf, signUpsFrom, strangersMailsTo, tokensFrom } from './limits'
 import { alreadyRegisteredMail, linkTo, verificationMail } from './mails'
 import { type Answer, type AuthParts, ask } from './parts'
 import { checkNewPassword } from './password-rules'
 import { record } from './record'
 import { type Credentials, type SignInResult, signIn, welcome } from './sign-in'
+import type { Throttle } from './throttle'
 import { createToken, readToken, spendToken } from './tokens'
 import { headersWithoutSession, type Visitor } from './visitor'
 
@@ -61,6 +62,12 @@ export async function verifyEmail(
   await markVerified(parts, user.id)
   await record(parts, visitor, { ...user, userId: user.id }, 'user.verify_email')
   return signIn(parts, visitor, { email: user.email, password: input.password })
+}
+
+/** Counts a mail, before anything is looked up: by who asks, and by whose box it would land in. Throws `too_many_attempts`. */
+export async function countMail(throttle: Throttle, address: string, email: string): Promise<void> {
+  const isKnown = await throttle.isRemembered('known', pairOf(address, email))
+  await throttle.attempt(mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
 }
 
 /** Sends the mail again; the answer is the same for an address that nobody has or that is verified. */

@@ -1,5 +1,5 @@
 /** So many a minute for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
-import { createBoundedMap } from './bounded-map'
+import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
   /** Whether `subject` has used up what it may; counts nothing. Returns the milliseconds until one more is allowed, 0 for now. */

@@ -1,11 +1,16 @@
 /** An allowance: a minute's worth at once, then evenly, for each subject by itself. */
 import { expect, test } from 'bun:test'
-import { createAllowance } from '@/lib/allowance'
+import { createAllowance } from '@/lib/quota/allowance'
 
 function setUp(perMinute: number) {
   let nowMs = 1_000_000
   const allowance = createAllowance(perMinute, () => nowMs)
-  return { allowance, pass: (ms: number) => void (nowMs += ms) }
+  return {
+    allowance,
+    pass(milliseconds: number) {
+      nowMs += milliseconds
+    },
+  }
 }
 
 test('gives a minute’s worth at once, and says how long the next has to wait', () => {

@@ -1,0 +1,114 @@
+/**
+ * How many connections strangers may hold: so many each, and all together no more than leaves descriptors for those who pay, for the
+ * stores and for the providers. Beyond that the oldest are ended, of whoever holds most: whoever asks for something and gets
+ * it is never among the oldest, and an answer under way to somebody known is never ended at all.
+ */
+import type { Logger } from '@/lib/logger'
+import { networkOf } from '@/lib/quota/network'
+import type { OpenSocket, OpenSockets } from './open-sockets'
+
+type ConnectionCapsOptions = {
+  /** Connections of one network that no answer to somebody known is under way on. Infinite behind proxies, who have many clients. */
+  perAddress: number
+  sockets: OpenSockets
+  /** The listener's. */
+  localPort: number
+  /** The peers' ports of the answers under way to those who are known. */
+  knownPorts(): Set<number>
+  /** How many those are, at the price of nothing. */
+  knownCount(): number
+  logger: Logger
+}
+
+/** The share of the process's descriptors that may be in use before strangers' connections are ended. */
+const SHARE = 0.75
+const CHECK_MS = 100
+/** Where many are open, as many more may come in little time. */
+const BUSY_CHECK_MS = 20
+/** Ending one takes some microseconds: so many at a time hold nobody up. */
+const MAX_ENDED = 2_000
+/** A look that finds nothing to end is not repeated before there are so many more, or so much time has passed. */
+const GROWTH = 64
+const LOOK_AGAIN_MS = 5_000
+const LOG_INTERVAL_MS = 10_000
+/** An answer under way has a client's connection and a provider's. */
+const PER_ANSWER = 2
+
+/** A connection, and when it was first seen. */
+type Seen = OpenSocket & { sinceMs: number }
+
+/** Starts watching; the result stops. */
+export function capConnections(options: ConnectionCapsOptions): () => void {
+  const { sockets, localPort, perAddress, logger } = options
+  const total = Math.floor(sockets.limit * SHARE)
+  let seen = new Map<string, number>()
+  let lookFrom = 0
+  let lookAgainMs = 0
+  let loggedAtMs = Number.NEGATIVE_INFINITY
+  let ended = 0
+
+  function look(count: number, nowMs: number): void {
+    const known = options.knownPorts()
+    const before = seen
+    seen = new Map()
+    const strangers: Seen[] = []
+    for (const socket of sockets.list(localPort)) {
+      const name = `${socket.descriptor} ${socket.port} ${socket.address}`
+      const sinceMs = before.get(name) ?? nowMs
+      seen.set(name, sinceMs)
+      if (!known.has(socket.port)) strangers.push({ ...socket, sinceMs })
+    }
+    const victims = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length))).slice(0, MAX_ENDED)
+    for (const socket of victims) sockets.end(socket)
+    ended += victims.length
+    lookFrom = victims.length > 0 ? 0 : count + GROWTH
+    lookAgainMs = nowMs + LOOK_AGAIN_MS
+  }
+
+  function check(): void {
+    const count = sockets.count()
+    const nowMs = performance.now()
+    const strangers = count - PER_ANSWER * options.knownCount()
+    if (strangers > Math.min(perAddress, total) && (count >= lookFrom || nowMs >= lookAgainMs)) look(count, nowMs)
+    timer = setTimeout(check, strangers > total / 2 ? BUSY_CHECK_MS : CHECK_MS)
+    timer.unref()
+    if (ended === 0 || nowMs - loggedAtMs < LOG_INTERVAL_MS) return
+    logger.warn('connections_ended', { ended, open: count, limit: sockets.limit })
+    loggedAtMs = nowMs
+    ended = 0
+  }
+
+  let timer: Timer
+  check()
+  return () => clearTimeout(timer)
+}
+
+/** Which of `strangers` are too many: the oldest of each network above `perNetwork`, and of the largest until `total` are left. */
+function excess(strangers: readonly Seen[], perNetwork: number, total: number): Seen[] {
+  const byNetwork = Map.groupBy(strangers, ({ address }) => networkOf(address))
+  const groups = [...byNetwork.values()]
+  const level = Math.min(
+    perNetwork,
+    levelFor(
+      groups.map((group) => group.length),
+      total,
+    ),
+  )
+  return groups.flatMap((group) => {
+    if (group.length <= level) return []
+    const oldestFirst = group.toSorted((one, other) => one.sinceMs - other.sinceMs || one.descriptor - other.descriptor)
+    return oldestFirst.slice(0, group.length - level)
+  })
+}
+
+/** The most that each may keep, so that all together keep no more than `total`. */
+function levelFor(sizes: number[], total: number): number {
+  const ascending = sizes.toSorted((one, other) => one - other)
+  let left = total
+  for (const [index, size] of ascending.entries()) {
+    const fair = Math.floor(left / (ascending.length - index))
+    if (size > fair) return fair
+    left -= size
+  }
+  return Number.POSITIVE_INFINITY
+}

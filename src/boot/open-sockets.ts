@@ -1,0 +1,129 @@
+/**
+ * The connections of a listener as the system has them: counted, listed and ended. The server tells of none before its first
+ * request has come whole, and so has no say about those that never send one. Nothing here needs a descriptor of its own: it is
+ * asked when there are none left.
+ */
+
+import { dlopen, FFIType } from 'bun:ffi'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+
+/** One accepted connection. */
+export type OpenSocket = {
+  /** Stays the same connection's as long as this turn of the event loop lasts. */
+  descriptor: number
+  /** The peer's. */
+  address: string
+  port: number
+}
+
+export interface OpenSockets {
+  /** How many descriptors this process may have. */
+  limit: number
+  /** How many it has. */
+  count(): number
+  /** Those that a listener on `localPort` has accepted. */
+  list(localPort: number): OpenSocket[]
+  /** Ends a connection both ways; the server hears of it as of any other that has ended, and closes it. */
+  end(socket: OpenSocket): void
+}
+
+const DESCRIPTORS = '/proc/self/fd'
+const LIBRARIES = ['libc.so.6', 'libc.musl-x86_64.so.1', 'libc.musl-aarch64.so.1']
+const FUNCTIONS = {
+  getsockname: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  getpeername: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  fcntl: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+} as const
+
+/** Asks for the flags of a descriptor: fails for one that is not open. */
+const F_GETFD = 1
+/** Both ways. */
+const SHUT_RDWR = 2
+const NAME_BYTES = 128
+const INET = 2
+const INET6 = 10
+
+/** Undefined on a system that does not tell: only Linux does. */
+export function openSockets(): OpenSockets | undefined {
+  const library = process.platform === 'linux' ? loadLibrary() : undefined
+  if (!library) return undefined
+  const { fcntl, getsockname, getpeername, shutdown } = library.symbols
+  const limit = descriptorLimit()
+  const name = new Uint8Array(NAME_BYTES)
+  const length = new Uint32Array(1)
+  const view = new DataView(name.buffer)
+
+  /** Reads a name of `descriptor` into `name`; false for whatever is no socket, or none that is connected. */
+  function read(ask: typeof getsockname, descriptor: number): boolean {
+    length[0] = NAME_BYTES
+    return ask(descriptor, name, length) === 0
+  }
+
+  function socketAt(descriptor: number, localPort: number): OpenSocket | undefined {
+    if (!read(getsockname, descriptor) || view.getUint16(2) !== localPort) return undefined
+    if (!read(getpeername, descriptor)) return undefined
+    const address = addressIn(view)
+    return address === undefined ? undefined : { descriptor, address, port: view.getUint16(2) }
+  }
+
+  /** Newer kernels say the number as the folder's size. For older ones it is counted, which takes a descriptor. */
+  function count(): number {
+    const { size } = statSync(DESCRIPTORS)
+    if (size > 0) return size
+    try {
+      return readdirSync(DESCRIPTORS).length
+    } catch {
+      return limit
+    }
+  }
+
+  return {
+    limit,
+    count,
+    list(localPort) {
+      const found: OpenSocket[] = []
+      // The lowest numbers are given first, so that all are found soon.
+      for (let descriptor = 0, left = count(); left > 0 && descriptor < limit; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) === -1) continue
+        left--
+        const socket = socketAt(descriptor, localPort)
+        if (socket) found.push(socket)
+      }
+      return found
+    },
+    end: ({ descriptor }) => void shutdown(descriptor, SHUT_RDWR),
+  }
+}
+
+function loadLibrary() {
+  for (const path of LIBRARIES) {
+    try {
+      return dlopen(path, FUNCTIONS)
+    } catch {
+      // Another system has it under another name.
+    }
+  }
+  return undefined
+}
+
+/** The address in a socket's name, as the system lays it out; undefined for what is no network address. */
+function addressIn(view: DataView): string | undefined {
+  const family = view.getUint16(0, true)
+  if (family === INET) return dotted(view, 4)
+  if (family !== INET6) return undefined
+  const groups = Array.from({ length: 8 }, (_, index) => view.getUint16(8 + 2 * index))
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  if (isMapped) return dotted(view, 20)
+  return groups.map((group) => group.toString(16)).join(':')
+}
+
+function dotted(view: DataView, at: number): string {
+  return `${view.getUint8(at)}.${view.getUint8(at + 1)}.${view.getUint8(at + 2)}.${view.getUint8(at + 3)}`
+}
+
+/** As the process was started with; a system that sets none has as many as nobody needs. */
+function descriptorLimit(): number {
+  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)
+}

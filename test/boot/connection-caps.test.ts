@@ -1,0 +1,185 @@
+/** Connections by the thousand that never ask for anything: they end, and whoever asks is served meanwhile. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { memoryLogger } from '@test/ledger/harness'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import {
+  chatChunk,
+  chatCompletion,
+  chatStream,
+  type LiveStream,
+  liveStream,
+  startUpstream,
+} from '@test/support/upstream'
+import { capConnections } from '@/boot/connection-caps'
+import type { OpenSocket } from '@/boot/open-sockets'
+import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
+
+setDefaultTimeout(120_000)
+
+const DESCRIPTORS = 700
+const PER_ADDRESS = 100
+const ATTACKERS = 3_000
+const PATIENCE_MS = 3_000
+
+const upstream = startUpstream(() => Response.json(chatCompletion('Hello')))
+let gateway: GatewayProcess
+let url: string
+let key: string
+
+beforeAll(async () => {
+  gateway = spawnGateway(
+    {
+      REDIS_URL: await redisUrl(),
+      DATABASE_URL: await freshDatabase(),
+      PORT: '0',
+      PROVIDER1_API_KEY: 'k-provider-one',
+      PROVIDER1_BASE_URL: `${upstream.url}/v1`,
+      DEMO_ACCOUNT: 'on',
+      CONNECTIONS_PER_ADDRESS: String(PER_ADDRESS),
+    },
+    DESCRIPTORS,
+  )
+  url = await addressOf(gateway).then((address) => address.replace('localhost', '127.0.0.1'))
+  key = demoKeyOf(gateway)
+})
+afterAll(async () => {
+  gateway.kill('SIGTERM')
+  await gateway.exited()
+  upstream.stop()
+})
+
+function chat(stream = false): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', stream, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    // One that is kept idle may be ended like any other.
+    keepalive: false,
+  })
+}
+
+/** Health and an answer, each over a connection of its own, before anybody's patience ends. */
+async function isServed(): Promise<void> {
+  const health = openRaw(url, rawRequest('GET /healthz', { connection: 'close' }), '127.0.0.1')
+  await until(() => health.received().startsWith('HTTP/1.1 200'), 'health', PATIENCE_MS)
+  const answer = await chat()
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Hello')])
+}
+
+/** Opens thousands that write `text` and nothing more, and sees that others are served all along. */
+async function hold(text: string, addressOfNext: (index: number) => string): Promise<ReturnType<typeof openRaw>[]> {
+  const held: ReturnType<typeof openRaw>[] = []
+  for (let index = 0; index < ATTACKERS; index++) {
+    held.push(openRaw(url, text, addressOfNext(index)))
+    if (index % 250 === 0) await isServed()
+  }
+  return held
+}
+
+const BEGINNINGS = [
+  ['say nothing at all', ''],
+  ['send half a head', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
+  ['send one byte of an announced body', rawRequest('POST /nope', { 'content-length': '1000' }, '{')],
+] as const
+
+test.each(BEGINNINGS)('thousands that %s, from one address', async (_, text) => {
+  const held = await hold(text, () => '127.0.0.2')
+  await until(() => held.filter((one) => !one.isClosed()).length <= PER_ADDRESS, 'all but so many to be ended', 30_000)
+  await isServed()
+  // Who comes from the same place and asks for something has it before being the oldest.
+  const neighbour = openRaw(url, rawRequest('GET /healthz'), '127.0.0.2')
+  await until(() => neighbour.received().startsWith('HTTP/1.1 200'), 'the neighbour to be served', PATIENCE_MS)
+  for (const one of [...held, neighbour]) one.end()
+  expect(gateway.output()).toContain('connections_ended')
+})
+
+test('thousands from hundreds of addresses leave descriptors for everybody else', async () => {
+  const held = await hold('GET / HTTP/1.1\r\n', (index) => `127.0.3.${1 + (index % 250)}`)
+  await isServed()
+  await until(() => held.filter((one) => !one.isClosed()).length < DESCRIPTORS, 'most to be ended', 30_000)
+  for (const one of held) one.end()
+  expect(gateway.hasExited()).toBe(false)
+})
+
+test('an answer under way is never ended, however many come', async () => {
+  const streams = Array.from({ length: 20 }, () => liveStream())
+  const write = (one: LiveStream, ...events: unknown[]) => {
+    for (const event of events) one.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+  }
+  const waiting = [...streams]
+  upstream.respond(() => waiting.shift()?.response ?? Response.json(chatCompletion('Hello')))
+  for (const one of streams) write(one, chatChunk({ content: 'first ' }))
+  const readers = await Promise.all(streams.map(async () => (await chat(true)).body?.getReader()))
+  const held = await hold('', () => '127.0.0.1')
+  await until(() => held.filter((one) => !one.isClosed()).length <= PER_ADDRESS, 'the rest to be ended', 30_000)
+  for (const one of streams) {
+    write(one, ...chatStream([' last']))
+    one.close()
+  }
+  for (const reader of readers) {
+    let text = ''
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      text += new TextDecoder().decode(part.value)
+    }
+    expect(text).toEndWith('data: [DONE]\n\n')
+  }
+  for (const one of held) one.end()
+})
+
+describe('those that are too many', () => {
+  const from = (address: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({ address, port: index }))
+
+  /** Who is ended, by address, where these are open, with so many descriptors to have. */
+  async function ended(
+    open: { address: string; port: number }[],
+    perAddress: number,
+    limit = 1_000,
+    known: number[] = [],
+  ) {
+    const sockets = open.map((one, descriptor) => ({ ...one, descriptor }))
+    const victims: OpenSocket[] = []
+    const stop = capConnections({
+      sockets: { limit, count: () => sockets.length, list: () => sockets, end: (one) => void victims.push(one) },
+      localPort: 1,
+      perAddress,
+      knownPorts: () => new Set(known),
+      knownCount: () => known.length,
+      logger: memoryLogger(),
+    })
+    stop()
+    return victims
+  }
+  const tally = (victims: OpenSocket[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(victims, ({ address }) => address)].map(([address, all]) => [address, all.length]),
+    )
+
+  test('are the oldest of each address above its own number', async () => {
+    const victims = await ended([...from('a', 5), ...from('b', 2)], 3)
+    expect(victims.map(({ address, descriptor }) => [address, descriptor])).toEqual([
+      ['a', 0],
+      ['a', 1],
+    ])
+  })
+
+  test('are taken from whoever has most, until a quarter of the descriptors is free', async () => {
+    const open = [...from('a', 50), ...from('b', 30), ...from('c', 4)]
+    expect(tally(await ended(open, 60, 32))).toEqual({ a: 40, b: 20 })
+    expect(await ended([...from('a', 5), ...from('b', 5)], 60, 14)).toEqual([])
+  })
+
+  test('are none of those that an answer to somebody known is under way on', async () => {
+    const victims = await ended(from('a', 40), 10, 1_000, [0, 1, 2])
+    expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
+  })
+
+  test('count as one where one person has all of their addresses', async () => {
+    const many = Array.from({ length: 9 }, (_, index) => from(`2001:db8:0:0:${index}:0:0:1`, 1)).flat()
+    expect(await ended(many, 4)).toHaveLength(5)
+    expect(await ended([...from('10.0.0.1', 1), ...from('10.0.0.2', 1)], 1)).toEqual([])
+  })
+})
