@@ -31,6 +31,7 @@ import { createReports } from '@/usage/reports'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
+import { createStallReports } from './stall-reports'
 import { assembleTopUps, type TopUps } from './top-ups'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
@@ -92,7 +93,8 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       if (records.length > 0) crashPoint('booked')
     },
   })
-  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config) })
+  const stalls = createStallReports(logger)
+  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), onStall: stalls.onStall })
   const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({ config, database, ledger, clock: systemClock, logger })
   const workers: BackgroundWorker[] = [
@@ -110,8 +112,10 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
   for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
+  const app = buildApp(deps)
+  stalls.know(app.routes)
   return {
-    app: buildApp(deps),
+    app,
     deps,
     database,
     drain() {

@@ -5,6 +5,7 @@ import { rememberPeer } from '@/http/client-address'
 import { NO_SNIFFING } from '@/http/pages'
 import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
+import { noteWork } from '@/metrics/work-log'
 
 /**
  * Seconds without a byte after which a stranger's connection is closed. A request's head has to be there within the server's own
@@ -27,6 +28,7 @@ export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECO
     fetch(request, server) {
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
       if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
+      noteWork(request.url)
       rememberHost(request, server)
       if (!pathOf(request.url).startsWith('/dashboard/')) {
         rememberPeer(request, server)

@@ -1,6 +1,7 @@
 /** Reads a JSON request body within limits, before anything is parsed from it. */
 import { GatewayError } from '@/chat/error'
 import { breachOf, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { noteWork } from '@/metrics/work-log'
 
 type JsonBody = { json: JsonObject; bytes: number }
 
@@ -22,6 +23,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
   checkHeaders(request.headers, limits.maxBodyBytes)
   const bytes = await readBytes(request, limits.maxBodyBytes)
+  noteWork(request.url)
   checkBounds(bytes, limits.maxJsonDepth)
   const json = parseBody(bytes)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')

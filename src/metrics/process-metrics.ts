@@ -4,13 +4,22 @@
  */
 import { readdirSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { longestWorkSince } from './work-log'
 
 const LAG_SAMPLE_MS = 100
+/** So long nobody else is served: that is a fault, and somebody has to hear of it. */
+const STALL_MS = 200
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const MICROSECONDS_PER_SECOND = 1e6
 
+/**
+ * Told that the event loop stood still. `url` is that of the request it took up before, where one came in that time. Returns the name
+ * of its route, one of few.
+ */
+export type OnStall = (url: string | undefined, milliseconds: number) => string
+
 /** Adds processor time, memory, open files, start time and the lag of the event loop. Returns how to stop sampling that. */
-export function exposeProcess(registry: Registry): () => void {
+export function exposeProcess(registry: Registry, onStall: OnStall = () => 'unknown'): () => void {
   const registers = [registry]
   const processorTime: Counter = new Counter({
     name: 'process_cpu_seconds_total',
@@ -27,24 +36,32 @@ export function exposeProcess(registry: Registry): () => void {
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   gauge('process_heap_used_bytes', 'Memory in use by objects.', () => process.memoryUsage().heapUsed)
   gauge('process_open_fds', 'Open files and sockets; 0 where the system does not tell.', openFiles)
-  return sampleLag(registry)
+  return sampleLag(registry, onStall)
 
   function gauge(name: string, help: string, read: () => number): void {
     const one: Gauge = new Gauge({ name, help, registers, collect: () => one.set(read()) })
   }
 }
 
-function sampleLag(registry: Registry): () => void {
+function sampleLag(registry: Registry, onStall: OnStall): () => void {
   const lag = new Histogram({
     name: 'svc_event_loop_lag_seconds',
     help: 'How late a timer fired, ten times a second.',
     buckets: LAG_BUCKETS,
     registers: [registry],
   })
+  const stalls = new Counter({
+    name: 'svc_event_loop_stalls_total',
+    help: 'How often the event loop stood still for more than 200 ms, by the route it had taken up.',
+    labelNames: ['route'],
+    registers: [registry],
+  })
   let lastMs = performance.now()
   const timer = setInterval(() => {
     const nowMs = performance.now()
-    lag.observe(Math.max(0, nowMs - lastMs - LAG_SAMPLE_MS) / 1000)
+    const lateMs = Math.max(0, nowMs - lastMs - LAG_SAMPLE_MS)
+    lag.observe(lateMs / 1000)
+    if (lateMs > STALL_MS) stalls.inc({ route: onStall(longestWorkSince(lastMs), lateMs) })
     lastMs = nowMs
   }, LAG_SAMPLE_MS)
   // Watching a process is no reason to keep it alive.

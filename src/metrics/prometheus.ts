@@ -5,7 +5,7 @@
 import { Histogram, Registry } from 'prom-client'
 import type { Catalog } from '@/catalog/types'
 import type { DriftReport, Metrics } from './metrics'
-import { exposeProcess } from './process-metrics'
+import { exposeProcess, type OnStall } from './process-metrics'
 import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
 import { exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
@@ -28,6 +28,7 @@ type PrometheusOptions = {
   catalog: Catalog
   /** Tells the processes that share one port apart; undefined where there is one only. */
   process?: string | undefined
+  onStall?: OnStall
 }
 
 /** Requests that named no model, and those that named none of ours. */
@@ -38,10 +39,10 @@ const OVERHEAD_BUCKETS = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02
 const LATENCY_BUCKETS = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
 
 /** Creates the metrics of one process, in a registry of their own. */
-export function createPrometheusMetrics({ catalog, process }: PrometheusOptions): PrometheusMetrics {
+export function createPrometheusMetrics({ catalog, process, onStall }: PrometheusOptions): PrometheusMetrics {
   const registry = new Registry()
   if (process !== undefined) registry.setDefaultLabels({ process })
-  const stopSampling = exposeProcess(registry)
+  const stopSampling = exposeProcess(registry, onStall)
   const traffic = createTrafficTotals()
   const routing = createRoutingTotals(providerNames(catalog))
   const failures = { settlement: 0, renewal: 0 }

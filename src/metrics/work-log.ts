@@ -1,0 +1,35 @@
+/**
+ * What the event loop took up last. One thread does everything, and nobody can ask while it stands still; but the times of what was
+ * taken up tell afterwards what held it up.
+ */
+
+/** As many requests as may begin in one tenth of a second and matter. */
+const SIZE = 256
+const names: string[] = Array(SIZE).fill('')
+const timesMs = new Float64Array(SIZE)
+let next = 0
+
+/** Notes that the loop takes up work for the request at `url` now. Costs some nanoseconds, and forgets all but the latest. */
+export function noteWork(url: string): void {
+  names[next] = url
+  timesMs[next] = performance.now()
+  next = (next + 1) % SIZE
+}
+
+/** Of what was noted since `fromMs`, the one before the longest pause; undefined where nothing was. */
+export function longestWorkSince(fromMs: number): string | undefined {
+  let longest: string | undefined
+  let longestMs = 0
+  let followedAtMs = performance.now()
+  for (let step = 1; step <= SIZE; step++) {
+    const index = (next - step + SIZE) % SIZE
+    const startedMs = timesMs[index] ?? 0
+    if (startedMs < fromMs || startedMs === 0) break
+    if (followedAtMs - startedMs > longestMs) {
+      longest = names[index]
+      longestMs = followedAtMs - startedMs
+    }
+    followedAtMs = startedMs
+  }
+  return longest
+}

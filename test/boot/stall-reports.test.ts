@@ -1,0 +1,54 @@
+/** An event loop that stands still: counted and logged by the route that held it up, and by nothing that a client writes. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { serve } from '@/boot/serve'
+import { loadConfig } from '@/config/config'
+import { assert } from '@/lib/assert'
+
+setDefaultTimeout(60_000)
+
+const STALL_MS = 400
+
+let gateway: TestGateway
+let url: string
+let stop: () => Promise<void>
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response('{}') })
+  const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
+  assert(loaded.kind === 'loaded', 'the configuration is sound')
+  const server = serve(loaded.config, {
+    fetch(request) {
+      if (request.url.includes('slow')) block()
+      return new Response('done')
+    },
+  })
+  url = `http://127.0.0.1:${server.port}`
+  stop = () => server.stop(true)
+})
+afterAll(async () => {
+  await stop()
+  await gateway.stop()
+})
+
+function block(): void {
+  for (const untilMs = performance.now() + STALL_MS; performance.now() < untilMs; );
+}
+
+const lines = () => gateway.logLines.filter((line) => line.includes('event_loop_stalled'))
+
+test.each([
+  ['/v1/messages?slow&key=svc-canary', '/v1/messages'],
+  ['/nobody-s-slow-canary', 'unknown'],
+])('at %s is counted and logged as %s', async (path, route) => {
+  const before = lines().length
+  // One that comes before and is quick is not to blame.
+  await fetch(`${url}/healthz`)
+  await fetch(url + path)
+  const line = await until(() => lines()[before], 'the log to say so')
+  expect(JSON.parse(line)).toMatchObject({ level: 'warn', route, milliseconds: expect.any(Number) })
+  expect(line).not.toContain('canary')
+  const exposition = await gateway.gateway.deps.metrics.exposition()
+  expect(exposition).toMatch(new RegExp(`^svc_event_loop_stalls_total\\{route="${route}"\\} 1$`, 'm'))
+})

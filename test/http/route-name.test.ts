@@ -1,0 +1,18 @@
+/** Names of routes: the most exact one that fits, and one word for everything that is nobody's. */
+import { expect, test } from 'bun:test'
+import { createRouteNames } from '@/http/route-name'
+
+const nameOf = createRouteNames(['/v1/*', '/v1/messages', '/dashboard/api/keys/:id', '/dashboard/*', '/healthz'])
+
+test.each([
+  ['/v1/messages', '/v1/messages'],
+  ['/v1/models/svc/alpha:generateContent', '/v1/*'],
+  ['/dashboard/api/keys/key_1', '/dashboard/api/keys/:id'],
+  ['/dashboard/api/keys/key_1/more', '/dashboard/*'],
+  ['/healthz', '/healthz'],
+  ['/healthz/x', 'unknown'],
+  ['/svc-secret', 'unknown'],
+  ['/', 'unknown'],
+])('%s is %s', (path, name) => {
+  expect(nameOf(path)).toBe(name)
+})
