@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterAll(() => fixture.close())
 
 describe('an API key', () => {
-  test('is shown once and stored only as a hash', async () => {
+  test('S2: is shown once and stored only as a hash', async () => {
     const { keyId, key } = await createKey()
     expect(isWellFormedKey(key, SERVICE)).toBe(true)
     const rows = await fixture.database.sql`SELECT api_keys::text AS row FROM api_keys WHERE id = ${keyId}`
@@ -147,7 +147,7 @@ describe('identify', () => {
     expect(lookups).toBe(1)
   })
 
-  test('asks nobody about text that can be no key', async () => {
+  test('S1: asks nobody about text that can be no key', async () => {
     const failing = () => Promise.reject(new Error('asked'))
     const identify = createIdentify(fixture.database, { ...fixture.ledger, lookupKeyHash: failing }, SERVICE)
     const { key } = await createKey()

@@ -53,7 +53,7 @@ describe('the text of a key', () => {
     )
   })
 
-  test('arbitrary text is no key', () => {
+  test('S1: arbitrary text is no key', () => {
     fc.assert(fc.property(fc.string({ maxLength: 80 }), (text) => !isWellFormedKey(text, 'svc')))
     expect(isWellFormedKey('__proto__', 'svc')).toBe(false)
     expect(isWellFormedKey(`${generateKey('svc')}\n`, 'svc')).toBe(false)

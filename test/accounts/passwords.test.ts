@@ -5,7 +5,7 @@ import { hashPassword, verifyPassword } from '@/accounts/passwords'
 setDefaultTimeout(60_000)
 
 describe('a password hash', () => {
-  test('is argon2id with 19 MiB and two passes', async () => {
+  test('S15: is argon2id with 19 MiB and two passes', async () => {
     expect(await hashPassword('correct horse')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   })
 
@@ -24,7 +24,7 @@ describe('a password hash', () => {
 })
 
 describe('a flood of passwords', () => {
-  test('waits in a line of limited length; whoever comes then is told to come again, and the line goes on', async () => {
+  test('S15: waits in a line of limited length; whoever comes then is told to come again, and the line goes on', async () => {
     const results = await Promise.allSettled(Array.from({ length: 210 }, () => hashPassword('correct horse')))
     const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     expect(refused).toHaveLength(6)

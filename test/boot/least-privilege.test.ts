@@ -74,7 +74,7 @@ describe('S26: the role of a running gateway', () => {
 })
 
 describe('S26: the role for reports', () => {
-  test('reads them, and neither credentials nor anything else', async () => {
+  test('S26: reads them, and neither credentials nor anything else', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-roles-'))
     const server = await startEmbeddedPostgres({ dataDir, progress: () => undefined, settings: { fsync: 'off' } })
     try {
@@ -115,7 +115,7 @@ describe('S25: the user of a running gateway', () => {
     await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM/)
   })
 
-  test('may not in a script either', async () => {
+  test('S25: may not in a script either', async () => {
     const refused = /can't access at least one of the keys|can't run this command/
     await expect(redis.eval("return redis.call('GET', 'somebody-elses')", 0)).rejects.toThrow(refused)
     await expect(redis.eval("return redis.call('KEYS', '*')", 0)).rejects.toThrow(refused)

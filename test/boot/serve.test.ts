@@ -129,7 +129,7 @@ describe('connections without end', () => {
     afterAll(() => server.stop(true))
     const open = (text: string) => openRaw(`http://127.0.0.1:${server.port}`, text)
 
-    test('a head that comes byte by byte is cut off, however steadily it comes', async () => {
+    test('S7: a head that comes byte by byte is cut off, however steadily it comes', async () => {
       const slow = open('GET /healthz HTTP/1.1\r\nhost: x\r\n')
       const drip = setInterval(() => slow.write('a: b\r\n'), 100)
       expect(await slow.closed).toBeLessThan(HEAD_DEADLINE_MS)

@@ -42,7 +42,7 @@ describe.each(ENDPOINTS)('%s', (path, init) => {
     for (const [headers, query] of forms) expect((await call(path, init, headers, query)).status).toBe(200)
   })
 
-  test('two different keys are 400', async () => {
+  test('S6: two different keys are 400', async () => {
     const conflicting = { authorization: `Bearer ${customer.key}`, 'x-api-key': other.key }
     expect((await call(path, init, conflicting)).status).toBe(400)
     expect((await call(path, init, { 'x-api-key': customer.key }, `?key=${other.key}`)).status).toBe(400)

@@ -51,7 +51,7 @@ describe('the request is at fault', () => {
     ['an empty body', '', 400, null, /empty/],
     ['no object', '[]', 400, null, /object/],
     ['too deep', `{"model":"svc/alpha","messages":${nested}}`, 400, null, /32 levels/],
-    ['far too deep', `{"a":${'['.repeat(40_000)}`, 400, null, /32 levels/],
+    ['S9: far too deep', `{"a":${'['.repeat(40_000)}`, 400, null, /32 levels/],
     ['too large', { ...GOOD, padding: 'x'.repeat(100_001) }, 413, null, /100000 bytes/],
     ['no model', { messages: GOOD.messages }, 400, 'model', /model/],
     ['no messages', { model: 'svc/alpha' }, 400, 'messages', /messages/],
@@ -60,10 +60,10 @@ describe('the request is at fault', () => {
     ['a wrong role', { ...GOOD, messages: [{ role: 'wizard', content: 'x' }] }, 400, 'messages[0].role', /role/],
     ['temperature 2.1', { ...GOOD, temperature: 2.1 }, 400, 'temperature', /2/],
     ['temperature -1', { ...GOOD, temperature: -1 }, 400, 'temperature', /0/],
-    ['temperature as text', { ...GOOD, temperature: '1' }, 400, 'temperature', /number/],
+    ['S11: temperature as text', { ...GOOD, temperature: '1' }, 400, 'temperature', /number/],
     ['max_tokens 128001', { ...GOOD, max_tokens: 128_001 }, 400, 'max_tokens', /128,?000/],
     ['max_tokens 0', { ...GOOD, max_tokens: 0 }, 400, 'max_tokens', /1/],
-    ['max_tokens 1.5', { ...GOOD, max_tokens: 1.5 }, 400, 'max_tokens', /integer/],
+    ['S11: max_tokens 1.5', { ...GOOD, max_tokens: 1.5 }, 400, 'max_tokens', /integer/],
     ['n beyond reason', { ...GOOD, n: 1.8e19 }, 400, 'n', /n/],
     ['stream as text', { ...GOOD, stream: 'true' }, 400, 'stream', /true or false/],
     ['fallback no list', { ...GOOD, fallback: 'svc/alpha' }, 400, 'fallback', /fallback/],
@@ -219,7 +219,7 @@ describe('the provider is at fault', () => {
   })
 })
 
-test('no answer and no log line holds a provider’s key, a customer’s key or a prompt', () => {
+test('S6: no answer and no log line holds a provider’s key, a customer’s key or a prompt', () => {
   const everything = gateway.logLines.join('')
   expect(everything.length).toBeGreaterThan(1_000)
   for (const secret of ['provider1-secret-canary', 'dead-canary', customer.key])

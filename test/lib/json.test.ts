@@ -61,7 +61,7 @@ describe('the depth of JSON', () => {
     expect(isDeeper(encoder.encode(JSON.stringify({ text: '[[[{{{"[[\\"[[' })), 1)).toBe(false)
   })
 
-  test('is found in 200,000 brackets without a parse', () => {
+  test('S9: is found in 200,000 brackets without a parse', () => {
     expect(isDeeper(encoder.encode('['.repeat(200_000)), 64)).toBe(true)
     expect(isDeeper(encoder.encode('{"a":'.repeat(200_000)), 64)).toBe(true)
   })

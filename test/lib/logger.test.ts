@@ -62,7 +62,7 @@ describe('a log line', () => {
     )
   })
 
-  test('escapes line feeds and terminal codes', () => {
+  test('S14: escapes line feeds and terminal codes', () => {
     const { logger, lines, last } = capture()
     logger.info('login', { email: 'a\r\n{"event":"forged"}\u001b[31mred' })
     expect(lines[0]).not.toContain('\u001b')

@@ -12,6 +12,7 @@ const ACROSS = [
   'matrix',
   'money-bugs',
   'public-prices',
+  'security',
   'supply-chain',
   'support',
   'tidy',

@@ -123,6 +123,25 @@ describe('the structure of all trees', () => {
     ).toEqual([])
   })
 
+  test('each test that docs/SECURITY.md names is there', () => {
+    const named = [...readText('docs/SECURITY.md').matchAll(/`([^`]+)` in `(test\/[^`]+)`/g)]
+    expect(named.length).toBeGreaterThan(80)
+    const missing = named.filter(([, title = '', path = '']) => {
+      const text = PATHS.includes(path) ? readText(path) : ''
+      return !["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote},`))
+    })
+    expect(missing.map(([mention]) => mention)).toEqual([])
+  })
+
+  test('each line of docs/SECURITY.md names a test, and each protection from S1 to S29 has its line', () => {
+    const rows = readText('docs/SECURITY.md')
+      .split('\n')
+      .filter((line) => /^\| (S\d|.*(CVE|GHSA|#\d|PyPI))/.test(line))
+    expect(rows.filter((row) => !/` in `test\//.test(row))).toEqual([])
+    const numbers = rows.flatMap((row) => /^\| (S\d+) \|.*`\1: /.exec(row)?.[1] ?? [])
+    expect(numbers).toEqual(Array.from({ length: 29 }, (_, index) => `S${index + 1}`))
+  })
+
   test('every file is imported or started by somebody', () => {
     const settings = ['package.json', 'Dockerfile', 'bunfig.toml', 'docs/PERFORMANCE.md'].map(readText)
     expect(format(checkOrphans(ALL, settings))).toEqual([])

@@ -44,7 +44,7 @@ const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const EVENTS = { 'content-type': 'text/event-stream' }
 
 describe('a provider is told', () => {
-  test('the body as it is, and in headers nothing but what the gateway builds itself', async () => {
+  test('S8: the body as it is, and in headers nothing but what the gateway builds itself', async () => {
     const upstream = saying(head(200, { 'content-length': '2' }).concat('{}'))
     await answerOf(callOf(`${upstream.url}/v1`, { bodyText: '{"a": "ü"}' }))
     const [line, ...lines] = (upstream.requests[0] ?? '').split('\r\n')
@@ -63,7 +63,7 @@ describe('a provider is told', () => {
     expect(Buffer.from(lines.at(-1) ?? '', 'latin1').toString()).toBe('{"a": "ü"}')
   })
 
-  test('nothing twice: an answer that redirects is refused, and the key goes to no other address', async () => {
+  test('S12: nothing twice: an answer that redirects is refused, and the key goes to no other address', async () => {
     const elsewhere = saying(head(200, { 'content-length': '2' }).concat('{}'))
     for (const status of [301, 302, 307, 308]) {
       const upstream = saying(head(status, { location: `${elsewhere.url}/steal`, 'content-length': '0' }))

@@ -53,7 +53,7 @@ describe('a prompt that is too long for the provider’s model', () => {
     expect(JSON.stringify(body)).toContain(format.name === 'messages' ? 'prompt is too long' : words[format.name])
   })
 
-  test('never repeats our key', () => {
+  test('S13: never repeats our key', () => {
     const { message } = told('messages', 400, anthropic('prompt is too long for canary-of-this-test'))
     expect(message).toContain('[redacted]')
     expect(message).not.toContain('canary')
@@ -136,7 +136,7 @@ describe('the caller is told', () => {
     expect(message).toEndWith('…')
   })
 
-  test('nothing of what the catalogue sends along in headers, however it is shaped', () => {
+  test('S13: nothing of what the catalogue sends along in headers, however it is shaped', () => {
     const headers = { 'x-team': 'team-of-seven', 'x-mode': 'fast' }
     const error = { reason: 'request', status: 400, kind: '', message: 'team-of-seven may not be fast' } as const
     const { message } = toGatewayError({ kind: 'refused', error }, providerOf('p2', { headers }))

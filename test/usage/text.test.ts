@@ -13,7 +13,7 @@ import { formatUsd, type Pico } from '@/lib/money'
 setDefaultTimeout(60_000)
 
 describe('csvRow', () => {
-  test('keeps every text but for the apostrophe before what a spreadsheet would run', () => {
+  test('S14: keeps every text but for the apostrophe before what a spreadsheet would run', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[=+\-@\t\r"',\n\r a]{0,8}$/))
     fc.assert(
       fc.property(fc.array(text, { minLength: 2, maxLength: 6 }), (cells) => {

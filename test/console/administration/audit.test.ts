@@ -25,7 +25,7 @@ const entry: AuditEntry = {
 }
 
 describe('recordAudit', () => {
-  test('many writers at once make one chain without gaps', async () => {
+  test('S23: many writers at once make one chain without gaps', async () => {
     await Promise.all(Array.from({ length: 40 }, (_, index) => write({ ...entry, subject: `acct_${index}` })))
     const state = await verifyAuditChain(database)
     expect(state).toMatchObject({ kind: 'intact', entries: 40 })
@@ -70,7 +70,7 @@ describe('the table', () => {
   )
 
   test.each([
-    ['an altered entry', `UPDATE audit_entries SET details = '{"amount":"1"}' WHERE seq = 3`, 3, 'altered'],
+    ['S23: an altered entry', `UPDATE audit_entries SET details = '{"amount":"1"}' WHERE seq = 3`, 3, 'altered'],
     ['another actor', `UPDATE audit_entries SET actor_email = 'x@example.test' WHERE seq = 2`, 2, 'altered'],
     ['another time', `UPDATE audit_entries SET at = at + interval '1 hour' WHERE seq = 4`, 4, 'altered'],
     ['a removed entry', 'DELETE FROM audit_entries WHERE seq = 2', 2, 'missing'],

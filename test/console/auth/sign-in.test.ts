@@ -28,7 +28,7 @@ async function sessionCount(userId: string): Promise<number> {
 }
 
 describe('a refusal', () => {
-  test('takes as long for an address that nobody has as for a wrong password', async () => {
+  test('S19: takes as long for an address that nobody has as for a wrong password', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of [email, 'nobody@example.test']) {
       const started = performance.now()

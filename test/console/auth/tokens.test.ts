@@ -34,7 +34,7 @@ test('a token stands for whom it was made, and goes on doing so until it is spen
   expect(await spendToken(desk.parts, 'reset-password', token)).toBe(false)
 })
 
-test('a token is spent by one of all who try at the same moment', async () => {
+test('S20: a token is spent by one of all who try at the same moment', async () => {
   const token = await createToken(desk.parts, 'verify-email', 'user_2')
   const spent = await Promise.all(Array.from({ length: 8 }, () => spendToken(desk.parts, 'verify-email', token)))
   expect(spent.filter((isSpent) => isSpent)).toHaveLength(1)

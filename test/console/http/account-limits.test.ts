@@ -54,7 +54,7 @@ function setLimits(by: Person, limits: object, accountId = person.viewer.account
 }
 
 describe('a member', () => {
-  test('cannot give a key more than the account has, neither at first nor later', async () => {
+  test('S5: cannot give a key more than the account has, neither at first nor later', async () => {
     const wish = { requestsPerMinute: 2_000_000_000 }
     const created = await person.json('POST', PATH, { name: 'greedy', ...wish })
     expect(created).toMatchObject({ status: 400, body: { error: { param: 'requestsPerMinute' } } })
@@ -68,7 +68,7 @@ describe('a member', () => {
     })
   })
 
-  test('gets no more by many keys than by one, and is told whose limit it is', async () => {
+  test('S29: gets no more by many keys than by one, and is told whose limit it is', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const answers = await Promise.all(keys.map(({ key }) => call(key)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)

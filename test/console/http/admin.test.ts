@@ -81,7 +81,7 @@ describe('members', () => {
     expect(adminRoutes().map(nameOf).sort()).toEqual(Object.keys(BODIES).sort())
   })
 
-  test('get 404 from every route, with bodies that fit and with bodies that do not', async () => {
+  test('S22: get 404 from every route, with bodies that fit and with bodies that do not', async () => {
     const { accountId } = member.viewer
     for (const route of adminRoutes()) {
       const path = fillPath(route.path, { accountId })
@@ -150,7 +150,7 @@ describe('accounts', () => {
     },
   )
 
-  test('no field beyond those of the form has any effect', async () => {
+  test('S22: no field beyond those of the form has any effect', async () => {
     const { accountId } = member.viewer
     const facts = () => office.gateway.gateway.database.sql`SELECT accounts.name, users.role, balance_nano FROM accounts
       JOIN users ON users.account_id = accounts.id WHERE accounts.id = ${accountId}`

@@ -36,7 +36,7 @@ describe('the document', () => {
     },
   )
 
-  test('runs only our own scripts, and is framed by nobody', async () => {
+  test('S24: runs only our own scripts, and is framed by nobody', async () => {
     const { headers } = await get('/dashboard')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")

@@ -151,7 +151,7 @@ async function callSubject(person: Person, route: Route): Promise<number> {
 }
 
 describe('the table of routes', () => {
-  test('has a classification for every route, and no other', () => {
+  test('S21: has a classification for every route, and no other', () => {
     const routes = dashboardRoutesOf(gateway)
     expect(routes.filter((route) => classificationOf(route) === undefined).map(nameOf)).toEqual([])
     const known = new Set(routes.map(nameOf))
@@ -185,7 +185,7 @@ describe('without a session', () => {
 })
 
 describe('from another site', () => {
-  test('every route that changes something answers 403', async () => {
+  test('S17: every route that changes something answers 403', async () => {
     const routes = dashboardRoutesOf(gateway).filter(({ method }) => method !== 'GET')
     const statuses = await Promise.all(
       routes.map(async (route) => {
@@ -210,7 +210,7 @@ function classificationNamed(name: string): string | undefined {
 }
 
 describe("as another account's person", () => {
-  test('nothing of the first account exists', async () => {
+  test('S21: nothing of the first account exists', async () => {
     for (const route of routesOf('subject')) {
       const status = await callSubject(eve, route)
       expect({ route: nameOf(route), isRefused: status === 404 || status === 403 }).toEqual({

@@ -53,7 +53,7 @@ async function call(key: string, at = gateway, model = 'svc/alpha'): Promise<num
 }
 
 describe('creating', () => {
-  test('shows the key once; it works; the list shows only its ends', async () => {
+  test('S4: shows the key once; it works; the list shows only its ends', async () => {
     const { key, item } = await create({ name: '  Production  ' })
     expect(await call(key)).toBe(200)
     expect(item).toEqual({

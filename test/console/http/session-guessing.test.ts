@@ -42,7 +42,7 @@ test('a forwarded address that nobody believes is logged, once for however many'
 })
 
 describe('guesses from one address at one account', () => {
-  test('end after ten, also for the right password, with the time to wait', async () => {
+  test('S18: end after ten, also for the right password, with the time to wait', async () => {
     const { email, password } = await signUpPerson(gateway)
     const statuses = await guesses(PER_ADDRESS, () => guess(gateway, email, 'wrong guess'))
     expect(statuses).toEqual(Array(PER_ADDRESS).fill(401))
@@ -51,7 +51,7 @@ describe('guesses from one address at one account', () => {
     expect(await errorOf(next)).toMatchObject({ status: 429, code: 'too_many_attempts' })
   })
 
-  test('are not reset by a made-up X-Forwarded-For', async () => {
+  test('S18: are not reset by a made-up X-Forwarded-For', async () => {
     const { email } = await signUpPerson(gateway)
     const statuses = await guesses(14, (index) => guess(gateway, email, 'wrong guess', `203.0.113.${index}`))
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
@@ -120,7 +120,7 @@ describe('what an answer gives away', () => {
     expect(known).toMatchObject({ status: 401, isPadded: true })
   })
 
-  test('is nothing when a password is forgotten either', async () => {
+  test('S19: is nothing when a password is forgotten either', async () => {
     const { email } = await signUpPerson(proxied)
     const ask = async (address: string) => {
       const started = performance.now()

@@ -67,7 +67,7 @@ describe('another site', () => {
     },
   )
 
-  test('is never told more than it may read: no CORS header, nothing kept by caches', async () => {
+  test('S24: is never told more than it may read: no CORS header, nothing kept by caches', async () => {
     const person = await signUpPerson(open)
     const response = await person.fetch(`${SESSION}/me`, { headers: { origin: 'https://evil.example' } })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()

@@ -97,7 +97,7 @@ describe('an authenticator app', () => {
     expect(await errorOf(right)).toMatchObject({ status: 401, code: 'sign_in_again' })
   })
 
-  test('is not passed by without the first step, nor on the session of somebody else', async () => {
+  test('S20: is not passed by without the first step, nor on the session of somebody else', async () => {
     const { person, setup } = await withTotp()
     const code = totpCode(setup.secret, 1)
     expect(await errorOf(await post(gateway, '/sign-in/totp', { code }))).toMatchObject({ code: 'sign_in_again' })

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 describe('signing up', () => {
-  test('makes a person, an empty account of their own, and a session', async () => {
+  test('S29: makes a person, an empty account of their own, and a session', async () => {
     const person = await signUpPerson(gateway, { name: 'Ada' })
     const other = await signUpPerson(gateway)
     expect(person.viewer).toMatchObject({ name: 'Ada', role: 'member', email: person.email })
@@ -22,7 +22,7 @@ describe('signing up', () => {
     expect(await gateway.balance(person.viewer.accountId)).toMatchObject({ available: 0 })
   })
 
-  test('sets a cookie that scripts and other sites do not get', async () => {
+  test('S16: sets a cookie that scripts and other sites do not get', async () => {
     const response = await post(gateway, '/sign-up', {
       email: 'cookie@example.test',
       password: 'a long enough one',
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect((await first.json('GET', `${SESSION}/me`)).status).toBe(401)
   })
 
-  test('ends on the server at sign-out: the old cookie opens nothing any more', async () => {
+  test('S16: ends on the server at sign-out: the old cookie opens nothing any more', async () => {
     const person = await signUpPerson(gateway)
     const out = await person.json('POST', `${SESSION}/sign-out`, {})
     expect(out).toMatchObject({ status: 200, body: { done: true } })
