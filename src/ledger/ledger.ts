@@ -149,5 +149,9 @@ function createDoubtingRestorer(restorer: Restorer, epoch: EpochGuard): Restorer
       await epoch.doubt(shardOf(payer.accountId))
       return restorer.key(payer, mode)
     },
+    async payer(payer) {
+      await epoch.doubt(shardOf(payer.accountId))
+      return restorer.payer(payer)
+    },
   }
 }

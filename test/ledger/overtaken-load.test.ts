@@ -1,4 +1,4 @@
-/** A load that another load overtakes, after it has looked and before it writes: what it found no longer holds. */
+/** A load that is overtaken, after it has looked and before it writes, by another load or by a change: what it found no longer holds. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { RestoreMode } from '@/ledger/accounts/restore'
 import type { RedisClient } from '@/ledger/store/connection'
@@ -6,7 +6,7 @@ import { accountName, keyName, metaName, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { connect, createBench, request, settlement } from './harness'
-import { createMemoryHistory } from './memory-history'
+import { createMemoryHistory, keyState } from './memory-history'
 
 const CREDIT = 1_000
 const COST = 150
@@ -56,3 +56,50 @@ async function overtake(mode: RestoreMode): Promise<void> {
 }
 
 test.each<RestoreMode>(['load', 'rebuild'])('a %s counts no charge twice', overtake)
+
+test.each(['before the store is looked at', 'after the history was read'])(
+  'a key deactivated %s stays so',
+  async (when) => {
+    const memory = createMemoryHistory()
+    const other = createBench(redis, undefined, memory)
+    const payer = { accountId: randomId('acct'), keyId: randomId('key') }
+    memory.addAccount(payer.accountId)
+    memory.addCredit(payer.accountId, 'credit', CREDIT)
+    memory.setKey(payer)
+    let isFirst = true
+    async function deactivate(): Promise<void> {
+      if (!isFirst) return
+      isFirst = false
+      const state = keyState(payer, { status: 'deactivated' })
+      memory.setKey(state)
+      await other.ledger.setKeyState(state)
+    }
+    const history = {
+      ...memory,
+      async accounts(ids: string[]) {
+        const found = await memory.accounts(ids)
+        if (when === 'before the store is looked at') await deactivate()
+        return found
+      },
+      async key(accountId: string, keyId: string) {
+        const found = await memory.key(accountId, keyId)
+        if (when === 'after the history was read') await deactivate()
+        return found
+      },
+    }
+    const slow = createBench(redis, undefined, history)
+    expect(await slow.ledger.reserve(request(payer, 10))).toEqual({ kind: 'key_inactive', status: 'deactivated' })
+  },
+)
+
+test('the first request of an account and its key asks the history for both at once', async () => {
+  const memory = createMemoryHistory()
+  const payer = { accountId: randomId('acct'), keyId: randomId('key') }
+  memory.addAccount(payer.accountId)
+  memory.addCredit(payer.accountId, 'credit', CREDIT)
+  memory.setKey(payer)
+  const { ledger } = createBench(redis, undefined, memory)
+  expect(await ledger.reserve(request(payer, 10))).toMatchObject({ kind: 'reserved', available: nano(CREDIT - 10) })
+  // The account and its key at once, then whether the account has moved meanwhile.
+  expect(memory.reads()).toBe(3)
+})

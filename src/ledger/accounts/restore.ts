@@ -30,6 +30,8 @@ export interface Restorer {
   /** `unknown`: the history has no such account. Throws where the history can't be read. */
   account(accountId: string, mode: RestoreMode): Promise<'loaded' | 'unknown'>
   key(payer: Payer, mode: RestoreMode): Promise<'loaded' | 'unknown'>
+  /** Loads the account for a request of this key, and the key with it where the store holds nothing of either. */
+  payer(payer: Payer): Promise<'loaded' | 'unknown'>
 }
 
 /** How often figures may go stale while they are gathered, before the caller is told to come back. */
@@ -56,6 +58,7 @@ export function createRestorer(deps: RestoreDeps): Restorer {
   const restorer: Restorer = {
     account: (accountId, mode) => once(`${mode}:${accountId}`, () => restoreAccount(deps, restorer, accountId, mode)),
     key: (payer, mode) => once(`${mode}:${payerText(payer)}`, () => restoreKey(deps, payer, mode)),
+    payer: (payer) => once(`first:${payerText(payer)}`, () => loadPayer(deps, restorer, payer)),
   }
   return restorer
 }
@@ -81,6 +84,29 @@ async function restoreAccount(
   const keyIds = new Set(view.staleHolds.map((hold) => hold.keyId))
   for (const keyId of keyIds) await restorer.key({ accountId, keyId }, 'rebuild')
   return 'loaded'
+}
+
+/**
+ * The first use of an account and its key, as all are after a loss of the store: both are read and written together. Holds
+ * only where the store has nothing of either. A key that somebody has set since it was read is then found in the store,
+ * by the view or by the script, and the history's older state doesn't replace it.
+ */
+async function loadPayer(
+  deps: RestoreDeps,
+  restorer: Restorer,
+  payer: Payer,
+): Promise<'loaded' | 'unknown' | 'changed'> {
+  const { accountId, keyId } = payer
+  const [views, key] = await Promise.all([
+    viewAccounts(deps, shardOf(accountId), new Map([[accountId, [keyId]]])),
+    deps.runner.guard(() => deps.history.key(accountId, keyId)),
+  ])
+  const view = views.get(accountId)
+  const holdsNothing = view && view.openHolds.length === 0 && view.lastStreamSeq === 0
+  const isNew = holdsNothing && view.history && !view.stored && !view.keys.get(keyId)
+  if (!isNew || !key || (await hasMoved(deps, view))) return restorer.account(accountId, 'load')
+  const [outcome] = await Promise.all([applyView(deps, view, 'load'), applyKey(deps, view, key, 'load')])
+  return outcome
 }
 
 /** Writes what a view says into the store. `changed`: the account has moved since in a way that needs another view. */
@@ -139,15 +165,31 @@ async function restoreKey(deps: ViewDeps, payer: Payer, mode: RestoreMode): Prom
   if (!view) return 'changed'
   const key = await deps.runner.guard(() => deps.history.key(accountId, keyId))
   if (!key) return 'unknown'
-  const records = view.unsynced.filter((record) => record.keyId === keyId)
-  const now = await deps.runner.guard(() => deps.history.account(accountId))
-  if (now?.seq !== view.history?.seq || now?.spent !== view.history?.spent) return 'changed'
-  const stored = view.keys.get(keyId)
+  if (await hasMoved(deps, view)) return 'changed'
+  return applyKey(deps, view, key, mode)
+}
+
+/** Whether the history has taken charges of the account since the view: figures of its key that were read meanwhile may lack them. */
+async function hasMoved(deps: ViewDeps, view: AccountView): Promise<boolean> {
+  const now = await deps.runner.guard(() => deps.history.account(view.accountId))
+  return now?.seq !== view.history?.seq || now?.spent !== view.history?.spent
+}
+
+/** Writes a key into the store. `changed`: the key has moved since the view. */
+async function applyKey(
+  deps: ViewDeps,
+  view: AccountView,
+  key: KeySnapshot,
+  mode: RestoreMode,
+): Promise<'loaded' | 'changed'> {
+  const shard = shardOf(key.accountId)
+  const records = view.unsynced.filter((record) => record.keyId === key.keyId)
+  const stored = view.keys.get(key.keyId)
   const { month, spentMonth } = monthlySpend(key.month, key.spentThisMonth, records)
   const reply = await deps.runner.run(
     SCRIPTS.loadKey,
-    [metaName(shard), keyName(payer), deadlinesName(shard), loadedName(shard)],
-    [...[payerText(payer), mode, ...baseOf(stored), ...keyStateArguments(key)], ...[month, spentMonth, freshEpoch()]],
+    [metaName(shard), keyName(key), deadlinesName(shard), loadedName(shard)],
+    [...[payerText(key), mode, ...baseOf(stored), ...keyStateArguments(key)], ...[month, spentMonth, freshEpoch()]],
   )
   return wordOf(reply) === 'changed' ? 'changed' : 'loaded'
 }

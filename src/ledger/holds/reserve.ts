@@ -28,7 +28,7 @@ export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promis
     if (verification) await verification
     const outcome = readOutcome(listOf(await deps.runner.run(SCRIPTS.reserve, names, args)), request)
     if (outcome.kind === 'unknown_account') {
-      if ((await deps.restorer.account(accountId, 'load')) === 'unknown') return outcome
+      if ((await deps.restorer.payer({ accountId, keyId })) === 'unknown') return outcome
     } else if (outcome.kind === 'unknown_key') {
       if ((await deps.restorer.key({ accountId, keyId }, 'load')) === 'unknown') return outcome
     } else return outcome

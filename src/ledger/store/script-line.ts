@@ -61,7 +61,7 @@ export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
         promise,
         resolve(reply: unknown) {
           end()
-          resolve(reply)
+          resolve(textOf(reply))
         },
         reject(error) {
           end()
@@ -85,4 +85,10 @@ function wordsOf(sha: string, names: readonly string[], args: readonly (string |
   for (const arg of args)
     words += `$${typeof arg === 'number' ? String(arg).length : Buffer.byteLength(arg)}\r\n${arg}\r\n`
   return words
+}
+
+/** Text where strings arrive as bytes, as they do from an ioredis that lacks our patch. */
+function textOf(reply: unknown): unknown {
+  if (reply instanceof Buffer) return reply.toString()
+  return Array.isArray(reply) ? reply.map(textOf) : reply
 }
