@@ -56,7 +56,8 @@ function adaptThinking(copy: JsonObject, isAlwaysOn: boolean): void {
   const isOff = type === 'disabled'
   if (type !== 'enabled' && !(isOff && isAlwaysOn)) return
   const effort = isOff ? 'low' : effortFor(typeof budget === 'number' ? { budgetTokens: budget } : {})
-  copy.thinking = { ...rest, type: 'adaptive' }
+  // A budget showed what was thought unless told otherwise; models that take efforts hide it unless told otherwise.
+  copy.thinking = { ...(!isOff && { display: 'summarized' }), ...rest, type: 'adaptive' }
   if (effort === undefined) return
   const config = isJsonObject(copy.output_config) ? copy.output_config : {}
   copy.output_config = { effort, ...config }

@@ -57,6 +57,12 @@ describe('a request', () => {
       thinking: { type: 'adaptive', display: 'omitted' },
       output_config: { effort: 'medium' },
     })
+    expect(
+      pass({ thinking: { type: 'enabled', budget_tokens: 1024 } }, undefined, 'adaptive-thinking').thinking,
+    ).toEqual({
+      type: 'adaptive',
+      display: 'summarized',
+    })
     const named = { ...budget, output_config: { effort: 'max' } }
     expect(pass(named, undefined, 'adaptive-thinking').output_config).toEqual({ effort: 'max' })
     const off = { thinking: { type: 'disabled' } }

@@ -102,7 +102,10 @@ export const reasoning: Group = {
       providers: ['messages', 'generate-content'],
       answer: REASONED,
       sees: SHOWN,
-      pairs: { '*>*': { lost: 'becomes an effort' } },
+      pairs: {
+        '*>*': { lost: 'becomes an effort' },
+        'messages>messages': { lost: 'becomes an effort', receives: adaptive('low') },
+      },
     },
     {
       name: 'as much as the model wants',
