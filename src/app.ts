@@ -8,7 +8,7 @@ import { type DashboardDeps, dashboardRoutes } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse, meaningOf } from '@/http/errors'
 import { isOpenToPages, openToPage } from '@/http/pages'
-import { formatOfRequest } from '@/http/request-format'
+import { defaultFormat, formatOfRequest } from '@/http/request-format'
 import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
@@ -34,7 +34,9 @@ export function buildApp(deps: AppDeps) {
       // Registered before every plugin: a later boundary of a plugin would win over it.
       .onError(({ error, code, request }) => {
         const path = pathOf(request.url)
-        const format = formatOfRequest(deps.formats, path, request.headers)
+        // The dashboard's pages read one shape, whatever else a request says it is.
+        const isPage = path.startsWith('/dashboard/')
+        const format = isPage ? defaultFormat(deps.formats) : formatOfRequest(deps.formats, path, request.headers)
         const told = code === 'NOT_FOUND' ? unknownRoute(request.method, path) : meaningOf(error)
         const response = errorResponse(told, format, requestIdOf(request), deps.logger)
         return isOpenToPages(path) ? openToPage(request, response) : response

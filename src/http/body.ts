@@ -53,15 +53,21 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
 }
 
 async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (request.headers.has('content-length')) return request.bytes()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
+  try {
+    if (request.headers.has('content-length')) return await request.bytes()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  } catch (cause) {
+    if (!request.signal.aborted) throw cause
+    // Nobody is left to read this; it keeps the log from calling a hang-up a bug.
+    throw new GatewayError('invalid_request', 'The body ended before it was complete.', { cause })
   }
-  return Buffer.concat(chunks)
 }
 
 function checkBounds(bytes: Uint8Array, depth: number): void {

@@ -43,6 +43,7 @@ describe('a body is known', () => {
     ['chat-completions', { messages: [USER] }],
     ['chat-completions', {}],
     ['chat-completions', partOf('image_url')],
+    ['chat-completions', { messages: [{ content: [{ type: { toString: 1 } }] }] }],
     ['chat-completions', { messages: [USER], thinking: { type: 'enabled' } }],
     ['chat-completions', { messages: [USER], tools: [{ type: 'function', function: { name: 'f' } }] }],
     // A key may come in any header.

@@ -9,6 +9,7 @@ const ACROSS = [
   'dashboard/screenshots',
   'faults',
   'fixtures',
+  'fuzz',
   'matrix',
   'money-bugs',
   'public-prices',

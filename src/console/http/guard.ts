@@ -11,6 +11,7 @@ import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { refuseConversions } from './refuse-conversions'
 import { refuseNul, refuseNulIn } from './refuse-nul'
 
 export type GuardDeps = BodyLimits & {
@@ -99,6 +100,7 @@ async function readBody(deps: GuardDeps, request: Request, maxBytes: number): Pr
   const limits = { ...deps, maxBodyBytes: Math.min(deps.maxBodyBytes, maxBytes) }
   const { json } = await readJsonBody(request, limits)
   refuseNul(json)
+  refuseConversions(json)
   return json
 }
 

@@ -136,8 +136,10 @@ export function readKeyChanges(
   return {
     ...counts,
     ...(name !== undefined && { name: name.trim() }),
-    ...(monthlyBudgetUsd !== undefined && { monthlyBudget: monthlyBudgetUsd && readBudget(monthlyBudgetUsd) }),
-    ...(expiresAt !== undefined && { expiresAtMs: expiresAt && readMoment(expiresAt, nowMs) }),
+    ...(monthlyBudgetUsd !== undefined && {
+      monthlyBudget: monthlyBudgetUsd === null ? null : readBudget(monthlyBudgetUsd),
+    }),
+    ...(expiresAt !== undefined && { expiresAtMs: expiresAt === null ? null : readMoment(expiresAt, nowMs) }),
     ...(allowedModels !== undefined && {
       allowedModels: allowedModels && readModels(allowedModels, catalog, present?.allowedModels ?? null),
     }),

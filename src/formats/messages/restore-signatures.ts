@@ -2,7 +2,7 @@
  * Takes thinking that no messages provider signed out of a request on its way through: one foreign block refuses it
  * all.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { isForeignSignature } from './signature'
 
 /**
@@ -45,5 +45,5 @@ function lostItsThinking(message: JsonValue | undefined): boolean {
   const blocks = blocksOf(message)
   const first = blocks.find((block) => !isForeign(block))
   const isCall = blocks.some((block) => isJsonObject(block) && block.type === 'tool_use')
-  return isCall && blocks.some(isForeign) && isJsonObject(first) && !String(first.type).endsWith('thinking')
+  return isCall && blocks.some(isForeign) && isJsonObject(first) && !textOf(first.type)?.endsWith('thinking')
 }

@@ -76,3 +76,21 @@ test('what a route needs is read: a statement of two million characters, a key f
   const form = await admin.json('PATCH', '/dashboard/api/session/me', { name: 'x'.repeat(20_000) })
   expect(form.status).toBe(413)
 })
+
+test('an error has the shape that the pages read, whatever else the request says it is', async () => {
+  const headers = { 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'key' }
+  const response = await fetch(`${gateway.url}/dashboard/api/keys`, { headers })
+  expect(response.status).toBe(401)
+  expect(await response.json()).toEqual({ error: expect.objectContaining({ code: 'not_signed_in', param: null }) })
+})
+
+test('names that would make a text of an object fail are refused by name', async () => {
+  const body = JSON.stringify({ email: { toString: {} } })
+  const response = await fetch(`${gateway.url}/dashboard/api/session/password/forgot`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: gateway.url },
+    body,
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ error: expect.objectContaining({ param: 'toString' }) })
+})

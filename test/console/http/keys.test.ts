@@ -105,6 +105,8 @@ describe('creating', () => {
     ['a budget as a number', { monthlyBudgetUsd: 10 }, 'monthlyBudgetUsd'],
     ['a past expiry', { expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
     ['an expiry that is no moment', { expiresAt: 'tomorrow' }, 'expiresAt'],
+    ['an empty expiry', { expiresAt: '' }, 'expiresAt'],
+    ['an empty budget', { monthlyBudgetUsd: '' }, 'monthlyBudgetUsd'],
     ['an unknown model', { allowedModels: ['svc/none'] }, 'allowedModels'],
     ['a tier', { allowedModels: ['auto-smart'] }, 'allowedModels'],
     ['no model at all', { allowedModels: [] }, 'allowedModels'],

@@ -1,6 +1,6 @@
 /** By what a messages request is known: its path, the version that its clients name, and fields that only it has. */
 import type { Recognition } from '@/formats/format'
-import { isJsonObject, type JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
 const VERSION_HEADER = 'anthropic-version'
 /** Fields that only a messages body has. `thinking` is not among them: chat-completions providers take a field of that name, too. */
@@ -19,5 +19,5 @@ export const recognition: Recognition = {
 function hasOwnParts({ tools, messages }: JsonObject): boolean {
   const entries = [tools, messages].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isJsonObject)
   const parts = entries.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isJsonObject)
-  return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => OWN_PARTS.has(String(type)))
+  return entries.some((entry) => 'input_schema' in entry) || parts.some(({ type }) => OWN_PARTS.has(textOf(type) ?? ''))
 }

@@ -1,0 +1,49 @@
+/** The short form of the fuzzer, with a seed that stays, and its parts. */
+import { expect, test } from 'bun:test'
+import { valueFor } from './generate'
+import { faultsOf } from './judge'
+import { watchLoop } from './loop-watch'
+import { createRandom } from './random'
+import { runFuzz } from './run'
+
+test('a short run finds nothing', async () => {
+  const bombs = { depth: 60_000, bytes: 1024 * 1024 }
+  expect(await runFuzz({ seed: 12, probes: 80, bombs, everyBomb: 30, note: () => undefined })).toEqual([])
+}, 120_000)
+
+test('a standstill is seen, and waiting is none', async () => {
+  const longest = watchLoop()
+  await Bun.sleep(300)
+  longest()
+  await Bun.sleep(300)
+  expect(longest()).toBeLessThan(150)
+  const startedCpu = process.cpuUsage()
+  while (process.cpuUsage(startedCpu).user < 400_000);
+  expect(longest()).toBeGreaterThan(250)
+})
+
+test('a seed says the same again', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer', minimum: 1 } } }
+  const values = (seed: number) => {
+    const random = createRandom(seed)
+    return Array.from({ length: 50 }, () => JSON.stringify(valueFor(schema, random)))
+  }
+  expect(values(7)).toEqual(values(7))
+  expect(values(7)).not.toEqual(values(8))
+})
+
+test.each([
+  ['a crash', 500, '{"error":{"message":"x","type":"x","param":null,"code":null}}', '/v1/usage'],
+  [
+    'a stack',
+    400,
+    '{"error":{"message":"x\\n    at run (/app/src/x.ts:1:2)","type":"x","param":null,"code":null}}',
+    '/',
+  ],
+  ['another family’s words', 400, '{"type":"error","error":{"type":"x","message":"x"}}', '/v1/chat/completions'],
+  ['no JSON', 404, 'Not Found', '/dashboard/api/keys'],
+  ['a secret', 200, '{"key":"sk-secret"}', '/v1/usage'],
+])('%s is found', (_, status, text, path) => {
+  const observed = { status, headers: new Headers(), text: JSON.parse(JSON.stringify(text)) }
+  expect(faultsOf(observed, { path, forbidden: ['sk-secret'], mayBeTaken: true })).not.toEqual([])
+})

@@ -1,0 +1,69 @@
+/** The gateway that is attacked, seen from the attacker: a process of its own, its users, and what can be asked of it. */
+import { join } from 'node:path'
+import { assert } from '@/lib/assert'
+
+/** One of five people, each with an account of their own. `spareKeyId` names a key that may be changed. */
+export type FuzzUser = {
+  key: string
+  keyId: string
+  spareKeyId: string
+  cookie: string
+  accountId: string
+  orderId: string
+  requestId: string
+  sessionId: string
+}
+
+export type World = {
+  url: string
+  users: FuzzUser[]
+  /** What must never be seen by anybody: keys of providers, passwords. */
+  secrets: string[]
+}
+
+/** What the gateway did since it was last asked. */
+export type Vitals = {
+  /** The longest time that the event loop stood still because it was at work, in milliseconds. */
+  stallMs: number
+  /** After a collection of garbage. */
+  heapBytes: number
+  residentBytes: number
+  /** Lines of the log that say that something unexpected happened, or that hold a secret. */
+  alarms: string[]
+}
+
+export interface GatewayProcess {
+  readonly world: World
+  vitals(): Promise<Vitals>
+  stop(): Promise<void>
+}
+
+const PROGRAM = join(import.meta.dir, 'gateway-process.ts')
+
+/** Starts the gateway with its users. */
+export async function startGatewayProcess(): Promise<GatewayProcess> {
+  const ready = Promise.withResolvers<World>()
+  let answer: PromiseWithResolvers<Vitals> | undefined
+  const child = Bun.spawn(['bun', PROGRAM], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc(message: World | Vitals) {
+      if ('url' in message) ready.resolve(message)
+      else answer?.resolve(message)
+    },
+    onExit: () => ready.reject(new Error('the gateway did not start')),
+  })
+  const world = await ready.promise
+  return {
+    world,
+    vitals() {
+      assert(child.exitCode === null, 'the gateway is alive')
+      answer = Promise.withResolvers<Vitals>()
+      child.send('vitals')
+      return answer.promise
+    },
+    async stop() {
+      child.send('stop')
+      await child.exited
+    },
+  }
+}
