@@ -88,9 +88,10 @@ describe('complete answers', () => {
       stop: ['END'],
       seed: 7,
       metadata: { trace: 'x' },
-      an_unknown_field: { kept: true },
     }
-    await client.chat.completions.create(body)
+    const unlisted = { an_unknown_field: { kept: false } }
+    const { response } = await client.chat.completions.create({ ...body, ...unlisted }).withResponse()
+    expect(response.headers.get('x-svc-left-out')).toBe('an_unknown_field')
     const [call] = gateway.upstream.calls
     expect(call?.path).toBe('/v1/chat/completions')
     expect(call?.body).toEqual({ ...body, model: 'alpha-upstream' })
