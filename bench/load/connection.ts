@@ -25,6 +25,7 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
   let socket: Socket | undefined
   let unsent: Buffer | undefined
   let isBusy = false
+  let isConnecting = false
   let isClosed = false
 
   function flush(): void {
@@ -35,6 +36,7 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
 
   function fail(reason: string): void {
     socket = undefined
+    isConnecting = false
     unsent = undefined
     if (isClosed || !isBusy) return
     isBusy = false
@@ -51,12 +53,15 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
   }
 
   function connect(): void {
+    if (isConnecting) return
+    isConnecting = true
     Bun.connect({
       hostname: '127.0.0.1',
       port,
       socket: {
         open(opened) {
           socket = opened
+          isConnecting = false
           if (isClosed) opened.end()
           else flush()
         },

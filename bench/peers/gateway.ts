@@ -78,6 +78,8 @@ export function gatewayEnvironment(
     ...{ HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'info', CATALOG: catalog },
     ...{ REDIS_URL: stores.redisUrl, DATABASE_URL: stores.databaseUrl, DATA_DIR: join(folder, 'unused') },
     ...{ SHUTDOWN_TIMEOUT_MS: '3000', BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+    // All clients of a measurement come from one address.
+    CONNECTIONS_PER_ADDRESS: '1000000',
   }
 }
 

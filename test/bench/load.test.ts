@@ -4,6 +4,7 @@ import type { Shot, WireFormat } from '@bench/load/job'
 import { type LoadClient, startLoadClient } from '@bench/machine/load-client'
 import { type MockUpstream, startMockUpstream } from '@bench/machine/upstream'
 import { plainShot } from '@bench/peers/peer'
+import { until } from '@test/support/until'
 
 const FORMATS: WireFormat[] = ['chat-completions', 'messages', 'generate-content']
 let upstream: MockUpstream
@@ -56,6 +57,27 @@ describe('a closed loop', () => {
     expect(answered).toBe(0)
     expect(failures.unreachable).toBeGreaterThan(0)
   })
+})
+
+test('each connection of a loop is one socket, and none is left open after it', async () => {
+  const opened = new Set<object>()
+  let open = 0
+  const server = Bun.listen<undefined>({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    socket: {
+      open(socket) {
+        opened.add(socket)
+        open += 1
+      },
+      data: (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+      close: () => void (open -= 1),
+    },
+  })
+  const target = { ...shot('messages', 'json'), port: server.port }
+  await client.run({ kind: 'closed', shot: target, connections: 20, durationMs: 100, rampMs: 0 })
+  expect(opened.size).toBe(20)
+  await until(() => open === 0)
+  server.stop(true)
 })
 
 test('an open loop sends what its rate says', async () => {
