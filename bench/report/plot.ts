@@ -73,6 +73,7 @@ export function drawPlot(results: Results, plot: Plot): string | undefined {
   const height = HEAD_HEIGHT + bars.length * ROW_HEIGHT
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" font-family="sans-serif" font-size="13">`,
+    `<title>${escapeText(plot.title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="10" y="24" font-size="15" font-weight="bold">${escapeText(plot.title)}, ${plot.unit} (logarithmic)</text>`,
     ...bars.map((bar, index) => drawBar(bar, HEAD_HEIGHT + index * ROW_HEIGHT, place, plot.unit)),

@@ -32,6 +32,7 @@ export function drawSoak({ samples, minutes, at }: SoakResults): string {
   const title = `${minutes} minutes under load, ${at.slice(0, 10)}`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" font-family="sans-serif" font-size="12">`,
+    `<title>${escapeText(title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="10" y="24" font-size="15" font-weight="bold">${escapeText(title)}</text>`,
     ...PANELS.map((panel, index) => drawPanel(panel, samples, HEAD_HEIGHT + index * PANEL_HEIGHT)),

@@ -70,7 +70,9 @@ test('each connection of a loop is one socket, and none is left open after it', 
         open += 1
       },
       data: (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
-      close: () => void (open -= 1),
+      close() {
+        open -= 1
+      },
     },
   })
   const target = { ...shot('messages', 'json'), port: server.port }
