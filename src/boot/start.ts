@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, catalogSecrets, loadCatalog } from '@/catalog/catalog'
+import { modelsAtALoss } from '@/catalog/losses'
 import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import type { Situation } from '@/config/situation'
@@ -108,7 +109,8 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
 
 /** Everything on one machine: the stores it has to bring, the schema, a first account, and one server here or several. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
-  const { config, logger, sandbox } = prepared
+  const { config, catalog, logger, sandbox } = prepared
+  for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   try {
     await migrate(stores.migratorUrl)

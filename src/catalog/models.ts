@@ -1,9 +1,9 @@
 /** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
 import { isJsonObject } from '@/lib/json'
 import { checkPart, type FaultList } from './check'
-import { readPricing } from './pricing'
+import { readCost, readPricing } from './pricing'
 import { type ModelFile, ModelSchema } from './schema'
-import type { Model, Provider, Target } from './types'
+import type { Model, Pricing, Provider, Target } from './types'
 
 export type ModelList = {
   /** Every id of the file, also of broken entries. */
@@ -78,12 +78,13 @@ function readModel(
   if (file.maxOutputTokens > file.contextLength) {
     faults.add(`${place}.maxOutputTokens`, 'must not exceed contextLength')
   }
+  const cost = readCost(file.pricing, `${place}.pricing`, faults)
   return {
     id: file.id,
     name: file.name,
     created: file.created,
     ownedBy: file.ownedBy,
-    targets: readTargets(file.targets, providers),
+    targets: readTargets(file.targets, cost, place, providers, faults),
     pricing: readPricing(file.pricing, `${place}.pricing`, faults),
     contextLength: file.contextLength,
     maxOutputTokens: file.maxOutputTokens,
@@ -94,13 +95,22 @@ function readModel(
   }
 }
 
-/** The targets whose provider has a key. Quirks of the provider apply to all of its targets. */
-function readTargets(entries: ModelFile['targets'], providers: ReadonlyMap<string, Provider | undefined>): Target[] {
+/** The targets whose provider has a key. Quirks of the provider apply to all of its targets, the model's `cost` to those without their own. */
+function readTargets(
+  entries: ModelFile['targets'],
+  cost: Pricing | undefined,
+  place: string,
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): Target[] {
   const targets: Target[] = []
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
+    const own = entry.cost && readCost(entry.cost, `${place}.targets[${index}].cost`, faults)
+    const known = own ?? cost
     const provider = providers.get(entry.provider)
     if (!provider || provider.keys.length === 0) continue
-    targets.push({ provider, model: entry.model, quirks: new Set([...provider.quirks, ...(entry.quirks ?? [])]) })
+    const quirks = new Set([...provider.quirks, ...(entry.quirks ?? [])])
+    targets.push({ provider, model: entry.model, quirks, ...(known && { cost: known }) })
   }
   return targets
 }

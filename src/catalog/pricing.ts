@@ -1,32 +1,75 @@
-/** Price lists of the catalogue file as integers, with conservative defaults for what a list leaves out. */
+/** Price lists of the catalogue file as integers, ours and the providers', with conservative defaults for what a list leaves out. */
 import { type Pico, priceToPico } from '@/lib/money'
 import type { FaultList } from './check'
-import type { ModelFile, PriceListFile } from './schema'
+import type { CostFile, ModelFile } from './schema'
 import type { PriceStep, Prices, Pricing } from './types'
 
 /**
- * A list that names no cache prices is charged as if caches never saved anything: a read costs as much as plain input, a
+ * A list that names no cache prices is reckoned as if caches never saved anything: a read costs as much as plain input, a
  * write what the dearest common provider asks (1.25 × input for five minutes, 2 × input for an hour).
  */
 const DEFAULT_CACHE_WRITE_FACTOR = 1.25
 const DEFAULT_CACHE_WRITE_1H_FACTOR = 2
 
+/** How the file spells the classes of a price, and of what the provider charges for the same. */
+const PRICE_NAMES = {
+  input: 'inputPer1mTokens',
+  cacheRead: 'cacheReadPer1mTokens',
+  cacheWrite5m: 'cacheWritePer1mTokens',
+  cacheWrite1h: 'cacheWrite1hPer1mTokens',
+  output: 'outputPer1mTokens',
+} as const satisfies Record<keyof Prices, string>
+const COST_NAMES = {
+  input: 'costPer1mInputTokens',
+  cacheRead: 'costPer1mCacheReadTokens',
+  cacheWrite5m: 'costPer1mCacheWriteTokens',
+  cacheWrite1h: 'costPer1mCacheWrite1hTokens',
+  output: 'costPer1mOutputTokens',
+} as const satisfies Record<keyof Prices, string>
+
+type Name = (typeof PRICE_NAMES | typeof COST_NAMES)[keyof Prices]
+type Names = Readonly<Record<keyof Prices, Name>>
+type ListFile = { readonly [name in Name]?: number }
+type ListsFile = ListFile & { steps?: readonly (ListFile & { aboveInputTokens: number })[] }
+
 /** Turns the `pricing` of one model into integers. Adds a fault for each price that doesn't fit and for steps out of order. */
 export function readPricing(file: ModelFile['pricing'], place: string, faults: FaultList): Pricing {
+  return readLists(file, PRICE_NAMES, place, faults)
+}
+
+/**
+ * What the provider charges us, undefined where the file names no cost. Where it names one, input and output have theirs, in
+ * every step as well: half a cost would make a margin of what is none.
+ */
+export function readCost(file: CostFile, place: string, faults: FaultList): Pricing | undefined {
+  const steps = file.steps ?? []
+  if (![file, ...steps].some((list) => Object.values(COST_NAMES).some((name) => list[name] !== undefined))) return
+  requireWhole(file, place, faults)
+  for (const [index, step] of steps.entries()) requireWhole(step, `${place}.steps[${index}]`, faults)
+  return readLists(file, COST_NAMES, place, faults)
+}
+
+function requireWhole(list: ListFile, place: string, faults: FaultList): void {
+  for (const name of [COST_NAMES.input, COST_NAMES.output]) {
+    if (list[name] === undefined) faults.add(`${place}.${name}`, 'is missing, where another cost is named')
+  }
+}
+
+function readLists(file: ListsFile, names: Names, place: string, faults: FaultList): Pricing {
   const steps: PriceStep[] = []
   for (const [index, step] of (file.steps ?? []).entries()) {
     const at = `${place}.steps[${index}]`
     const previous = steps.at(-1)
-    if (previous && step.aboveInputTokens <= previous.aboveInputTokens) {
+    if (previous && step.aboveInputTokens <= previous.aboveInputTokens && !faults.has(`${at}.aboveInputTokens`)) {
       faults.add(`${at}.aboveInputTokens`, `must be above the previous step's ${previous.aboveInputTokens}`)
     }
-    steps.push({ aboveInputTokens: step.aboveInputTokens, prices: readPrices(step, at, faults) })
+    steps.push({ aboveInputTokens: step.aboveInputTokens, prices: readPrices(step, names, at, faults) })
   }
-  return { base: readPrices(file, place, faults), steps }
+  return { base: readPrices(file, names, place, faults), steps }
 }
 
-function readPrices(file: PriceListFile, place: string, faults: FaultList): Prices {
-  function read(name: keyof PriceListFile): Pico | undefined {
+function readPrices(file: ListFile, names: Names, place: string, faults: FaultList): Prices {
+  function read(name: Name): Pico | undefined {
     const usd = file[name]
     if (usd === undefined) return undefined
     const price = priceToPico(usd)
@@ -34,17 +77,17 @@ function readPrices(file: PriceListFile, place: string, faults: FaultList): Pric
     return price ?? (0 as Pico)
   }
 
-  const input = read('inputPer1mTokens') ?? (0 as Pico)
-  const cacheWrite5m = read('cacheWritePer1mTokens') ?? scale(input, DEFAULT_CACHE_WRITE_FACTOR)
-  const cacheWrite1h = read('cacheWrite1hPer1mTokens') ?? scale(input, DEFAULT_CACHE_WRITE_1H_FACTOR)
+  const input = read(names.input) ?? (0 as Pico)
+  const cacheWrite5m = read(names.cacheWrite5m) ?? scale(input, DEFAULT_CACHE_WRITE_FACTOR)
+  const cacheWrite1h = read(names.cacheWrite1h) ?? scale(input, DEFAULT_CACHE_WRITE_1H_FACTOR)
   return {
     input,
-    cacheRead: read('cacheReadPer1mTokens') ?? input,
+    cacheRead: read(names.cacheRead) ?? input,
     cacheWrite5m,
-    cacheWrite1h: (cacheWrite1h > cacheWrite5m || file.cacheWrite1hPer1mTokens !== undefined
+    cacheWrite1h: (cacheWrite1h > cacheWrite5m || file[names.cacheWrite1h] !== undefined
       ? cacheWrite1h
       : cacheWrite5m) as Pico,
-    output: read('outputPer1mTokens') ?? (0 as Pico),
+    output: read(names.output) ?? (0 as Pico),
   }
 }
 

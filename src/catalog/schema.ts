@@ -74,8 +74,20 @@ const PRICES = {
   cacheWritePer1mTokens: Type.Optional(Price),
   cacheWrite1hPer1mTokens: Type.Optional(Price),
 }
-const PriceListSchema = strict(PRICES)
-const PriceStepSchema = strict({ aboveInputTokens: Tokens, ...PRICES })
+/** What the provider charges us, beside what we charge. */
+const COSTS = {
+  costPer1mInputTokens: Type.Optional(Price),
+  costPer1mOutputTokens: Type.Optional(Price),
+  costPer1mCacheReadTokens: Type.Optional(Price),
+  costPer1mCacheWriteTokens: Type.Optional(Price),
+  costPer1mCacheWrite1hTokens: Type.Optional(Price),
+}
+const PriceStepSchema = strict({ aboveInputTokens: Tokens, ...PRICES, ...COSTS })
+const CostStepSchema = strict({ aboveInputTokens: Tokens, ...COSTS })
+const CostSchema = strict({
+  ...COSTS,
+  steps: Type.Optional(Type.Array(CostStepSchema, { maxItems: 16, description: 'a list of cost steps' })),
+})
 
 export const ModelSchema = strict({
   id: Type.String({ description: 'a model id' }),
@@ -87,11 +99,13 @@ export const ModelSchema = strict({
       provider: Type.String({ description: 'the name of a provider' }),
       model: Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' }),
       quirks: Type.Optional(Quirks),
+      cost: Type.Optional(CostSchema),
     }),
     { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
   ),
   pricing: strict({
     ...PRICES,
+    ...COSTS,
     steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
   }),
   contextLength: Tokens,
@@ -135,7 +149,7 @@ export const LimitsSchema = strict({
 export type ProviderFile = Static<typeof ProviderSchema>
 export type ModelFile = Static<typeof ModelSchema>
 export type TierFile = Static<typeof TierSchema>
-export type PriceListFile = Static<typeof PriceListSchema>
+export type CostFile = Static<typeof CostSchema>
 
 /** An object without room for misspelt properties. */
 function strict<Properties extends TProperties>(properties: Properties) {

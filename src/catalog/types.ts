@@ -47,7 +47,8 @@ export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
 export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
 
-export type Target = { provider: Provider; model: string; quirks: ReadonlySet<string> }
+/** `cost` is what the provider charges us, by the operator's word: undefined where nobody said. Customers never see it. */
+export type Target = { provider: Provider; model: string; quirks: ReadonlySet<string>; cost?: Pricing }
 
 export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const
 export type Capability = (typeof CAPABILITIES)[number]

@@ -81,6 +81,24 @@ describe('what an operator did wrong', () => {
   })
 })
 
+test('a model that is sold below what it costs is said at the start, in one line', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
+  const path = join(folder, 'catalog.json')
+  const text = await Bun.file(join(import.meta.dir, '../../config/catalog.json')).text()
+  await writeFile(path, text.replace('"costPer1mOutputTokens": 20,', '"costPer1mOutputTokens": 20.5,'))
+  const gateway = spawnGateway({ ...(await stores()), CATALOG: path })
+  await addressOf(gateway)
+  const lines = gateway.output().split('\n')
+  const warnings = lines.filter((line) => line.includes('price_below_cost'))
+  expect(warnings).toHaveLength(1)
+  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
+    model: 'svc/alpha',
+    losses: ['output: sold at $20, costs $20.5 at provider1'],
+  })
+  await stop(gateway)
+  await rm(folder, { recursive: true })
+})
+
 describe('a first start', () => {
   test('prints a key and a line that streams a paid answer, and the second start prints no key', async () => {
     const environment = await stores()

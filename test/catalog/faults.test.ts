@@ -7,6 +7,21 @@ const list = (...items: unknown[]) => items as Json
 
 /** [place of the change, new value, the one fault it makes] */
 const CASES: [string, Json | undefined, string][] = [
+  [
+    'models.1.pricing.costPer1mInputTokens',
+    0.5,
+    'models[1].pricing.costPer1mOutputTokens: is missing, where another cost is named',
+  ],
+  [
+    'models.1.targets.0.cost',
+    { costPer1mOutputTokens: 0.0000001, costPer1mInputTokens: 1 },
+    'models[1].targets[0].cost.costPer1mOutputTokens: is finer than 0.000001 USD per 1,000,000 tokens',
+  ],
+  [
+    'models.1.targets.0.cost',
+    { costPer1mOutputTokens: 1, costPer1mInputTokens: 1, inputPer1mTokens: 1 },
+    'models[1].targets[0].cost.inputPer1mTokens: is not a known property',
+  ],
   ['service', undefined, 'service: is missing; expected a lower-case word'],
   ['service', 'S V C', 'service: expected a lower-case word'],
   ['surprise', 1, 'surprise: is not a known property'],

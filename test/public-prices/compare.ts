@@ -1,6 +1,7 @@
 /** The differences between a catalogue and what providers list in public: losses first of all, then everything else. */
+import { CLASS_WORDS, modelsAtALoss } from '@/catalog/losses'
 import { pricesFor } from '@/catalog/price'
-import type { Catalog, Model, Prices, Target } from '@/catalog/types'
+import type { Catalog, Model, Prices, Pricing, Target } from '@/catalog/types'
 import { type Listing, listingOf, type Medium } from './listed-prices'
 import { retirementOf } from './retirements'
 
@@ -10,17 +11,10 @@ type Difference = { model: string; target: string; text: string; isFault: boolea
 /** A model that answers for fewer days than this is on its way out. */
 const NOTICE_DAYS = 30
 const DAY_MS = 86_400_000
-const CLASSES: Readonly<Record<keyof Prices, string>> = {
-  input: 'input',
-  cacheRead: 'cache read',
-  cacheWrite5m: 'cache write',
-  cacheWrite1h: 'cache write of an hour',
-  output: 'output',
-}
 
 /** Compares every target of `catalog` as on `today` (`2026-11-22`), and with each price that is known to come. */
 export function compareCatalog(catalog: Catalog, today: string): Difference[] {
-  return [...catalog.models.values()].flatMap((model) =>
+  const differences = [...catalog.models.values()].flatMap((model) =>
     model.targets.flatMap((target) => {
       const say = (text: string, isFault: boolean) => ({ model: model.id, target: target.model, text, isFault })
       const listing = listingOf(target, mediaOf(model))
@@ -28,10 +22,16 @@ export function compareCatalog(catalog: Catalog, today: string): Difference[] {
       return [
         ...lifeDifferences(target, listing, today).map((text) => say(text, true)),
         ...contextDifferences(model, listing, say),
-        ...priceDifferences(model, listing, today, say),
+        ...priceDifferences(model, model.pricing, listing, today, say),
+        ...costDifferences(model, target, listing, today, say),
       ]
     }),
   )
+  return [...differences, ...modelsAtALoss(catalog).flatMap(statedLosses)]
+}
+
+function statedLosses({ model, losses }: ReturnType<typeof modelsAtALoss>[number]): Difference[] {
+  return losses.map((text) => ({ model, target: 'by its stated cost', text, isFault: true }))
 }
 
 type Say = (text: string, isFault: boolean) => Difference
@@ -57,19 +57,25 @@ function contextDifferences(model: Model, { contextLength }: Listing, say: Say):
   return [say(text, model.contextLength > contextLength)]
 }
 
-/** A difference of today is said once; one that a later day brings is said with that day. */
-function priceDifferences(model: Model, listing: Listing, today: string, say: Say): Difference[] {
+/** A stated cost that nobody lists may be a discount of the operator's own. */
+function costDifferences(model: Model, target: Target, listing: Listing, today: string, say: Say): Difference[] {
+  if (!target.cost) return []
+  return priceDifferences(model, target.cost, listing, today, (text) => say(`cost of ${text}`, false))
+}
+
+/** `pricing` beside what is listed. A difference of today is said once; one that a later day brings is said with that day. */
+function priceDifferences(model: Model, pricing: Pricing, listing: Listing, today: string, say: Say): Difference[] {
   const said = new Set<string>()
   return [today, ...listing.changes.filter((day) => day > today)].flatMap((day) => {
-    const own = model.pricing.steps.map((step) => step.aboveInputTokens)
+    const own = pricing.steps.map((step) => step.aboveInputTokens)
     const steps = [...new Set([0, ...own, ...listing.stepsOn(day)])].sort((one, other) => one - other)
     const reachable = steps.filter((step) => step < model.contextLength)
     return reachable.flatMap((step) => {
-      const [ours, theirs] = [pricesFor(model.pricing, step + 1), listing.pricesOn(day, step + 1)]
-      return (Object.keys(CLASSES) as (keyof Prices)[]).flatMap((name) => {
+      const [ours, theirs] = [pricesFor(pricing, step + 1), listing.pricesOn(day, step + 1)]
+      return (Object.keys(CLASS_WORDS) as (keyof Prices)[]).flatMap((name) => {
         if (ours[name] === theirs[name]) return []
         const above = step === 0 ? '' : ` above ${step} input tokens`
-        const text = `${CLASSES[name]}${above}: ${usd(ours[name])}, listed ${usd(theirs[name])}`
+        const text = `${CLASS_WORDS[name]}${above}: ${usd(ours[name])}, listed ${usd(theirs[name])}`
         if (said.has(text)) return []
         said.add(text)
         return [say(day === today ? text : `${text} from ${day}`, ours[name] < theirs[name])]

@@ -27,7 +27,14 @@ describe('the catalogue that comes with the gateway', () => {
   })
 
   test('is what providers list, but for prices that are known to rise', () => {
-    expect(compareCatalog(catalog, '2027-01-01')).toEqual([])
+    const priced = compareCatalog(catalog, '2027-01-01').filter(({ text }) => !text.startsWith('cost of'))
+    expect(priced).toEqual([])
+  })
+
+  test('states what each target costs, as listed', () => {
+    for (const { targets } of catalog.models.values()) for (const { cost } of targets) expect(cost).toBeDefined()
+    const costs = compareCatalog(catalog, READ_ON).filter(({ text }) => text.startsWith('cost of'))
+    expect(costs.filter(({ text }) => !text.includes(' from '))).toEqual([])
   })
 
   test('keeps its slugs, three for each provider', () => {
@@ -63,12 +70,34 @@ describe('the comparison finds', () => {
       const cheaper = withAlpha(({ pricing }) => ({
         pricing: { ...pricing, base: { ...pricing.base, [name]: (pricing.base[name] - 1) as Pico } },
       }))
-      expect(compareCatalog(cheaper, READ_ON)).toMatchObject([{ isFault: true }])
+      // Below what is listed, and below what the catalogue itself says it costs.
+      expect(compareCatalog(cheaper, READ_ON)).toMatchObject([{ isFault: true }, { isFault: true }])
       const flat = withAlpha(({ pricing }) => ({ pricing: { ...pricing, steps: [] } }))
       const above = compareCatalog(flat, READ_ON).map(({ text }) => text)
       expect(above).toContainEqual(expect.stringMatching(/^output above 271999 input tokens: \$20, listed \$30/))
     },
   )
+
+  test('a price below the stated cost, and a stated cost that nobody lists', () => {
+    const discounted = withAlpha(({ targets, pricing }) => ({
+      targets: targets.map((target) => ({
+        ...target,
+        cost: { ...pricing, base: { ...pricing.base, output: (pricing.base.output - 1) as Pico } },
+      })),
+    }))
+    expect(compareCatalog(discounted, READ_ON)).toMatchObject([
+      { text: 'cost of output: $19.999999, listed $20', isFault: false },
+    ])
+    const dear = withAlpha(({ targets, pricing }) => ({
+      targets: targets.map((target) => ({
+        ...target,
+        cost: { ...pricing, base: { ...pricing.base, output: (pricing.base.output + 1) as Pico } },
+      })),
+    }))
+    expect(compareCatalog(dear, READ_ON)).toContainEqual(
+      expect.objectContaining({ text: 'output: sold at $20, costs $20.000001 at provider1', isFault: true }),
+    )
+  })
 
   test('a margin, which is no fault', () => {
     const dearer = withAlpha(({ pricing }) => ({

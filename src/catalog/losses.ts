@@ -1,0 +1,44 @@
+/** Finds what is sold for less than it costs us: each class of tokens, at every length of input, at every target that may answer. */
+import { formatPrice } from '@/lib/money'
+import { pricesFor } from './price'
+import type { Catalog, Model, Prices, Target } from './types'
+
+/** What an operator calls each class. */
+export const CLASS_WORDS: Readonly<Record<keyof Prices, string>> = {
+  input: 'input',
+  cacheRead: 'cache read',
+  cacheWrite5m: 'cache write',
+  cacheWrite1h: 'cache write of an hour',
+  output: 'output',
+}
+
+/** One model at a loss; each of `losses` says a class, the price and the cost, for a person. */
+type LossMaker = { model: string; losses: string[] }
+
+/** The models of `catalog` that a target costs more than its price in any class. What has no cost stated loses nothing here. */
+export function modelsAtALoss(catalog: Catalog): LossMaker[] {
+  return [...catalog.models.values()].flatMap((model) => {
+    const losses = model.targets.flatMap((target) => lossesAt(model, target))
+    return losses.length === 0 ? [] : [{ model: model.id, losses }]
+  })
+}
+
+/** The losses of `model` where `target` answers. */
+function lossesAt(model: Model, target: Target): string[] {
+  const { cost } = target
+  if (!cost) return []
+  const steps = [model.pricing, cost].flatMap((lists) => lists.steps.map((step) => step.aboveInputTokens))
+  const starts = [...new Set([0, ...steps])].filter((start) => start < model.contextLength)
+  return starts
+    .sort((one, other) => one - other)
+    .flatMap((start) => {
+      const [ours, theirs] = [pricesFor(model.pricing, start + 1), pricesFor(cost, start + 1)]
+      const above = start === 0 ? '' : ` above ${start} input tokens`
+      return (Object.keys(CLASS_WORDS) as (keyof Prices)[])
+        .filter((name) => ours[name] < theirs[name])
+        .map((name) => {
+          const amounts = `sold at $${formatPrice(ours[name])}, costs $${formatPrice(theirs[name])}`
+          return `${CLASS_WORDS[name]}${above}: ${amounts} at ${target.provider.name}`
+        })
+    })
+}

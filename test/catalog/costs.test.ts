@@ -1,0 +1,93 @@
+/** What providers charge us, as the catalogue file says it: where it stands, what it leaves out, and what is sold below it. */
+import { describe, expect, test } from 'bun:test'
+import { modelsAtALoss } from '@/catalog/losses'
+import type { Model } from '@/catalog/types'
+import { faultsOf, type Json, load, SAMPLE, spoil } from './sample-catalog'
+
+const COST = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 2.5 }
+const BETA = SAMPLE.models[1]?.pricing
+
+function beta(place: string, value: Json): Model {
+  const model = load(spoil(`models.1.${place}`, value)).models.get('svc/beta')
+  if (!model) throw new Error('no svc/beta')
+  return model
+}
+
+function losses(place: string, value: Json): { model: string; losses: string[] }[] {
+  return modelsAtALoss(load(spoil(place, value)))
+}
+
+describe('the cost of a target', () => {
+  test('is unknown where the file names none, which is not the same as nothing', () => {
+    expect(load(JSON.stringify(SAMPLE)).models.get('svc/beta')?.targets[0]).not.toHaveProperty('cost')
+    const free = beta('pricing', { ...BETA, costPer1mInputTokens: 0, costPer1mOutputTokens: 0 } as Json)
+    expect(free.targets[0]?.cost?.base as unknown).toMatchObject({ input: 0, output: 0 })
+  })
+
+  test('stands beside the price and holds for every target of the model, caches as dear as prices would have them', () => {
+    const { targets, pricing } = beta('pricing', { ...BETA, ...COST } as Json)
+    expect(targets[0]?.cost as unknown).toEqual({
+      base: { input: 5e5, cacheRead: 5e5, cacheWrite5m: 625_000, cacheWrite1h: 1e6, output: 2.5e6 },
+      steps: [],
+    })
+    expect(pricing.base.input as number).toBe(1e6)
+  })
+
+  test('has the steps of the price, each with its own', () => {
+    const step = { aboveInputTokens: 1000, inputPer1mTokens: 2, outputPer1mTokens: 9 }
+    const stepCost = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5, costPer1mCacheReadTokens: 0.1 }
+    const { targets } = beta('pricing', { ...BETA, ...COST, steps: [{ ...step, ...stepCost }] } as Json)
+    expect(targets[0]?.cost?.steps as unknown).toMatchObject([
+      { aboveInputTokens: 1000, prices: { input: 1e6, output: 5e6, cacheRead: 1e5 } },
+    ])
+    expect(faultsOf(spoil('models.1.pricing', { ...BETA, ...COST, steps: [step] } as Json))).toEqual([
+      'models[1].pricing.steps[0].costPer1mInputTokens: is missing, where another cost is named',
+      'models[1].pricing.steps[0].costPer1mOutputTokens: is missing, where another cost is named',
+    ])
+  })
+
+  test("of a target's own goes before the model's", () => {
+    const targets = [
+      { provider: 'provider2', model: 'beta-2' },
+      { provider: 'provider1', model: 'beta-3', cost: { costPer1mInputTokens: 0.25, costPer1mOutputTokens: 1 } },
+    ]
+    const file = structuredClone(SAMPLE) as unknown as { models: Record<string, unknown>[] }
+    Object.assign(file.models[1] ?? {}, { targets, pricing: { ...BETA, ...COST } })
+    const costs = load(JSON.stringify(file))
+      .models.get('svc/beta')
+      ?.targets.map((target) => target.cost?.base.input)
+    expect(costs as unknown).toEqual([5e5, 25e4])
+  })
+
+  test('that is out of order is one fault', () => {
+    const steps = [2000, 1000].map((aboveInputTokens) => ({
+      ...{ aboveInputTokens, inputPer1mTokens: 2, outputPer1mTokens: 9 },
+      ...COST,
+    }))
+    expect(faultsOf(spoil('models.1.pricing', { ...BETA, ...COST, steps } as Json))).toEqual([
+      "models[1].pricing.steps[1].aboveInputTokens: must be above the previous step's 2000",
+    ])
+  })
+})
+
+describe('a price below cost', () => {
+  test('is found by model, class and provider', () => {
+    const cost = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 5.25 }
+    expect(losses('models.1.targets.0.cost', cost)).toEqual([
+      { model: 'svc/beta', losses: ['output: sold at $5, costs $5.25 at provider2'] },
+    ])
+  })
+
+  test('is found above a step that only the cost has', () => {
+    const steps = [{ aboveInputTokens: 1000, costPer1mInputTokens: 2, costPer1mOutputTokens: 3 }]
+    expect(losses('models.1.targets.0.cost', { ...COST, steps } as Json)).toMatchObject([
+      { model: 'svc/beta', losses: expect.arrayContaining([expect.stringContaining('input above 1000 input tokens')]) },
+    ])
+  })
+
+  test('is none where both are the same, or where nobody knows the cost', () => {
+    expect(modelsAtALoss(load(JSON.stringify(SAMPLE)))).toEqual([])
+    const same = { costPer1mInputTokens: 1, costPer1mOutputTokens: 5 }
+    expect(losses('models.1.targets.0.cost', same)).toEqual([])
+  })
+})
