@@ -6,7 +6,7 @@ import { type AppDeps, buildApp } from '@/app'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
-import { FORMATS } from '@/formats/index'
+import { formatsWithMessages } from '@/formats/index'
 import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
@@ -158,7 +158,7 @@ function assemble(parts: Parts): GatewayDeps {
   const router = createSharedRouter(catalog, redis, logger, metrics)
   return {
     catalog,
-    formats: FORMATS,
+    formats: formatsWithMessages(config.maxChatMessages),
     ledger,
     settler: createSettler(ledger, systemClock, logger, metrics),
     keeper: createHoldKeeper(ledger, systemClock, logger, config.holdTtlMs, metrics),

@@ -54,6 +54,8 @@ export type Config = {
   maxBodyBytes: number
   /** The deepest nesting of a JSON body; a deeper one is answered 400. */
   maxJsonDepth: number
+  /** The most messages of a chat-completions request, which is the only format that has a limit worth raising. */
+  maxChatMessages: number
   /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
   redisCommandTimeoutMs: number
   /** Milliseconds until a hold that no gateway renews is expired and charged. */
@@ -165,6 +167,7 @@ const Variables = Type.Object({
   CONNECTIONS_PER_ADDRESS: integer(512, 16, 1_000_000, 'connections'),
   MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
+  MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'messages'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
   RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
@@ -206,6 +209,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     connectionsPerAddress: values.TRUSTED_PROXY_HOPS ? Number.POSITIVE_INFINITY : values.CONNECTIONS_PER_ADDRESS,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxJsonDepth: values.MAX_JSON_DEPTH,
+    maxChatMessages: values.MAX_CHAT_MESSAGES,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
     holdTtlMs: values.HOLD_TTL_MS,
     recordClaimMs: values.RECORD_CLAIM_MS,

@@ -1,8 +1,9 @@
 /** All formats by name: the only place that knows them all. The first is the one of requests that could be any format's. */
 import type { FormatName } from '@/chat/format-name'
-import { chatCompletions } from '@/formats/chat-completions/index'
+import { chatCompletions, createChatCompletions } from '@/formats/chat-completions/index'
 import { generateContent } from '@/formats/generate-content/index'
 import { messages } from '@/formats/messages/index'
+import { assert } from '@/lib/assert'
 import type { Format } from './format'
 
 const BY_NAME: Record<FormatName, Format> = {
@@ -14,3 +15,10 @@ const BY_NAME: Record<FormatName, Format> = {
 export const FORMATS: ReadonlyMap<FormatName, Format> = new Map(
   Object.values(BY_NAME).map((format) => [format.name, format]),
 )
+
+/** The same, but that a request of the first format may have `maxMessages` messages: the only limit that an operator can raise. */
+export function formatsWithMessages(maxMessages: number): ReadonlyMap<FormatName, Format> {
+  const [first, ...others] = FORMATS
+  assert(first, 'there is a first format')
+  return new Map([[first[0], createChatCompletions(maxMessages)], ...others])
+}

@@ -46,6 +46,7 @@ describe('the settings', () => {
     connectionsPerAddress: 512,
     maxBodyBytes: 20 * 1024 * 1024,
     maxJsonDepth: 64,
+    maxChatMessages: 100,
     redisCommandTimeoutMs: 500,
     holdTtlMs: 60_000,
     recordClaimMs: 30_000,
@@ -135,6 +136,8 @@ describe('faults', () => {
     ['PUBLIC_URL', 'https://user@host/'],
     ['PUBLIC_URL', 'https://host/?a=1'],
     ['HOLD_TTL_MS', '1'],
+    ['MAX_CHAT_MESSAGES', '99'],
+    ['MAX_CHAT_MESSAGES', '100001'],
   ])('include %s=%p', (name, value) => {
     expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: expected `))])
   })

@@ -1,10 +1,11 @@
 /** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
+import { createRequestCheck } from '@/formats/chat-completions/client-side/check-request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
 import { recognition } from '@/formats/chat-completions/client-side/recognition'
-import { ChatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
+import { chatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
 import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
@@ -12,26 +13,37 @@ import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-r
 import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
+import type { JsonObject } from '@/lib/json'
 import { framing } from './framing'
+import { LIMITS } from './limits'
 import { passThrough } from './pass-through'
 import { decodeUsage } from './usage'
 
-export const chatCompletions = {
-  name: 'chat-completions',
-  requestSchema: ChatCompletionsRequest,
-  recognition,
-  endpoint,
-  decodeRequest,
-  decodeLoneBody: decodeRequest,
-  encodeRequest,
-  decodeResponse,
-  encodeResponse,
-  createStreamDecoder,
-  createStreamEncoder,
-  encodeError,
-  rateLimitHeaders: commonRateLimitHeaders,
-  decodeError,
-  decodeUsage,
-  passThrough,
-  framing,
-} satisfies Format
+/** The format, whose requests may have at most `maxMessages` messages. */
+export function createChatCompletions(maxMessages: number) {
+  const requestSchema = chatCompletionsRequest(maxMessages)
+  const check = createRequestCheck(requestSchema)
+  const decode = (body: JsonObject) => decodeRequest(body, check)
+  return {
+    name: 'chat-completions',
+    requestSchema,
+    recognition,
+    endpoint,
+    decodeRequest: decode,
+    decodeLoneBody: decode,
+    encodeRequest,
+    decodeResponse,
+    encodeResponse,
+    createStreamDecoder,
+    createStreamEncoder,
+    encodeError,
+    rateLimitHeaders: commonRateLimitHeaders,
+    decodeError,
+    decodeUsage,
+    passThrough,
+    framing,
+  } satisfies Format
+}
+
+/** The format with the limits that hold unless the operator raises one. */
+export const chatCompletions = createChatCompletions(LIMITS.messages.maxItems)

@@ -3,18 +3,26 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
+import { LIMITS } from '@/formats/chat-completions/limits'
 import { fieldAt } from '@/formats/field-path'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { ChatCompletionsRequest, type WireRequest } from './wire'
+import { chatCompletionsRequest, type WireRequest } from './wire'
 
-const compiled = TypeCompiler.Compile(ChatCompletionsRequest)
+/** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
+export type RequestCheck = (body: JsonObject) => WireRequest
 
-/** Returns `body` as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
-export function checkRequest(body: JsonObject): WireRequest {
-  if (compiled.Check(body)) return body
-  const first = compiled.Errors(body).First()
-  throw first ? toGatewayError(mostSpecific(first)) : invalidRequest('The request body is not valid')
+/** The check against a schema of the request, which differ in how many messages they allow. */
+export function createRequestCheck(schema: ReturnType<typeof chatCompletionsRequest>): RequestCheck {
+  const compiled = TypeCompiler.Compile(schema)
+  return (body) => {
+    if (compiled.Check(body)) return body
+    const first = compiled.Errors(body).First()
+    throw first ? toGatewayError(mostSpecific(first)) : invalidRequest('The request body is not valid')
+  }
 }
+
+/** The check with the limits that hold unless the operator raises one. */
+export const checkRequest = createRequestCheck(chatCompletionsRequest(LIMITS.messages.maxItems))
 
 /** A union's own error says little; the error inside the variant that the value was meant to be says what is wrong. */
 function mostSpecific(error: ValueError): ValueError {

@@ -4,7 +4,7 @@ import type { ChatRequest } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
-import { checkRequest } from './check-request'
+import { checkRequest, type RequestCheck } from './check-request'
 import { decodeOutput } from './decode-output'
 import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling, decodeTopK } from './decode-sampling'
@@ -14,8 +14,8 @@ import { listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
-export function decodeRequest(body: JsonObject): ChatRequest {
-  const request = checkRequest(body)
+export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {
+  const request = check(body)
   const { tools, others } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
   const output = decodeOutput(request)

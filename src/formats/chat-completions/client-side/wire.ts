@@ -66,10 +66,8 @@ const Tool = object({
   custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),
 })
 
-/** The body of `POST /v1/chat/completions`. */
-export const ChatCompletionsRequest = object({
+const REQUEST_FIELDS = {
   model: Type.String({ ...LIMITS.modelChars, description: 'A model or tier from GET /v1/models' }),
-  messages: Type.Array(Message, LIMITS.messages),
   stream: optional(Type.Boolean({ default: false, description: 'true answers with server-sent events' })),
   stream_options: optional(object({ include_usage: optional(Type.Boolean()) })),
   temperature: optional(Type.Number({ ...LIMITS.temperature, default: 1 })),
@@ -120,9 +118,16 @@ export const ChatCompletionsRequest = object({
       description: 'Models to try in order when the first fails; an extension of this service',
     }),
   ),
-})
+}
 
-export type WireRequest = Static<typeof ChatCompletionsRequest>
+/** The body of `POST /v1/chat/completions`, with at most `maxMessages` messages. */
+export function chatCompletionsRequest(maxMessages: number) {
+  const { model, ...others } = REQUEST_FIELDS
+  const messages = Type.Array(Message, { ...LIMITS.messages, maxItems: maxMessages })
+  return object({ model, messages, ...others })
+}
+
+export type WireRequest = Static<ReturnType<typeof chatCompletionsRequest>>
 export type WireMessage = Static<typeof Message>
 export type WireContentPart = Static<typeof ContentPart>
 export type WireToolCall = Static<typeof ToolCall>

@@ -1,0 +1,56 @@
+/** The operator raises how many messages a chat-completions request may have, for agents that run long. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion } from '@test/support/upstream'
+
+let gateway: TestGateway
+let customer: Customer
+let received: unknown
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: ({ body }) => {
+      received = body
+      return Response.json(chatCompletion('Hello'))
+    },
+    environment: { MAX_CHAT_MESSAGES: '300' },
+  })
+  customer = await gateway.customer('10')
+})
+afterAll(() => gateway.stop())
+
+async function ask(count: number, path = '/v1/chat/completions') {
+  const messages = Array.from({ length: count }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `Message ${index}`,
+  }))
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', messages, max_tokens: 10 }),
+  })
+  return { status: response.status, body: (await response.json()) as { error?: { message: string; param: string } } }
+}
+
+test.each(['/v1/chat/completions', '/v1/route', '/v1/messages'])('300 messages are taken at %s', async (path) => {
+  const { status } = await ask(300, path)
+  expect(status).toBe(200)
+})
+
+test('all of them reach the provider', async () => {
+  await ask(299)
+  expect((received as { messages: unknown[] }).messages).toHaveLength(299)
+})
+
+test('one more is refused in words that name the limit', async () => {
+  const { status, body } = await ask(301)
+  expect(status).toBe(400)
+  expect(body.error).toMatchObject({ param: 'messages', message: 'messages must be an array of 1 to 300 items' })
+})
+
+test('the documentation states the limit that holds', async () => {
+  const response = await fetch(`${gateway.url}/docs/json`)
+  const { paths } = (await response.json()) as { paths: Record<string, Record<string, unknown>> }
+  const operation = JSON.stringify(paths['/v1/chat/completions'])
+  expect(operation).toContain('"maxItems":300')
+})
