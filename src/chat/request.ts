@@ -135,6 +135,8 @@ export type ChatRequest = {
   /** A key under which the provider may route to a warm prompt cache. */
   cacheKey?: string
   serviceTier?: string
+  /** Whether the body says its cache hints as `cache_control` in a format that not all providers read it in. */
+  hasCacheControl?: true
   /** Models to try in order when the first fails; an extension of ours in every format. */
   fallback: string[]
   /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */

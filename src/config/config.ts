@@ -167,7 +167,7 @@ const Variables = Type.Object({
   CONNECTIONS_PER_ADDRESS: integer(512, 16, 1_000_000, 'connections'),
   MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
-  MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'messages'),
+  MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'a number of messages'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
   RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),

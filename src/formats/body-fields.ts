@@ -90,15 +90,22 @@ function costsNothing(
 /** The quirk of a provider whose extra charges the operator bears: there nothing is refused and nothing left out. */
 export const UNPRICED_EXTRAS = 'unpriced-extras'
 
+/** The quirk of a provider that reads `cache_control` although its format does not have it. */
+export const CACHE_CONTROL = 'cache-control'
+/** What it is called wherever it stands in a body. */
+export const CACHE_CONTROL_FIELD = 'cache_control'
+
 const NOTHING: readonly string[] = []
 
 /** Which fields of the caller's body a target of the caller's own format is not sent. */
 export function leftOutFields(
-  { unlisted }: ChatRequest,
+  { unlisted, hasCacheControl }: ChatRequest,
   { quirks, passFields }: Pick<TargetTraits, 'quirks' | 'passFields'>,
 ): readonly string[] {
-  if (unlisted === undefined || quirks.has(UNPRICED_EXTRAS)) return NOTHING
-  return passFields ? unlisted.filter((field) => !passFields.has(field)) : unlisted
+  const isRefused = hasCacheControl && !quirks.has(CACHE_CONTROL)
+  const strangers = quirks.has(UNPRICED_EXTRAS) ? NOTHING : (unlisted ?? NOTHING)
+  const fields = isRefused ? [...strangers, CACHE_CONTROL_FIELD] : strangers
+  return passFields && fields.length > 0 ? fields.filter((field) => !passFields.has(field)) : fields
 }
 
 const MAX_NAMES = 8

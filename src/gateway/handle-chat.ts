@@ -1,7 +1,8 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
+import { asksForHour } from '@/chat/cache-hints'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields } from '@/formats/body-fields'
+import { CACHE_CONTROL, leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, Format } from '@/formats/format'
 import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
@@ -52,7 +53,7 @@ async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Of
     const { model, target } = ticket.planned
     const providerFormat = deps.formats.get(target.provider.format)
     assert(providerFormat, `no codec for ${target.provider.format}`)
-    const charge = openCharge(deps, call, hold, ticket, routeReason(plan, model.id, journey.trail))
+    const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
     const attempt = await attemptTarget(deps, {
       requestId: call.requestId,
       ticket,
@@ -74,12 +75,19 @@ async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Of
 }
 
 /** From now on the books hear of this attempt, should this process die. */
-function openCharge({ clock }: ChatDeps, call: ChatCall, hold: Hold, ticket: Ticket, reason: string): OpenCharge {
+function openCharge(
+  { clock }: ChatDeps,
+  call: ChatCall,
+  hold: Hold,
+  ticket: Ticket,
+  { reason, request }: { reason: string; request: ChatRequest },
+): OpenCharge {
   const { planned, number: attempts } = ticket
   const charge = {
     payer: call.payer,
     hold,
     pricing: planned.model.pricing,
+    writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
     meter: createMeter(hold.size.bounds.outputTokens),
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
     arrivedMonotonicMs: call.arrivedMonotonicMs,

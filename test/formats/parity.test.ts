@@ -117,8 +117,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'in the others it is plain which call a piece belongs to',
   },
   'provider-side/encode-cache.ts': {
-    formats: ['messages'],
-    because: 'providers of the others cache unasked',
+    formats: ['chat-completions', 'messages'],
+    because: 'providers of generate-content cache unasked',
   },
   'provider-side/encode-schema.ts': {
     formats: ['messages', 'generate-content'],

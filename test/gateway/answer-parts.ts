@@ -188,6 +188,7 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
   return {
     payer: { accountId: 'acct_1', keyId: 'key_1' },
     pricing: modelOf('svc/alpha', []).pricing,
+    writesForHour: false,
     meter: createMeter(outputBound),
     facts: { ...facts, attempts: 2, routeReason: 'requested' },
     arrivedMonotonicMs,

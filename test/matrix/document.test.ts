@@ -59,4 +59,5 @@ const SAME_MEANING = [
   'effort, not shown: messages to chat-completions',
   'generate-content: a call that came out malformed: chat-completions to generate-content',
   'generate-content: a call that came out malformed: messages to generate-content',
+  'hints as OpenRouter and LiteLLM spell them: chat-completions to messages',
 ]

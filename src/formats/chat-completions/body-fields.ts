@@ -29,6 +29,7 @@ export const BODY_FIELDS = fieldTable({
     'user',
     'safety_identifier',
     'prompt_cache_key',
+    'cache_control',
     'service_tier',
     'fallback',
   ],

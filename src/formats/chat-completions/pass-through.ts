@@ -1,6 +1,6 @@
 /** What changes when caller and provider both speak chat-completions: the model's name, and what metering needs. */
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields } from '@/formats/body-fields'
+import { CACHE_CONTROL_FIELD, leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
@@ -20,7 +20,9 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
     own.stream_options = { ...theirs, include_usage: true }
   }
   if (traits.quirks.size > 0) for (const field of refusedFields(traits.quirks)) delete own[field]
-  for (const field of leftOutFields(decoded, traits)) delete own[field]
+  const leftOut = leftOutFields(decoded, traits)
+  for (const field of leftOut) delete own[field]
+  if (leftOut.includes(CACHE_CONTROL_FIELD)) leaveOutCacheControl(own)
   own.messages = restoreSignatures(own.messages, traits.quirks)
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
 }
@@ -31,6 +33,24 @@ function refusedFields(quirks: ReadonlySet<string>): string[] {
     ...(quirks.has(QUIRKS.noSampling) ? ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'] : []),
     ...(quirks.has(QUIRKS.noReasoningEffort) ? ['reasoning_effort'] : []),
   ]
+}
+
+/** It may also stand on messages and their parts and calls, and on tools and what they define. */
+function leaveOutCacheControl(own: JsonObject): void {
+  for (const field of ['messages', 'tools', 'functions']) {
+    const list = own[field]
+    if (Array.isArray(list)) own[field] = list.map(withoutCacheControl)
+  }
+}
+
+const MARKED_INSIDE = ['content', 'tool_calls', 'function']
+
+function withoutCacheControl(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutCacheControl)
+  if (!isJsonObject(value)) return value
+  const { [CACHE_CONTROL_FIELD]: _, ...rest } = value
+  for (const field of MARKED_INSIDE) if (typeof rest[field] === 'object') rest[field] = withoutCacheControl(rest[field])
+  return rest
 }
 
 /** The limit that was paid for is the one that is sent, in a field that the provider obeys. */

@@ -1,4 +1,5 @@
 /** What the chat-completions encoder and pass-through can do differently for a provider; the catalogue names them. */
+import { CACHE_CONTROL } from '@/formats/body-fields'
 
 export const QUIRKS = {
   /** Limit the output by `max_tokens`, for services that don't know `max_completion_tokens`. */
@@ -17,6 +18,8 @@ export const QUIRKS = {
   noSampling: 'no-sampling',
   /** Send text-only messages as one string, never as parts. */
   stringContent: 'string-content',
+  /** `cache_control` on parts, tools and the request is understood; elsewhere it is left out, since it would be refused. */
+  cacheControl: CACHE_CONTROL,
   /** Leave `stream_options` out; the usage of streams is then counted unless the provider sends it unasked. */
   noStreamOptions: 'no-stream-options',
 } as const

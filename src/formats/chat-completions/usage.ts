@@ -21,10 +21,10 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
     readCount(promptDetails.cached_tokens) ??
     readCount(usage.cached_tokens) ??
     readCount(usage.prompt_cache_hit_tokens) ??
+    readCount(usage.cache_read_input_tokens) ??
     0
-  const written = readCount(promptDetails.cache_write_tokens) ?? 0
   return {
-    ...divideInput(prompt, cached, written),
+    ...divideInput(prompt, cached, readWritten(usage, promptDetails)),
     ...divideOutput(prompt, completion, readCount(completionDetails.reasoning_tokens) ?? 0, total),
   }
 }
@@ -57,15 +57,28 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
+/** What was written to a cache; how much of it for an hour, only some services say. */
+type Written = { total: number; forHour: number }
+
+/** OpenRouter's spelling, and LiteLLM's, which repeats the one of the messages format beside its own. */
+function readWritten(usage: JsonObject, details: JsonObject): Written {
+  const total =
+    readCount(details.cache_write_tokens) ??
+    readCount(details.cache_creation_tokens) ??
+    readCount(usage.cache_creation_input_tokens) ??
+    0
+  const split = [details.cache_creation_token_details, usage.cache_creation].find(isJsonObject)
+  return { total, forHour: Math.min(readCount(split?.ephemeral_1h_input_tokens) ?? 0, total) }
+}
+
 function divideInput(
   prompt: number,
   cached: number,
-  written: number,
+  { total, forHour }: Written,
 ): Pick<Usage, 'uncached' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h'> {
-  const isPlausible = cached + written <= prompt
-  const cacheRead = isPlausible ? cached : 0
-  const cacheWrite5m = isPlausible ? written : 0
-  return { uncached: prompt - cacheRead - cacheWrite5m, cacheRead, cacheWrite5m, cacheWrite1h: 0 }
+  if (cached + total > prompt) return { uncached: prompt, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }
+  const uncached = prompt - cached - total
+  return { uncached, cacheRead: cached, cacheWrite5m: total - forHour, cacheWrite1h: forHour }
 }
 
 /**
@@ -95,12 +108,22 @@ export const findUnknownUsage = createUnknownUsageSearch(
     'cached_tokens',
     'prompt_cache_hit_tokens',
     'prompt_cache_miss_tokens',
+    'cache_read_input_tokens',
+    'cache_creation_input_tokens',
     'reasoning_tokens',
     'input_tokens',
     'output_tokens',
   ],
   {
-    prompt_tokens_details: ['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
+    prompt_tokens_details: [
+      'cached_tokens',
+      'cache_write_tokens',
+      'cache_creation_tokens',
+      'audio_tokens',
+      'image_tokens',
+      'text_tokens',
+    ],
+    cache_creation: ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'],
     completion_tokens_details: [
       'reasoning_tokens',
       'audio_tokens',

@@ -1,5 +1,6 @@
 /** The charge of one answer while it is being given: who answers, what has been seen of it, and the hold that pays. */
 import type { Pricing } from '@/catalog/types'
+import type { Usage } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import { CLIENT_CLOSED_STATUS, type PlannedFacts } from '@/gateway/hold/request-facts'
 import type { Charge, Ending } from '@/ledger/charge'
@@ -14,6 +15,8 @@ export type OpenCharge = {
   payer: Payer
   hold: Hold
   pricing: Pricing
+  /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
+  writesForHour: boolean
   meter: Meter
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
@@ -28,8 +31,16 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 }
 
 /** What the answer costs if it ends like this. */
-export function chargeAt({ meter, pricing, hold: { size } }: OpenCharge, ending: Ending): Charge {
-  return decideCharge(ending, meter.reading(), pricing, size.bounds, size.estimatedInput)
+export function chargeAt({ meter, pricing, writesForHour, hold: { size } }: OpenCharge, ending: Ending): Charge {
+  const reading = meter.reading()
+  if (writesForHour && reading.usage) reading.usage = atHourlyPrice(reading.usage)
+  return decideCharge(ending, reading, pricing, size.bounds, size.estimatedInput)
+}
+
+/** Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
+function atHourlyPrice(usage: Usage): Usage {
+  if (usage.cacheWrite1h > 0) return usage
+  return { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }
 }
 
 /** What the books say of an answer that ended like this. */

@@ -58,6 +58,26 @@ export const caching: Group = {
       pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
     },
     {
+      name: 'hints as OpenRouter and LiteLLM spell them',
+      asks: { 'chat-completions': marked(HOUR, { cache_control: HOUR })['chat-completions'] },
+      golden: { ...unmarked, messages: marked(HOUR, {}).messages },
+      answer: TEXT,
+      pairs: {
+        'chat-completions>chat-completions': {
+          lost: 'left out, since services that don’t know it refuse it; named in `x-svc-left-out`',
+          receives: { messages: marked(HOUR, {})['chat-completions'].messages },
+        },
+        '*>generate-content': { lost: LOST },
+      },
+    },
+    {
+      name: 'the same, at a provider that reads them',
+      asks: marked(HOUR, { cache_control: HOUR }),
+      quirks: { 'chat-completions': ['cache-control'] },
+      providers: ['chat-completions'],
+      answer: TEXT,
+    },
+    {
       name: 'more hints than the provider takes',
       asks: {
         'chat-completions': ask({ chat: { messages: [{ role: 'user', content: fiveParts(breakpoint()) }] } })[

@@ -35,7 +35,7 @@ export function isKnownPart(part: WireContentPart): boolean {
 }
 
 function decodePart(part: WireContentPart, param: string): MessageBlock[] {
-  const hint = decodeCache(part.prompt_cache_breakpoint)
+  const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
     case 'text':

@@ -5,6 +5,7 @@ import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest, type RequestCheck } from './check-request'
+import { hasCacheControl, markLastTurn } from './decode-cache'
 import { decodeOutput } from './decode-output'
 import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling, decodeTopK } from './decode-sampling'
@@ -23,10 +24,13 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
   const userId = request.safety_identifier ?? request.user
+  const { system, turns } = decodeTurns(request.messages)
+  markLastTurn(turns, request.cache_control)
   return {
     model: request.model,
     stream: request.stream ?? false,
-    ...decodeTurns(request.messages),
+    system,
+    turns,
     tools,
     ...(toolChoice && { toolChoice }),
     ...(typeof request.parallel_tool_calls === 'boolean' && { parallelToolCalls: request.parallel_tool_calls }),
@@ -38,6 +42,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     ...(userId && { userId }),
     ...(request.prompt_cache_key && { cacheKey: request.prompt_cache_key }),
     ...(request.service_tier && { serviceTier: request.service_tier }),
+    ...(hasCacheControl(request) && { hasCacheControl: true }),
     fallback: request.fallback ?? [],
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),

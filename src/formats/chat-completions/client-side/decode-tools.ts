@@ -1,7 +1,8 @@
 /** Tools of a chat-completions request, and the choice between them, in the words of the hub. */
 import type { Tool, ToolChoice } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import type { WireRequest, WireTool } from './wire'
+import { decodeCacheControl } from './decode-cache'
+import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
 type DecodedTools = { tools: Tool[]; others: WireTool[] }
@@ -42,7 +43,7 @@ export function decodeToolChoice(choice: JsonValue | undefined): ToolChoice | un
 }
 
 function decodeTool(tool: WireTool): Tool | undefined {
-  if (tool.function) return decodeFunction(tool.function)
+  if (tool.function) return decodeFunction(tool.function, tool.cache_control)
   if (tool.custom) {
     const { name, description } = tool.custom
     return { name, ...(description && { description }), parameters: CUSTOM_TOOL_PARAMETERS }
@@ -63,13 +64,15 @@ const CUSTOM_TOOL_PARAMETERS: JsonObject = {
   required: ['input'],
 }
 
-function decodeFunction(definition: NonNullable<WireTool['function']>): Tool {
+function decodeFunction(definition: NonNullable<WireTool['function']>, control?: WireCacheControl): Tool {
   const { name, description, parameters, strict } = definition
+  const cache = decodeCacheControl(control ?? definition.cache_control)
   return {
     name,
     ...(description && { description }),
     ...(parameters && { parameters }),
     ...(typeof strict === 'boolean' && { strict }),
+    ...(cache && { cache }),
   }
 }
 

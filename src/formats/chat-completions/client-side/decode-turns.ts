@@ -5,6 +5,7 @@ import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { exceedsBounds, PARSED_BOUNDS } from '@/lib/json'
+import { decodeCacheControl, markLastBlock } from './decode-cache'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
 import type { WireMessage, WireToolCall } from './wire'
 
@@ -33,6 +34,7 @@ export function decodeTurns(messages: WireMessage[]): { system: TextBlock[]; tur
     else if (message.role === 'user') turns.push(decodeUser(message, param))
     else {
       const texts = decodeTexts(required(message.content, `${param}.content`), `${param}.content`)
+      markLastBlock(texts, message.cache_control)
       if (turns.length === 0) system.push(...texts)
       else turns.push({ role: 'system', content: texts, ...nameOf(message) })
     }
@@ -55,6 +57,7 @@ function createKnownCalls(): KnownCalls {
 
 function decodeUser(message: WireMessage, param: string): Turn {
   const content = decodeContent(required(message.content, `${param}.content`), `${param}.content`)
+  markLastBlock(content, message.cache_control)
   return { role: 'user', content, ...nameOf(message) }
 }
 
@@ -73,6 +76,7 @@ function decodeAssistant(message: WireMessage, param: string, index: number, cal
     const text = checkedArguments(argumentsText ?? '', `${param}.function_call`, calls)
     content.push({ type: 'tool-call', id: calls.lastFunctionCallId, name, argumentsText: text })
   }
+  markLastBlock(content, message.cache_control)
   for (const block of content) if (block.type === 'tool-call') calls.names.set(block.id, block.name)
   return { role: 'assistant', content, ...nameOf(message) }
 }
@@ -84,12 +88,14 @@ function decodeCall(call: WireToolCall, param: string, fallbackId: string, calls
   }
   if (!call.function) throw invalidRequest(`${param}.function is required`, `${param}.function`)
   const signature = decodeSignature(call.extra_content ?? undefined)
+  const cache = decodeCacheControl(call.cache_control)
   return {
     type: 'tool-call',
     id,
     name: call.function.name,
     argumentsText: checkedArguments(decodeArguments(call.function.arguments), `${param}.function`, calls),
     ...(signature && { signature }),
+    ...(cache && { cache }),
   }
 }
 
@@ -112,12 +118,17 @@ function decodeResult(message: WireMessage, param: string, calls: KnownCalls): T
   if (typeof callId !== 'string') throw invalidRequest(`${param}.tool_call_id is required`, `${param}.tool_call_id`)
   const name = message.name ?? calls.names.get(callId)
   const blocks = decodeContent(message.content, `${param}.content`)
+  markLastBlock(blocks, message.cache_control)
+  const results = blocks.filter(isResultBlock)
+  const cache = results.findLast((block) => block.cache)?.cache
   return {
     type: 'tool-result',
     callId,
     ...(name && { name }),
-    content: blocks.filter(isResultBlock),
+    // A hint inside a result is refused by the services that know hints: it stands on the result as a whole.
+    content: results.map(({ cache: _, ...block }) => block),
     isError: false,
+    ...(cache && { cache }),
   }
 }
 

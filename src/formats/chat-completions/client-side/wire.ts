@@ -10,6 +10,14 @@ import type { JsonObject } from '@/lib/json'
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}))
 const NonEmptyString = Type.String({ minLength: 1 })
 
+/** How OpenRouter's and LiteLLM's callers mark what is worth caching. The time to live sets the price, so an unknown one is refused. */
+const CacheControl = optional(
+  object({
+    type: Type.Literal('ephemeral'),
+    ttl: optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])),
+  }),
+)
+
 const ContentPart = object({
   type: Type.String({ description: 'text, image_url, input_audio, file, refusal; others are passed on unchanged' }),
   text: optional(Type.String()),
@@ -24,6 +32,7 @@ const ContentPart = object({
     }),
   ),
   prompt_cache_breakpoint: optional(AnyObject),
+  cache_control: CacheControl,
 })
 
 const ToolCall = object({
@@ -32,6 +41,7 @@ const ToolCall = object({
   function: optional(object({ name: NonEmptyString, arguments: optional(Type.Union([Type.String(), AnyObject])) })),
   custom: optional(object({ name: NonEmptyString, input: optional(Type.String()) })),
   extra_content: optional(AnyObject),
+  cache_control: CacheControl,
 })
 
 const Message = object({
@@ -51,6 +61,7 @@ const Message = object({
   refusal: optional(Type.String()),
   reasoning_content: optional(Type.String()),
   reasoning: optional(Type.Unknown()),
+  cache_control: CacheControl,
 })
 
 const FunctionDefinition = object({
@@ -58,12 +69,14 @@ const FunctionDefinition = object({
   description: optional(Type.String()),
   parameters: optional(AnyObject),
   strict: optional(Type.Boolean()),
+  cache_control: CacheControl,
 })
 
 const Tool = object({
   type: optional(Type.String({ description: 'function or custom' })),
   function: optional(FunctionDefinition),
   custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),
+  cache_control: CacheControl,
 })
 
 const REQUEST_FIELDS = {
@@ -104,6 +117,7 @@ const REQUEST_FIELDS = {
   user: optional(Type.String()),
   safety_identifier: optional(Type.String()),
   prompt_cache_key: optional(Type.String()),
+  cache_control: CacheControl,
   service_tier: optional(Type.String()),
   metadata: optional(AnyObject),
   modalities: optional(Type.Array(Type.String())),
@@ -123,13 +137,14 @@ const REQUEST_FIELDS = {
 /** The body of `POST /v1/chat/completions`, with at most `maxMessages` messages. */
 export function chatCompletionsRequest(maxMessages: number) {
   const { model, ...others } = REQUEST_FIELDS
-  const messages = Type.Array(Message, { ...LIMITS.messages, maxItems: maxMessages })
-  return object({ model, messages, ...others })
+  const Messages = Type.Array(Message, { ...LIMITS.messages, maxItems: maxMessages })
+  return object({ model, messages: Messages, ...others })
 }
 
 export type WireRequest = Static<ReturnType<typeof chatCompletionsRequest>>
 export type WireMessage = Static<typeof Message>
 export type WireContentPart = Static<typeof ContentPart>
+export type WireCacheControl = Static<typeof CacheControl>
 export type WireToolCall = Static<typeof ToolCall>
 export type WireTool = Static<typeof Tool>
 

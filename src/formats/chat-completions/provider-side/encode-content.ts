@@ -3,21 +3,31 @@ import { type GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
 import { audioFormat, filenameFor, formatDataUrl } from '@/formats/chat-completions/media'
 import type { JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
 
 /** One string where the parts are one text (or where `asString` wants all texts joined), else the parts. */
 export function partsAsContent(parts: JsonObject[], asString: boolean): string | JsonObject[] {
   const texts = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []))
-  const isAllText = texts.length === parts.length
+  const isMarked = !asString && parts.some((part) => part.cache_control !== undefined)
+  const isAllText = texts.length === parts.length && !isMarked
   return isAllText && (asString || texts.length <= 1) ? texts.join('\n\n') : parts
 }
 
-/** A part that is only text. */
-export function textPart(text: string): JsonObject {
-  return { type: 'text', text }
+/** A part that is only text; `mark` is what else it says. */
+export function textPart(text: string, mark: JsonObject = {}): JsonObject {
+  return { type: 'text', text, ...mark }
 }
 
 /** The parts of one block of a user turn. Throws a GatewayError `invalid_request` where it can't be said in this format. */
-export function encodeUserBlock(block: ContentBlock): JsonObject[] {
+export function encodeUserBlock(block: ContentBlock, quirks: ReadonlySet<string>): JsonObject[] {
+  const parts = encodeBlock(block)
+  const last = parts.at(-1)
+  // One block may become several parts: a hint covers what stands before it.
+  if (last && 'cache' in block) Object.assign(last, encodeCache(block.cache, quirks))
+  return parts
+}
+
+function encodeBlock(block: ContentBlock): JsonObject[] {
   switch (block.type) {
     case 'text':
     case 'refusal':

@@ -7,6 +7,8 @@ import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { sha256Hex } from '@/lib/ids'
 import { isJsonObject, type JsonObject } from '@/lib/json'
+import { encodeCache, limitBreakpoints, warnOfCache } from './encode-cache'
+import { textPart } from './encode-content'
 import { encodeOutput, withMentionOfJson } from './encode-output'
 import { encodeReasoning } from './encode-reasoning'
 import { encodeSampling } from './encode-sampling'
@@ -18,7 +20,9 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
   const warnings: Warning[] = []
-  const messages = [...encodeSystem(request.system), ...encodeTurns(request.turns, traits, warnings)]
+  const messages = [...encodeSystem(request.system, traits.quirks), ...encodeTurns(request.turns, traits, warnings)]
+  const tools = encodeTools(request, traits)
+  warnOfCache(request, traits.quirks, limitBreakpoints(tools.tools ?? [], messages), warnings)
   const body: JsonObject = {
     ...request.extensions['chat-completions'],
     model: traits.model,
@@ -29,7 +33,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(request.choices > 1 && { n: request.choices }),
     ...encodeOutput(request.output),
     ...encodeReasoning(request.reasoning, traits, warnings),
-    ...encodeTools(request, traits),
+    ...tools,
     ...(request.userId !== undefined && { user: encodeUserId(request.userId) }),
     ...(request.cacheKey !== undefined && { prompt_cache_key: request.cacheKey }),
     ...encodeServiceTier(request.serviceTier, warnings),
@@ -37,9 +41,12 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   return { body, warnings }
 }
 
-function encodeSystem(system: readonly TextBlock[]): JsonObject[] {
-  const texts = system.map(({ text }) => text).filter((text) => text !== '' && !isClientMark(text))
-  return texts.length > 0 ? [{ role: 'system', content: texts.join('\n\n') }] : []
+function encodeSystem(system: readonly TextBlock[], quirks: ReadonlySet<string>): JsonObject[] {
+  const blocks = system.filter(({ text }) => text !== '' && !isClientMark(text))
+  if (blocks.length === 0) return []
+  const parts = blocks.map(({ text, cache }) => textPart(text, encodeCache(cache, quirks)))
+  const isMarked = parts.some((part) => part.cache_control !== undefined) && !quirks.has(QUIRKS.stringContent)
+  return [{ role: 'system', content: isMarked ? parts : blocks.map(({ text }) => text).join('\n\n') }]
 }
 
 /** Usage is always asked for: it is what the answer is paid by. */

@@ -3,12 +3,13 @@ import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import type { TargetTraits } from '@/formats/format'
-import type { JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
 
 const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /** The tool fields of a request; none where there are no tools. Throws where a name or the choice can't be said. */
-export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
+export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {
   const { tools, toolChoice, parallelToolCalls } = request
   if (tools.length === 0) {
     if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') {
@@ -22,13 +23,16 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
   if (offered.length === 0) throw invalidRequest('None of the allowed tools is among the tools')
   const own = request.extensions['chat-completions']?.tools
   return {
-    tools: [...offered.map(encodeTool), ...(Array.isArray(own) ? own : [])],
+    tools: [
+      ...offered.map((tool) => encodeTool(tool, traits.quirks)),
+      ...(Array.isArray(own) ? own.filter(isJsonObject) : []),
+    ],
     ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted) }),
     ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
   }
 }
 
-function encodeTool(tool: Tool): JsonObject {
+function encodeTool(tool: Tool, quirks: ReadonlySet<string>): JsonObject {
   if (!ACCEPTED_NAME.test(tool.name)) {
     throw invalidRequest('This model takes tool names of 1 to 64 characters A-Z, a-z, 0-9, _ and -')
   }
@@ -39,7 +43,7 @@ function encodeTool(tool: Tool): JsonObject {
     parameters: parameters ?? { type: 'object', properties: {} },
     ...(strict !== undefined && { strict }),
   }
-  return { type: 'function', function: definition }
+  return { type: 'function', function: definition, ...encodeCache(tool.cache, quirks) }
 }
 
 function encodeToolChoice(choice: ToolChoice, isRestricted: boolean): string | JsonObject {

@@ -5,13 +5,14 @@
  * and none without a call, and only text in them. So results are looked for in all turns up to the next assistant turn;
  * a call that nobody answered gets a placeholder, and what a `tool` message can't hold follows in a user message.
  */
-import type { ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
+import type { CacheHint, ContentBlock, ToolCallBlock, ToolResultBlock, Turn, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { ownSignature } from '@/formats/chat-completions/signature'
 import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { createToolIds } from '@/formats/chat-completions/tool-ids'
 import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
+import { encodeCache } from './encode-cache'
 import { encodeUserBlock, partsAsContent, textPart } from './encode-content'
 
 type Encoding = {
@@ -56,7 +57,7 @@ function encodeSystemTurn(encoding: Encoding, turn: Turn): void {
     return
   }
   flushCarried(encoding)
-  encoding.messages.push({ role: 'system', content: text })
+  encoding.messages.push({ role: 'system', content: marked(text, lastHint(turn.content), encoding) })
 }
 
 function encodeUser(encoding: Encoding, turn: Turn): void {
@@ -67,7 +68,7 @@ function encodeUser(encoding: Encoding, turn: Turn): void {
   }
   const isOnlyResults = rest.length === 0 && turn.content.length > 0
   if (isOnlyResults) return
-  const parts = [...encoding.carried, ...rest.flatMap(encodeUserBlock)]
+  const parts = [...encoding.carried, ...rest.flatMap((block) => encodeUserBlock(block, encoding.quirks))]
   encoding.carried = []
   pushUser(encoding, parts, turn.name)
 }
@@ -89,7 +90,8 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
   const wireIds = calls.map((call) => newId(call.id))
   encoding.messages.push({
     role: 'assistant',
-    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    content:
+      text === '' && (calls.length > 0 || refusal !== '') ? null : marked(text, lastHint(turn.content), encoding),
     ...(refusal !== '' && { refusal }),
     ...(turn.name && { name: turn.name }),
     ...(reasoning !== '' && encoding.quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
@@ -104,7 +106,10 @@ function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBloc
   })
   const pictures = turn.content.filter((block) => block.type === 'image')
   if (pictures.length > 0) {
-    encoding.carried.push(textPart('Images from your last message:'), ...pictures.flatMap(encodeUserBlock))
+    encoding.carried.push(
+      textPart('Images from your last message:'),
+      ...pictures.flatMap((block) => encodeUserBlock(block, encoding.quirks)),
+    )
   }
 }
 
@@ -137,13 +142,13 @@ function encodeResult(
   if (media.length > 0) {
     texts.push(`[${media.length} attached file(s) follow in the next user message]`)
     const label = `Files returned by tool ${call.name} (${toolCallId}):`
-    encoding.carried.push(textPart(label), ...media.flatMap(encodeUserBlock))
+    encoding.carried.push(textPart(label), ...media.flatMap((block) => encodeUserBlock(block, encoding.quirks)))
   }
   const text = texts.join('\n')
   encoding.messages.push({
     role: 'tool',
     tool_call_id: toolCallId,
-    content: result.isError ? `Error: ${text}` : text,
+    content: marked(result.isError ? `Error: ${text}` : text, result.cache ?? lastHint(result.content), encoding),
   })
 }
 
@@ -173,6 +178,19 @@ function flushCarried(encoding: Encoding): void {
 function pushUser(encoding: Encoding, parts: JsonObject[], name?: string): void {
   const content = partsAsContent(parts, encoding.quirks.has(QUIRKS.stringContent))
   encoding.messages.push({ role: 'user', content, ...(name && { name }) })
+}
+
+/** Texts that are joined are cached as one. */
+function marked(text: string, cache: CacheHint | undefined, { quirks }: Encoding): string | JsonObject[] {
+  const mark = encodeCache(cache, quirks)
+  return text === '' || mark.cache_control === undefined || quirks.has(QUIRKS.stringContent)
+    ? text
+    : [textPart(text, mark)]
+}
+
+function lastHint(blocks: readonly ContentBlock[]): CacheHint | undefined {
+  const block = blocks.findLast((candidate) => 'cache' in candidate && candidate.cache !== undefined)
+  return block && 'cache' in block ? block.cache : undefined
 }
 
 function joinTexts(blocks: ContentBlock[], separator: string): string {

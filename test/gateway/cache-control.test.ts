@@ -1,0 +1,195 @@
+/** `cache_control` in a chat-completions request: where it may stand, what becomes of it towards each provider, and its price. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { costOf } from '@test/money-bugs/support'
+import { chatCompletion } from '@test/support/upstream'
+import { type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
+
+const MARK = { cache_control: { type: 'ephemeral' } }
+const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+const SHORT = { type: 'ephemeral' }
+const LONG = { type: 'ephemeral', ttl: '1h' }
+
+type Marked = { cache_control?: unknown; [field: string]: unknown }
+type Body = { system?: Marked[]; messages: { role: string; content: Marked[] }[]; tools?: Marked[] }
+
+let plain: ScriptedModels
+let reading: ScriptedModels
+
+beforeAll(async () => {
+  plain = await startScriptedModels()
+  reading = await startScriptedModels({ quirks: ['cache-control'] })
+})
+afterAll(async () => {
+  await plain.gateway.stop()
+  await reading.gateway.stop()
+})
+
+/** Asks a provider of the format in chat-completions (or `client`), and returns what it was sent. */
+async function sent(
+  world: ScriptedModels,
+  provider: 'chat-completions' | 'messages',
+  body: Record<string, unknown>,
+  client: 'chat-completions' | 'messages' = 'chat-completions',
+) {
+  let received: Body | undefined
+  const model = world.modelWith(provider, (call) => {
+    received = call.body as unknown as Body
+    return soundAnswer(provider, false)
+  })
+  const { response, text } = await world.ask({ format: client, model, body })
+  return { response, text, body: received as Body }
+}
+
+const text = (words: string, mark: object = {}) => ({ type: 'text', text: words, ...mark })
+
+describe('towards messages', () => {
+  test('on parts of every role', async () => {
+    const { body } = await sent(plain, 'messages', {
+      messages: [
+        { role: 'system', content: [text('Rules', HOUR), text('More')] },
+        { role: 'user', content: [text('Document', MARK), text('Question')] },
+      ],
+    })
+    expect(body.system).toEqual([text('Rules', HOUR), text('More')])
+    expect(body.messages[0]?.content).toEqual([text('Document', MARK), text('Question')])
+  })
+
+  test('on whole messages, whose content is one text', async () => {
+    const { body } = await sent(plain, 'messages', {
+      messages: [
+        { role: 'system', content: 'Rules', ...HOUR },
+        { role: 'user', content: 'Document', ...MARK },
+        { role: 'assistant', content: 'Yes', ...MARK },
+        { role: 'user', content: 'Question' },
+      ],
+    })
+    expect(body.system?.[0]?.cache_control).toEqual(LONG)
+    expect(body.messages.slice(0, 2).map(({ content }) => content)).toEqual([
+      [text('Document', MARK)],
+      [text('Yes', MARK)],
+    ])
+  })
+
+  test('on a tool’s result it stands on the result, where alone it is taken', async () => {
+    const { body } = await sent(plain, 'messages', {
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'now', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: [text('noon', MARK)] },
+      ],
+    })
+    expect(body.messages.at(-1)?.content).toEqual([
+      { type: 'tool_result', tool_use_id: 'c1', content: 'noon', ...MARK },
+    ])
+  })
+
+  test.each([
+    ['beside the function', (name: string) => ({ type: 'function', function: { name }, ...MARK })],
+    ['inside the function', (name: string) => ({ type: 'function', function: { name, ...MARK } })],
+  ])('on tools, %s', async (_where, tool) => {
+    const { body } = await sent(plain, 'messages', { tools: [tool('now')] })
+    expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
+  })
+
+  test('on the request as a whole', async () => {
+    const { body } = await sent(plain, 'messages', HOUR)
+    expect(body.messages[0]?.content).toEqual([text('Hi', HOUR)])
+  })
+
+  test('at most four reach the provider, the last ones, and none for an hour after one for five minutes', async () => {
+    const content = [MARK, HOUR, MARK, HOUR, MARK, MARK].map((mark, index) => text(`Part ${index}`, mark))
+    const { body } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
+    const marks = body.messages[0]?.content.map((part) => part.cache_control)
+    expect(marks).toEqual([undefined, undefined, SHORT, SHORT, SHORT, SHORT])
+  })
+
+  test('an unknown time to live sets an unknown price, and is refused', async () => {
+    const content = [text('Document', { cache_control: { type: 'ephemeral', ttl: '1d' } })]
+    const { response, text: answer } = await sent(plain, 'messages', { messages: [{ role: 'user', content }] })
+    expect(response.status).toBe(400)
+    expect(JSON.parse(answer).error.param).toContain('messages[0].content')
+  })
+
+  test('an hour in the cache is charged at its own price', async () => {
+    const model = plain.modelWith('messages', () =>
+      Response.json({
+        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'x', stop_reason: 'end_turn' },
+        content: [{ type: 'text', text: 'Sound' }],
+        usage: {
+          input_tokens: 10,
+          output_tokens: 5,
+          cache_creation_input_tokens: 40,
+          cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 40 },
+        },
+      }),
+    )
+    const body = { messages: [{ role: 'user', content: [text('Document', HOUR)] }] }
+    const cost = await costOf(plain.gateway, plain.customer.accountId, () =>
+      plain.ask({ format: 'chat-completions', model, body }),
+    )
+    expect(cost).toBe(10 * 1_000 + 40 * 2_000 + 5 * 2_000)
+  })
+})
+
+describe('towards chat-completions', () => {
+  const everywhere = {
+    ...HOUR,
+    messages: [{ role: 'user', content: [text('Document', MARK)], ...MARK }],
+    tools: [{ type: 'function', function: { name: 'now', ...MARK }, ...MARK }],
+  }
+
+  test('it is left out and named where the provider is not known to read it', async () => {
+    const { body, response } = await sent(plain, 'chat-completions', everywhere)
+    expect(JSON.stringify(body)).not.toContain('cache_control')
+    expect(body.messages[0]?.content).toEqual([text('Document')])
+    expect(response.headers.get('x-svc-left-out')).toBe('cache_control')
+  })
+
+  test('it is passed on as it is where the catalogue says that the provider reads it', async () => {
+    const { body, response } = await sent(reading, 'chat-completions', everywhere)
+    expect(body).toMatchObject(everywhere)
+    expect(response.headers.get('x-svc-left-out')).toBeNull()
+  })
+
+  const messagesBody = {
+    system: [text('Rules', HOUR)],
+    messages: [{ role: 'user', content: [text('Document', MARK), text('Question')] }],
+    tools: [{ name: 'now', input_schema: { type: 'object' }, ...MARK }],
+  }
+
+  test('hints of a messages client are said to such a provider', async () => {
+    const { body } = await sent(reading, 'chat-completions', messagesBody, 'messages')
+    expect(body.messages[0]).toEqual({ role: 'system', content: [text('Rules', HOUR)] })
+    expect(body.messages[1]?.content).toEqual([text('Document', MARK), text('Question')])
+    expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
+  })
+
+  test('and left out towards another, which the log says', async () => {
+    const { body } = await sent(plain, 'chat-completions', messagesBody, 'messages')
+    expect(JSON.stringify(body)).not.toContain('cache_control')
+    const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_features_left_out"'))
+    expect(line).toContain('cache_control')
+  })
+
+  const usage = {
+    ...{ prompt_tokens: 50, completion_tokens: 5, total_tokens: 55 },
+    prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 40 },
+  }
+  test.each([
+    ['five minutes', MARK, usage, 40 * 1_250],
+    ['an hour, which the provider does not tell apart', HOUR, usage, 40 * 2_000],
+    [
+      'both, which it tells apart',
+      HOUR,
+      { ...usage, cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 10 } },
+      30 * 1_250 + 10 * 2_000,
+    ],
+  ])('what was written for %s is charged so', async (_name, mark, stated, written) => {
+    const model = reading.modelWith('chat-completions', () => Response.json(chatCompletion('Sound', stated)))
+    const body = { messages: [{ role: 'user', content: [text('Document', mark)] }] }
+    const cost = await costOf(reading.gateway, reading.customer.accountId, () =>
+      reading.ask({ format: 'chat-completions', model, body }),
+    )
+    expect(cost).toBe(10 * 1_000 + written + 5 * 2_000)
+  })
+})
