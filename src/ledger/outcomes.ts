@@ -38,7 +38,8 @@ export type ReserveOutcome =
   /** The key may call other models than the request was planned with: plan again with these. */
   | { kind: 'models_changed'; allowedModels: AllowedModels }
   | { kind: 'insufficient'; available: Nano; held: Nano; needed: Nano }
-  | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano }
+  /** `remaining` of the key's budget beside the `held` of its open requests; `available` to the account. */
+  | { kind: 'budget_exceeded'; resetsAtMs: number; remaining: Nano; held: Nano; needed: Nano; available: Nano }
   | (Limited & { scope: 'requests' | 'tokens'; limits: RateLimits })
   | (Limited & { scope: 'concurrency' })
 

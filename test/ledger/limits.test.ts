@@ -157,7 +157,10 @@ describe('the monthly budget', () => {
     const denied = await bench.ledger.reserve(request(payer, 401))
     const now = new Date(await storeMs(bench.redis))
     const resetsAtMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
-    expect(denied).toEqual({ kind: 'budget_exceeded', resetsAtMs, remaining: nano(400) })
+    expect(denied).toEqual({
+      ...{ kind: 'budget_exceeded', resetsAtMs, remaining: nano(400), held: nano(600), needed: nano(401) },
+      available: nano(9_400),
+    })
     await bench.ledger.settle(settlement(first, 900))
     expect(await bench.ledger.reserve(request(payer, 101))).toMatchObject({ remaining: nano(100) })
     expect(await bench.ledger.reserve(request(payer, 100))).toMatchObject({ kind: 'reserved' })

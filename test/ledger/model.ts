@@ -127,7 +127,10 @@ function afterLimits(account: ModelAccount, key: ModelKey, request: ReserveReque
   if (openHolds(account, keyId).length >= concurrency) return { ...refused, of: 'key', limit: concurrency }
   if (key.monthlyBudget !== null) {
     const remaining = key.monthlyBudget - key.spent - heldBy(account, keyId)
-    if (remaining < amount) return { kind: 'budget_exceeded', remaining: Math.max(0, remaining) }
+    if (remaining < amount) {
+      const left = { remaining: Math.max(0, remaining), held: heldBy(account, keyId) }
+      return { kind: 'budget_exceeded', ...left, needed: amount, available: account.available }
+    }
   }
   const held = heldBy(account)
   if (account.available < amount) return { kind: 'insufficient', available: account.available, held, needed: amount }

@@ -12,10 +12,7 @@ export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): 
     case 'insufficient':
       return insufficient(outcome)
     case 'budget_exceeded':
-      return new GatewayError('insufficient_credit', 'The monthly budget of this API key is used up.', {
-        code: 'key_budget_exceeded',
-        details: { resetsAt: new Date(outcome.resetsAtMs).toISOString(), remainingUsd: nanoToUsd(outcome.remaining) },
-      })
+      return overBudget(outcome)
     case 'rate_limited':
       return rateLimited(outcome)
     case 'key_inactive':
@@ -52,6 +49,38 @@ function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>
     details,
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
   })
+}
+
+/** As with the account's credit: transient where the key's other open requests hold what is missing. */
+function overBudget(outcome: Extract<ReserveOutcome, { kind: 'budget_exceeded' }>): GatewayError {
+  const { remaining, held, needed, resetsAtMs } = outcome
+  const isTransient = needed <= remaining + held
+  const resetsAt = new Date(resetsAtMs).toISOString()
+  const details = {
+    ...{ neededUsd: nanoToUsd(needed), remainingUsd: nanoToUsd(remaining), heldUsd: nanoToUsd(held) },
+    ...{ resetsAt, transient: isTransient },
+  }
+  return new GatewayError('insufficient_credit', budgetMessage(details), {
+    ...{ code: 'key_budget_exceeded', details },
+    ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
+  })
+}
+
+function budgetMessage(details: {
+  neededUsd: number
+  remainingUsd: number
+  resetsAt: string
+  transient: boolean
+}): string {
+  const { neededUsd, remainingUsd, resetsAt } = details
+  if (details.transient) {
+    return 'What is left of the monthly budget of this API key is held by its other open requests. Try again when they have finished.'
+  }
+  if (remainingUsd === 0) return `The monthly budget of this API key is used up. It begins anew at ${resetsAt}.`
+  return (
+    `This request may cost ${neededUsd} USD, and ${remainingUsd} USD are left of the monthly budget of this API key. ` +
+    'Lower the output limit, or raise the budget in the dashboard.'
+  )
 }
 
 function rateLimited(outcome: Extract<ReserveOutcome, { kind: 'rate_limited' }>): GatewayError {

@@ -139,8 +139,14 @@ async function reserveCredit(
   }
 }
 
+const NEGOTIABLE: ReadonlySet<ReserveOutcome['kind']> = new Set<Refusal['kind']>([
+  'insufficient',
+  'budget_exceeded',
+  'models_changed',
+])
+
 function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
-  return outcome.kind === 'insufficient' || outcome.kind === 'models_changed'
+  return NEGOTIABLE.has(outcome.kind)
 }
 
 async function reserveOnce(

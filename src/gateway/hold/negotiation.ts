@@ -1,6 +1,6 @@
 /**
  * Turns a request into an offer to the ledger, and a refused offer into the next one: planned again where the key may call
- * other models than this process believed, counted exactly or with a lower output limit where the credit does not suffice.
+ * other models than this process believed, counted exactly or with a lower output limit where the credit, or the key's budget, does not suffice.
  */
 import { measurePrompt } from '@/catalog/estimate'
 import type { ChatRequest } from '@/chat/request'
@@ -35,7 +35,7 @@ export type Offer = {
 }
 
 /** A refusal that another offer may turn into a hold. */
-export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'models_changed' }>
+export type Refusal = Extract<ReserveOutcome, { kind: 'insufficient' | 'budget_exceeded' | 'models_changed' }>
 
 /** The first offer and, given why the last one was refused, the next, or undefined when there is none. */
 export type Negotiation = { first: Offer; next(refusal: Refusal): Promise<Offer | undefined> }
@@ -54,13 +54,19 @@ export async function negotiate(
   return {
     first: draft.offer,
     async next(refusal) {
-      if (refusal.kind === 'insufficient') return shrink(draft, nano(Math.max(refusal.available, 0)))
+      if (refusal.kind !== 'models_changed') return shrink(draft, payable(refusal))
       if (++replans > MAX_REPLANS) return undefined
       deps.permissions.note(arrived.payer.keyId, refusal.allowedModels)
       draft = await draftFor(deps, arrived, session, refusal.allowedModels)
       return draft.offer
     },
   }
+}
+
+/** What a request may cost: no more than the account has, nor than the key's budget leaves. */
+function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
+  const left = refusal.kind === 'budget_exceeded' ? Math.min(refusal.remaining, refusal.available) : refusal.available
+  return nano(Math.max(left, 0))
 }
 
 /** A plan, the first offer for it, and the size it has been shrunk to since. */
@@ -116,8 +122,8 @@ async function restoreSignatures(
 }
 
 /**
- * What to offer when the balance refuses a size: first an exact count instead of the cheap bound; then, where the caller set
- * no output limit, the largest one that the balance pays.
+ * What to offer when balance or budget refuses a size: first an exact count instead of the cheap bound; then, where the caller set
+ * no output limit, the largest one that they pay.
  */
 async function shrink(draft: Draft, available: Nano): Promise<Offer | undefined> {
   const { offer, sized } = draft

@@ -75,7 +75,10 @@ function readOutcome(reply: ReplyItem[], request: ReserveRequest): ReserveOutcom
       return { kind, scope, of, limits: { [scope]: limitRefused(limit, wanted, retryAfterMs) }, limit, retryAfterMs }
     }
     case 'budget_exceeded':
-      return { kind, resetsAtMs: integerOf(second), remaining: nanoOf(third) }
+      return {
+        ...{ kind, resetsAtMs: integerOf(second), remaining: nanoOf(third), held: nanoOf(fourth) },
+        ...{ needed: nanoOf(fifth), available: nanoOf(sixth) },
+      }
     case 'insufficient':
       return { kind, available: nanoOf(second), held: nanoOf(third), needed: nanoOf(fourth) }
     default:

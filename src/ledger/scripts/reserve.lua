@@ -10,7 +10,8 @@
 --       reserved, available, requests limit, requests remaining, tokens limit, tokens remaining
 --       exists, state · unknown_account · unknown_key · key_inactive, status · account_suspended
 --       models_changed, the key's allowed models: the caller plans anew with them
---       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, remaining
+--       rate_limited, scope, limit, retry after ms, key or account · budget_exceeded, resets at ms, the key's
+--       remaining, held and needed, the account's available
 --       insufficient, available, held, needed
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER MS_PER_DAY refuse within stored decimal currentMs monthOf
@@ -123,7 +124,7 @@ if isSet(key[7]) then
   local spent = spentIn(month, stored(counter[1], 'key month'), stored(counter[2], 'key spent'))
   local remaining = stored(key[7], 'monthly budget') - spent - keyHeld
   if remaining < amount then
-    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining) }
+    return { 'budget_exceeded', startOfNextMonth(month), math.max(0, remaining), keyHeld, amount, available }
   end
 end
 if available < amount then

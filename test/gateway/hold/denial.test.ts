@@ -21,10 +21,36 @@ describe('credit that does not suffice', () => {
   })
 })
 
-test('a key’s budget that is used up says when it begins anew', () => {
-  const error = denial({ kind: 'budget_exceeded', resetsAtMs: Date.UTC(2026, 3, 1), remaining: usd(0.5) })
-  expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
-  expect(error.options.details).toEqual({ resetsAt: '2026-04-01T00:00:00.000Z', remainingUsd: 0.5 })
+describe('a key’s budget that does not suffice', () => {
+  const over = (remaining: number, held: number) =>
+    denial({
+      ...{ kind: 'budget_exceeded', resetsAtMs: Date.UTC(2026, 3, 1), needed: usd(0.75), available: usd(9) },
+      ...{ remaining: usd(remaining), held: usd(held) },
+    })
+  const details = { resetsAt: '2026-04-01T00:00:00.000Z', neededUsd: 0.75 }
+
+  test('is used up where nothing is left', () => {
+    const error = over(0, 0.5)
+    expect([error.status, error.options.code]).toEqual([402, 'key_budget_exceeded'])
+    expect(error.options.details).toEqual({ ...details, remainingUsd: 0, heldUsd: 0.5, transient: false })
+    expect(error.message).toBe(
+      'The monthly budget of this API key is used up. It begins anew at 2026-04-01T00:00:00.000Z.',
+    )
+  })
+
+  test('says what is needed and what is left where something is', () => {
+    const error = over(0.5, 0.125)
+    expect(error.options.details).toEqual({ ...details, remainingUsd: 0.5, heldUsd: 0.125, transient: false })
+    expect(error.message).toContain('may cost 0.75 USD, and 0.5 USD are left')
+    expect(error.options.retryAfterSeconds).toBeUndefined()
+  })
+
+  test('is temporary where the key’s other requests hold what is missing', () => {
+    const error = over(0.5, 0.25)
+    expect(error.options.details).toMatchObject({ transient: true })
+    expect(error.message).toContain('held by its other open requests')
+    expect(error.options.retryAfterSeconds).toBe(2)
+  })
 })
 
 describe('a limit that is reached', () => {

@@ -73,6 +73,20 @@ describe('where the credit does not suffice', () => {
     expect(await next(short(lowered, 20_000_000))).toBeUndefined()
   })
 
+  test.each([
+    ['budget', 20_000_000, 1_000_000_000],
+    ['balance', 1_000_000_000, 20_000_000],
+  ])('the output limit is lowered to the lesser of budget and balance: the %s', async (_, remaining, available) => {
+    const { first, next } = await begin(worldOf([alpha]))
+    const refusal: Refusal = {
+      ...{ kind: 'budget_exceeded', resetsAtMs: 0, held: nano(0), needed: first.size.amount },
+      ...{ remaining: nano(remaining), available: nano(available) },
+    }
+    const lowered = await next(refusal)
+    expect(lowered?.loweredCap).toBeGreaterThan(256)
+    expect(lowered?.size.amount).toBeLessThanOrEqual(20_000_000)
+  })
+
   test('a limit that the caller set is kept', async () => {
     const { first, next } = await begin(worldOf([alpha]), { maxOutputTokens: 1_000 })
     const exact = await next(short(first, 1))
