@@ -6,6 +6,7 @@ import type { Ledger } from '@/ledger/ledger'
 import { randomId } from '@/lib/ids'
 import { formatUsd, MAX_NANO, type Nano, nano } from '@/lib/money'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
+import { endWithheld, withholdDebit } from './debits'
 import { applyCredit } from './outbox'
 
 /** `amount` is not zero; a negative one is a correction that takes credit back and may leave a negative balance. */
@@ -15,8 +16,11 @@ type NewCredit = {
   reference: string
 }
 
-/** `isUnique`: the reference may stand for a credit of this account only, as an invoice number does. */
-type DirectCredit = NewCredit & { isUnique?: boolean }
+/**
+ * `isUnique`: the reference may stand for a credit of this account only, as an invoice number does. `isCovered`: nothing is taken
+ * back that the account does not have.
+ */
+type DirectCredit = NewCredit & { isUnique?: boolean; isCovered?: boolean }
 
 type AddCreditOutcome =
   /** In the history and in the ledger. `exists`: an earlier call with this reference and amount had added it. */
@@ -30,6 +34,8 @@ type AddCreditOutcome =
   | { kind: 'reference_elsewhere'; accountId: string }
   /** The balance would leave the range of ±9,000,000 USD. */
   | { kind: 'out_of_range' }
+  /** There is less to take back, and it was to be covered. */
+  | { kind: 'insufficient'; available: Nano }
 
 export interface Credits {
   /** Adds credit once per account and reference, however often and from wherever it is called. `by`: left out = the operator. */
@@ -40,7 +46,7 @@ export interface Credits {
 export function createCredits(database: Database, ledger: Ledger): Credits {
   return {
     async addCredit(credit, by = OPERATOR) {
-      const recorded = await database.db.transaction((transaction) => recordAudited(transaction, credit, by))
+      const recorded = await recordCovered(database, ledger, credit, by)
       if (recorded.kind !== 'recorded') return recorded
       const { entryId, isNew } = recorded
       try {
@@ -54,14 +60,44 @@ export function createCredits(database: Database, ledger: Ledger): Credits {
   }
 }
 
+type Recorded = RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' | 'insufficient' }>
+
+/** Records the credit. What is to be covered is out of the ledger before the history has it, or goes back there. */
+async function recordCovered({ db }: Database, ledger: Ledger, credit: DirectCredit, by: ChangedBy): Promise<Recorded> {
+  const { accountId, amount, isCovered = false } = credit
+  const entryId = newEntryId()
+  if (amount >= 0) return await db.transaction((transaction) => recordAudited(transaction, { credit, by, entryId }))
+  const debit = { accountId, entryId, amount: nano(-amount), allowNegative: !isCovered }
+  // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
+  if (isCovered) await ledger.readBalance(accountId)
+  let isTaken = false
+  try {
+    const recorded = await db.transaction((transaction) =>
+      recordAudited(transaction, { credit, by, entryId, withhold: () => withholdDebit(ledger, transaction, debit) }),
+    )
+    isTaken = recorded.kind === 'recorded' && recorded.isNew
+    return recorded
+  } finally {
+    if (!isTaken) await endWithheld(ledger, debit)
+  }
+}
+
+type Recording = { credit: DirectCredit; by: ChangedBy; entryId: string; withhold?: () => Promise<Nano | undefined> }
+
 async function recordAudited(
   transaction: Transaction,
-  credit: DirectCredit,
-  by: ChangedBy,
-): Promise<RecordCreditOutcome | Extract<AddCreditOutcome, { kind: 'reference_elsewhere' }>> {
+  { credit, by, entryId, withhold }: Recording,
+): Promise<Recorded> {
   const other = credit.isUnique ? await otherOwner(transaction, credit) : undefined
   if (other !== undefined) return { kind: 'reference_elsewhere', accountId: other }
-  const recorded = await recordCredit(transaction, credit)
+  if (withhold) {
+    if (!(await lockAccount(transaction, credit.accountId))) return { kind: 'unknown_account' }
+    const earlier = await findCredit(transaction, credit)
+    if (earlier) return earlier
+    const available = await withhold()
+    if (available !== undefined) return { kind: 'insufficient', available }
+  }
+  const recorded = await recordCredit(transaction, credit, entryId)
   if (recorded.kind !== 'recorded' || !recorded.isNew) return recorded
   const { accountId, amount, reference } = credit
   const details = { amount: formatUsd(amount), reference, entryId: recorded.entryId }
@@ -87,27 +123,51 @@ export type RecordCreditOutcome =
  * Writes the entry, the balance and the outbox row; a step of a larger transaction where the credit depends on one (the
  * state of an order). The outbox worker applies it after the commit.
  */
-export async function recordCredit(transaction: Transaction, credit: NewCredit): Promise<RecordCreditOutcome> {
+export async function recordCredit(
+  transaction: Transaction,
+  credit: NewCredit,
+  entryId = newEntryId(),
+): Promise<RecordCreditOutcome> {
   const { accountId, amount, reference } = credit
-  const entryId = randomId('entry')
   const kind = amount > 0 ? 'credit' : 'correction'
-  // The account's row first: two credits of one account take turns here, and so does the flusher.
-  const [account] = await transaction
-    .select({ balance: accounts.balance })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
+  const account = await lockAccount(transaction, accountId)
   if (!account) return { kind: 'unknown_account' }
-  const [earlier] = await transaction
-    .select({ entryId: ledgerEntries.id, amount: ledgerEntries.amount })
-    .from(ledgerEntries)
-    .where(and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference)))
-  if (earlier && earlier.amount !== amount) return { kind: 'reference_taken', ...earlier }
-  if (earlier) return { kind: 'recorded', entryId: earlier.entryId, isNew: false }
+  const earlier = await findCredit(transaction, credit)
+  if (earlier) return earlier
   if (Math.abs(account.balance + amount) > MAX_NANO) return { kind: 'out_of_range' }
   const balance = nano(account.balance + amount)
   await transaction.insert(ledgerEntries).values({ id: entryId, accountId, kind, amount, reference })
   await transaction.update(accounts).set({ balance }).where(eq(accounts.id, accountId))
   await transaction.insert(creditOutbox).values({ entryId, accountId, amount })
   return { kind: 'recorded', entryId, isNew: true }
+}
+
+/** The id of an entry that is still to be written: what is withheld for it goes by the same name. */
+export function newEntryId(): string {
+  return randomId('entry')
+}
+
+/** Two credits of one account take turns here, and so does the flusher. */
+async function lockAccount(transaction: Transaction, accountId: string): Promise<{ balance: Nano } | undefined> {
+  const [account] = await transaction
+    .select({ balance: accounts.balance })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  return account
+}
+
+/** What was recorded before under this reference. */
+async function findCredit(
+  transaction: Transaction,
+  { accountId, amount, reference }: NewCredit,
+): Promise<RecordCreditOutcome | undefined> {
+  const [earlier] = await transaction
+    .select({ entryId: ledgerEntries.id, amount: ledgerEntries.amount })
+    .from(ledgerEntries)
+    .where(and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference)))
+  if (!earlier) return undefined
+  return earlier.amount === amount
+    ? { kind: 'recorded', entryId: earlier.entryId, isNew: false }
+    : { kind: 'reference_taken', ...earlier }
 }

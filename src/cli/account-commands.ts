@@ -57,13 +57,14 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       usd: required('USD', 'e.g. 10.00'),
       reference: required('R', 'e.g. an invoice number; adding it again changes nothing'),
       'other-accounts': optional('allow', 'credits by a reference that another account was credited by'),
+      'below-zero': optional('allow', 'takes back more than the account has'),
     },
     prepare(values) {
       const accountId = readText(values, 'account')
       const amount = readUsd(values, 'usd')
-      const isUnique = values['other-accounts'] === undefined
-      if (!isUnique && values['other-accounts'] !== 'allow') fail('--other-accounts can only be: allow')
-      const credit = { accountId, amount, reference: readText(values, 'reference'), isUnique }
+      const isUnique = !isAllowed(values, 'other-accounts')
+      const isCovered = !isAllowed(values, 'below-zero')
+      const credit = { accountId, amount, reference: readText(values, 'reference'), isUnique, isCovered }
       return async (services) => {
         const outcome = await services.credits.addCredit(credit, services.by)
         switch (outcome.kind) {
@@ -82,6 +83,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
             return fail(
               `the reference ${credit.reference} was used for the account ${outcome.accountId}; if that is right, say --other-accounts allow`,
             )
+          case 'insufficient':
+            return fail(
+              `the account has only ${nanoToUsd(outcome.available)} USD available; to go below zero, say --below-zero allow`,
+            )
           case 'out_of_range':
             return fail('the balance would exceed 9000000 USD')
         }
@@ -89,6 +94,12 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     },
   },
 ]
+
+/** Whether the operator said `allow`. */
+function isAllowed(values: Values, option: string): boolean {
+  if (values[option] === undefined) return false
+  return values[option] === 'allow' || fail(`--${option} can only be: allow`)
+}
 
 /** A limit that was given, or nothing. */
 function readLimit(values: Values, option: string, name: keyof typeof MAX_LIMITS): Partial<AccountLimits> {

@@ -10,6 +10,7 @@ import { expireDue } from '@/ledger/holds/expire'
 import { renew } from '@/ledger/holds/renew'
 import { release, reserve } from '@/ledger/holds/reserve'
 import { settle } from '@/ledger/holds/settle'
+import { resolveWithheld, withhold } from '@/ledger/holds/withhold'
 import { countUnsynced } from '@/ledger/records/unsynced-records'
 import { sumOverShards } from '@/ledger/store/all-shards'
 import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
@@ -37,6 +38,10 @@ import type {
   ReserveRequest,
   Settlement,
   SettleOutcome,
+  Withheld,
+  WithheldFate,
+  Withholding,
+  WithholdOutcome,
 } from './outcomes'
 
 /**
@@ -59,6 +64,14 @@ export interface Ledger {
   expireDue(limitPerShard: number): Promise<ExpiredHold[]>
   /** Adds (or, negative, takes back) credit once per `entryId`, for ever. */
   credit(credit: Credit): Promise<CreditOutcome>
+  /**
+   * Takes credit away ahead of a negative entry of the history, where there is enough of it, so that no request spends it in
+   * between. Call it while the account's row is locked, in the transaction that writes the entry: then the history can always
+   * tell whether it was. The entry's {@link credit} settles it; for a transaction that failed, call {@link resolveWithheld}.
+   */
+  withhold(withholding: Withholding): Promise<WithholdOutcome>
+  /** Takes or returns what was withheld, as the history has its entry or not. What is left undecided expires, and is asked again. */
+  resolveWithheld(withheld: Withheld): Promise<WithheldFate>
   /** The account's money now, or undefined where no such account exists. One round trip. */
   readBalance(accountId: string): Promise<AccountBalance | undefined>
   /** The account's latest usage records, newest first; at most 50 are kept. One round trip. */
@@ -106,6 +119,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     release: (hold) => release(deps, hold),
     expireDue: (limitPerShard) => expireDue(deps, limitPerShard),
     credit: (entry) => credit(deps, entry),
+    withhold: (withholding) => withhold(deps, withholding),
+    resolveWithheld: (withheld) => resolveWithheld(deps, withheld),
     readBalance: (accountId) => readBalance(deps, accountId),
     recentRecords: (accountId, limit) => recentRecords(deps, accountId, limit),
     readKey: (payer) => readKey(deps, payer),

@@ -86,6 +86,23 @@ export type ExpiredHold = { holdId: string; accountId: string; keyId: string; co
 export type Credit = { accountId: string; entryId: string; amount: Nano }
 export type CreditOutcome = { kind: 'credited' | 'exists'; available: Nano } | { kind: 'unknown_account' }
 
+/** Credit that the history is about to take back by the entry `entryId`. `amount` is positive. */
+export type Withheld = { accountId: string; entryId: string; amount: Nano }
+export type Withholding = Withheld & {
+  /** Milliseconds from now (the store's clock) until the history is asked whether it has the entry. */
+  ttlMs: number
+  /** Whether the account may go below zero by it. */
+  allowNegative: boolean
+  /** What the history took back before, and has perhaps not told us: it counts as gone, once. */
+  debits: readonly { entryId: string; amount: Nano }[]
+}
+export type WithholdOutcome =
+  | { kind: 'withheld'; available: Nano }
+  | { kind: 'insufficient'; available: Nano }
+  | { kind: 'unknown_account' }
+/** `taken` for good, `returned`, or `undecided`: the history is still at it. */
+export type WithheldFate = 'taken' | 'returned' | 'undecided'
+
 /** An account's money at one moment. Balance = available + held; credited = balance + spent. */
 export type AccountBalance = {
   available: Nano
@@ -159,6 +176,11 @@ export interface LedgerHistory {
   knownRecordIds(recordIds: string[]): Promise<string[]>
   /** Which of these holds have been settled by their owner: charged in full, whatever the store says of their expiry. */
   settledHoldIds(holdIds: string[]): Promise<string[]>
+  /**
+   * Whether this ledger entry was committed. `undecided` while somebody still changes the account, which may be the very
+   * transaction that writes it; `absent` is for ever.
+   */
+  entryState(accountId: string, entryId: string): Promise<'recorded' | 'absent' | 'undecided'>
   /** All account ids in batches, for a rebuild. */
   accountIds(afterId: string, limit: number): Promise<string[]>
 }

@@ -5,6 +5,7 @@ import { checkLedger } from '@/ledger/check/check'
 import type { Payer } from '@/ledger/outcomes'
 import { slotOf } from '@/ledger/store/cluster-slot'
 import { deadlinesName, holdMember, metaName, SHARD_COUNT, shardOf } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
 import { type Bench, connect, createBench, FACTS, request, settlement } from './harness'
@@ -22,6 +23,17 @@ afterAll(async () => {
   bench.redis.disconnect()
   await cluster.stop()
 }, 30_000)
+
+/** Two debits, of which the history takes one. */
+async function takeBack({ accountId }: Payer, amount: number): Promise<void> {
+  for (const isBooked of [true, false]) {
+    const withheld = { accountId, entryId: randomId('entry'), amount: nano(amount) }
+    const outcome = await bench.ledger.withhold({ ...withheld, ttlMs: 60_000, allowNegative: false, debits: [] })
+    expect(outcome.kind).toBe('withheld')
+    if (isBooked) bench.history.addCredit(accountId, withheld.entryId, -amount)
+    expect(await bench.ledger.resolveWithheld(withheld)).toBe(isBooked ? 'taken' : 'returned')
+  }
+}
 
 const check = () => checkLedger({ redis: bench.redis, history: bench.history, logger: bench.logger })
 
@@ -47,6 +59,7 @@ test('every call works on every shard, many at once', async () => {
       kind: 'credited',
     })
   }
+  for (const payer of payers) await takeBack(payer, 10)
   expect(await check()).toMatchObject({ ok: true, accounts: 60, openHolds: 0, unsyncedRecords: 40 })
 })
 
@@ -64,6 +77,7 @@ test('moving slots under load is invisible, and no money is lost on the way', as
       const hold = request(payer, 100)
       expect(await bench.ledger.reserve(hold)).toMatchObject({ kind: 'reserved' })
       expect(await bench.ledger.settle(settlement(hold, 1))).toMatchObject({ kind: 'settled' })
+      await takeBack(payer, 2)
       turns++
     }
   })

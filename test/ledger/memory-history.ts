@@ -13,6 +13,8 @@ export interface MemoryHistory extends LedgerHistory {
   setKey(key: Partial<KeySnapshot> & { accountId: string; keyId: string }): void
   /** The ledger entry of a credit, committed; the ledger has not heard of it yet. */
   addCredit(accountId: string, entryId: string, amount: number): void
+  /** From now on somebody is at work on the account, who may yet commit an entry; or nobody any more. */
+  setBusy(accountId: string, isBusy: boolean): void
   /** Writes records into the books, each once. */
   write(records: readonly UsageRecord[]): void
   /** Carries all records of the given accounts' shards into the books; `crash` stops before they leave the stream. */
@@ -29,6 +31,7 @@ export function createMemoryHistory(): MemoryHistory {
   const accounts = new Map<string, AccountSnapshot>()
   const keys = new Map<string, KeySnapshot>()
   const records = new Map<string, UsageRecord>()
+  const busy = new Set<string>()
   let readCount = 0
   let isDown = false
   const answer = async <T>(value: () => T): Promise<T> => {
@@ -63,6 +66,11 @@ export function createMemoryHistory(): MemoryHistory {
     key: (accountId, keyId) => answer(() => keys.get(`${accountId}:${keyId}`)),
     knownRecordIds: (ids) => answer(() => ids.filter((id) => records.has(id))),
     settledHoldIds: (ids) => answer(() => ids.filter((id) => records.get(id)?.kind === 'settle')),
+    entryState: (accountId, entryId) =>
+      answer(() => {
+        if (busy.has(accountId)) return 'undecided'
+        return account(accountId).creditedEntryIds.includes(entryId) ? 'recorded' : 'absent'
+      }),
     accountIds: (after, limit) =>
       answer(() =>
         [...accounts.keys()]
@@ -85,6 +93,10 @@ export function createMemoryHistory(): MemoryHistory {
       const owner = account(accountId)
       owner.balance = nano(owner.balance + amount)
       owner.creditedEntryIds.push(entryId)
+    },
+    setBusy(accountId, isBusy) {
+      if (isBusy) busy.add(accountId)
+      else busy.delete(accountId)
     },
     write,
     async flush(redis, accountIds, options) {

@@ -50,7 +50,7 @@ export type ModelAccount = Limits & {
   books: Map<string, ModelRecord>
 }
 
-type Expected = { kind: string; [field: string]: unknown }
+export type Expected = { kind: string; [field: string]: unknown }
 
 /** The holds that are open, of the account or of one of its keys. */
 export function openHolds(account: ModelAccount, keyId?: string): ModelHold[] {
@@ -240,7 +240,8 @@ export function advance(account: ModelAccount, ms: number): void {
 export function rewind(account: ModelAccount, old: ModelAccount): void {
   const { books, credits, status, keys, requestsPerMinute, tokensPerMinute, concurrency } = account
   const fresh = old.stream.filter((record) => !books.has(record.recordId))
-  for (const [holdId, hold] of old.holds) if (hold.state === 'open' && books.has(holdId)) hold.state = 'settled'
+  for (const [holdId, hold] of old.holds)
+    if (hold.state === 'open' && (books.has(holdId) || credits.has(holdId))) hold.state = 'settled'
   const spentBy = (keyId?: string) =>
     [...books.values(), ...fresh]
       .filter((record) => keyId === undefined || record.keyId === keyId)
@@ -276,7 +277,8 @@ function giveBack(account: ModelAccount, hold: ModelHold, used: number): void {
   }
 }
 
-function tombstone(payer: Payer): ModelHold {
+/** What is left of a hold that was resolved. */
+export function tombstone(payer: Payer): ModelHold {
   const zero = { amount: 0, inputCost: 0, taken: 0, cost: 0, isReached: false, remainingMs: 0 }
   return { payer: { accountId: payer.accountId, keyId: payer.keyId }, state: 'settled', ...zero }
 }

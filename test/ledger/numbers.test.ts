@@ -114,6 +114,12 @@ async function calls(): Promise<Record<string, Call>> {
       ...{ script: SCRIPTS.credit, names: [account, creditedName(accountId)], args: ['entry', 5], numbers: [1] },
       mayBeNegative: true,
     },
+    withhold: {
+      script: SCRIPTS.withhold,
+      names: [meta, account, holdName(accountId, fresh), deadlines, creditedName(accountId)],
+      args: [payer, fresh, 10, 1_000, 0, 'entry_other', 5],
+      numbers: [2, 3, 6],
+    },
     setKey: { script: SCRIPTS.setKey, names: [key], args: state, numbers: [1, 2, 3, 4, 5] },
     loadAccount: {
       ...{ script: SCRIPTS.loadAccount, names: [meta, account, creditedName(accountId), deadlines] },
@@ -129,7 +135,7 @@ async function calls(): Promise<Record<string, Call>> {
 }
 
 describe('a malformed number reaches no balance', () => {
-  test.each(['reserve', 'renew', 'settle', 'expire', 'credit', 'setKey', 'loadAccount', 'loadKey'])(
+  test.each(['reserve', 'renew', 'settle', 'expire', 'credit', 'withhold', 'setKey', 'loadAccount', 'loadKey'])(
     '%s',
     async (name) => {
       const call = (await calls())[name] as Call

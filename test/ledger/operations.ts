@@ -1,125 +1,15 @@
 /** Random operations of the model test: each is done to the model and to the store, and their answers are compared. */
 import { expect } from 'bun:test'
 import fc from 'fast-check'
-import type { AccountState, Payer } from '@/ledger/outcomes'
+import type { Payer } from '@/ledger/outcomes'
+import { NO_KEY } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
 import { nano } from '@/lib/money'
-import { FACTS, request } from './harness'
+import { type Bench, FACTS, request } from './harness'
 import { advance, credit, expireDue, flush, release, renew, reserve, rewind, settle } from './model'
+import { type Named, type Operation, operation } from './random-operations'
+import { endWithheld, withhold } from './withheld-model'
 import { accountOf, advanceStore, compare, confirm, lapseStore, rewindStore, save, setKey, type World } from './world'
-
-/** A hold is named by a number: of those known, or a new one. */
-type Named = { client: number; who: number; hold: number }
-
-type Operation =
-  | (Named & {
-      kind: 'reserve'
-      amount: number
-      inputShare: number
-      tokens: number
-      ttlMs: number
-      /** Planned with what the key may call, or with this. */
-      plannedWith: 'allowed' | string[] | null
-    })
-  | (Named & { kind: 'renew'; cost: number; isReached: boolean; ttlMs: number })
-  | (Named & { kind: 'settle'; cost: number; tokens: number; force: boolean })
-  | (Named & { kind: 'release' })
-  | (Named & { kind: 'lapse' })
-  | { kind: 'advance'; ms: number }
-  | { kind: 'expire'; client: number }
-  | { kind: 'credit'; client: number; who: number; entry: number; amount: number }
-  | { kind: 'set_key'; client: number; who: number; changes: object }
-  | { kind: 'set_account'; client: number; who: number; changes: Partial<AccountState> }
-  | { kind: 'flush'; crash: boolean }
-  | { kind: 'restart' }
-  | { kind: 'save' }
-  | { kind: 'rewind' }
-  | { kind: 'forget_scripts' }
-
-const client = fc.nat(1)
-const who = fc.nat(3)
-const named = { client, who, hold: fc.nat(1_000) }
-const cost = fc.oneof(fc.nat(60), fc.constant(0), fc.nat(2_000))
-const tokens = fc.oneof(fc.nat(200), fc.constant(0), fc.nat(1_000_000_000))
-/** Never a multiple of ten seconds apart from a step of the clock: real milliseconds must not decide what is due. */
-const ttlMs = fc.constantFrom(25_000, 65_000, 125_000)
-
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  {
-    weight: 30,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant('reserve' as const), ...named, amount: fc.oneof(fc.nat(60), fc.nat(1_000)) },
-      ...{ inputShare: fc.nat(100), tokens, ttlMs },
-      plannedWith: fc.constantFrom('allowed' as const, 'allowed' as const, 'allowed' as const, null, [
-        'svc/b',
-        'svc/a',
-      ]),
-    }),
-  },
-  {
-    weight: 10,
-    arbitrary: fc.record({ kind: fc.constant('renew' as const), ...named, cost, isReached: fc.boolean(), ttlMs }),
-  },
-  {
-    weight: 25,
-    arbitrary: fc.record({ kind: fc.constant('settle' as const), ...named, cost, tokens, force: fc.boolean() }),
-  },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('release' as const), ...named }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(10_000, 40_000, 200_000) }),
-  },
-  { weight: 12, arbitrary: fc.record({ kind: fc.constant('lapse' as const), ...named }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('expire' as const), client }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      ...{
-        kind: fc.constant('credit' as const),
-        client,
-        who,
-        entry: fc.nat(30),
-        amount: fc.integer({ min: -200, max: 1_500 }),
-      },
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant('set_key' as const), client, who },
-      changes: fc.record(
-        {
-          status: fc.constantFrom('active', 'active', 'active', 'deactivated'),
-          requestsPerMinute: fc.constantFrom(2, 10, 1_000),
-          tokensPerMinute: fc.constantFrom(100, 1_000, 100_000),
-          concurrency: fc.constantFrom(1, 3, 20),
-          monthlyBudget: fc.constantFrom(null, 0, 500, 5_000),
-          allowedModels: fc.constantFrom('', '', 'svc/a', 'svc/a,svc/b'),
-        },
-        { requiredKeys: [] },
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      ...{ kind: fc.constant('set_account' as const), client, who },
-      changes: fc.record(
-        {
-          status: fc.constantFrom('active' as const, 'active' as const, 'suspended' as const),
-          requestsPerMinute: fc.constantFrom(5, 1_000),
-          tokensPerMinute: fc.constantFrom(500, 100_000),
-          concurrency: fc.constantFrom(2, 30),
-        },
-        { requiredKeys: [] },
-      ),
-    }),
-  },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('flush' as const), crash: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'restart' as const }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'save' as const }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'rewind' as const }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'forget_scripts' as const }) },
-)
 
 /** An operation, and how often it is sent: a repetition must be answered as the rules say, and change nothing. */
 export const commands: fc.Arbitrary<fc.AsyncCommand<object, World>> = fc
@@ -231,6 +121,22 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
       )
       return
     }
+    case 'withhold': {
+      const { accountId } = world.payers[chosen.who] as Payer
+      const [entryId, amount] = [randomId('entry'), nano(chosen.amount)]
+      const expected = withhold(
+        accountOf(world, { accountId, keyId: '' }),
+        accountId,
+        entryId,
+        amount,
+        chosen.mayOverdraw,
+      )
+      const asked = { accountId, entryId, amount, ttlMs: 86_400_000, allowNegative: chosen.mayOverdraw, debits: [] }
+      expect(await bench.ledger.withhold(asked)).toMatchObject(expected)
+      return
+    }
+    case 'end_withheld':
+      return await endOldestWithheld(world, bench, chosen)
     case 'set_key':
       return await setKey(world, chosen.client, world.payers[chosen.who] as Payer, chosen.changes)
     case 'set_account': {
@@ -260,6 +166,27 @@ async function performRest(world: World, chosen: Operation): Promise<void> {
     default:
       throw new Error(`nobody performs ${chosen.kind}`)
   }
+}
+
+/** As the history has it, by the one who withheld it or, where that one died, at its deadline. */
+async function endOldestWithheld(
+  world: World,
+  bench: Bench,
+  { who, isBooked, byExpiry }: Extract<Operation, { kind: 'end_withheld' }>,
+): Promise<void> {
+  const payer = { accountId: (world.payers[who] as Payer).accountId, keyId: NO_KEY }
+  const account = accountOf(world, payer)
+  const [entryId, hold] = [...account.holds].find(([, one]) => one.state === 'open' && one.payer.keyId === NO_KEY) ?? []
+  if (entryId === undefined || !hold) return
+  const amount = nano(hold.amount)
+  if (isBooked) bench.history.addCredit(payer.accountId, entryId, -amount)
+  endWithheld(account, entryId, isBooked)
+  if (byExpiry) {
+    await lapseStore(world, payer, entryId, amount)
+    for (const one of world.accounts.values()) expireDue(one)
+    await bench.ledger.expireDue(1_000)
+  } else if (isBooked) await bench.ledger.credit({ accountId: payer.accountId, entryId, amount: nano(-amount) })
+  else await bench.ledger.resolveWithheld({ accountId: payer.accountId, entryId, amount })
 }
 
 function holdOf(world: World, { hold, who: whose }: Named): { payer: Payer; holdId: string } {

@@ -36,7 +36,7 @@ export function checkParts(
     const actual = linesAfter(part.text)
     const isSaid = expected.join('\n') === actual.join('\n')
     const header = isSaid ? [] : [`the header ends in\n${expected.join('\n')}`]
-    return [...orderComplaints(part, parts), ...header].map((detail) => violation(part.name, detail))
+    return [...orderComplaints(part, parts), ...header].map((detail) => violation(part, detail))
   })
 }
 
@@ -132,7 +132,7 @@ function firstPosition(text: string): number {
 function headerOf(part: Part, parts: readonly Part[], direct: readonly { name: string; things: Thing[] }[]): string[] {
   const depth = (other: Part) => allNeeds(other, parts).size
   const needs = [...needsOf(part, parts)]
-    .sort(([one], [other]) => depth(one) - depth(other))
+    .sort(([one], [other]) => depth(one) - depth(other) || one.name.localeCompare(other.name))
     .map(([other, names]) => `${other.name}: ${names.join(' ')}`)
   const shares = part.things.flatMap((thing) => {
     const others = parts.filter((other) => other !== part && other.things.includes(thing))
@@ -171,6 +171,11 @@ function linesAfter(text: string): string[] {
   return first === -1 ? [] : header.slice(first)
 }
 
-function violation(name: string, detail: string): Violation {
-  return { path: `src/ledger/scripts/${name}.lua`, line: 1, rule: 'lua', detail }
+function violation({ name, front }: Part, detail: string): Violation {
+  return {
+    path: `src/ledger/scripts/${front === undefined ? 'preludes/' : ''}${name}.lua`,
+    line: 1,
+    rule: 'lua',
+    detail,
+  }
 }

@@ -1,9 +1,10 @@
 /** Taking credit back: a negative entry of the ledger with a reason, once per key, never more than was paid. */
-import { and, eq, isNull, lt, sql } from 'drizzle-orm'
-import { recordCredit } from '@/accounts/credits'
+import { and, eq } from 'drizzle-orm'
+import { newEntryId, recordCredit } from '@/accounts/credits'
+import { endWithheld, withholdDebit } from '@/accounts/debits'
 import type { Transaction } from '@/db/client'
 import { orders } from '@/db/orders-schema'
-import { accounts, creditOutbox, ledgerEntries } from '@/db/schema'
+import { ledgerEntries } from '@/db/schema'
 import { assert } from '@/lib/assert'
 import { applyEntry } from './apply'
 import { centsToNano, formatCents } from './cents'
@@ -15,8 +16,7 @@ import type { NewRefund, Order, RefundOutcome } from './types'
 
 /**
  * Refunds a part of an order or its rest. Throws `overloaded` where the balance must be known and the ledger cannot be asked.
- * Money that requests hold counts as gone; what is spent between the look at the balance and the refund can still take the
- * account below zero by that much.
+ * Money that requests hold counts as gone, and what is refunded is out of their reach before the history has the refund.
  */
 export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<RefundOutcome> {
   const { orderId, amountCents, key, reason } = refund
@@ -28,16 +28,28 @@ export async function refundOrder(deps: OrdersDeps, refund: NewRefund): Promise<
   if (!found) return { kind: 'not_found' }
   // Loads the account now if the ledger doesn't have it, so that no connection is needed while one is held.
   if (!refund.allowNegative) await deps.ledger.readBalance(found.accountId)
-  const done = await db.transaction((transaction) => record(deps, transaction, refund))
+  const entryId = newEntryId()
+  let done: Recorded
+  try {
+    done = await db.transaction((transaction) => record(deps, transaction, refund, entryId))
+  } catch (error) {
+    await endWithheld(deps.ledger, { accountId: found.accountId, entryId, amount: centsToNano(amountCents) })
+    throw error
+  }
   if (done.kind !== 'refunded') return done
-  const { order, entryId } = done
+  const { order } = done
   const amount = centsToNano(-amountCents)
   return { kind: 'refunded', order, applied: await applyEntry(deps, { accountId: order.accountId, entryId, amount }) }
 }
 
-type Recorded = { kind: 'refunded'; order: Order; entryId: string } | Exclude<RefundOutcome, { kind: 'refunded' }>
+type Recorded = { kind: 'refunded'; order: Order } | Exclude<RefundOutcome, { kind: 'refunded' }>
 
-async function record(deps: OrdersDeps, transaction: Transaction, refund: NewRefund): Promise<Recorded> {
+async function record(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  refund: NewRefund,
+  entryId: string,
+): Promise<Recorded> {
   const { orderId, amountCents } = refund
   const order = await lockOrder(transaction, orderId)
   assert(order, 'orders are never deleted')
@@ -53,14 +65,13 @@ async function record(deps: OrdersDeps, transaction: Transaction, refund: NewRef
   const state = nextState(order.state, amountCents === refundableCents ? 'refund_rest' : 'refund_part')
   if (state === undefined) return { kind: 'not_refundable', order: toOrder(order) }
   if (amountCents > refundableCents) return { kind: 'too_much', refundableCents }
-  if (!refund.allowNegative) {
-    const available = await availableUnderLock(deps, transaction, accountId)
-    if (available + amount < 0) return { kind: 'insufficient_balance', available }
-  }
-  const recorded = await recordCredit(transaction, { accountId, amount, reference })
+  const { allowNegative = false } = refund
+  const debit = { accountId, entryId, amount: centsToNano(amountCents), allowNegative }
+  const available = await withholdDebit(deps.ledger, transaction, debit)
+  if (available !== undefined) return { kind: 'insufficient_balance', available }
+  const recorded = await recordCredit(transaction, { accountId, amount, reference }, entryId)
   assert(recorded.kind === 'recorded' && recorded.isNew, `a refund is recorded once: ${recorded.kind}`)
-  const { entryId } = recorded
-  return { kind: 'refunded', order: await note(deps, transaction, { refund, order, state, entryId }), entryId }
+  return { kind: 'refunded', order: await note(deps, transaction, { refund, order, state, entryId }) }
 }
 
 type Noted = { refund: NewRefund; order: OrderRow; state: OrderRow['state']; entryId: string }
@@ -88,33 +99,4 @@ async function note(deps: OrdersDeps, transaction: Transaction, { refund, order,
     },
   })
   return toOrder(row)
-}
-
-/**
- * What the account can lose, while its row is locked: the least of what the ledger and the history say, less refunds that are
- * on their way to the ledger. The outbox is read before the ledger, so that what arrives in between counts twice and never not
- * at all.
- */
-export async function availableUnderLock(
-  deps: OrdersDeps,
-  transaction: Transaction,
-  accountId: string,
-): Promise<number> {
-  const [account] = await transaction
-    .select({ balance: accounts.balance })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for('no key update')
-  assert(account, 'an order has an account')
-  const isOnItsWay = and(
-    eq(creditOutbox.accountId, accountId),
-    isNull(creditOutbox.appliedAt),
-    lt(creditOutbox.amount, centsToNano(0)),
-  )
-  const [waiting] = await transaction
-    .select({ amount: sql<number>`coalesce(sum(${creditOutbox.amount}), 0)`.mapWith(Number) })
-    .from(creditOutbox)
-    .where(isOnItsWay)
-  const balance = await deps.ledger.readBalance(accountId)
-  return Math.min(account.balance, (balance?.available ?? 0) + (waiting?.amount ?? 0))
 }

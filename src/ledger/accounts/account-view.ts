@@ -18,6 +18,7 @@ import {
   type HoldMember,
   keyName,
   metaName,
+  NO_KEY,
   parseHoldMember,
 } from '@/ledger/store/names'
 import { integerOf, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
@@ -54,7 +55,7 @@ export type AccountView = {
   keys: Map<string, StoredKey | undefined>
   creditedIds: Set<string>
   openHolds: HoldMember[]
-  /** Open holds whose charge the history has already: the store has forgotten that they were resolved. */
+  /** Open holds whose charge or debit the history has already: the store has forgotten, or not heard, that they were resolved. */
   staleHolds: HoldMember[]
   /** Charges inside the store's figures that the history lacks. */
   unsynced: RecordEnvelope[]
@@ -182,11 +183,12 @@ function combine(
 ): AccountView {
   // The stream was read after the account: what is numbered higher came in between and is not inside its figures.
   const seq = view.stored?.seq ?? Number.MAX_SAFE_INTEGER
+  const entries = new Set(history?.creditedEntryIds)
   const isSecond = (record: RecordEnvelope) => isLate(record) && settled.has(record.holdId)
   return {
     ...view,
     history,
-    staleHolds: view.openHolds.filter((hold) => known.has(hold.holdId)),
+    staleHolds: view.openHolds.filter((hold) => (hold.keyId === NO_KEY ? entries : known).has(hold.holdId)),
     unsynced: records.filter((record) => record.seq <= seq && !known.has(record.recordId) && !isSecond(record)),
     secondCharges: records.filter(isSecond),
     lastStreamSeq: Math.max(0, ...records.map((record) => record.seq)),

@@ -10,7 +10,17 @@ import type {
   RecentRecord,
 } from '@/ledger/outcomes'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import { accountName, creditedName, metaName, recentName, shardOf } from '@/ledger/store/names'
+import {
+  accountName,
+  creditedName,
+  deadlinesName,
+  holdName,
+  metaName,
+  NO_KEY,
+  payerText,
+  recentName,
+  shardOf,
+} from '@/ledger/store/names'
 import { integerOf, integerText, listOf, nanoOf, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { assert } from '@/lib/assert'
@@ -23,8 +33,9 @@ const RECENT_COUNT = 50
 /** Adds or takes back credit once per entry. */
 export async function credit(deps: LedgerDeps, { accountId, entryId, amount }: Credit): Promise<CreditOutcome> {
   assert(entryId.length > 0 && entryId.length <= MAX_ENTRY_ID_CHARS, 'an entry id is 1 to 200 characters')
-  const names = [accountName(accountId), creditedName(accountId)]
-  const args = [entryId, integerText(amount, 'amount', -MAX_NANO, MAX_NANO)]
+  const withheld = amount < 0 ? [holdName(accountId, entryId), deadlinesName(shardOf(accountId))] : []
+  const names = [accountName(accountId), creditedName(accountId), ...withheld]
+  const args = [entryId, integerText(amount, 'amount', -MAX_NANO, MAX_NANO), payerText({ accountId, keyId: NO_KEY })]
   const reply = await loaded(deps, accountId, async () => {
     const list = listOf(await deps.runner.run(SCRIPTS.credit, names, args))
     return list[0] === 'unknown_account' ? undefined : list
@@ -74,7 +85,7 @@ export async function recentRecords(deps: LedgerDeps, accountId: string, limit: 
 }
 
 /** Runs `work` until it finds the account, loading it in between. Undefined where the history has no such account. */
-async function loaded<T>(
+export async function loaded<T>(
   deps: LedgerDeps,
   accountId: string,
   work: () => Promise<T | undefined>,

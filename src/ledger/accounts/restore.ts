@@ -12,6 +12,7 @@ import {
   keyName,
   loadedName,
   metaName,
+  NO_KEY,
   payerText,
   shardOf,
 } from '@/ledger/store/names'
@@ -81,7 +82,7 @@ async function restoreAccount(
   if (!view) return 'changed'
   const outcome = await applyView(deps, view, mode)
   if (outcome !== 'loaded') return outcome
-  const keyIds = new Set(view.staleHolds.map((hold) => hold.keyId))
+  const keyIds = new Set(view.staleHolds.map((hold) => hold.keyId).filter((keyId) => keyId !== NO_KEY))
   for (const keyId of keyIds) await restorer.key({ accountId, keyId }, 'rebuild')
   return 'loaded'
 }

@@ -11,6 +11,7 @@ import {
   holdName,
   keyName,
   metaName,
+  NO_KEY,
   parseHoldMember,
   payerText,
   recentName,
@@ -19,6 +20,7 @@ import {
 } from '@/ledger/store/names'
 import { integerOf, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { nano } from '@/lib/money'
+import { resolveWithheld } from './withhold'
 
 const NEEDS_ACCOUNT = -2
 
@@ -54,10 +56,12 @@ function holdsOf(members: readonly ReplyItem[]): HoldMember[] {
   return members.flatMap((member) => parseHoldMember(wordOf(member)) ?? [])
 }
 
-async function expireShard(deps: LedgerDeps, shard: number, holds: HoldMember[] | Error): Promise<ExpiredHold[]> {
-  if (holds instanceof Error) throw holds
+async function expireShard(deps: LedgerDeps, shard: number, due: HoldMember[] | Error): Promise<ExpiredHold[]> {
+  if (due instanceof Error) throw due
   const verification = deps.epoch.ensure(shard)
   if (verification) await verification
+  for (const hold of due) if (hold.keyId === NO_KEY) await decideWithheld(deps, hold)
+  const holds = due.filter((hold) => hold.keyId !== NO_KEY)
   const costs = await expireHolds(deps, shard, holds)
   if (costs.some((cost) => cost >= 0)) deps.noteRecord(shard)
   const waiting = new Set(holds.filter((_, index) => costs[index] === NEEDS_ACCOUNT).map((hold) => hold.accountId))
@@ -66,6 +70,12 @@ async function expireShard(deps: LedgerDeps, shard: number, holds: HoldMember[] 
     const cost = costs[index] ?? NEEDS_ACCOUNT
     return cost >= 0 ? [{ holdId, accountId, keyId, cost: nano(cost) }] : []
   })
+}
+
+/** Whoever withheld this died, or waits for the history: only that knows whether it is gone for good. */
+async function decideWithheld(deps: LedgerDeps, { accountId, holdId, amount }: HoldMember): Promise<void> {
+  const fate = await resolveWithheld(deps, { accountId, entryId: holdId, amount: nano(amount) })
+  deps.logger.warn('withheld_credit_expired', { accountId, entryId: holdId, fate })
 }
 
 /** Expires these holds of one shard as far as they are due. Returns for each its cost, or a negative number. */

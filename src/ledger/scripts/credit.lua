@@ -1,14 +1,18 @@
 -- Adds credit, or takes it back, once per ledger entry and for ever: the entry's id stays in the account's set of credited
 -- entries, which has no TTL and grows only with top-ups. A correction may take the balance below zero; that is recorded.
+-- What was withheld for the entry is settled by it.
 --
--- KEYS  1 account · 2 credited entries
--- ARGV  1 entry id · 2 amount, may be negative
+-- KEYS  1 account · 2 credited entries · 3 hold of what was withheld for it · 4 deadlines
+-- ARGV  1 entry id · 2 amount, may be negative · 3 accountId:- (the hold has no key)
 -- Returns credited, available · exists, available · unknown_account
 --
--- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal
---        holds: readAccount
--- SHARES account: expire load-account read-account release reserve set-account settle view-account
---        credited: load-account view-account
+-- NEEDS  prelude: call MAX_AMOUNT refuse integer decimal memberOf
+--        holds: TOMBSTONE_MS readHold readAccount freeLimits returnHeld bury
+-- SHARES account: expire load-account read-account release reserve set-account settle view-account withhold
+--        hold: check-holds.ts expire load-account release renew reserve settle view-hold withhold
+--        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-account
+--          view-hold withhold
+--        credited: load-account view-account withhold
 
 local amount = integer(ARGV[2], 'amount', -MAX_AMOUNT, MAX_AMOUNT)
 local account = readAccount(KEYS[1])
@@ -22,11 +26,20 @@ local balance = account.available + account.held + amount
 if balance > MAX_AMOUNT or balance < -MAX_AMOUNT then
   refuse('the balance would be out of range')
 end
+local hold = amount < 0 and readHold(KEYS[3], ARGV[3])
+local isWithheld = hold and hold.state == 'open'
+local returned = isWithheld and hold.amount or 0
 
 -- After this point, the transition must succeed.
 call('SADD', KEYS[2], ARGV[1])
+if isWithheld then
+  freeLimits(account, hold, 0)
+  returnHeld(KEYS[1], account, returned)
+  call('ZREM', KEYS[4], memberOf(ARGV[3], ARGV[1], decimal(returned)))
+  bury(KEYS[3], 'settled', ARGV[3], 0, TOMBSTONE_MS)
+end
 call('HINCRBY', KEYS[1], 'available', decimal(amount))
-if amount < 0 then
-  call('HINCRBY', KEYS[1], 'overrun', decimal(-amount))
+if amount + returned < 0 then
+  call('HINCRBY', KEYS[1], 'overrun', decimal(-amount - returned))
 end
 return { 'credited', account.available + amount }

@@ -7,7 +7,7 @@
 -- Returns unchanged, epoch · new, epoch · wrong_shard_count
 --
 -- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch.ts expire load-account load-key read-account read-key reserve view-account
+-- SHARES meta: acknowledge epoch.ts expire load-account load-key read-account read-key reserve view-account withhold
 
 local known = call('HMGET', KEYS[1], 'identity', 'epoch', 'shards')
 if known[3] and known[3] ~= ARGV[3] then

@@ -10,11 +10,12 @@
 -- NEEDS  prelude: call MAX_AMOUNT integer decimal currentMs monthOf memberOf
 --        holds: EXPIRED_TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits returnHeld chargeAccount freeKey
 --          writeKey bury appendRecord
--- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve view-account
---        account: credit load-account read-account release reserve set-account settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts load-account load-key read-account read-key reserve view-account withhold
+--        account: credit load-account read-account release reserve set-account settle view-account withhold
 --        key: load-key read-key release reserve set-key settle view-account
---        hold: check-holds.ts load-account release renew reserve settle view-hold
---        deadlines: check-holds.ts due ledger.ts load-account load-key release renew reserve settle view-account view-hold
+--        hold: check-holds.ts credit load-account release renew reserve settle view-hold withhold
+--        deadlines: check-holds.ts credit due ledger.ts load-account load-key release renew reserve settle view-account
+--          view-hold withhold
 --        records: acknowledge record-streams.ts settle unsynced-records.ts
 --        recent: balances.ts settle
 

@@ -17,11 +17,12 @@
 --        limits: limitOr
 --        load: sumOpenHolds epochOf
 --        holds: TOMBSTONE_MS bury
--- SHARES meta: acknowledge epoch epoch.ts expire load-key read-account read-key reserve view-account
---        account: credit expire read-account release reserve set-account settle view-account
---        hold: check-holds.ts expire release renew reserve settle view-hold
---        deadlines: check-holds.ts due expire ledger.ts load-key release renew reserve settle view-account view-hold
---        credited: credit view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-key read-account read-key reserve view-account withhold
+--        account: credit expire read-account release reserve set-account settle view-account withhold
+--        hold: check-holds.ts credit expire release renew reserve settle view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-key release renew reserve settle view-account view-hold
+--          withhold
+--        credited: credit view-account withhold
 
 local known = call('HMGET', KEYS[2], 'status', 'epoch', 'spent', 'version', 'seq', 'overrun',
   'requestsPerMinute')

@@ -10,9 +10,10 @@
 -- NEEDS  prelude: call MAX_INTEGER integer stored decimal currentMs monthOf spentIn
 --        load: sumOpenHolds epochOf
 --        key-state: checkKeyState writeKeyState
--- SHARES meta: acknowledge epoch epoch.ts expire load-account read-account read-key reserve view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account read-account read-key reserve view-account withhold
 --        key: expire read-key release reserve set-key settle view-account
---        deadlines: check-holds.ts due expire ledger.ts load-account release renew reserve settle view-account view-hold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account release renew reserve settle view-account
+--          view-hold withhold
 
 local known = call('HMGET', KEYS[2], 'status', 'epoch', 'version', 'month', 'spentMonth', 'allowedModels')
 local isKnown = known[1] ~= false

@@ -5,8 +5,8 @@
 -- Returns available, held, spent, spent this month, seq, status · or nothing where the account has to be loaded
 --
 -- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-key reserve view-account
---        account: credit expire load-account release reserve set-account settle view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-key reserve view-account withhold
+--        account: credit expire load-account release reserve set-account settle view-account withhold
 
 local epoch = call('HGET', KEYS[1], 'epoch')
 local fields = call('HMGET', KEYS[2], 'available', 'held', 'spent', 'spentMonth', 'seq', 'month', 'status', 'epoch')

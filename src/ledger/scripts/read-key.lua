@@ -7,7 +7,7 @@
 --         be loaded
 --
 -- NEEDS  prelude: call stored decimal currentMs monthOf spentIn
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account reserve view-account
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account reserve view-account withhold
 --        key: expire load-key release reserve set-key settle view-account
 
 local epoch = call('HGET', KEYS[1], 'epoch')

@@ -7,10 +7,11 @@
 --
 -- NEEDS  prelude: call decimal memberOf
 --        holds: TOMBSTONE_MS readHold readAccount readKey freeLimits returnHeld freeKey writeKey bury
--- SHARES account: credit expire load-account read-account reserve set-account settle view-account
+-- SHARES account: credit expire load-account read-account reserve set-account settle view-account withhold
 --        key: expire load-key read-key reserve set-key settle view-account
---        hold: check-holds.ts expire load-account renew reserve settle view-hold
---        deadlines: check-holds.ts due expire ledger.ts load-account load-key renew reserve settle view-account view-hold
+--        hold: check-holds.ts credit expire load-account renew reserve settle view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key renew reserve settle view-account
+--          view-hold withhold
 
 local payer, holdId = ARGV[1], ARGV[2]
 local hold = readHold(KEYS[1], payer)

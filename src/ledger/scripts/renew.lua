@@ -6,8 +6,9 @@
 -- Returns per hold: renewed · settled · released · expired · unknown_hold
 --
 -- NEEDS  prelude: call match MAX_AMOUNT MS_PER_DAY refuse integer stored decimal currentMs memberOf
--- SHARES hold: check-holds.ts expire load-account release reserve settle view-hold
---        deadlines: check-holds.ts due expire ledger.ts load-account load-key release reserve settle view-account view-hold
+-- SHARES hold: check-holds.ts credit expire load-account release reserve settle view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release reserve settle view-account
+--          view-hold withhold
 
 local outcomes, renewals = {}, {}
 for index = 2, #KEYS do

@@ -5,13 +5,13 @@ import creditText from './credit.lua' with { type: 'text' }
 import dueText from './due.lua' with { type: 'text' }
 import epochText from './epoch.lua' with { type: 'text' }
 import expireText from './expire.lua' with { type: 'text' }
-import holdsText from './holds.lua' with { type: 'text' }
-import keyStateText from './key-state.lua' with { type: 'text' }
-import limitsText from './limits.lua' with { type: 'text' }
-import loadText from './load.lua' with { type: 'text' }
 import loadAccountText from './load-account.lua' with { type: 'text' }
 import loadKeyText from './load-key.lua' with { type: 'text' }
-import preludeText from './prelude.lua' with { type: 'text' }
+import holdsText from './preludes/holds.lua' with { type: 'text' }
+import keyStateText from './preludes/key-state.lua' with { type: 'text' }
+import limitsText from './preludes/limits.lua' with { type: 'text' }
+import loadText from './preludes/load.lua' with { type: 'text' }
+import preludeText from './preludes/prelude.lua' with { type: 'text' }
 import readAccountText from './read-account.lua' with { type: 'text' }
 import readKeyText from './read-key.lua' with { type: 'text' }
 import releaseText from './release.lua' with { type: 'text' }
@@ -22,6 +22,7 @@ import setKeyText from './set-key.lua' with { type: 'text' }
 import settleText from './settle.lua' with { type: 'text' }
 import viewAccountText from './view-account.lua' with { type: 'text' }
 import viewHoldText from './view-hold.lua' with { type: 'text' }
+import withholdText from './withhold.lua' with { type: 'text' }
 
 /** One script: `text` for EVAL, `sha` (SHA-1, as the store computes it) for EVALSHA. */
 export type Script = { name: string; text: string; sha: string }
@@ -44,6 +45,7 @@ export const SCRIPTS = {
   release: script('release', 'write-always', holds, releaseText),
   expire: script('expire', 'write-always', holds, expireText),
   credit: script('credit', 'write-always', holds, creditText),
+  withhold: script('withhold', 'write', holds, withholdText),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),

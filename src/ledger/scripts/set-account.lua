@@ -6,7 +6,7 @@
 --
 -- NEEDS  prelude: call refuse stored
 --        limits: limitOr
--- SHARES account: credit expire load-account read-account release reserve settle view-account
+-- SHARES account: credit expire load-account read-account release reserve settle view-account withhold
 
 if ARGV[1] ~= 'active' and ARGV[1] ~= 'suspended' then
   refuse('no such account status')

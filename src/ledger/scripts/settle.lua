@@ -14,10 +14,11 @@
 -- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within stored decimal currentMs monthOf memberOf
 --        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
 --          appendRecord
--- SHARES account: credit expire load-account read-account release reserve set-account view-account
+-- SHARES account: credit expire load-account read-account release reserve set-account view-account withhold
 --        key: expire load-key read-key release reserve set-key view-account
---        hold: check-holds.ts expire load-account release renew reserve view-hold
---        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve view-account view-hold
+--        hold: check-holds.ts credit expire load-account release renew reserve view-hold withhold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve view-account
+--          view-hold withhold
 --        records: acknowledge expire record-streams.ts unsynced-records.ts
 --        recent: balances.ts expire
 

@@ -8,11 +8,12 @@
 --         · per key: open, held, version, month, spent that month; nothing where it is not loaded
 --
 -- NEEDS  prelude: call
--- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve
---        account: credit expire load-account read-account release reserve set-account settle
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve withhold
+--        account: credit expire load-account read-account release reserve set-account settle withhold
 --        key: expire load-key read-key release reserve set-key settle
---        deadlines: check-holds.ts due expire ledger.ts load-account load-key release renew reserve settle view-hold
---        credited: credit load-account
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle view-hold
+--          withhold
+--        credited: credit load-account withhold
 
 -- Reads counters of a hash, each as text, or nothing where its first field is missing.
 local function counters(name, ...)

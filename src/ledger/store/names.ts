@@ -14,6 +14,9 @@ export const CONSUMER_GROUP = 'history'
 /** A SCAN pattern that finds every name of every shard. */
 export const LEDGER_PATTERN = '{l*}:*'
 
+/** Stands where the key's id would, in a hold that is no request's: credit that is withheld. No key has this id. */
+export const NO_KEY = '-'
+
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 const KEY_HASH = /^[0-9a-f]{64}$/
 const FNV_OFFSET = 0x811c9dc5

@@ -60,6 +60,15 @@ test('so is what a usage record looks like in its stream', async () => {
   expect(fields.at(-1)).toBe(JSON.stringify(FACTS))
 })
 
+test("and credit that is withheld, which is no key's", async () => {
+  const { accountId, tag } = await threeRequests()
+  const withheld = { accountId, entryId: `entry_${accountId}`, amount: nano(70) }
+  await bench.ledger.withhold({ ...withheld, ttlMs: 60_000, allowNegative: false, debits: [] })
+  const fields = await bench.redis.hkeys(`${tag}:hold:entry_${accountId}`)
+  expect(fields.sort().join(' ')).toBe('amount cost inputCost payer reached record state tokens')
+  expect(await bench.redis.zrange(`${tag}:deadlines`, '0', '-1')).toContain(`${accountId}:-:entry_${accountId}:70`)
+})
+
 test('and whose a key is', async () => {
   await bench.ledger.rememberKeyHash(HASH, { accountId: 'acct_1', keyId: 'key_1' })
   expect(await bench.redis.get(`keyhash:${HASH}`)).toBe('acct_1:key_1')

@@ -49,7 +49,7 @@ export async function decideApproval(
     .from(approvals)
     .where(eq(approvals.id, approvalId))
   if (asked && decision === 'approve') await warmLedger(deps, asked.operation as Operation)
-  return await moveMoney<DecideOutcome>(deps, async (transaction, credits) => {
+  return await moveMoney<DecideOutcome>(deps, async (transaction, credits, ledger) => {
     const [row] = await transaction.select().from(approvals).where(eq(approvals.id, approvalId)).for('update')
     if (!row) return { kind: 'not_found' }
     if (row.status !== 'pending') return { kind: 'not_pending', status: row.status }
@@ -62,7 +62,7 @@ export async function decideApproval(
       await close(transaction, administrator, row, { status, note })
       return { kind: 'decided', status }
     }
-    const outcome = await execute(transaction, deps, administrator, row)
+    const outcome = await execute(transaction, { ...deps, ledger }, administrator, row)
     if (outcome.kind === 'refused') {
       await close(transaction, administrator, row, { status: 'failed', note: joined(note, outcome.message) })
       return { kind: 'failed', message: outcome.message }

@@ -1,13 +1,15 @@
 /** The frame of everything that moves money: one transaction, undone where it was refused, and the ledger told after it. */
 
+import { endWithheld } from '@/accounts/debits'
 import type { OrdersDeps } from '@/console/orders/orders'
 import type { Transaction } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
-import type { Credit } from '@/ledger/outcomes'
+import type { Ledger } from '@/ledger/ledger'
+import type { Credit, Withheld } from '@/ledger/outcomes'
 import { tellLedger } from './orders-within'
 
-/** Adds what the ledger has to hear of to `credits`. */
-type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[]) => Promise<Outcome>
+/** Adds what the ledger has to hear of to `credits`, and withholds debits by the `ledger` it is given. */
+type MoneyWork<Outcome> = (transaction: Transaction, credits: Credit[], ledger: Ledger) => Promise<Outcome>
 
 /** A transaction that lost against another one (a deadlock, say) left nothing behind and is run again. */
 const MAX_ATTEMPTS = 3
@@ -31,11 +33,13 @@ async function moveOnce<Outcome extends { kind: string; isKept?: boolean }>(
   work: MoneyWork<Outcome>,
 ): Promise<Outcome> {
   const credits: Credit[] = []
+  const withheld: Withheld[] = []
+  const ledger = ledgerWithin(deps.ledger, withheld)
   let refused: Outcome | undefined
   let outcome: Outcome
   try {
     outcome = await deps.database.db.transaction(async (transaction) => {
-      const result = await work(transaction, credits)
+      const result = await work(transaction, credits, ledger)
       if (result.kind === 'refused' && !result.isKept) {
         refused = result
         transaction.rollback()
@@ -43,9 +47,24 @@ async function moveOnce<Outcome extends { kind: string; isKept?: boolean }>(
       return result
     })
   } catch (error) {
+    for (const debit of withheld) await endWithheld(deps.ledger, debit)
     if (refused) return refused
     throw error
   }
   await tellLedger(deps, credits)
+  const applied = new Set(credits.map(({ entryId }) => entryId))
+  for (const debit of withheld) if (!applied.has(debit.entryId)) await endWithheld(deps.ledger, debit)
   return outcome
+}
+
+/** Notes what is withheld. How that ends is known after the transaction, and nobody decides it before. */
+function ledgerWithin(ledger: Ledger, withheld: Withheld[]): Ledger {
+  return {
+    ...ledger,
+    withhold(withholding) {
+      withheld.push(withholding)
+      return ledger.withhold(withholding)
+    },
+    resolveWithheld: async () => 'undecided',
+  }
 }

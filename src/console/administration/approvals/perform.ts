@@ -1,10 +1,10 @@
 /** Does what an operation says, inside the transaction of whoever decided it; the ledger in Redis hears of it after the commit. */
 import { eq } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
-import { type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
+import { newEntryId, type RecordCreditOutcome, recordCredit } from '@/accounts/credits'
+import { withholdDebit } from '@/accounts/debits'
 import { type Administrator, auditOrigin } from '@/console/administration/administrator'
 import type { Orders, OrdersDeps } from '@/console/orders/orders'
-import { availableUnderLock } from '@/console/orders/refund'
 import type { Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 import type { Credit } from '@/ledger/outcomes'
@@ -43,11 +43,14 @@ async function adjust(
   { accountId, amountNano, allowNegative }: Adjustment,
 ): Promise<PerformOutcome> {
   const amount = nano(amountNano)
-  if (amount < 0 && !allowNegative) {
-    const message = await uncovered(transaction, deps, accountId, amount)
-    if (message !== undefined) return { kind: 'refused', message, isKept: false }
+  const newId = newEntryId()
+  if (amount < 0) {
+    const debit = { accountId, entryId: newId, amount: nano(-amount), allowNegative }
+    const available = await withholdDebit(deps.ledger, transaction, debit)
+    if (available !== undefined) return { kind: 'refused', message: uncovered(available), isKept: false }
   }
-  const recorded = await recordCredit(transaction, { accountId, amount, reference: `adjustment:${requestId}` })
+  const reference = `adjustment:${requestId}`
+  const recorded = await recordCredit(transaction, { accountId, amount, reference }, newId)
   if (recorded.kind !== 'recorded') return { kind: 'refused', message: adjustmentRefusal(recorded), isKept: false }
   const { entryId, isNew } = recorded
   if (isNew) {
@@ -68,17 +71,9 @@ async function adjust(
   return { kind: 'done', credits: [{ accountId, entryId, amount }] }
 }
 
-/** What requests hold at this moment counts as gone; what they spend in the next one is not foreseen. */
-async function uncovered(
-  transaction: Transaction,
-  deps: OrdersDeps,
-  accountId: string,
-  amount: Nano,
-): Promise<string | undefined> {
-  const available = await availableUnderLock(deps, transaction, accountId)
-  if (available + amount >= 0) return undefined
-  const text = formatUsd(nano(available))
-  return `The account has only ${text} USD available. Allow a balance below zero, or take back less.`
+/** What requests hold at this moment counts as gone. */
+function uncovered(available: Nano): string {
+  return `The account has only ${formatUsd(available)} USD available. Allow a balance below zero, or take back less.`
 }
 
 function adjustmentRefusal(outcome: Exclude<RecordCreditOutcome, { kind: 'recorded' }>): string {

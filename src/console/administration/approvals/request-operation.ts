@@ -42,7 +42,7 @@ export async function requestOperation(
   request: OperationRequest,
 ): Promise<RequestOutcome> {
   await warmLedger(deps, request.operation)
-  return await moveMoney(deps, async (transaction, credits) => {
+  return await moveMoney(deps, async (transaction, credits, ledger) => {
     const digest = digestOf(request.operation)
     await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`request ${request.requestId}`}, 0))`)
     const earlier = await findEarlier(transaction, request.requestId)
@@ -59,7 +59,7 @@ export async function requestOperation(
     if (verdict === 'above') {
       return { kind: 'awaiting_approval', approvalId: await store(deps, transaction, administrator, request, moved) }
     }
-    const outcome = await perform(transaction, deps, administrator, request)
+    const outcome = await perform(transaction, { ...deps, ledger }, administrator, request)
     if (outcome.kind === 'refused') {
       await forgetMovement(transaction, requestId)
       return outcome

@@ -7,7 +7,7 @@
 -- pattern for many numbers) is what measured cheapest, by a factor of two to three each.
 --
 -- BEFORE acknowledge credit due epoch expire load-account load-key read-account read-key release renew reserve set-account
---          set-key settle view-account view-hold
+--          set-key settle view-account view-hold withhold
 
 -- Looked up once: a script names some of them dozens of times.
 local call, find, format, match = redis.call, string.find, string.format, string.match

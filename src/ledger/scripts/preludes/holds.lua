@@ -3,7 +3,7 @@
 --
 -- NEEDS  prelude: call match MS_PER_DAY refuse stored decimal spentIn
 --        limits: LEVEL_UNIT MAX_LIMIT
--- BEFORE credit expire load-account release settle
+-- BEFORE credit expire load-account release settle withhold
 
 local RECENT_COUNT = 50
 -- Trimming is left until some have gathered: readers take the first fifty anyway.

@@ -1,0 +1,60 @@
+/**
+ * Taking credit back: out of the ledger first, where no request can spend it any more, then into the history, and only then for
+ * good. A process that dies in between leaves a hold of which the history is asked when it expires.
+ */
+import { and, eq, isNull, lt } from 'drizzle-orm'
+import type { Transaction } from '@/db/client'
+import { accounts, creditOutbox } from '@/db/schema'
+import type { Ledger } from '@/ledger/ledger'
+import type { Withheld } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import { type Nano, nano, ZERO_NANO } from '@/lib/money'
+
+/** `amount` is positive. `allowNegative`: take it in any case, also where the ledger cannot be asked. */
+type Debit = Withheld & { allowNegative: boolean }
+
+/** When the history is asked what became of a debit that nobody has ended. */
+const WITHHELD_TTL_MS = 60_000
+
+/**
+ * Withholds a debit, inside the transaction that will record it under this entry id: the account's row stays locked until its
+ * end. Undefined where it was withheld; what the account can lose, where that is less. Whatever becomes of the transaction, call
+ * {@link endWithheld} or apply the credit. Throws where the ledger cannot be asked.
+ */
+export async function withholdDebit(ledger: Ledger, transaction: Transaction, debit: Debit): Promise<Nano | undefined> {
+  const { accountId, allowNegative } = debit
+  const [account] = await transaction
+    .select({ balance: accounts.balance })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for('no key update')
+  assert(account, 'a debit has an account')
+  if (!allowNegative && account.balance < debit.amount) return account.balance
+  const isOnItsWay = and(
+    eq(creditOutbox.accountId, accountId),
+    isNull(creditOutbox.appliedAt),
+    lt(creditOutbox.amount, ZERO_NANO),
+  )
+  const waiting = await transaction
+    .select({ entryId: creditOutbox.entryId, amount: creditOutbox.amount })
+    .from(creditOutbox)
+    .where(isOnItsWay)
+  const debits = waiting.map(({ entryId, amount }) => ({ entryId, amount: nano(-amount) }))
+  try {
+    const outcome = await ledger.withhold({ ...debit, ttlMs: WITHHELD_TTL_MS, debits })
+    assert(outcome.kind !== 'unknown_account', 'the history has the account')
+    return outcome.kind === 'insufficient' ? outcome.available : undefined
+  } catch (error) {
+    // What may take the account below zero needs nobody's leave: the outbox tells the ledger.
+    if (allowNegative) return undefined
+    throw error
+  }
+}
+
+/**
+ * Ends what was withheld by a transaction that failed, or whose end is not known: taken or given back, as the history has it.
+ * Never throws: what cannot be decided now is decided, and logged, when the hold expires.
+ */
+export async function endWithheld(ledger: Ledger, withheld: Withheld): Promise<void> {
+  await ledger.resolveWithheld(withheld).catch(() => undefined)
+}

@@ -1,0 +1,55 @@
+/** Withholds credit that the history is about to take back, so that no request spends it before the books say so. */
+import { credit, loaded } from '@/ledger/accounts/balances'
+import type { LedgerDeps } from '@/ledger/deps'
+import type { Withheld, WithheldFate, Withholding, WithholdOutcome } from '@/ledger/outcomes'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import {
+  accountName,
+  creditedName,
+  deadlinesName,
+  holdName,
+  metaName,
+  NO_KEY,
+  payerText,
+  shardOf,
+} from '@/ledger/store/names'
+import { amountText, integerText, listOf, MAX_TTL_MS, nanoOf, wordOf } from '@/ledger/store/reply'
+import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
+import { release } from './reserve'
+
+/** Takes the amount out of what is available, where there is that much. */
+export async function withhold(deps: LedgerDeps, withholding: Withholding): Promise<WithholdOutcome> {
+  const { accountId, entryId, amount, ttlMs, allowNegative, debits } = withholding
+  const shard = shardOf(accountId)
+  const names = [metaName(shard), accountName(accountId), holdName(accountId, entryId), deadlinesName(shard)]
+  const args = [
+    ...[payerText({ accountId, keyId: NO_KEY }), entryId, amountText(amount, 'amount')],
+    ...[integerText(ttlMs, 'time to live', 1, MAX_TTL_MS), allowNegative ? '1' : '0'],
+    ...debits.flatMap((debit) => [debit.entryId, amountText(debit.amount, 'debit')]),
+  ]
+  const reply = await loaded(deps, accountId, async () => {
+    await deps.epoch.ensure(shard)
+    const list = listOf(await deps.runner.run(SCRIPTS.withhold, [...names, creditedName(accountId)], args))
+    return list[0] === 'unknown_account' ? undefined : list
+  })
+  if (!reply) return { kind: 'unknown_account' }
+  const kind = wordOf(reply[0])
+  assert(kind !== 'exists', 'an entry id withholds credit once')
+  return { kind: kind as 'withheld' | 'insufficient', available: nanoOf(reply[1]) }
+}
+
+/**
+ * Ends what was withheld for an entry. The history is asked under the lock that its writer holds, so an entry that is absent
+ * will never come; the money then goes back, and a `withhold` of it that is still on its way finds the id used.
+ */
+export async function resolveWithheld(
+  deps: LedgerDeps,
+  { accountId, entryId, amount }: Withheld,
+): Promise<WithheldFate> {
+  const state = await deps.runner.guard(() => deps.history.entryState(accountId, entryId))
+  if (state === 'undecided') return 'undecided'
+  if (state === 'recorded') await credit(deps, { accountId, entryId, amount: nano(-amount) })
+  else await release(deps, { accountId, keyId: NO_KEY, holdId: entryId })
+  return state === 'recorded' ? 'taken' : 'returned'
+}

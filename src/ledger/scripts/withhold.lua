@@ -1,0 +1,57 @@
+-- Takes credit away before the history books that it is gone, so that no request spends it meanwhile: a hold that no API key
+-- has, named like the ledger entry it waits for. The entry's credit settles it; a release gives it back. It counts as one
+-- open request of its account, and against none of the limits.
+--
+-- KEYS  1 meta · 2 account · 3 hold · 4 deadlines · 5 credited entries
+-- ARGV  1 accountId:- (no key) · 2 hold id, which is the entry's · 3 amount · 4 time to live in ms
+--       5 1 where the account may go below zero by it
+--       then of each debit that the history has and nobody may have told us of: entry id, amount
+-- Returns withheld, available · exists, state · insufficient, available · unknown_account
+--
+-- NEEDS  prelude: call MAX_AMOUNT MS_PER_DAY refuse integer decimal currentMs memberOf
+--        holds: readHold readAccount returnHeld
+-- SHARES meta: acknowledge epoch epoch.ts expire load-account load-key read-account read-key reserve view-account
+--        account: credit expire load-account read-account release reserve set-account settle view-account
+--        hold: check-holds.ts credit expire load-account release renew reserve settle view-hold
+--        deadlines: check-holds.ts credit due expire ledger.ts load-account load-key release renew reserve settle
+--          view-account view-hold
+--        credited: credit load-account view-account
+
+local payer, holdId = ARGV[1], ARGV[2]
+local amount = integer(ARGV[3], 'amount', 1, MAX_AMOUNT)
+local ttlMs = integer(ARGV[4], 'time to live', 1, MS_PER_DAY)
+local known = readHold(KEYS[3], payer)
+if known then
+  return { 'exists', known.state }
+end
+local epoch = call('HGET', KEYS[1], 'epoch')
+local account = readAccount(KEYS[2])
+if not account or not epoch or call('HGET', KEYS[2], 'epoch') ~= epoch then
+  return { 'unknown_account' }
+end
+local balance = account.available + account.held
+local available = account.available
+for index = 6, #ARGV, 2 do
+  local entryId, debit = ARGV[index], integer(ARGV[index + 1], 'debit', 1, MAX_AMOUNT)
+  local isHeld = call('ZSCORE', KEYS[4], memberOf(payer, entryId, decimal(debit)))
+  if not isHeld and call('SISMEMBER', KEYS[5], entryId) == 0 then
+    available = available - debit
+  end
+end
+if ARGV[5] ~= '1' and available < amount then
+  return { 'insufficient', available }
+end
+if balance - amount < -MAX_AMOUNT then
+  refuse('the balance would be out of range')
+end
+
+-- After this point, the transition must succeed.
+account.open = account.open + 1
+returnHeld(KEYS[2], account, -amount)
+if account.available < 0 then
+  call('HINCRBY', KEYS[2], 'overrun', decimal(amount))
+end
+call('HSET', KEYS[3], 'state', 'open', 'payer', payer, 'amount', decimal(amount), 'inputCost', '0', 'tokens', '0',
+  'cost', '0', 'reached', '0', 'record', '')
+call('ZADD', KEYS[4], decimal(currentMs() + ttlMs), memberOf(payer, holdId, decimal(amount)))
+return { 'withheld', available - amount }
