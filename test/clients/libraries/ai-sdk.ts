@@ -38,6 +38,7 @@ function aiSdkLibrary(name: string, family: FormatName, open: Open): Library {
     name,
     family,
     talk: (access, talk) => converse(open(access, talk.model), talk),
+    runTools: (access, run) => converse(open(access, run.model), { ...run, withTools: true }),
     fail: (access, model, isStream = false) =>
       thrownBy(
         () => converse(open(access, model), { model, prompt: 'Hi', isStream, withTools: false }),
@@ -47,7 +48,8 @@ function aiSdkLibrary(name: string, family: FormatName, open: Open): Library {
   }
 }
 
-async function converse(model: LanguageModel, { prompt, isStream, withTools }: Talk): Promise<Talked> {
+async function converse(model: LanguageModel, talk: Talk & { system?: string }): Promise<Talked> {
+  const { prompt, isStream, withTools, system } = talk
   const calls: Talked['calls'] = []
   const weather = tool({
     description: TOOL_DESCRIPTION,
@@ -60,6 +62,7 @@ async function converse(model: LanguageModel, { prompt, isStream, withTools }: T
   const request = {
     model,
     prompt,
+    ...(system && { system }),
     maxRetries: 0,
     maxOutputTokens: MAX_TOKENS,
     stopWhen: isStepCount(MAX_ROUNDS),

@@ -1,5 +1,6 @@
 /** `@anthropic-ai/sdk`, the newest major and the one before it. */
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import Anthropic0, { APIError as APIError0 } from 'anthropic-0'
 import type { JsonValue } from '@/lib/json'
 import {
@@ -12,6 +13,7 @@ import {
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
+  type ToolRun,
   thrownBy,
 } from './library'
 
@@ -36,6 +38,7 @@ function anthropicLibrary(name: string, Client: typeof Anthropic, ErrorClass: ty
     talk: (access, talk) => converse(open(access), talk),
     fail: (access, model, isStream = false) =>
       thrownBy(() => ask(open(access), hi, { model, isStream, withTools: false }), ErrorClass),
+    runTools: (access, run) => runTools(open(access), run),
     async listModels(access) {
       const models = await Array.fromAsync(open(access).models.list({ limit: 1000 }))
       return models.map((model) => model.id)
@@ -63,6 +66,27 @@ async function converse(client: Anthropic, talk: Talk): Promise<Talked> {
     })
   }
   throw new Error('the conversation does not end')
+}
+
+async function runTools(client: Anthropic, { model, system, prompt, isStream }: ToolRun): Promise<Talked> {
+  const calls: Talked['calls'] = []
+  const weather = betaTool({
+    name: TOOL_NAME,
+    description: TOOL_DESCRIPTION,
+    inputSchema: TOOL_SCHEMA,
+    run(input) {
+      calls.push({ name: TOOL_NAME, arguments: input as JsonValue })
+      return TOOL_RESULT
+    },
+  })
+  const { content } = await client.beta.messages
+    .toolRunner({
+      ...{ model, system, max_tokens: MAX_TOKENS, max_iterations: MAX_ROUNDS, stream: isStream },
+      messages: [{ role: 'user', content: prompt }],
+      tools: [weather],
+    })
+    .runUntilDone()
+  return { text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''), calls }
 }
 
 async function ask(

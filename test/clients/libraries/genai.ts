@@ -1,5 +1,5 @@
 /** `@google/genai`, the newest major and the one before it. */
-import { ApiError, type Content, GoogleGenAI } from '@google/genai'
+import { ApiError, type CallableTool, type Content, GoogleGenAI } from '@google/genai'
 import { ApiError as ApiError2, GoogleGenAI as GoogleGenAI2 } from 'genai-2'
 import type { JsonValue } from '@/lib/json'
 import {
@@ -12,6 +12,7 @@ import {
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
+  type ToolRun,
   thrownBy,
 } from './library'
 
@@ -24,9 +25,9 @@ export const genaiLibraries: Library[] = [
   ),
 ]
 
-const TOOLS = [
-  { functionDeclarations: [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, parametersJsonSchema: TOOL_SCHEMA }] },
-]
+const TOOL = {
+  functionDeclarations: [{ name: TOOL_NAME, description: TOOL_DESCRIPTION, parametersJsonSchema: TOOL_SCHEMA }],
+}
 
 function genaiLibrary(name: string, Client: typeof GoogleGenAI, ErrorClass: typeof ApiError): Library {
   const open = ({ baseUrl, key }: Access) => new Client({ apiKey: key, httpOptions: { baseUrl } })
@@ -37,6 +38,7 @@ function genaiLibrary(name: string, Client: typeof GoogleGenAI, ErrorClass: type
     talk: (access, talk) => converse(open(access), talk),
     fail: (access, model, isStream = false) =>
       thrownBy(() => ask(open(access), hi, { model, isStream, withTools: false }), ErrorClass),
+    runTools: (access, run) => runTools(open(access), run),
     async listModels(access) {
       const models = await Array.fromAsync(await open(access).models.list())
       return models.map((model) => model.name?.replace(/^models\//, '') ?? '')
@@ -67,8 +69,26 @@ async function converse(client: GoogleGenAI, talk: Talk): Promise<Talked> {
   throw new Error('the conversation does not end')
 }
 
+async function runTools(client: GoogleGenAI, { model, system, prompt, isStream }: ToolRun): Promise<Talked> {
+  const calls: Talked['calls'] = []
+  const weather: CallableTool = {
+    tool: async () => TOOL,
+    async callTool(asked) {
+      calls.push(...asked.map(({ name = '', args = {} }) => ({ name, arguments: args as JsonValue })))
+      return asked.map(({ id, name = '' }) => ({
+        functionResponse: { ...(id && { id }), name, response: { output: TOOL_RESULT } },
+      }))
+    },
+  }
+  const request = { model, contents: prompt, config: { systemInstruction: system, tools: [weather] } }
+  if (!isStream) return { text: (await client.models.generateContent(request)).text ?? '', calls }
+  const responses = await Array.fromAsync(await client.models.generateContentStream(request))
+  const said = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? [])
+  return { text: said.map(({ text = '' }) => text).join(''), calls }
+}
+
 async function ask(client: GoogleGenAI, contents: Content[], { model, isStream, withTools }: Omit<Talk, 'prompt'>) {
-  const request = { model, contents, ...(withTools && { config: { tools: TOOLS } }) }
+  const request = { model, contents, ...(withTools && { config: { tools: [TOOL] } }) }
   const responses = isStream
     ? await Array.fromAsync(await client.models.generateContentStream(request))
     : [await client.models.generateContent(request)]

@@ -10,6 +10,9 @@ export type Talk = {
   withTools: boolean
 }
 
+/** A conversation that the library's own runner leads: it calls `get_weather` itself, and asks again. */
+export type ToolRun = { model: string; system: string; prompt: string; isStream: boolean }
+
 /** What was said in the end, and every call on the way. */
 export type Talked = { text: string; calls: SeenCall[] }
 
@@ -25,6 +28,8 @@ export interface Library {
   talk(access: Access, talk: Talk): Promise<Talked>
   /** Asks what must fail; throws where it does not. Retries are off. */
   fail(access: Access, model: string, isStream?: boolean): Promise<Thrown>
+  /** Absent where the library has no runner of tools. */
+  runTools?(access: Access, run: ToolRun): Promise<Talked>
   /** Model ids as the library lists them; absent where it has no such call. */
   listModels?(access: Access): Promise<string[]>
   /** The id that the library reads from one retrieved model. */

@@ -2,7 +2,7 @@
 
 import OpenAI, { APIError } from 'openai'
 import OpenAI6, { APIError as APIError6 } from 'openai-6'
-import { parseJson } from '@/lib/json'
+import { type JsonValue, parseJson } from '@/lib/json'
 import {
   type Access,
   type Library,
@@ -13,6 +13,7 @@ import {
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
+  type ToolRun,
   thrownBy,
 } from './library'
 
@@ -36,6 +37,7 @@ function openaiLibrary(name: string, Client: typeof OpenAI, ErrorClass: typeof A
         () => ask(open(access), [{ role: 'user', content: 'Hi' }], { model, isStream, withTools: false }),
         ErrorClass,
       ),
+    runTools: (access, run) => runTools(open(access), run),
     async listModels(access) {
       const models = await Array.fromAsync(open(access).models.list())
       return models.map((model) => model.id)
@@ -58,6 +60,34 @@ async function converse(client: OpenAI, talk: Talk): Promise<Talked> {
     if (calls.length === 0) return { ...talked, text: message.content ?? '' }
   }
   throw new Error('the conversation does not end')
+}
+
+async function runTools(client: OpenAI, { model, system, prompt, isStream }: ToolRun): Promise<Talked> {
+  const calls: Talked['calls'] = []
+  const weather = {
+    name: TOOL_NAME,
+    description: TOOL_DESCRIPTION,
+    parameters: TOOL_SCHEMA,
+    parse: (text: string) => parseJson(text) ?? null,
+    function(input: JsonValue) {
+      calls.push({ name: TOOL_NAME, arguments: input })
+      return TOOL_RESULT
+    },
+  }
+  const request = {
+    model,
+    messages: [
+      { role: 'system' as const, content: system },
+      { role: 'user' as const, content: prompt },
+    ],
+    tools: [{ type: 'function' as const, function: weather }],
+  }
+  const options = { maxChatCompletions: MAX_ROUNDS }
+  const { completions } = client.chat
+  const runner = isStream
+    ? completions.runTools({ ...request, stream: true }, options)
+    : completions.runTools(request, options)
+  return { text: (await runner.finalContent()) ?? '', calls }
 }
 
 async function ask(

@@ -1,0 +1,81 @@
+/** What a scripted provider says in words of the test's own, in the shape of its format. */
+import { chatChunk, chatCompletion, chatStream, eventStream, usageChunk } from '@test/support/upstream'
+import type { FormatName } from '@/chat/format-name'
+
+/** A whole answer that says `text`: a stream tells it word by word. */
+export function speak(format: FormatName, isStream: boolean, text: string): Response {
+  const words = text.match(/\S+\s*/g) ?? []
+  switch (format) {
+    case 'chat-completions':
+      return isStream ? eventStream(...chatStream(words)) : Response.json(chatCompletion(text))
+    case 'messages':
+      return isStream
+        ? namedEvents(messageEvents(textBlock(''), words.map(textDelta)))
+        : Response.json({ ...MESSAGE, content: [textBlock(text)] })
+    case 'generate-content':
+      return isStream
+        ? eventStream(...words.map((text) => candidate({ text })), candidate({ text: '' }, 'STOP'))
+        : Response.json(candidate({ text }, 'STOP'))
+  }
+}
+
+/** A stream that calls `get_weather`, with its arguments in these pieces where the format tells them so. */
+export function speakCall(format: FormatName, pieces: readonly string[]): Response {
+  const name = 'get_weather'
+  switch (format) {
+    case 'chat-completions': {
+      const begin = { index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }
+      const deltas = [begin, ...pieces.map((piece) => ({ index: 0, function: { arguments: piece } }))]
+      const chunks = deltas.map((call) => chatChunk({ tool_calls: [call] }))
+      return eventStream(...chunks, chatChunk({}, 'tool_calls'), usageChunk(), '[DONE]')
+    }
+    case 'messages': {
+      const deltas = pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
+      return namedEvents(messageEvents({ type: 'tool_use', id: 'toolu_1', name, input: {} }, deltas, 'tool_use'))
+    }
+    case 'generate-content':
+      return eventStream(candidate({ functionCall: { name, args: JSON.parse(pieces.join('')) } }, 'STOP'))
+  }
+}
+
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'upstream-model',
+  content: [],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 5 },
+}
+
+function textBlock(text: string) {
+  return { type: 'text', text }
+}
+
+function textDelta(text: string) {
+  return { type: 'text_delta', text }
+}
+
+function messageEvents(block: object, deltas: readonly object[], reason = 'end_turn') {
+  return [
+    { type: 'message_start', message: { ...MESSAGE, stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: block },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index: 0, delta })),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } },
+    { type: 'message_stop' },
+  ]
+}
+
+function namedEvents(events: readonly { type: string }[]): Response {
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+function candidate(part: object, finishReason?: string) {
+  return {
+    candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...(finishReason && { finishReason }) }],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+  }
+}
