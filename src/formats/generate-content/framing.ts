@@ -22,7 +22,19 @@ export const jsonArrayFraming: Framing = {
   keepAlive: '\r\n',
 }
 
-/** The client library reads one data line per event. A line end in JSON text is white space, never part of a string. */
-function onOneLine(data: string): string {
-  return data.includes('\n') ? data.replaceAll('\n', ' ') : data
+/** What some readers of lines take for the end of one, and JSON leaves as it is inside strings. */
+const FOREIGN_LINE_END = /[\u0085\u2028\u2029]/
+const FOREIGN_LINE_ENDS = new RegExp(FOREIGN_LINE_END, 'g')
+
+/**
+ * The client library reads one data line per event. A line end in JSON text is white space, never part of a string; what only
+ * Unicode calls one is part of a string, and the library for Python ends the line there: as an escape it is none.
+ */
+export function onOneLine(data: string): string {
+  const line = data.includes('\n') ? data.replaceAll('\n', ' ') : data
+  return FOREIGN_LINE_END.test(line) ? line.replaceAll(FOREIGN_LINE_ENDS, escaped) : line
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -4,6 +4,7 @@ import { leftOutFields } from '@/formats/body-fields'
 import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
+import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
@@ -37,7 +38,7 @@ function passResponse(text: string, json: JsonObject, publicModel: string): stri
 /** Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words. */
 function passEvent(data: string, json: JsonValue | undefined, context: { model: string }): string | undefined {
   if (!isJsonObject(json) || json.error !== undefined) return undefined
-  return passResponse(data, json, context.model)
+  return onOneLine(passResponse(data, json, context.model))
 }
 
 /** `field` is a path of one or two names; the caller may have written each in either spelling. */

@@ -19,6 +19,10 @@ const ZERO = 0x30
 const NINE = 0x39
 /** More may be no safe integer. */
 const MAX_COUNT_DIGITS = 15
+/** The line ends of Unicode. */
+const NEXT_LINE = 0x85
+const LINE_SEPARATOR = 0x2028
+const PARAGRAPH_SEPARATOR = 0x2029
 
 /**
  * The template of `text` around `slots`, which stand in this order. Undefined where that cannot be told for certain: a value
@@ -105,12 +109,19 @@ function endOfCount(text: string, start: number): number {
   return isOne ? end : -1
 }
 
-/** Where the closing quote stands of the string whose content begins at `start`; -1 where JSON would not write it as it is. */
+/**
+ * Where the closing quote stands of the string whose content begins at `start`; -1 where JSON would not write it as it is, or
+ * one of our formats would not.
+ */
 function endOfString(text: string, start: number): number {
   for (let index = start; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === QUOTE) return index
-    if (code < SPACE || code === BACKSLASH) return -1
+    if (code < SPACE || code === BACKSLASH || (code >= NEXT_LINE && isLineEnd(code))) return -1
   }
   return -1
+}
+
+function isLineEnd(code: number): boolean {
+  return code === NEXT_LINE || code === LINE_SEPARATOR || code === PARAGRAPH_SEPARATOR
 }

@@ -133,6 +133,7 @@ describe('answers', () => {
   test('events likewise; what would break the client or show a provider’s own error is hidden', () => {
     const event = (data: string) => passThrough.event(data, parseJson(data), context)
     expect(event('{"candidates":[ ],"modelVersion":"up"}')).toBe('{"candidates":[ ],"modelVersion":"svc/alpha"}')
+    expect(event('{"candidates":[{"x":"a\u2028b"}]}')).toBe('{"candidates":[{"x":"a\\u2028b"}]}')
     expect(event('{"error":{"code":503,"message":"org-123"}}')).toBeUndefined()
     expect(event('[DONE]')).toBeUndefined()
     expect(event('')).toBeUndefined()

@@ -44,6 +44,8 @@ function readStream(text: string, context: ReadContext): Reading {
 
 function readEvents(text: string, complaints: string[]): JsonObject[] {
   if (/[^\r]\n/.test(text)) complaints.push('a line does not end in CRLF')
+  // The library for Python ends lines there.
+  if (/[\u0085\u2028\u2029]/.test(text)) complaints.push('a line end of Unicode stands as it is')
   return splitEvents(text, complaints, false).flatMap(({ data, json }) => {
     if (!json) complaints.push(`an event is no JSON object: ${data.slice(0, 40)}`)
     return json ? [json] : []

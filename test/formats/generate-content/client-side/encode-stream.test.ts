@@ -215,6 +215,12 @@ describe('bytes', () => {
     expect(generateContent.framing.format({ data: '{\n"a":1\n}' }, 0)).toBe('data: { "a":1 }\r\n\r\n')
   })
 
+  test('line ends that only Unicode knows are written as escapes: the library for Python would break the event there', () => {
+    const data = JSON.stringify({ text: 'a\u0085b\u2028c\u2029d' })
+    const line = generateContent.framing.format({ data }, 0)
+    expect(line).toBe('data: {"text":"a\\u0085b\\u2028c\\u2029d"}\r\n\r\n')
+  })
+
   test('a JSON array, keep-alives and all', () => {
     const encoder = generateContent.createStreamEncoder(context)
     const frames = events.flatMap((event) => (event.type === 'end' ? encoder.end() : encoder.push(event)))
