@@ -1,4 +1,5 @@
 /** Writes docs/COMPATIBILITY.md from what the cases declare; that the declarations are true is what the matrix proves. */
+import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { GROUPS } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
@@ -13,7 +14,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({
 /** The whole document. */
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
-  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format to every provider format

@@ -1,4 +1,10 @@
 /** What `bun run test` does before the first test: brings what no test could wait for. */
+import { preparePython } from '@test/clients/python/environment'
 import { prepareChromium } from './chromium'
 
-await prepareChromium((line) => process.stderr.write(`${line}\n`))
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+await prepareChromium(say)
+await preparePython('sdks', say)

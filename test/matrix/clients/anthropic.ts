@@ -23,13 +23,14 @@ async function send(Client: typeof Anthropic, { baseUrl, key, model, mode, body 
   const client = new Client({ apiKey: key, baseURL: baseUrl, maxRetries: 0, fetch })
   const request = { ...body, model } as unknown as Anthropic.MessageCreateParamsNonStreaming
   const view = await viewOf(async () => {
-    if (mode === 'json') return read(await client.messages.create(request))
-    return read(await client.messages.stream(request).finalMessage())
+    if (mode === 'json') return readMessage(await client.messages.create(request))
+    return readMessage(await client.messages.stream(request).finalMessage())
   })
   return { ...recorded(), view }
 }
 
-function read(message: Anthropic.Message): LibraryView {
+/** What `@anthropic-ai/sdk` makes of a message, in the words of the matrix. */
+export function readMessage(message: Anthropic.Message): LibraryView {
   const text = message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
   const calls = message.content.flatMap((block) =>
     block.type === 'tool_use' ? [{ name: block.name, arguments: block.input as JsonValue }] : [],

@@ -23,8 +23,8 @@ async function send(Client: typeof GoogleGenAI, { baseUrl, key, model, mode, bod
   const client = new Client({ apiKey: key, httpOptions: { baseUrl, fetch } })
   const view = await viewOf(async () => {
     const request = { model, contents: 'replaced by the case' }
-    if (mode === 'json') return read([await client.models.generateContent(request)])
-    return read(await Array.fromAsync(await client.models.generateContentStream(request)))
+    if (mode === 'json') return readResponses([await client.models.generateContent(request)])
+    return readResponses(await Array.fromAsync(await client.models.generateContentStream(request)))
   })
   return { ...recorded(), view }
 }
@@ -39,7 +39,8 @@ async function sendForArray({ baseUrl, key, model, body }: Sending) {
   return { status: response.status, headers: response.headers, text: await response.text(), view: undefined }
 }
 
-function read(responses: GenerateContentResponse[]): LibraryView {
+/** What `@google/genai` makes of an answer, in one piece or many, in the words of the matrix. */
+export function readResponses(responses: GenerateContentResponse[]): LibraryView {
   const first = (response: GenerateContentResponse) => response.candidates?.find(({ index = 0 }) => index === 0)
   const parts = responses.flatMap((response) => first(response)?.content?.parts ?? [])
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('')

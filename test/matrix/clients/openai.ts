@@ -21,15 +21,16 @@ async function send(Client: typeof OpenAI, { baseUrl, key, model, mode, body }: 
   const client = new Client({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0, fetch })
   const request = { ...body, model } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming
   const view = await viewOf(async () => {
-    if (mode === 'json') return read(await client.chat.completions.create(request))
+    if (mode === 'json') return readCompletion(await client.chat.completions.create(request))
     const options = { include_usage: true }
     const stream = client.chat.completions.stream({ ...request, stream: true, stream_options: options })
-    return read(await stream.finalChatCompletion())
+    return readCompletion(await stream.finalChatCompletion())
   })
   return { ...recorded(), view }
 }
 
-function read(completion: OpenAI.ChatCompletion): LibraryView {
+/** What `openai` makes of a completion, in the words of the matrix. */
+export function readCompletion(completion: OpenAI.ChatCompletion): LibraryView {
   const choice = completion.choices[0]
   const calls = (choice?.message.tool_calls ?? []).map((call) => {
     const { name, arguments: text } = call.type === 'function' ? call.function : { name: '', arguments: '' }

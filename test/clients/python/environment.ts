@@ -1,0 +1,70 @@
+/**
+ * The virtual environment in which the Python clients live: made once for each list of pinned packages, in the cache folder,
+ * out of the Python of the machine.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The list of packages, beside this file: the vendors' own libraries, or the frameworks on top of them. */
+export type PackageList = 'sdks' | 'frameworks'
+
+const CACHE = join(import.meta.dir, '..', '..', '..', '.cache', 'python')
+/** Fails where the version is too old for the libraries, or where Debian has split the module off; prints the version. */
+const PROBE = 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11); print(sys.version)'
+const WANTED = 'Python 3.11 or newer with its venv module (on Debian: apt-get install python3-venv)'
+
+/** The Python of the environment, which is made where it isn't there yet. Says what it does; undefined = it can't be had here. */
+export async function preparePython(list: PackageList, say: (line: string) => void): Promise<string | undefined> {
+  const version = await pythonVersion(say)
+  if (version === undefined) return missing(`there is no ${WANTED}`, say)
+  const lock = join(import.meta.dir, `${list}.txt`)
+  const digest = Bun.hash(version + (await Bun.file(lock).text())).toString(36)
+  const folder = join(CACHE, `${list}-${digest}`)
+  const python = join(folder, 'bin', 'python')
+  if (existsSync(python)) return python
+  say(`Installing the Python packages of ${list}.txt, with which the gateway is tested.`)
+  const draft = join(CACHE, `draft-${process.pid}-${list}`)
+  await mkdir(CACHE, { recursive: true })
+  const install = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--require-hashes',
+    '--only-binary',
+    ':all:',
+    '--requirement',
+    lock,
+  ]
+  const isMade = (await run('python3', '-m', 'venv', draft)) && (await run(join(draft, 'bin', 'python'), ...install))
+  // Whoever is first has made it for all.
+  if (isMade) await rename(draft, folder).catch(() => undefined)
+  await rm(draft, { recursive: true, force: true })
+  return existsSync(python) ? python : missing('the packages cannot be installed', say)
+}
+
+function missing(why: string, say: (line: string) => void): undefined {
+  say(`SKIPPED: the tests with Python clients do not run, since ${why}.`)
+}
+
+/** The version of a Python that can make environments; Debian's packages are fetched where that needs no question. */
+async function pythonVersion(say: (line: string) => void): Promise<string | undefined> {
+  const version = await probe()
+  if (version !== undefined || process.getuid?.() !== 0 || !Bun.which('apt-get')) return version
+  say(`Installing ${WANTED}.`)
+  await run('apt-get', 'update', '-q')
+  await run('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-q', '--yes', 'python3-venv')
+  return probe()
+}
+
+async function probe(): Promise<string | undefined> {
+  if (!Bun.which('python3')) return undefined
+  const child = Bun.spawn(['python3', '-c', PROBE], { stdout: 'pipe', stderr: 'ignore' })
+  const version = await new Response(child.stdout).text()
+  return (await child.exited) === 0 ? version.trim() : undefined
+}
+
+async function run(...command: string[]): Promise<boolean> {
+  return (await Bun.spawn(command, { stdout: Bun.stderr, stderr: 'inherit' }).exited) === 0
+}

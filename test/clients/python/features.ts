@@ -1,0 +1,157 @@
+/** What the Python libraries do beyond talking: exceptions by kind, structured answers, images, the asynchronous client, leaving. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Access } from '@test/clients/libraries/library'
+import { speak, speakCall } from '@test/clients/spoken'
+import { MODES, pairsOf, TOOL_TALK, toolTurn } from '@test/clients/suite'
+import { PATIENT } from '@test/clients/tool-runners'
+import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
+import { answer } from '@test/matrix/cases/words'
+import { respondWith } from '@test/matrix/provider'
+import { until } from '@test/support/until'
+import { liveStream, type UpstreamCall } from '@test/support/upstream'
+import type { FormatName } from '@/chat/format-name'
+import type { PythonLibrary } from './libraries'
+
+/** How each library calls what it raises; the messages format has a status of its own for overloads. */
+const EXCEPTIONS: Record<FormatName, Record<string, [status: number, className: string]>> = {
+  'chat-completions': {
+    refused: [400, 'BadRequestError'],
+    'bad key': [401, 'AuthenticationError'],
+    'no credit': [402, 'APIStatusError'],
+    'no such model': [404, 'NotFoundError'],
+    'too many': [429, 'RateLimitError'],
+    overloaded: [503, 'InternalServerError'],
+  },
+  messages: {
+    refused: [400, 'BadRequestError'],
+    'bad key': [401, 'AuthenticationError'],
+    'no credit': [402, 'APIStatusError'],
+    'no such model': [404, 'NotFoundError'],
+    'too many': [429, 'RateLimitError'],
+    overloaded: [529, 'OverloadedError'],
+  },
+  'generate-content': {
+    refused: [400, 'ClientError'],
+    'bad key': [401, 'ClientError'],
+    'no credit': [402, 'ClientError'],
+    'no such model': [404, 'ClientError'],
+    'too many': [429, 'ClientError'],
+    overloaded: [503, 'ServerError'],
+  },
+}
+
+/** A picture of one pixel. */
+const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+
+type InWorld = () => ScriptedModels
+
+/** Declares their tests, against every provider format. */
+export function describeFeatures(libraries: readonly PythonLibrary[]): void {
+  let world: ScriptedModels
+  beforeAll(async () => {
+    world = await startScriptedModels(PATIENT)
+  })
+  afterAll(() => world.gateway.stop())
+  const inWorld = () => world
+  describe.each(pairsOf(libraries))('%s with a provider of %s', (_name, provider, library) => {
+    describeAnswers(library, provider, inWorld)
+    describeExceptions(library, provider, inWorld)
+    describeLeaving(library, provider, inWorld)
+  })
+}
+
+function accessTo({ gateway, customer }: ScriptedModels): Access {
+  return { baseUrl: gateway.url, key: customer.key }
+}
+
+function isStreamed({ path, body }: UpstreamCall): boolean {
+  return body.stream === true || path.includes(':streamGenerateContent')
+}
+
+function describeAnswers(library: PythonLibrary, provider: FormatName, world: InWorld): void {
+  test.each(MODES)('the asynchronous client calls a tool, %s', async (_mode, isStream) => {
+    const model = world().modelWith(provider, ({ body }) => toolTurn(provider, isStream, body))
+    const talk = { model, prompt: 'Weather?', isStream, withTools: true }
+    expect(await library.talkAsync(accessTo(world()), talk)).toEqual(TOOL_TALK)
+  })
+
+  test.each(MODES)('a structured answer becomes an object of the caller’s class, %s', async (_mode, isStream) => {
+    const model = world().modelWith(provider, () => respondWith(answer('json'), provider, isStream))
+    expect(await library.parse(accessTo(world()), model, isStream)).toBe(42)
+  })
+
+  test('an image is seen', async () => {
+    const model = world().modelWith(provider, ({ body }) =>
+      speak(provider, false, JSON.stringify(body).includes(IMAGE) ? 'One pixel.' : 'There is no image.'),
+    )
+    expect(await library.look(accessTo(world()), model, IMAGE)).toBe('One pixel.')
+  })
+
+  if (library.argumentPieces) {
+    test('the arguments of a call come in pieces, where the provider tells them so', async () => {
+      const model = world().modelWith(provider, () => speakCall(provider, ['{"ci', 'ty":', '"Os', 'lo"}']))
+      const pieces = (await library.argumentPieces?.(accessTo(world()), model)) ?? []
+      expect(JSON.parse(pieces.join(''))).toEqual({ city: 'Oslo' })
+      expect(pieces.length > 1).toBe(provider !== 'generate-content')
+    })
+  }
+}
+
+function describeExceptions(library: PythonLibrary, provider: FormatName, world: InWorld): void {
+  const failures: Record<string, (isStream: boolean) => ReturnType<PythonLibrary['fail']>> = {
+    refused(isStream) {
+      const refusal = { ...answer('error-400'), status: 400 }
+      const model = world().modelWith(provider, () => respondWith(refusal, provider, false))
+      return library.fail(accessTo(world()), model, isStream)
+    },
+    'bad key': (isStream) => library.fail({ ...accessTo(world()), key: 'svc-wrong' }, sound(), isStream),
+    async 'no credit'(isStream) {
+      const { key } = await world().gateway.customer('0')
+      return library.fail({ ...accessTo(world()), key }, sound(), isStream)
+    },
+    'no such model': (isStream) => library.fail(accessTo(world()), 'svc/none', isStream),
+    async 'too many'(isStream) {
+      const { key } = await world().gateway.customer('1', { requestsPerMinute: 1 })
+      const access = { ...accessTo(world()), key }
+      const model = sound()
+      await library.talk(access, { model, prompt: 'Hi', isStream, withTools: false })
+      return library.fail(access, model, isStream)
+    },
+    overloaded(isStream) {
+      const model = world().modelWith(provider, () => Response.json({ error: { message: 'busy' } }, { status: 503 }))
+      return library.fail(accessTo(world()), model, isStream)
+    },
+  }
+  const sound = () => world().modelWith(provider, (call) => speak(provider, isStreamed(call), 'Hello'))
+  const cases = Object.entries(EXCEPTIONS[library.family]).flatMap(([name, [status, className]]) =>
+    MODES.map(([mode, isStream]) => [name, mode, { isStream, status, className }] as const),
+  )
+
+  test.each(cases)('%s is an exception of its own kind, %s', async (name, _mode, { isStream, status, className }) => {
+    expect(await failures[name]?.(isStream)).toMatchObject({ isOwnClass: true, status, className })
+  })
+}
+
+function describeLeaving(library: PythonLibrary, provider: FormatName, world: InWorld): void {
+  test('who leaves in the middle of a stream is charged, and nothing stays reserved', async () => {
+    const { gateway } = world()
+    const { accountId, key } = await gateway.customer('100')
+    const events = (await speak(provider, true, 'Hello out there').text()).split(/(?<=\n\n)/)
+    const first = events.findIndex((event) => event.includes('Hello'))
+    const stream = liveStream()
+    const model = world().modelWith(provider, () => {
+      stream.write(events.slice(0, first + 1).join(''))
+      return stream.response
+    })
+    expect(await library.hangUp({ baseUrl: gateway.url, key }, model)).toStartWith('Hello')
+    const balance = await until(
+      async () => {
+        const read = await gateway.balance(accountId)
+        return read.held === 0 && read
+      },
+      'the hold to be settled',
+      30_000,
+    )
+    expect(balance.spent).toBeGreaterThan(0)
+  })
+}

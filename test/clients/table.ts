@@ -1,0 +1,46 @@
+/** The part of docs/COMPATIBILITY.md that tells which client libraries are tested, and with what. */
+import { LIBRARIES } from './libraries/index'
+import { PYTHON_LIBRARIES } from './python/libraries'
+import { versionIn } from './python/versions'
+
+const COLUMNS = [
+  'text, stream, tools, errors',
+  'its own tool runner',
+  'counting tokens',
+  'arguments in pieces',
+  'parsed answers, images, async client, leaving mid-stream',
+] as const
+
+/** One row: what the tests of the library ask of it. */
+type Row = { name: string; marks: string[] }
+
+/** The section, made of what the tests themselves go by. */
+export function renderLibraries(): string {
+  const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf)]
+  return `## Client libraries
+
+Each with providers of all three formats, by \`bun run test\`, in one piece and as a stream: only the key and the base address
+are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above.
+
+- ✓ tested
+- · the library has no such thing
+- (empty) left to others
+
+| | ${COLUMNS.join(' | ')} |
+|---|${COLUMNS.map(() => ':-:').join('|')}|
+${rows.map(({ name, marks }) => `| ${name} | ${marks.join(' | ')} |`).join('\n')}
+`
+}
+
+function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row {
+  return { name: `${name} (Node)`, marks: ['✓', markOf(runTools), markOf(countTokens), '', ''] }
+}
+
+function pythonRowOf({ name, has }: (typeof PYTHON_LIBRARIES)[number]): Row {
+  const optional = (['runTools', 'countTokens', 'pieces'] as const).map((ability) => markOf(has.includes(ability)))
+  return { name: `${name} ${versionIn('sdks', name)} (Python)`, marks: ['✓', ...optional, '✓'] }
+}
+
+function markOf(ability: unknown): string {
+  return ability ? '✓' : '·'
+}
