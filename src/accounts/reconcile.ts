@@ -85,14 +85,17 @@ const RECORD_CHECKS: readonly Check[] = [
   {
     kind: 'daily_sum_differs',
     statement: `
-      SELECT account_id, format('%s: %s requests over %s, summed as %s over %s', day, records.requests, records.charges,
-        days.requests, days.charges)
+      SELECT account_id, format('%s: %s requests over %s (provider %s), summed as %s over %s (provider %s)', day,
+        records.requests, records.charges, records.bills, days.requests, days.charges, days.bills)
       FROM (SELECT account_id, (settled_at AT TIME ZONE 'UTC')::date AS day, count(*) FILTER (WHERE kind <> 'late') AS requests,
-          sum(cost_nano) AS charges, coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output
+          sum(cost_nano) AS charges, coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output,
+          sum(provider_cost_nano) AS bills
         FROM usage_records GROUP BY 1, 2) records
-      FULL JOIN (SELECT account_id, day, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output
+      FULL JOIN (SELECT account_id, day, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output,
+          sum(provider_cost_nano) AS bills
         FROM usage_daily GROUP BY 1, 2) days USING (account_id, day)
-      WHERE (records.requests, records.charges, records.output) IS DISTINCT FROM (days.requests, days.charges, days.output)`,
+      WHERE (records.requests, records.charges, records.output, records.bills)
+        IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills)`,
   },
   {
     kind: 'event_counted_twice',

@@ -6,9 +6,16 @@ import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
 import { LEDGER_COMMANDS } from './ledger-commands'
 import type { Services } from './services'
+import { USAGE_COMMANDS } from './usage-commands'
 import { USER_COMMANDS } from './user-commands'
 
-const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...LEDGER_COMMANDS, ...USER_COMMANDS]
+const COMMANDS: readonly Command[] = [
+  ...ACCOUNT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...LEDGER_COMMANDS,
+  ...USAGE_COMMANDS,
+  ...USER_COMMANDS,
+]
 
 /** `work` needs the stores; `help` is only printed. */
 type Parsed = { kind: 'help'; text: string } | { kind: 'work'; run(services: Services): Promise<CommandResult> }

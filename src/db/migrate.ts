@@ -14,6 +14,7 @@ import roomForUpdates from './migrations/0008_room_for_updates.sql' with { type:
 import sessions from './migrations/0009_sessions.sql' with { type: 'text' }
 import accountLimits from './migrations/0010_account_limits.sql' with { type: 'text' }
 import partitionsByOwner from './migrations/0011_partitions_by_their_owner.sql' with { type: 'text' }
+import providerCosts from './migrations/0012_provider_costs.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 9, name: 'sessions', sql: sessions },
   { id: 10, name: 'account_limits', sql: accountLimits },
   { id: 11, name: 'partitions_by_their_owner', sql: partitionsByOwner },
+  { id: 12, name: 'provider_costs', sql: providerCosts },
 ]
 
 type MigrateOptions = {

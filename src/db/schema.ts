@@ -13,8 +13,9 @@ import {
   unique,
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
+import type { ChargeBasis } from '@/ledger/charge-basis'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
-import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
+import type { BillingRule, CountGap, RecordFlag, UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
 
@@ -135,6 +136,14 @@ export const usageRecords = pgTable(
     firstTokenMs: integer('first_token_ms'),
     durationMs: integer('duration_ms').notNull(),
     routeReason: text('route_reason'),
+    /** What the provider asks of us; null = unknown. This and the rest are for operators only, and null in older records. */
+    providerCost: bigint('provider_cost_nano', { mode: 'number' }),
+    chargeBasis: text('charge_basis').$type<ChargeBasis>(),
+    countGaps: text('count_gaps').array().$type<CountGap[]>(),
+    providerInputTokens: bigint('provider_input_tokens', { mode: 'number' }),
+    providerOutputTokens: bigint('provider_output_tokens', { mode: 'number' }),
+    localInputTokens: bigint('local_input_tokens', { mode: 'number' }),
+    localOutputTokens: bigint('local_output_tokens', { mode: 'number' }),
   },
   (table) => [
     primaryKey({ columns: [table.recordId, table.settledAt] }),
@@ -143,6 +152,7 @@ export const usageRecords = pgTable(
     index('usage_records_noteworthy_index')
       .on(table.accountId, table.settledAt.desc())
       .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
+    index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
   ],
 )
 
@@ -167,8 +177,14 @@ export const usageDaily = pgTable(
     durationMs: bigint('duration_ms', { mode: 'number' }).notNull(),
     firstTokenMs: bigint('first_token_ms', { mode: 'number' }).notNull(),
     firstTokenCount: bigint('first_token_count', { mode: 'number' }).notNull(),
+    /** What providers ask of us, and the part of `cost` for which that is known; both null where it is known of nothing. */
+    providerCost: bigint('provider_cost_nano', { mode: 'number' }),
+    costed: bigint('costed_nano', { mode: 'number' }),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model] })],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.day, table.keyId, table.model] }),
+    index('usage_daily_day_index').on(table.day),
+  ],
 )
 
 export const deadLetters = pgTable(

@@ -87,6 +87,7 @@ function openCharge(
     payer: call.payer,
     hold,
     pricing: planned.model.pricing,
+    cost: planned.target.cost,
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
     meter: createMeter(hold.size.bounds.outputTokens),
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },

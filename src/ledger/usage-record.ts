@@ -15,12 +15,29 @@ export const BILLING_RULES = [
   'disconnect_usage', // the client went away: the last usage seen, or the exact one after draining
   'disconnect_counted', // likewise, counted locally
   'expired', // the gateway died: what the last renewal recorded
+  'unreadable', // the record's details were lost: what the ledger had charged
 ] as const
 export type BillingRule = (typeof BILLING_RULES)[number]
 
 /** `forced`: charged although the store had lost the hold. */
 export const RECORD_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
 export type RecordFlag = (typeof RECORD_FLAGS)[number]
+
+/**
+ * How a provider's counts and our own differ: its input or output is more than twice ours, or less than half; `clamped`: it
+ * said more than we charge.
+ */
+export const COUNT_GAPS = ['input_over', 'input_under', 'output_over', 'output_under', 'clamped'] as const
+export type CountGap = (typeof COUNT_GAPS)[number]
+
+/** Both counts where they differ; the local ones are guesses, made of the text alone. */
+export type DifferingCounts = {
+  gaps: CountGap[]
+  providerInput: number
+  providerOutput: number
+  localInput: number
+  localOutput: number
+}
 
 /**
  * What the gateway contributes to a usage record, carried through the ledger unread. The scripts store it as opaque text.
@@ -47,6 +64,13 @@ export type RequestFacts = {
   /** Milliseconds from arrival to the first content and to the end; null where there was none. */
   firstTokenMs: number | null
   durationMs: number
+  /** For operators only, all four; older gateways know none of them. What the provider asks of us; missing where unknown. */
+  providerCost?: Nano
+  counts?: DifferingCounts
+  /** The provider counted tokens in a class that has no price here. */
+  hasUnpricedUsage?: true
+  /** The provider told writes to a cache in one sum; they are counted in the class that was asked for. */
+  isReclassified?: true
 }
 
 const RECORD_KINDS = ['settle', 'expire', 'late'] as const
@@ -130,7 +154,9 @@ function parseFacts(text: string): RequestFacts | undefined {
     parseFlags(value.flags) !== undefined &&
     typeof value.stream === 'boolean' &&
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
-    (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs))
+    (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
+    (value.providerCost === undefined || isCount(value.providerCost)) &&
+    (value.counts === undefined || areCounts(value.counts))
   return isWhole ? (value as unknown as RequestFacts) : undefined
 }
 
@@ -163,7 +189,19 @@ const TOKEN_CLASSES = [
 ] satisfies (keyof Usage)[]
 
 function hasUsage(usage: Usage | JsonObject): boolean {
-  return TOKEN_CLASSES.every((name) => Number.isSafeInteger(usage[name]) && Number(usage[name]) >= 0)
+  return TOKEN_CLASSES.every((name) => isCount(usage[name]))
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+const COUNTS = ['providerInput', 'providerOutput', 'localInput', 'localOutput'] satisfies (keyof DifferingCounts)[]
+
+/** The names of gaps may be those of a newer gateway: they carry no money. */
+function areCounts(counts: unknown): boolean {
+  if (!isJsonObject(counts) || !Array.isArray(counts.gaps)) return false
+  return counts.gaps.every((gap) => typeof gap === 'string') && COUNTS.every((name) => isCount(counts[name]))
 }
 
 /** The fields of a stream entry by their stored names; '' for one that is missing. */

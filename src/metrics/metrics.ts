@@ -4,7 +4,8 @@
  */
 import type { FormatName } from '@/chat/format-name'
 import type { Charge, Ending } from '@/ledger/charge'
-import type { RecordFlag } from '@/ledger/usage-record'
+import type { CountGap, RecordFlag } from '@/ledger/usage-record'
+import type { Nano } from '@/lib/money'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 
 /** One answer that has ended. `model` and `provider` are names of the catalogue. */
@@ -16,6 +17,10 @@ export type AnsweredRequest = {
   status: number
   ending: Ending
   charge: Charge
+  /** What the provider asks of us for it, also where it is free to the caller; undefined where that is not known. */
+  providerCost?: Nano | undefined
+  /** How the provider's counts differ from ours, where they do. */
+  gaps?: readonly CountGap[] | undefined
   /** Milliseconds from arrival to the first content and to the end. */
   firstTokenMs: number | null
   durationMs: number

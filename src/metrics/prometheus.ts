@@ -8,7 +8,7 @@ import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess, type OnStall } from './process-metrics'
 import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
-import { exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
+import { exposeProviderBills, exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
 import { createTrafficTotals, entryOf } from './traffic-totals'
 
 /** Metrics that can be read. */
@@ -49,6 +49,7 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
   let drift: DriftReport | undefined
   const unknownUsage = new Map([...providerNames(catalog)].map((name) => [name, 0]))
   exposeTraffic(registry, traffic)
+  exposeProviderBills(registry, traffic)
   exposeUnknownUsage(registry, unknownUsage)
   exposeRouting(registry, routing)
   const histograms = createHistograms(registry)

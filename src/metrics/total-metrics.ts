@@ -17,11 +17,6 @@ const TOKEN_CLASSES = [
 
 /** Adds requests, tokens, cost, rules and flags. */
 export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
-  const names = ({ format, model, provider }: { format: string; model: string; provider: string }) => ({
-    format,
-    model,
-    provider,
-  })
   sums(registry, {
     name: 'svc_requests_total',
     help: 'Inference requests by client format, answering model, provider, HTTP status and how the answer ended.',
@@ -68,6 +63,40 @@ export function exposeTraffic(registry: Registry, totals: TrafficTotals): void {
     labels: ['flag'],
     samples: () => Object.entries(totals.flags).map(([flag, count]): Sample => [{ flag }, count]),
   })
+}
+
+/** Adds what providers ask of us for the same traffic, and answers that they and we count differently. */
+export function exposeProviderBills(registry: Registry, totals: TrafficTotals): void {
+  const usdOf = (value: 'providerCostNano' | 'uncostedNano') =>
+    function* (): Generator<Sample> {
+      for (const lane of totals.lanes()) if (lane[value] !== 0) yield [names(lane), lane[value] / NANO_PER_USD]
+    }
+  sums(registry, {
+    name: 'svc_provider_cost_usd_total',
+    help: 'What providers charge us for answers, in USD, as far as the catalogue knows; free answers are in it.',
+    labels: ['model', 'provider', 'format'],
+    samples: usdOf('providerCostNano'),
+  })
+  sums(registry, {
+    name: 'svc_uncosted_usd_total',
+    help: 'The part of svc_cost_usd_total for which it is not known what the provider charges us.',
+    labels: ['model', 'provider', 'format'],
+    samples: usdOf('uncostedNano'),
+  })
+  sums(registry, {
+    name: 'svc_count_gaps_total',
+    help: 'Answers whose provider counted more than twice our own count or less than half, or more than we charge.',
+    labels: ['model', 'provider', 'format', 'gap'],
+    *samples() {
+      for (const lane of totals.lanes()) {
+        for (const [gap, count] of Object.entries(lane.gaps)) if (count > 0) yield [{ ...names(lane), gap }, count]
+      }
+    },
+  })
+}
+
+function names({ format, model, provider }: { format: string; model: string; provider: string }) {
+  return { format, model, provider }
 }
 
 /** Adds answers with tokens in no class of ours. Every provider starts at zero, so that a first one is already a rise. */

@@ -4,7 +4,14 @@
  */
 import type { Usage } from '@/chat/usage'
 import type { Ending } from '@/ledger/charge'
-import { BILLING_RULES, type BillingRule, RECORD_FLAGS, type RecordFlag } from '@/ledger/usage-record'
+import {
+  BILLING_RULES,
+  type BillingRule,
+  COUNT_GAPS,
+  type CountGap,
+  RECORD_FLAGS,
+  type RecordFlag,
+} from '@/ledger/usage-record'
 import type { AnsweredRequest } from './metrics'
 
 /** The sums of one (client format, model, provider), all names of ours. */
@@ -16,6 +23,10 @@ type Lane = {
   requests: Map<number, Record<Ending, number>>
   tokens: Usage
   costNano: number
+  /** What the provider asks of us, as far as that is known, and how much of `costNano` was charged where it is not. */
+  providerCostNano: number
+  uncostedNano: number
+  gaps: Record<CountGap, number>
 }
 
 type ChargeRule = BillingRule | 'free'
@@ -51,9 +62,11 @@ export function createTrafficTotals(): TrafficTotals {
   }
 
   return {
-    answered({ format, model, provider, status, ending, charge }) {
+    answered({ format, model, provider, status, ending, charge, providerCost, gaps }) {
       const lane = laneOf(format, model, provider)
       count(lane, status, ending)
+      lane.providerCostNano += providerCost ?? 0
+      if (gaps) for (const gap of gaps) lane.gaps[gap]++
       if (charge.kind === 'free') {
         rules.free++
         return
@@ -61,6 +74,7 @@ export function createTrafficTotals(): TrafficTotals {
       rules[charge.rule]++
       for (const flag of charge.flags) flags[flag]++
       lane.costNano += charge.cost
+      if (providerCost === undefined) lane.uncostedNano += charge.cost
       addUsage(lane.tokens, charge.usage)
     },
     refused: (format, model, status) => count(laneOf(format, model, NO_PROVIDER), status, 'refused'),
@@ -75,7 +89,18 @@ export function createTrafficTotals(): TrafficTotals {
 
 function openLane(format: string, model: string, provider: string): Lane {
   const tokens = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
-  return { format, model, provider, requests: new Map(), tokens, costNano: 0 }
+  const gaps = zeros<CountGap>(COUNT_GAPS)
+  return {
+    format,
+    model,
+    provider,
+    requests: new Map(),
+    tokens,
+    costNano: 0,
+    providerCostNano: 0,
+    uncostedNano: 0,
+    gaps,
+  }
 }
 
 function count(lane: Lane, status: number, ending: Ending): void {

@@ -1,7 +1,9 @@
 /** The one statement that writes usage records into the history, thousands at a time. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
+import { chargeBasis } from '@/ledger/charge-basis'
 import type { UsageRecord } from '@/ledger/usage-record'
+import { providerCostOf } from './totals'
 
 /** How far apart in time two settlements of one record can be: a ledger restored from a backup may settle it once more. */
 const REPEAT_WINDOW = '7 days'
@@ -29,12 +31,16 @@ export async function insertRecords(
     WITH inserted AS (INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason)
+      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason,
+      provider_cost_nano, charge_basis, count_gaps,
+      provider_input_tokens, provider_output_tokens, local_input_tokens, local_output_tokens)
     SELECT event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, to_timestamp(at_ms / 1000),
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
       rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000),
-      first_token_ms, duration_ms, nullif(route_reason, '')
+      first_token_ms, duration_ms, nullif(route_reason, ''),
+      provider_cost_nano, charge_basis, string_to_array(nullif(count_gaps, ''), ','),
+      provider_input, provider_output, local_input, local_output
     FROM unnest(
       ${ids}::text::text[], ${texts((record) => record.holdId)}::text::text[],
       ${texts((record) => record.accountId)}::text::text[], ${texts((record) => record.keyId)}::text::text[],
@@ -60,11 +66,13 @@ export async function insertRecords(
       ${numbers((record) => toMoment(record.facts.startedAtMs))}::text::float8[],
       ${numbers((record) => (record.facts.firstTokenMs === null ? null : toInt4(record.facts.firstTokenMs)))}::text::integer[],
       ${numbers((record) => toInt4(record.facts.durationMs))}::text::integer[],
-      ${texts((record) => record.facts.routeReason ?? '')}::text::text[]
+      ${texts((record) => record.facts.routeReason ?? '')}::text::text[],
+      ${operatorColumns(transaction, records)}
     ) AS e (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, at_ms,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
-      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason)
+      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason,
+      provider_cost_nano, charge_basis, count_gaps, provider_input, provider_output, local_input, local_output)
     WHERE event_id NOT IN (
       SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${ids}::text::text[])
         AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
@@ -78,6 +86,17 @@ export async function insertRecords(
   if (inserted?.count === records.length) return records
   const fresh = new Set(inserted?.ids)
   return records.filter((record) => fresh.has(record.recordId))
+}
+
+/** What operators alone see of records: the provider's side of them. */
+function operatorColumns(transaction: TransactionSql, records: readonly UsageRecord[]) {
+  const counts = (name: 'providerInput' | 'providerOutput' | 'localInput' | 'localOutput') =>
+    plainArray(records.map(({ facts }) => facts.counts?.[name] ?? null))
+  const gaps = textArray(records.map(({ facts }) => facts.counts?.gaps.join(',') ?? ''))
+  return transaction`${plainArray(records.map(providerCostOf))}::text::bigint[],
+      ${textArray(records.map(chargeBasis))}::text::text[], ${gaps}::text::text[],
+      ${counts('providerInput')}::text::bigint[], ${counts('providerOutput')}::text::bigint[],
+      ${counts('localInput')}::text::bigint[], ${counts('localOutput')}::text::bigint[]`
 }
 
 /** The event's own flags and the record's, each once. */

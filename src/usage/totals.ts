@@ -33,6 +33,9 @@ export type DayTotal = {
   durationMs: number
   firstTokenMs: number
   firstTokenCount: number
+  /** What providers ask of us, and the part of `cost` for which that is known; null where it is known of nothing. */
+  providerCost: number | null
+  costed: number | null
 }
 
 type UsageTotals = { accounts: AccountTotal[]; keys: KeyTotal[]; days: DayTotal[] }
@@ -83,9 +86,14 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
   const total = entry(days, JSON.stringify([accountId, day, keyId, facts.model]), () => ({
     ...{ accountId, day, keyId, model: facts.model, requests: 0, errors: 0, cost: ZERO_NANO },
     ...{ uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 },
-    ...{ durationMs: 0, firstTokenMs: 0, firstTokenCount: 0 },
+    ...{ durationMs: 0, firstTokenMs: 0, firstTokenCount: 0, providerCost: null, costed: null },
   }))
   total.cost = nano(total.cost + cost)
+  const providerCost = providerCostOf(record)
+  if (providerCost !== null) {
+    total.providerCost = (total.providerCost ?? 0) + providerCost
+    total.costed = (total.costed ?? 0) + cost
+  }
   // A late correction moves money only: its request was counted when the hold expired.
   if (record.kind === 'late') return
   total.requests += 1
@@ -101,6 +109,14 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
     total.firstTokenMs += facts.firstTokenMs
     total.firstTokenCount += 1
   }
+}
+
+/**
+ * What the provider asks of us for a record; null where nobody knows. A late correction has none of its own: what its request
+ * cost by the last renewal is in the record of its expiry.
+ */
+export function providerCostOf({ kind, facts }: UsageRecord): Nano | null {
+  return kind === 'late' ? null : (facts.providerCost ?? null)
 }
 
 function entry<T>(map: Map<string, T>, key: string, create: () => T): T {

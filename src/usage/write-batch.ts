@@ -66,12 +66,12 @@ function moveKeys(transaction: TransactionSql, unordered: readonly KeyTotal[]): 
 }
 
 function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Promise<unknown> {
-  const numbers = (value: (total: DayTotal) => number) => plainArray(totals.map(value))
+  const numbers = (value: (total: DayTotal) => number | null) => plainArray(totals.map(value))
   const texts = (value: (total: DayTotal) => string) => textArray(totals.map(value))
   return transaction`
     INSERT INTO usage_daily AS d (account_id, day, key_id, model, requests, errors,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-      cost_nano, duration_ms, first_token_ms, first_token_count)
+      cost_nano, duration_ms, first_token_ms, first_token_count, provider_cost_nano, costed_nano)
     SELECT * FROM unnest(
       ${texts((total) => total.accountId)}::text::text[], ${texts((total) => total.day)}::text::date[],
       ${texts((total) => total.keyId)}::text::text[], ${texts((total) => total.model)}::text::text[],
@@ -80,7 +80,8 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
       ${numbers((total) => total.cacheWrite5m)}::text::bigint[], ${numbers((total) => total.cacheWrite1h)}::text::bigint[],
       ${numbers((total) => total.output)}::text::bigint[], ${numbers((total) => total.reasoning)}::text::bigint[],
       ${numbers((total) => total.cost)}::text::bigint[], ${numbers((total) => total.durationMs)}::text::bigint[],
-      ${numbers((total) => total.firstTokenMs)}::text::bigint[], ${numbers((total) => total.firstTokenCount)}::text::bigint[]
+      ${numbers((total) => total.firstTokenMs)}::text::bigint[], ${numbers((total) => total.firstTokenCount)}::text::bigint[],
+      ${numbers((total) => total.providerCost)}::text::bigint[], ${numbers((total) => total.costed)}::text::bigint[]
     ) AS t (account_id, day, key_id, model)
     ORDER BY account_id, day, key_id, model
     ON CONFLICT (account_id, day, key_id, model) DO UPDATE SET
@@ -93,7 +94,9 @@ function moveDays(transaction: TransactionSql, totals: readonly DayTotal[]): Pro
       reasoning_tokens = d.reasoning_tokens + excluded.reasoning_tokens,
       cost_nano = d.cost_nano + excluded.cost_nano, duration_ms = d.duration_ms + excluded.duration_ms,
       first_token_ms = d.first_token_ms + excluded.first_token_ms,
-      first_token_count = d.first_token_count + excluded.first_token_count`
+      first_token_count = d.first_token_count + excluded.first_token_count,
+      provider_cost_nano = coalesce(d.provider_cost_nano + excluded.provider_cost_nano, d.provider_cost_nano, excluded.provider_cost_nano),
+      costed_nano = coalesce(d.costed_nano + excluded.costed_nano, d.costed_nano, excluded.costed_nano)`
 }
 
 /** By the order of their ids' code units: any order will do, as long as every writer has the same. */

@@ -1,7 +1,9 @@
 /** The metrics alone: routing events, flags of the ledger, drift, and the label that tells processes apart. */
 import { expect, test } from 'bun:test'
 import { loadCatalog } from '@/catalog/catalog'
+import { ZERO_USAGE } from '@/chat/usage'
 import { assert } from '@/lib/assert'
+import { nano } from '@/lib/money'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 import { readSeries } from './metric-series'
@@ -41,6 +43,30 @@ test('every routing event has its counter', async () => {
     'svc_provider_key_refused_total{provider="provider1"}': 0,
     'svc_provider_key_refused_total{provider="provider2"}': 1,
     'svc_provider_shed_total{provider="provider3"}': 1,
+  }
+  for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
+})
+
+test('margins can be told: what was charged, what it costs, and the part of it that nobody knows the cost of', async () => {
+  const metrics = createPrometheusMetrics({ catalog })
+  const answer = {
+    ...({ format: 'messages', model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete' } as const),
+    ...{ firstTokenMs: null, durationMs: 5 },
+  }
+  const charge = { kind: 'charge', usage: ZERO_USAGE, rule: 'usage', flags: [] } as const
+  const charged = (cost: number) => ({ ...answer, charge: { ...charge, cost: nano(cost), flags: [] } })
+  metrics.answered({ ...charged(5e9), providerCost: nano(3e9) })
+  metrics.answered({ ...charged(1e9), gaps: ['input_over', 'clamped'] })
+  metrics.answered({ ...answer, charge: { kind: 'free' }, providerCost: nano(5e8), gaps: ['input_over'] })
+  const series = await seriesOf(metrics)
+  const labels = 'format="messages",model="svc/alpha",provider="provider1"'
+  const expected: Record<string, number | undefined> = {
+    [`svc_cost_usd_total{${labels}}`]: 6,
+    [`svc_provider_cost_usd_total{${labels}}`]: 3.5,
+    [`svc_uncosted_usd_total{${labels}}`]: 1,
+    [`svc_count_gaps_total{${labels},gap="input_over"}`]: 2,
+    [`svc_count_gaps_total{${labels},gap="clamped"}`]: 1,
+    [`svc_count_gaps_total{${labels},gap="output_under"}`]: undefined,
   }
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })

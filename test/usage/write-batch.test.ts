@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
+import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { NOON_MS, type RecordChanges, streamFields, usageRecord } from './sample-records'
 
@@ -51,7 +52,44 @@ describe('writeUsageBatch', () => {
       ...{ outputTokens: 50, reasoningTokens: 10, rule: 'usage', flags: ['estimated', 'overrun'], stream: true },
       ...{ status: 200, attempts: 1, startedAt: new Date(NOON_MS - 900), firstTokenMs: null, durationMs: 900 },
       routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
+      ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
+      ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
     })
+  })
+
+  test('keeps the side of the provider, where something is known of it', async () => {
+    const counts = { gaps: ['input_over' as const, 'clamped' as const], providerInput: 900, providerOutput: 50 }
+    const facts = { providerCost: nano(700), counts: { ...counts, localInput: 90, localOutput: 0 } }
+    await writeUsageBatch(database.sql, [usageRecord({ facts: { ...facts, flags: ['clamped'] } })])
+    expect(await database.db.query.usageRecords.findFirst()).toMatchObject({
+      ...{ providerCost: 700, chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] },
+      ...{ providerInputTokens: 900, providerOutputTokens: 50, localInputTokens: 90, localOutputTokens: 0 },
+    })
+  })
+
+  test('sums what providers ask for a day apart from what nobody knows: unknown is not nothing', async () => {
+    const known = (providerCost: number) => usageRecord({ cost: 1_000, facts: { providerCost: nano(providerCost) } })
+    const unknown = usageRecord({ cost: 50 })
+    const day = async () => (await database.db.query.usageDaily.findFirst()) ?? expect.unreachable()
+    await writeUsageBatch(database.sql, [unknown])
+    expect(await day()).toMatchObject({ cost: 50, providerCost: null, costed: null })
+    await writeUsageBatch(database.sql, [known(300), known(0), usageRecord({ cost: 50 })])
+    expect(await day()).toMatchObject({ cost: 2_100, providerCost: 300, costed: 2_000 })
+    await writeUsageBatch(database.sql, [usageRecord({ cost: 50 }), known(5)])
+    expect(await day()).toMatchObject({ cost: 3_150, providerCost: 305, costed: 3_000 })
+  })
+
+  test('a late correction brings no second bill of the provider', async () => {
+    const facts = { providerCost: nano(400) }
+    const expired = usageRecord({ holdId: 'hold_x', kind: 'expire', cost: 900, flags: ['expired'], facts })
+    const late = { ...expired, recordId: 'hold_x:late', kind: 'late' as const, cost: nano(-300), flags: [] }
+    await writeUsageBatch(database.sql, [expired, late])
+    expect(await database.db.query.usageDaily.findFirst()).toMatchObject({ cost: 600, providerCost: 400, costed: 900 })
+    const stored = await database.db.query.usageRecords.findMany({ orderBy: (row, { asc }) => asc(row.recordId) })
+    expect(stored.map((row) => [row.chargeBasis, row.providerCost])).toEqual([
+      ['expired', 400],
+      ['late', null],
+    ])
   })
 
   test('a record from before route reasons were kept has none', async () => {

@@ -18,6 +18,8 @@ import type { Database } from '@/db/client'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
+import { type CountGapSearch, type GapRecord, searchCountGaps } from '@/usage/count-gaps'
+import { type MarginReport, readMargins } from '@/usage/margins'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
 import { changeAccountStatus, type StatusChange } from './account-status'
 import { type AccountView, viewAccount } from './account-view'
@@ -65,6 +67,9 @@ export interface Administration {
     request: { importId: string; digest: string; reason: string },
   ): Promise<CommitOutcome>
   health(): HealthReport
+  /** What is left of the last `days` days once providers are paid. */
+  margins(days: number): Promise<MarginReport>
+  searchCountGaps(search: CountGapSearch): Promise<Page<GapRecord>>
   searchAudit(search: AuditSearch): Promise<Page<AuditRow>>
   verifyAudit(): Promise<AuditChainState>
 }
@@ -99,6 +104,8 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     previewStatement: (by, text, options) => previewStatement(ordersDeps, by, text, options),
     commitStatement: (by, request) => commitStatement(money, by, request),
     health: () => reportHealth(health),
+    margins: (days) => readMargins(reading, days, Date.now()),
+    searchCountGaps: (search) => searchCountGaps(reading, search),
     searchAudit: (search) => searchAudit(reading, search),
     verifyAudit: () => verifyAuditChain(reading),
   }

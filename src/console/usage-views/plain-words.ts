@@ -15,6 +15,7 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
     'The connection to your client ended before the answer did, and the provider had reported no usage. You paid for our own count of the input and of the output up to then.',
   expired:
     'The gateway that handled the request stopped before it could settle. You paid for what it had last recorded: at least the input, once a provider had been reached.',
+  unreadable: 'The details of this request were lost. You paid what was charged when it ended.',
 }
 
 export const FLAG_WORDS: Readonly<Record<RecordFlag, string>> = {

@@ -22,13 +22,19 @@ export function decideCharge(
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
   const isExact = reading.usage !== null && !reading.isUsageStale
-  const claimed = isExact ? (reading.usage as Usage) : partialUsage(reading, estimatedInput)
+  const claimed = claimedUsage(reading, estimatedInput)
   const usage = clampUsage(claimed, bounds)
   const flags: RecordFlag[] = []
   if (!isExact) flags.push('estimated')
   if (usage !== claimed) flags.push('clamped')
   const rule = chooseRule(ending, reading.usage !== null)
   return { kind: 'charge', cost: requestCost(pricing, usage), usage, rule, flags }
+}
+
+/** The provider's own usage, the very object, or the next best where it did not say all. */
+export function claimedUsage(reading: MeterReading, estimatedInput: number): Usage {
+  if (reading.usage && !reading.isUsageStale) return reading.usage
+  return partialUsage(reading, estimatedInput)
 }
 
 function isEmptyError(ending: Ending, reading: MeterReading): boolean {

@@ -17,6 +17,8 @@ export type MeterReading = {
   hasOutput: boolean
   /** What the provider counted beside, in classes that have no price here. */
   unknownUsage?: readonly string[]
+  /** Whether `usage` has writes to a cache in the class that was asked for, which the provider did not tell. */
+  isReclassified?: true
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
 }

@@ -1,6 +1,5 @@
 /** The charge of one answer while it is being given: who answers, what has been seen of it, and the hold that pays. */
 import type { Pricing } from '@/catalog/types'
-import type { Usage } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import { CLIENT_CLOSED_STATUS, type PlannedFacts } from '@/gateway/hold/request-facts'
 import type { Charge, Ending } from '@/ledger/charge'
@@ -9,12 +8,15 @@ import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { decideCharge } from './charge'
-import type { Meter } from './meter'
+import type { Meter, MeterReading } from './meter'
+import { type ProviderBill, providerBill } from './provider-bill'
 
 export type OpenCharge = {
   payer: Payer
   hold: Hold
   pricing: Pricing
+  /** What the provider charges us; undefined where the catalogue does not say. */
+  cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
   meter: Meter
@@ -25,28 +27,36 @@ export type OpenCharge = {
 
 /** What the ledger should charge if this process died right now. */
 export function progressOf(open: OpenCharge, clock: Clock): Progress {
-  const charge = chargeAt(open, 'disconnected')
+  const reading = readingOf(open)
+  const charge = chargeAt(open, reading, 'disconnected')
   assert(charge.kind === 'charge', 'an abandoned answer is never free')
-  return { cost: charge.cost, facts: factsOf(open, { ...charge, rule: 'expired' }, 'disconnected', clock) }
+  const facts = factsOf(open, { ...charge, rule: 'expired' }, billOf(open, reading, charge), 'disconnected', clock)
+  return { cost: charge.cost, facts }
+}
+
+/** What the meter says. Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
+export function readingOf({ meter, writesForHour }: OpenCharge): MeterReading {
+  const reading = meter.reading()
+  const { usage } = reading
+  if (!writesForHour || !usage || usage.cacheWrite1h > 0 || usage.cacheWrite5m === 0) return reading
+  return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
 }
 
 /** What the answer costs if it ends like this. */
-export function chargeAt({ meter, pricing, writesForHour, hold: { size } }: OpenCharge, ending: Ending): Charge {
-  const reading = meter.reading()
-  if (writesForHour && reading.usage) reading.usage = atHourlyPrice(reading.usage)
+export function chargeAt({ pricing, hold: { size } }: OpenCharge, reading: MeterReading, ending: Ending): Charge {
   return decideCharge(ending, reading, pricing, size.bounds, size.estimatedInput)
 }
 
-/** Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
-function atHourlyPrice(usage: Usage): Usage {
-  if (usage.cacheWrite1h > 0) return usage
-  return { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }
+/** What the provider asks of us for an answer that is charged like this. */
+export function billOf({ cost, hold: { size } }: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
+  return providerBill(reading, charge, cost, size)
 }
 
 /** What the books say of an answer that ended like this. */
 export function factsOf(
   { facts, meter, arrivedMonotonicMs }: OpenCharge,
   { usage, rule, flags }: Extract<Charge, { kind: 'charge' }>,
+  bill: ProviderBill,
   ending: Ending,
   clock: Clock,
 ): RequestFacts {
@@ -58,6 +68,7 @@ export function factsOf(
     status: statusAt(ending),
     firstTokenMs: meter.firstTokenMs(),
     durationMs: Math.round(clock.monotonic() - arrivedMonotonicMs),
+    ...bill,
   }
 }
 

@@ -3,20 +3,22 @@ import type { Charge, Ending } from '@/ledger/charge'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
-import { chargeAt, factsOf, type OpenCharge, statusAt } from './open-charge'
+import { billOf, chargeAt, factsOf, type OpenCharge, readingOf, statusAt } from './open-charge'
+import type { ProviderBill } from './provider-bill'
 
 export type SettleDeps = { clock: Clock; logger: Logger; metrics: Pick<Metrics, 'answered' | 'unknownUsage'> }
 
 /** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
-  const charge = chargeAt(open, ending)
+  const reading = readingOf(open)
+  const charge = chargeAt(open, reading, ending)
+  const bill = billOf(open, reading, charge)
   if (charge.kind === 'free') await open.hold.release()
-  else await open.hold.settle(charge, factsOf(open, charge, ending, deps.clock))
+  else await open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
-  const { unknownUsage } = open.meter.reading()
-  if (unknownUsage) warnOfUnknownUsage(deps, open, unknownUsage)
-  countAnswer(deps.metrics, open, charge, ending, durationMs)
-  logAnswer(deps.logger, open, charge, ending, durationMs)
+  if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
+  countAnswer(deps.metrics, open, charge, bill, ending, durationMs)
+  logAnswer(deps.logger, open, charge, bill, ending, durationMs)
   return charge
 }
 
@@ -31,6 +33,7 @@ function countAnswer(
   metrics: SettleDeps['metrics'],
   { facts, meter }: OpenCharge,
   charge: Charge,
+  bill: ProviderBill,
   ending: Ending,
   durationMs: number,
 ): void {
@@ -41,6 +44,8 @@ function countAnswer(
     status: statusAt(ending),
     ending,
     charge,
+    providerCost: bill.providerCost,
+    gaps: bill.counts?.gaps,
     firstTokenMs: meter.firstTokenMs(),
     durationMs,
   })
@@ -50,6 +55,7 @@ function logAnswer(
   logger: Logger,
   { facts, meter, payer }: OpenCharge,
   charge: Charge,
+  bill: ProviderBill,
   ending: Ending,
   durationMs: number,
 ): void {
@@ -72,6 +78,8 @@ function logAnswer(
       flags: charge.flags,
       usage: charge.usage,
     }),
+    ...(bill.providerCost !== undefined && { providerCostNano: bill.providerCost }),
+    ...(bill.counts && { counts: bill.counts }),
   }
   logger.infoOwn('chat', own, { requestedModel: facts.requestedModel, routeReason: facts.routeReason })
 }

@@ -1,12 +1,15 @@
 /** The billing matrix as a pure function: one test for each row of docs/BILLING.md. */
 import { describe, expect, test } from 'bun:test'
+import { usageRecord } from '@test/usage/sample-records'
 import fc from 'fast-check'
+import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
-import { ZERO_USAGE } from '@/chat/usage'
+import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { decideCharge } from '@/gateway/charge/charge'
 import type { MeterReading } from '@/gateway/charge/meter'
 import type { Bounds } from '@/gateway/hold/hold-size'
 import { FREE } from '@/ledger/charge'
+import { chargeBasis } from '@/ledger/charge-basis'
 import { priceToPico } from '@/lib/money'
 
 const price = (usd: number) => priceToPico(usd) as NonNullable<ReturnType<typeof priceToPico>>
@@ -25,6 +28,22 @@ const NOTHING: MeterReading = {
 const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
 const decide = (ending: Parameters<typeof decideCharge>[0], reading: Partial<MeterReading>) =>
   decideCharge(ending, { ...NOTHING, ...reading }, PRICING, BOUNDS, 80)
+
+const TOKENS = fc.nat({ max: 1_000_000_000 })
+const READINGS = fc.record({
+  usage: fc.option(
+    fc.record({
+      ...{ uncached: TOKENS, cacheRead: TOKENS, cacheWrite5m: TOKENS, cacheWrite1h: TOKENS },
+      ...{ output: TOKENS, reasoning: TOKENS },
+    }),
+    { nil: null },
+  ),
+  isUsageStale: fc.boolean(),
+  countedOutput: TOKENS,
+  hasOutput: fc.boolean(),
+  finish: fc.constantFrom('stop', 'length', 'error', undefined),
+}) as fc.Arbitrary<MeterReading>
+const ENDINGS = fc.constantFrom('complete', 'broken', 'disconnected', 'refused') as fc.Arbitrary<'complete'>
 
 describe('billing matrix', () => {
   test('refused before the upstream: nothing', () => {
@@ -95,27 +114,8 @@ describe('billing matrix', () => {
   })
 
   test('property: no charge is negative, fractional or above what the bounds allow', () => {
-    const tokens = fc.nat({ max: 1_000_000_000 })
-    const usage = fc.record({
-      uncached: tokens,
-      cacheRead: tokens,
-      cacheWrite5m: tokens,
-      cacheWrite1h: tokens,
-      output: tokens,
-      reasoning: tokens,
-    })
-    const reading = fc.record({
-      usage: fc.option(usage, { nil: null }),
-      isUsageStale: fc.boolean(),
-      countedOutput: tokens,
-      hasOutput: fc.boolean(),
-      finish: fc.constantFrom('stop', 'length', 'error', undefined),
-      hasEnded: fc.boolean(),
-      error: fc.constant(undefined),
-    }) as fc.Arbitrary<MeterReading>
-    const ending = fc.constantFrom('complete', 'broken', 'disconnected', 'refused') as fc.Arbitrary<'complete'>
     fc.assert(
-      fc.property(ending, reading, tokens, (how, read, estimated) => {
+      fc.property(ENDINGS, READINGS, TOKENS, (how, read, estimated) => {
         const charge = decideCharge(how, read, PRICING, BOUNDS, estimated)
         if (charge.kind === 'free') return
         expect(Number.isSafeInteger(charge.cost)).toBe(true)
@@ -123,5 +123,27 @@ describe('billing matrix', () => {
         expect(charge.cost).toBeLessThanOrEqual(BOUNDS.inputTokens * 2_000 + BOUNDS.outputTokens * 2_000)
       }),
     )
+  })
+
+  test('property: a charge is the price of what the provider counted, or one word says why it is not', () => {
+    const small = { inputTokens: 10_000_000_000, outputTokens: 10_000_000_000 }
+    const bases = new Map<string, number>()
+    fc.assert(
+      fc.property(ENDINGS, READINGS, TOKENS, fc.constantFrom(BOUNDS, small), (how, read, estimated, bounds) => {
+        const charge = decideCharge(how, read, PRICING, bounds, estimated)
+        if (charge.kind === 'free') return
+        const { cost, usage, rule, flags } = charge
+        const basis = chargeBasis(usageRecord({ facts: { usage, rule, flags } }))
+        bases.set(basis, (bases.get(basis) ?? 0) + 1)
+        expect(cost).toBe(requestCost(PRICING, usage))
+        if (basis === 'provider') expect(usage).toEqual(read.usage as Usage)
+        if (basis === 'clamped')
+          expect(inputTokens(usage) === bounds.inputTokens || usage.output === bounds.outputTokens).toBe(true)
+        if (basis === 'counted') expect(read.usage).toBeNull()
+        if (basis === 'relayed') expect(read).toMatchObject({ isUsageStale: true, usage: expect.anything() })
+      }),
+      { numRuns: 1_000 },
+    )
+    expect([...bases.keys()].sort()).toEqual(['clamped', 'counted', 'provider', 'relayed'])
   })
 })

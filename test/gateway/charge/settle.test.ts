@@ -1,6 +1,7 @@
 /** The end of a charge: what is taken from the hold, written, counted and logged, and what would be if there were no end. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createTestAnswer, type TestAnswer } from '@test/gateway/answer-parts'
+import { modelOf } from '@test/routing/world'
 import type { ChatEvent } from '@/chat/event'
 import { ZERO_USAGE } from '@/chat/usage'
 import { progressOf } from '@/gateway/charge/open-charge'
@@ -45,10 +46,59 @@ describe('a complete answer', () => {
   })
 })
 
+describe("the provider's side of it", () => {
+  const cost = modelOf('svc/alpha', [], { usd: 0.5 }).pricing
+
+  test('is in the books, the metrics and the log where the cost is known', async () => {
+    see(WORDS, USAGE)
+    await settle(answer.deps, { ...answer.charge, cost }, 'complete')
+    expect(answer.told).toMatchObject({ settled: [{ providerCost: 15_000 }], counted: [{ providerCost: 15_000 }] })
+    expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ costNano: 30_000, providerCostNano: 15_000 })
+  })
+
+  test('says where writes to a cache were put into the class that was asked for', async () => {
+    const write = (cacheWrite: object) => see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, output: 5, ...cacheWrite } })
+    const settled = () => settle(answer.deps, { ...answer.charge, writesForHour: true }, 'complete')
+    write({ cacheWrite5m: 100 })
+    await settled()
+    expect(answer.told.settled[0]).toMatchObject({
+      isReclassified: true,
+      usage: { cacheWrite5m: 0, cacheWrite1h: 100 },
+    })
+    answer = createTestAnswer()
+    write({ cacheWrite5m: 40, cacheWrite1h: 60 })
+    await settled()
+    expect(answer.told.settled[0]).not.toHaveProperty('isReclassified')
+  })
+
+  test('is nowhere where it is not', async () => {
+    see(WORDS, USAGE)
+    await settle(answer.deps, answer.charge, 'complete')
+    expect(answer.told.settled[0]).not.toHaveProperty('providerCost')
+    expect(answer.told.counted[0]?.providerCost).toBeUndefined()
+    expect(answer.deps.logger.lines[0]?.fields).not.toHaveProperty('providerCostNano')
+  })
+
+  test('is counted of a free answer, which leaves no record', async () => {
+    see({ ...USAGE, usage: { ...ZERO_USAGE, uncached: 10 } })
+    expect(await settle(answer.deps, { ...answer.charge, cost }, 'broken')).toEqual({ kind: 'free' })
+    expect(answer.told).toMatchObject({ settled: [], counted: [{ providerCost: 5_000 }] })
+  })
+
+  test('has both counts where they are far apart', async () => {
+    see(WORDS, { ...USAGE, usage: { ...ZERO_USAGE, uncached: 900_000, output: 5 } })
+    await settle(answer.deps, answer.charge, 'complete')
+    const counts = { gaps: ['input_over', 'clamped'], providerInput: 900_000, providerOutput: 5, localInput: 20 }
+    expect(answer.told).toMatchObject({ settled: [{ counts }], counted: [{ gaps: ['input_over', 'clamped'] }] })
+    expect(answer.deps.logger.lines[0]?.fields).toMatchObject({ counts })
+  })
+})
+
 test('tokens in a class without a price are an alarm', async () => {
   see(WORDS, { ...USAGE, unknown: ['video_tokens'] }, USAGE)
   await settle(answer.deps, answer.charge, 'complete')
   expect(answer.told.unknownUsage).toEqual(['provider1'])
+  expect(answer.told.settled).toMatchObject([{ hasUnpricedUsage: true }])
   expect(answer.deps.logger.lines[0]).toMatchObject({
     event: 'unknown_usage_classes',
     fields: { requestId: 'req_1', provider: 'provider1', classes: ['video_tokens'] },

@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia'
 import { adminAccountRoutes } from './account-routes'
 import { adminApprovalRoutes } from './approval-routes'
+import { adminBillRoutes } from './bill-routes'
 import type { AdminDeps } from './context'
 import { adminOrderRoutes } from './order-routes'
 import { adminStatementRoutes } from './statement-routes'
@@ -15,4 +16,5 @@ export function adminRoutes(deps: AdminDeps) {
     .use(adminStatementRoutes(deps))
     .use(adminApprovalRoutes(deps))
     .use(adminWatchRoutes(deps))
+    .use(adminBillRoutes(deps))
 }

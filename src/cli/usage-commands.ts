@@ -1,0 +1,62 @@
+/** Operator commands that look at what was sold: what is left after the providers' bills, and which counts to reconcile with them. */
+import { COUNT_GAPS } from '@/ledger/usage-record'
+import { formatUsd } from '@/lib/money'
+import { MAX_PAGE_SIZE } from '@/lib/paging'
+import { searchCountGaps } from '@/usage/count-gaps'
+import { MAX_MARGIN_DAYS, readMargins } from '@/usage/margins'
+import { type Command, optional, type Values } from './command'
+import { fail } from './failure'
+import { readOptionalCount, readText } from './values'
+
+const DEFAULT_DAYS = 30
+const MS_PER_DAY = 86_400_000
+
+export const USAGE_COMMANDS: readonly Command[] = [
+  {
+    words: 'usage margins',
+    help: 'what customers were charged, what providers ask for it, and what is left: by model and day, in USD',
+    options: { days: optional('n', `days back from today, in UTC; ${DEFAULT_DAYS} where left out`) },
+    prepare(values) {
+      const days = readOptionalCount(values, 'days', MAX_MARGIN_DAYS) ?? DEFAULT_DAYS
+      return async ({ database }) => ({ output: { ...(await readMargins(database, days, Date.now())) } })
+    },
+  },
+  {
+    words: 'usage gaps',
+    help: 'the records whose provider counted more than twice our own count or less than half, or more than was charged',
+    options: {
+      gap: optional('NAME', `only ${COUNT_GAPS.join(', ')}`),
+      provider: optional('NAME', 'only of this provider'),
+      account: optional('ID', 'only of this account'),
+      days: optional('n', `days back; ${DEFAULT_DAYS} where left out`),
+      cursor: optional('C', '`nextCursor` of the page before'),
+    },
+    prepare(values) {
+      const days = readOptionalCount(values, 'days', MAX_MARGIN_DAYS) ?? DEFAULT_DAYS
+      const search = {
+        ...readGap(values),
+        ...(values.provider !== undefined && { provider: readText(values, 'provider') }),
+        ...(values.account !== undefined && { accountId: readText(values, 'account') }),
+        ...(values.cursor !== undefined && { cursor: readText(values, 'cursor') }),
+        limit: MAX_PAGE_SIZE,
+      }
+      return async ({ database }) => {
+        const from = new Date(Date.now() - days * MS_PER_DAY)
+        const { items, nextCursor } = await searchCountGaps(database, { ...search, from })
+        const records = items.map(({ atMs, cost, providerCost, ...record }) => ({
+          at: new Date(atMs).toISOString(),
+          ...record,
+          costUsd: formatUsd(cost),
+          providerCostUsd: providerCost === null ? null : formatUsd(providerCost),
+        }))
+        return { output: { records, nextCursor } }
+      }
+    },
+  },
+]
+
+function readGap({ gap }: Values) {
+  const known = COUNT_GAPS.find((name) => name === gap)
+  if (gap !== undefined && !known) fail(`--gap must be one of ${COUNT_GAPS.join(', ')}`)
+  return known ? { gap: known } : {}
+}

@@ -1,0 +1,75 @@
+/** The other side of a charge: what the provider will ask of us for the answer, and whether its counts can be right. Operators only. */
+import { requestCost } from '@/catalog/price'
+import type { Pricing } from '@/catalog/types'
+import { inputTokens, type Usage } from '@/chat/usage'
+import type { HoldSize } from '@/gateway/hold/hold-size'
+import type { Charge } from '@/ledger/charge'
+import type { CountGap, DifferingCounts, RequestFacts } from '@/ledger/usage-record'
+import { NANO_PER_USD, type Nano } from '@/lib/money'
+import { claimedUsage } from './charge'
+import type { MeterReading } from './meter'
+
+/** What facts hold for operators; each missing where there is nothing to say. */
+export type ProviderBill = Pick<RequestFacts, 'providerCost' | 'counts' | 'hasUnpricedUsage' | 'isReclassified'>
+
+/** Counts are far apart where one is more than this many times the other. */
+const FAR_APART = 2
+/** And by this many tokens: what providers add to a short prompt, and what two tokenizers make of a short answer, is no news. */
+const INPUT_SLACK_TOKENS = 1_500
+const OUTPUT_SLACK_TOKENS = 500
+/** No one answer costs that much: a provider that says so is not believed, and its sums stay within what a column holds. */
+const MAX_PROVIDER_COST = 10_000 * NANO_PER_USD
+
+/** Reckons the bill of an answer that is charged as `charge`; an answer that is free may cost us all the same. */
+export function providerBill(
+  reading: MeterReading,
+  charge: Charge,
+  cost: Pricing | undefined,
+  { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
+): ProviderBill {
+  const isKnown = cost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
+  const providerCost = isKnown ? plausible(requestCost(cost, claimedUsage(reading, estimatedInput))) : undefined
+  const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')
+  const counts = reading.usage ? differingCounts(reading.usage, reading, estimatedInput, isClamped) : undefined
+  return {
+    ...(providerCost !== undefined && { providerCost }),
+    ...(counts && { counts }),
+    ...(reading.unknownUsage && { hasUnpricedUsage: true as const }),
+    ...(reading.isReclassified && { isReclassified: true as const }),
+  }
+}
+
+function plausible(cost: Nano): Nano | undefined {
+  return cost <= MAX_PROVIDER_COST ? cost : undefined
+}
+
+/**
+ * Both counts, where they are far apart. Of output, reasoning may or may not have been shown: it counts neither for nor against
+ * the provider. Early usage says nothing of the output yet.
+ */
+function differingCounts(
+  usage: Usage,
+  { countedOutput, isUsageStale }: MeterReading,
+  localInput: number,
+  isClamped: boolean,
+): DifferingCounts | undefined {
+  // A sum of counts that are each exact may be none itself.
+  const providerInput = Math.min(inputTokens(usage), Number.MAX_SAFE_INTEGER)
+  const inputGap = gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
+  const outputGap = isUsageStale
+    ? undefined
+    : gapOf(usage.output - usage.reasoning, usage.output, countedOutput, OUTPUT_SLACK_TOKENS)
+  if (!inputGap && !outputGap && !isClamped) return undefined
+  const gaps: CountGap[] = []
+  if (inputGap) gaps.push(`input_${inputGap}`)
+  if (outputGap) gaps.push(`output_${outputGap}`)
+  if (isClamped) gaps.push('clamped')
+  return { gaps, providerInput, providerOutput: usage.output, localInput, localOutput: countedOutput }
+}
+
+/** Whether the provider counted far more than we did, or far less. */
+function gapOf(least: number, most: number, local: number, slack: number): 'over' | 'under' | undefined {
+  if (least > local * FAR_APART && least - local > slack) return 'over'
+  if (most * FAR_APART < local && local - most > slack) return 'under'
+  return undefined
+}

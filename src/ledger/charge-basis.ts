@@ -1,0 +1,28 @@
+/** Why what was charged is, or is not, the price of what the provider counted: one word for each usage record. */
+import type { UsageRecord } from './usage-record'
+
+export const CHARGE_BASES = [
+  'provider', // the price of the provider's own counts, to the nano-USD
+  'unpriced', // likewise, but the provider also counted tokens in a class that has no price here
+  'reclassified', // the provider's counts, but writes to a cache, told in one sum, are those of an hour, as was asked for
+  'relayed', // the provider's last word came before the end: our count of the output relayed, where that is more
+  'counted', // the provider said nothing: our own count
+  'clamped', // the provider said more than the request could have used, or the hold could pay
+  'expired', // the gateway died: what its last renewal recorded, at least the input, at most what was held
+  'late', // a correction of what expired: the difference to the charge as it should have been
+  'unreadable', // the record's details were lost: what the ledger had charged
+] as const
+export type ChargeBasis = (typeof CHARGE_BASES)[number]
+
+/** The one rule that made the charge what it is; where several did, the one that moved it furthest. */
+export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>): ChargeBasis {
+  if (kind === 'late') return 'late'
+  const { rule, flags } = facts
+  if (kind === 'expire' || rule === 'expired') return 'expired'
+  if (rule === 'unreadable') return 'unreadable'
+  if (flags.includes('clamped')) return 'clamped'
+  if (rule === 'counted' || rule === 'broken_counted' || rule === 'disconnect_counted') return 'counted'
+  if (flags.includes('estimated')) return 'relayed'
+  if (facts.isReclassified) return 'reclassified'
+  return facts.hasUnpricedUsage ? 'unpriced' : 'provider'
+}

@@ -1,0 +1,84 @@
+/** The usage records in which a provider's counts and our own are far apart, for an operator to reconcile with the provider. */
+import { invalidRequest } from '@/chat/error'
+import type { Database } from '@/db/client'
+import type { ChargeBasis } from '@/ledger/charge-basis'
+import type { CountGap } from '@/ledger/usage-record'
+import { type Nano, nano } from '@/lib/money'
+import { cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
+
+export type CountGapSearch = PageRequest & {
+  gap?: CountGap
+  /** The whole id. */
+  accountId?: string
+  provider?: string
+  /** Not before this moment. */
+  from?: Date
+}
+
+/** One record; the local counts are guesses, made of the text alone. */
+export type GapRecord = {
+  requestId: string
+  accountId: string
+  atMs: number
+  model: string
+  provider: string
+  upstreamModel: string
+  gaps: string[]
+  providerInput: number
+  providerOutput: number
+  localInput: number
+  localOutput: number
+  /** Why the charge is, or is not, the price of what the provider counted. */
+  basis: ChargeBasis
+  cost: Nano
+  /** What the provider asks of us; null where that is not known. */
+  providerCost: Nano | null
+}
+
+type GapRow = Omit<GapRecord, 'gaps' | 'cost' | 'providerCost'> & {
+  event_id: string
+  at: string
+  gaps: string
+  cost: number
+  providerCost: number | null
+}
+
+const isMoment = textLike(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?\+00$/)
+const isId = textLike(/^[\w:-]{1,100}$/)
+
+/** One page, the newest first. Throws `invalid_request` for a cursor that no page has handed out. */
+export async function searchCountGaps({ sql }: Database, search: CountGapSearch): Promise<Page<GapRecord>> {
+  const { gap, accountId, provider, from, cursor } = search
+  const size = pageSize(search)
+  const place = cursor === undefined ? undefined : placeOf(cursor)
+  const rows = await sql<GapRow[]>`
+    SELECT event_id, request_id AS "requestId", account_id AS "accountId", settled_at::text AS at,
+      floor(extract(epoch FROM settled_at) * 1000)::bigint AS "atMs", model, provider,
+      upstream_model AS "upstreamModel", array_to_string(count_gaps, ',') AS gaps,
+      provider_input_tokens AS "providerInput", provider_output_tokens AS "providerOutput",
+      local_input_tokens AS "localInput", local_output_tokens AS "localOutput",
+      cost_nano::bigint AS cost, provider_cost_nano AS "providerCost", charge_basis AS basis
+    FROM usage_records WHERE count_gaps IS NOT NULL
+      ${gap === undefined ? sql`` : sql`AND ${gap}::text = ANY(count_gaps)`}
+      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
+      ${provider === undefined ? sql`` : sql`AND provider = ${provider}`}
+      ${from === undefined ? sql`` : sql`AND settled_at >= ${from.toISOString()}::text::timestamptz`}
+      ${place === undefined ? sql`` : sql`AND (settled_at, event_id) < (${place[0]}::text::timestamptz, ${place[1]}::text)`}
+    ORDER BY settled_at DESC, event_id DESC LIMIT ${size + 1}`
+  return cutPage(rows, size, ({ at, event_id }) => [at, event_id], toGapRecord)
+}
+
+function placeOf(cursor: string): [at: string, id: string] {
+  const place = parseCursor<[string, string]>(cursor, [isMoment, isId])
+  if (!place) throw invalidRequest('The cursor is not valid.', 'cursor')
+  return place
+}
+
+function toGapRecord({ event_id: _id, at: _at, gaps, cost, providerCost, ...rest }: GapRow): GapRecord {
+  return {
+    ...rest,
+    gaps: gaps.split(','),
+    cost: nano(cost),
+    providerCost: providerCost === null ? null : nano(providerCost),
+  }
+}

@@ -1,0 +1,51 @@
+/** What is left of what customers were charged once providers are paid: by model and by day, for operators. */
+import type { Database } from '@/db/client'
+
+/** Amounts are exact decimal texts of USD: sums over all accounts may be beyond what one account can hold. */
+type Margin = {
+  requests: number
+  charged: string
+  /** What providers ask of us, as far as it is known; null where it is known of nothing. */
+  cost: string | null
+  /** What was charged where the cost is known, less that cost; null likewise. */
+  margin: string | null
+  /** What was charged where the cost is not known: it is in no margin. */
+  uncosted: string
+}
+
+export type MarginReport = {
+  /** The first day that is summed, yyyy-mm-dd, UTC. */
+  from: string
+  total: Margin
+  models: (Margin & { model: string })[]
+  /** The newest day first, and on each the models in the order of their names. */
+  days: (Margin & { day: string; model: string })[]
+}
+
+type MarginRow = Margin & { day: string | null; model: string | null }
+
+const NOTHING: Margin = { requests: 0, charged: '0', cost: null, margin: null, uncosted: '0' }
+const MS_PER_DAY = 86_400_000
+/** A report of more days is a matter for the database itself. */
+export const MAX_MARGIN_DAYS = 366
+
+/** Sums the last `days` days (UTC) up to that of `nowMs`. A day shows what has reached the history, seconds after it happened. */
+export async function readMargins({ sql }: Database, days: number, nowMs: number): Promise<MarginReport> {
+  const from = new Date(nowMs - (days - 1) * MS_PER_DAY).toISOString().slice(0, 10)
+  const rows = await sql<MarginRow[]>`
+    SELECT day::text AS day, model, requests::bigint AS requests,
+      trim_scale(charged * 0.000000001)::text AS charged, trim_scale(cost * 0.000000001)::text AS cost,
+      trim_scale((costed - cost) * 0.000000001)::text AS margin,
+      trim_scale((charged - coalesce(costed, 0)) * 0.000000001)::text AS uncosted
+    FROM (SELECT day, model, coalesce(sum(requests), 0) AS requests, coalesce(sum(cost_nano), 0)::numeric AS charged,
+        sum(provider_cost_nano) AS cost, sum(costed_nano) AS costed
+      FROM usage_daily WHERE day >= ${from}::text::date GROUP BY GROUPING SETS ((day, model), (model), ())) AS summed
+    ORDER BY day DESC, model`
+  const report: MarginReport = { from, total: NOTHING, models: [], days: [] }
+  for (const { day, model, ...margin } of rows) {
+    if (model === null) report.total = margin
+    else if (day === null) report.models.push({ model, ...margin })
+    else report.days.push({ day, model, ...margin })
+  }
+  return report
+}

@@ -1,0 +1,74 @@
+/** The operator commands that look at what was sold: margins, and the counts to reconcile with providers. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { usageRecord } from '@test/usage/sample-records'
+import { connectDatabase, type Database } from '@/db/client'
+import { nano } from '@/lib/money'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type Outcome, run } from './run'
+
+setDefaultTimeout(120_000)
+
+const DAY_MS = 86_400_000
+
+let redis: TestServer
+let stores: Record<string, string>
+let fixture: Fixture
+let database: Database
+
+beforeAll(async () => {
+  redis = await startRedis()
+  stores = { REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() }
+  fixture = await openFixture(redis.url, stores.DATABASE_URL ?? '')
+  database = connectDatabase(stores.DATABASE_URL ?? '', { maxConnections: 1 })
+})
+afterAll(async () => {
+  await database.close()
+  await fixture.close()
+  await redis.stop()
+})
+
+function admin(line: string): Promise<Outcome> {
+  return run(line.split(' '), stores)
+}
+
+test('nothing was sold: sums of nothing, and an unknown margin', async () => {
+  const { json } = await admin('usage margins')
+  expect(json).toMatchObject({ total: { requests: 0, charged: '0', cost: null, margin: null, uncosted: '0' } })
+  expect((await admin('usage gaps')).json).toEqual({ records: [], nextCursor: null })
+})
+
+test('margins by model and day, and the records that are counted differently', async () => {
+  const counts = {
+    gaps: ['output_under' as const],
+    providerInput: 9,
+    providerOutput: 10,
+    localInput: 8,
+    localOutput: 900,
+  }
+  const now = Date.now()
+  await writeUsageBatch(database.sql, [
+    usageRecord({ atMs: now, cost: 3e9, facts: { providerCost: nano(1e9), counts, provider: 'provider2' } }),
+    usageRecord({ atMs: now - 40 * DAY_MS, cost: 5e9, facts: { counts } }),
+    usageRecord({ atMs: now - DAY_MS, cost: 1, facts: { model: 'svc/beta' } }),
+  ])
+  const { json } = await admin('usage margins --days 30')
+  expect(json).toMatchObject({
+    total: { requests: 2, charged: '3.000000001', cost: '1', margin: '2', uncosted: '0.000000001' },
+    models: [{ model: 'svc/alpha' }, { model: 'svc/beta', cost: null, margin: null, uncosted: '0.000000001' }],
+    days: [{ model: 'svc/alpha' }, { model: 'svc/beta' }],
+  })
+  const gaps = await admin('usage gaps --gap output_under --provider provider2')
+  expect(gaps.json).toMatchObject({
+    records: [{ at: new Date(now).toISOString(), ...counts, basis: 'provider', costUsd: '3', providerCostUsd: '1' }],
+    nextCursor: null,
+  })
+  expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
+})
+
+test('a word or number that is none is told', async () => {
+  expect((await admin('usage gaps --gap odd')).stderr).toContain('--gap must be one of input_over, ')
+  expect((await admin('usage margins --days 367')).stderr).toContain('--days must be an integer from 1 to 366')
+  expect((await admin('usage gaps --cursor odd')).stderr).toContain('cursor')
+})

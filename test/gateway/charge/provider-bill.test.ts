@@ -1,0 +1,112 @@
+/** What an answer costs us, and where the provider's counts and ours are far apart. */
+import { describe, expect, test } from 'bun:test'
+import { modelOf } from '@test/routing/world'
+import type { Pricing } from '@/catalog/types'
+import { ZERO_USAGE } from '@/chat/usage'
+import type { MeterReading } from '@/gateway/charge/meter'
+import { providerBill } from '@/gateway/charge/provider-bill'
+import { type Charge, FREE } from '@/ledger/charge'
+import { nano, type Pico } from '@/lib/money'
+
+/** 500 and 2,000 nano-USD a token. */
+const COST: Pricing = modelOf('svc/alpha', [], { usd: 0.5 }).pricing
+const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
+const READING: MeterReading = {
+  usage: USAGE,
+  isUsageStale: false,
+  countedOutput: 50,
+  hasOutput: true,
+  finish: 'stop',
+}
+const CHARGE: Charge = { kind: 'charge', cost: nano(1), usage: USAGE, rule: 'usage', flags: [] }
+
+function bill(reading: Partial<MeterReading>, charge = CHARGE, cost: Pricing | undefined = COST, estimatedInput = 100) {
+  return providerBill({ ...READING, ...reading }, charge, cost, { estimatedInput })
+}
+
+function gapsOf(usage: Partial<typeof USAGE>, localInput: number, localOutput: number): string[] | undefined {
+  const reading = { usage: { ...ZERO_USAGE, ...usage }, countedOutput: localOutput }
+  return bill(reading, CHARGE, undefined, localInput).counts?.gaps
+}
+
+describe('what the provider asks', () => {
+  test('is its cost times its own counts', () => {
+    expect(bill({})).toEqual({ providerCost: nano(150_000) })
+  })
+
+  test('is unknown without a stated cost, and nothing where it costs nothing', () => {
+    expect(providerBill(READING, CHARGE, undefined, { estimatedInput: 100 })).toEqual({})
+    const nothing = modelOf('svc/alpha', [], { usd: 0 }).pricing
+    expect(bill({}, CHARGE, nothing)).toEqual({ providerCost: nano(0) })
+  })
+
+  test('is of all that it counted, whatever is charged of it', () => {
+    const usage = { ...ZERO_USAGE, uncached: 5_000, output: 50 }
+    const clamped: Charge = { ...CHARGE, kind: 'charge', flags: ['clamped'] } as Charge
+    expect(bill({ usage }, clamped)).toEqual({
+      providerCost: nano(2_600_000),
+      counts: {
+        ...{ gaps: ['input_over', 'clamped'], providerInput: 5_000, providerOutput: 50 },
+        ...{ localInput: 100, localOutput: 50 },
+      },
+    })
+  })
+
+  test('is our own count where it gave none, as the charge is', () => {
+    expect(bill({ usage: null, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
+    const early = { ...ZERO_USAGE, uncached: 100, output: 1 }
+    expect(bill({ usage: early, isUsageStale: true, countedOutput: 10 })).toEqual({ providerCost: nano(70_000) })
+  })
+
+  test('is known of a free answer only where it said something', () => {
+    expect(bill({ usage: null }, FREE)).toEqual({})
+    expect(bill({}, FREE)).toEqual({ providerCost: nano(150_000) })
+  })
+
+  test('is not believed beyond what an answer can cost', () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const usage = { ...ZERO_USAGE, uncached: most, cacheRead: most, output: most }
+    const { providerCost, counts } = bill({ usage })
+    expect(providerCost).toBeUndefined()
+    expect(counts).toMatchObject({ gaps: ['input_over', 'output_over'], providerInput: most, providerOutput: most })
+    const dearest = modelOf('svc/alpha', []).pricing
+    const base = { ...dearest.base, input: 1_000_000_000_000 as Pico }
+    expect(bill({ usage: { ...ZERO_USAGE, uncached: 9_999 } }, CHARGE, { base, steps: [] })).toMatchObject({
+      providerCost: nano(9_999_000_000_000),
+    })
+  })
+
+  test('says where it holds tokens without a price', () => {
+    expect(bill({ unknownUsage: ['video_tokens'] }, CHARGE, undefined)).toMatchObject({ hasUnpricedUsage: true })
+  })
+})
+
+describe('counts are far apart', () => {
+  test.each([
+    ['input_over', { uncached: 10_000 }, 4_999, 0],
+    ['input_over', { uncached: 3_000, cacheRead: 3_000, cacheWrite5m: 2_000, cacheWrite1h: 2_001 }, 5_000, 0],
+    ['input_under', { uncached: 4_999 }, 10_000, 0],
+    ['output_over', { output: 5_001 }, 0, 2_500],
+    ['output_under', { output: 2_499 }, 0, 5_000],
+  ] as const)('%s: %o against %d and %d', (gap, usage, localInput, localOutput) => {
+    expect(gapsOf(usage, localInput, localOutput)).toEqual([gap])
+  })
+
+  test('by more than a factor of two, and by more than a short prompt or answer can explain', () => {
+    expect(gapsOf({ uncached: 10_000, output: 5_000 }, 5_000, 2_500)).toBeUndefined()
+    expect(gapsOf({ uncached: 1_510, output: 510 }, 10, 10)).toBeUndefined()
+    expect(gapsOf({ uncached: 1_511, output: 511 }, 10, 10)).toEqual(['input_over', 'output_over'])
+  })
+
+  test('of output only beyond what reasoning explains, shown or not', () => {
+    expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 60)).toBeUndefined()
+    expect(gapsOf({ output: 9_000, reasoning: 8_950 }, 0, 9_000)).toBeUndefined()
+    expect(gapsOf({ output: 9_000, reasoning: 100 }, 0, 60)).toEqual(['output_over'])
+  })
+
+  test('not where the provider has not said its last word on the output, or nothing', () => {
+    const early = { ...ZERO_USAGE, uncached: 100, output: 1 }
+    expect(bill({ usage: early, isUsageStale: true, countedOutput: 9_000 })).not.toHaveProperty('counts')
+    expect(bill({ usage: null, countedOutput: 9_000 })).not.toHaveProperty('counts')
+  })
+})

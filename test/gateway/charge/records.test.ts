@@ -1,0 +1,107 @@
+/** Whole requests, however they end: each record in the history is the price of what the provider counted, or says by which rule it is not. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { chatChunk, chatCompletion, eventStream, liveStream, type Respond, usageOf } from '@test/support/upstream'
+import { ask, flushed } from '@test/usage/customer'
+
+setDefaultTimeout(60_000)
+
+/** Nano-USD a token, of the catalogue of tests and of what it says the provider asks. */
+const PRICE = { input: 1_000, output: 2_000 }
+const COST = { input: 600, output: 1_500 }
+const LONG_WORD = 'pneumonoultramicroscopicsilicovolcanoconiosis '
+
+let gateway: TestGateway
+let customer: Customer
+let respond: Respond
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: (call, index) => respond(call, index),
+    catalog(file) {
+      const [alpha] = file.models
+      const pricing = { ...(alpha?.pricing as object), costPer1mInputTokens: 0.6, costPer1mOutputTokens: 1.5 }
+      Object.assign(alpha ?? {}, { pricing })
+    },
+  })
+  customer = await gateway.customer('50')
+})
+afterAll(() => gateway.stop())
+
+async function recordOf(requestId: string) {
+  await flushed(gateway, customer.accountId)
+  const { db } = gateway.gateway.database
+  const record = await db.query.usageRecords.findFirst({ where: (row, { eq }) => eq(row.requestId, requestId) })
+  if (!record) throw new Error(`no record of ${requestId}`)
+  const { uncachedTokens: input, outputTokens: output, cost, providerCost, chargeBasis, countGaps } = record
+  return { input, output, cost: cost as number, providerCost, chargeBasis, countGaps, record }
+}
+
+describe('the record of an answer', () => {
+  test('with usage is its price, and what it costs us', async () => {
+    respond = () => Response.json(chatCompletion('Hello', usageOf(100, 11)))
+    expect(await recordOf(await ask(gateway, customer.key))).toMatchObject({
+      ...{ input: 100, output: 11, cost: 100 * PRICE.input + 11 * PRICE.output, chargeBasis: 'provider' },
+      ...{ providerCost: 100 * COST.input + 11 * COST.output, countGaps: null },
+    })
+  })
+
+  test('beyond our count but within the possible is charged, and flagged for who reconciles', async () => {
+    respond = () => Response.json(chatCompletion('Hello', usageOf(2_000, 11)))
+    const content = 'word '.repeat(1_000)
+    const requestId = await ask(gateway, customer.key, { messages: [{ role: 'user', content }] })
+    expect(await recordOf(requestId)).toMatchObject({ input: 2_000, chargeBasis: 'provider', countGaps: null })
+    respond = () => Response.json(chatCompletion('Hello', usageOf(4_500, 11)))
+    const flagged = await recordOf(await ask(gateway, customer.key, { messages: [{ role: 'user', content }] }))
+    expect(flagged).toMatchObject({ input: 4_500, chargeBasis: 'provider', countGaps: ['input_over'] })
+    expect(flagged.cost).toBe(4_500 * PRICE.input + 11 * PRICE.output)
+    expect(flagged.record).toMatchObject({ providerInputTokens: 4_500, providerOutputTokens: 11 })
+    expect(flagged.record.localInputTokens).toBeWithin(1_000, 2_250)
+  })
+
+  test('with impossible usage is cut, says so, and keeps what the provider said and asks', async () => {
+    respond = () => Response.json(chatCompletion('Hello', usageOf(900_000, 11)))
+    const { record, ...cut } = await recordOf(await ask(gateway, customer.key))
+    expect(cut).toMatchObject({ chargeBasis: 'clamped', countGaps: ['input_over', 'clamped'] })
+    expect(cut.cost).toBe(cut.input * PRICE.input + 11 * PRICE.output)
+    expect(cut.input).toBeLessThan(1_000)
+    expect(record).toMatchObject({
+      providerInputTokens: 900_000,
+      providerCost: 900_000 * COST.input + 11 * COST.output,
+    })
+  })
+
+  test('without usage is our count', async () => {
+    respond = () => Response.json(chatCompletion('Hello', null))
+    const { record, ...counted } = await recordOf(await ask(gateway, customer.key))
+    expect(counted).toMatchObject({ chargeBasis: 'counted', countGaps: null })
+    expect(counted.cost).toBe(counted.input * PRICE.input + counted.output * PRICE.output)
+    expect(counted.providerCost).toBe(counted.input * COST.input + counted.output * COST.output)
+  })
+
+  test('that broke off after an early word on usage is what was relayed', async () => {
+    const early = { ...chatChunk({ role: 'assistant', content: '' }), usage: usageOf(100, 1) }
+    respond = () => eventStream(early, chatChunk({ content: LONG_WORD.repeat(10) }))
+    const { record, ...relayed } = await recordOf(await ask(gateway, customer.key, { stream: true }))
+    expect(relayed).toMatchObject({ input: 100, chargeBasis: 'relayed' })
+    expect(relayed.output).toBeGreaterThan(100)
+  })
+
+  test('whose reader went away is what had come', async () => {
+    const live = liveStream()
+    live.write(`data: ${JSON.stringify(chatChunk({ content: LONG_WORD }))}\n\n`)
+    respond = () => live.response
+    const abort = new AbortController()
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.key}` },
+      body: JSON.stringify({ model: 'svc/alpha', stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+      signal: abort.signal,
+    })
+    await response.body?.getReader().read()
+    abort.abort()
+    await until(async () => (await gateway.balance(customer.accountId)).held === 0, 'the hold to end')
+    expect(await recordOf(response.headers.get('x-request-id') ?? '')).toMatchObject({ chargeBasis: 'counted' })
+  })
+})
