@@ -5,6 +5,7 @@
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import type { TargetTraits } from './format'
 
 /**
@@ -106,6 +107,25 @@ export function leftOutFields(
   const strangers = quirks.has(UNPRICED_EXTRAS) ? NOTHING : (unlisted ?? NOTHING)
   const fields = isRefused ? [...strangers, CACHE_CONTROL_FIELD] : strangers
   return passFields && fields.length > 0 ? fields.filter((field) => !passFields.has(field)) : fields
+}
+
+/**
+ * `body` for a provider of its own format: all as the caller wrote it, but the numbers that the gateway reads. Those are sent as
+ * they were read, so that what was priced is what is executed. To be copied before it is changed. `nameOf` is the name of a
+ * field in the table.
+ */
+export function relayedFields(body: JsonObject, table: FieldTable, nameOf = ownName): JsonObject {
+  const relayed = asWritten(body)
+  if (relayed === body) return body
+  const copy = { ...relayed }
+  for (const [field, value] of Object.entries(body)) {
+    if (typeof value === 'number' && table.get(nameOf(field))?.kind === 'hub') copy[field] = value
+  }
+  return copy
+}
+
+function ownName(field: string): string {
+  return field
 }
 
 const MAX_NAMES = 8

@@ -1,6 +1,8 @@
 /** Reads a JSON request body within limits, before anything is parsed from it. */
 import { GatewayError } from '@/chat/error'
-import { breachOf, isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
+import { inspectJson } from '@/lib/json-source/scan'
 import { noteWork } from '@/metrics/work-log'
 
 type JsonBody = { json: JsonObject; bytes: number }
@@ -24,8 +26,7 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   checkHeaders(request.headers, limits.maxBodyBytes)
   const bytes = await readBytes(request, limits.maxBodyBytes)
   noteWork(request.url)
-  checkBounds(bytes, limits.maxJsonDepth)
-  const json = parseBody(bytes)
+  const json = parseBody(bytes, limits.maxJsonDepth)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   return { json, bytes: bytes.length }
 }
@@ -70,21 +71,34 @@ async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array
   }
 }
 
-function checkBounds(bytes: Uint8Array, depth: number): void {
-  const breach = breachOf(bytes, { depth, values: MAX_JSON_VALUES })
-  if (breach === undefined) return
-  const limit =
-    breach === 'depth' ? `is nested deeper than ${depth} levels` : `holds more than ${MAX_JSON_VALUES} values`
-  throw new GatewayError('invalid_request', `The JSON body ${limit}.`)
+function parseBody(bytes: Uint8Array, depth: number): JsonValue {
+  const text = decode(bytes)
+  const { breach, losesNumbers } = inspectJson(text, { depth, values: MAX_JSON_VALUES })
+  if (breach !== undefined) {
+    const limit =
+      breach === 'depth' ? `is nested deeper than ${depth} levels` : `holds more than ${MAX_JSON_VALUES} values`
+    throw new GatewayError('invalid_request', `The JSON body ${limit}.`)
+  }
+  try {
+    const json = JSON.parse(text) as JsonValue
+    rememberNumbers(json, text, losesNumbers)
+    return json
+  } catch (cause) {
+    throw notJson(bytes, cause)
+  }
 }
 
-function parseBody(bytes: Uint8Array): JsonValue {
+function decode(bytes: Uint8Array): string {
   try {
-    return JSON.parse(decoder.decode(bytes)) as JsonValue
+    return decoder.decode(bytes)
   } catch (cause) {
-    const message = bytes.length === 0 ? 'The body is empty; a JSON object is required.' : 'The body is not valid JSON.'
-    throw new GatewayError('invalid_request', message, { cause })
+    throw notJson(bytes, cause)
   }
+}
+
+function notJson(bytes: Uint8Array, cause: unknown): GatewayError {
+  const message = bytes.length === 0 ? 'The body is empty; a JSON object is required.' : 'The body is not valid JSON.'
+  return new GatewayError('invalid_request', message, { cause })
 }
 
 function tooLarge(maxBytes: number): GatewayError {

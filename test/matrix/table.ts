@@ -35,6 +35,12 @@ loops run in \`bun run test\` as well; a test fails where this file and the case
 
 Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
 what changes then.
+
+**Values that are relayed and not read** (what a format can say of a schema, arguments and results of tools, metadata, fields without a meaning here) have the
+same names and values on the other side, whatever the pair and the way: strings letter by letter, and numbers digit by digit,
+\`1098765432109876543\`, \`-0\`, \`1.0\` and \`1e5\` included, also where arguments are a text in one format and an object in the other.
+What may change is what no reader of JSON can tell: white space, escapes in strings, and the place of names of digits alone. Of a name
+that is given twice, the last is relayed, since it is the one that was priced.
 `
 
 function renderGroup(group: Group): string {

@@ -1,9 +1,12 @@
 /** A provider that does exactly what a test's script says, remembers every call, and keeps its own bill. */
+import { parseJson } from '@/lib/json'
 
 /** One call as the provider saw it. */
 export type UpstreamCall = {
   path: string
   headers: Headers
+  /** The body as it came, and parsed. */
+  text: string
   body: Record<string, unknown>
   /** Whether the gateway went away before the answer was complete. */
   readonly isAborted: boolean
@@ -28,10 +31,12 @@ export function startUpstream(script: Respond): ScriptedUpstream {
     hostname: '127.0.0.1',
     idleTimeout: 0,
     async fetch(request) {
+      const text = await request.text().catch(() => '')
       const call = {
         path: new URL(request.url).pathname + new URL(request.url).search,
         headers: request.headers,
-        body: (await request.json().catch(() => ({}))) as Record<string, unknown>,
+        text,
+        body: (parseJson(text) ?? {}) as Record<string, unknown>,
         isAborted: false,
       }
       request.signal.addEventListener('abort', () => {

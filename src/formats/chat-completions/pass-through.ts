@@ -1,9 +1,11 @@
 /** What changes when caller and provider both speak chat-completions: the model's name, and what metering needs. */
 import type { ChatRequest } from '@/chat/request'
-import { CACHE_CONTROL_FIELD, leftOutFields } from '@/formats/body-fields'
+import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { replaceStringInJson } from '@/lib/json-splice'
+import { BODY_FIELDS } from './body-fields'
 import { DONE } from './framing'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
@@ -12,7 +14,7 @@ import { isUsageOnlyChunk } from './usage'
 export const passThrough = { request, response, event, missingEnd: { data: DONE } } satisfies PassThrough
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
-  const own: JsonObject = { ...body, model: traits.model }
+  const own: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
   // Only where it is there: an object that loses a field is slower from then on.
   if (own.fallback !== undefined) delete own.fallback
   if (decoded.stream && !traits.quirks.has(QUIRKS.noStreamOptions)) {
@@ -79,7 +81,10 @@ function event(data: string, json: JsonValue | undefined, context: AnswerContext
 /** Touches nothing but the model's name; an answer that names none gets the name as its first field. */
 function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
   if (typeof json.model === 'string') return replaceStringInJson(text, ['model'], json.model, publicModel)
-  if (json.model !== undefined) return JSON.stringify({ ...json, model: publicModel })
+  if (json.model !== undefined) {
+    rememberNumbers(json, text)
+    return JSON.stringify({ ...asWritten(json), model: publicModel })
+  }
   const firstField = text.indexOf('{') + 1
   const separator = Object.keys(json).length > 0 ? ',' : ''
   return `${text.slice(0, firstField)}"model":${JSON.stringify(publicModel)}${separator}${text.slice(firstField)}`

@@ -1,9 +1,10 @@
 /** What changes where caller and provider both speak generate-content; the rest stays as it was. */
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields } from '@/formats/body-fields'
+import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
+import { BODY_FIELDS, CONFIG_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
 import { QUIRKS } from './quirks'
@@ -17,7 +18,10 @@ export const passThrough: PassThrough = { request: passRequest, response: passRe
  * quirks of restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  const { fallback: _, ...passed } = body
+  const { fallback: _, ...passed } = relayedFields(body, BODY_FIELDS)
+  const configKey = spelledKey(body, 'generationConfig')
+  const config = body[configKey]
+  if (isJsonObject(config)) passed[configKey] = relayedFields(config, CONFIG_FIELDS, camelCase)
   const contentsKey = spelledKey(body, 'contents')
   const contents = listOfContents(passed[contentsKey])
   passed[contentsKey] = restoreSignatures(contents, request.turns, traits.quirks)

@@ -1,14 +1,16 @@
 /** The arguments of a function call: an object on the generate-content wire, JSON text in the hub. */
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
 
 /** The JSON text of a call's arguments; '' where it has none. */
 export function decodeArguments(given: JsonValue | undefined): string {
-  return given === undefined ? '' : JSON.stringify(given)
+  return given === undefined ? '' : JSON.stringify(asWritten(given))
 }
 
 /** Arguments as the object this format demands. Text that is no JSON object is kept as its `input`. */
 export function encodeArguments(text: string): JsonObject {
   if (text.trim() === '') return {}
-  const value = parseJson(text)
+  const value = parseAsWritten(text)
   return isJsonObject(value) ? value : { input: value ?? text }
 }

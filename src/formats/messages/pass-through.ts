@@ -4,10 +4,11 @@
  */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields } from '@/formats/body-fields'
+import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
+import { BODY_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
@@ -26,7 +27,9 @@ const COMPACTION = /^compact/
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!traits.quirks.has(QUIRKS.unpricedExtras)) refuseCompaction(body)
-  const copy: JsonObject = { ...body, model: traits.model }
+  const copy: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
+  // Its budget is read.
+  if (body.thinking !== undefined) copy.thinking = body.thinking
   delete copy.fallback
   for (const field of leftOutFields(request, traits)) delete copy[field]
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]

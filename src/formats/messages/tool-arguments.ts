@@ -1,12 +1,14 @@
 /** The arguments of a tool call: an object on the messages wire, JSON text in the hub. */
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
 
 /** The name under which arguments that are no JSON object travel, so that neither client nor provider chokes on them. */
 const INVALID_ARGUMENTS = 'invalid_arguments'
 
 /** The JSON text of a tool's input. */
 export function decodeArguments(input: JsonValue | undefined): string {
-  return JSON.stringify(input ?? {})
+  return JSON.stringify(asWritten(input) ?? {})
 }
 
 /** Tool arguments as the object that the format demands: '' is no arguments, and what is no JSON object is wrapped. */
@@ -20,6 +22,6 @@ export function legaliseArguments(text: string): string {
 }
 
 function parseObject(text: string): JsonObject | undefined {
-  const value = parseJson(text)
+  const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined
 }

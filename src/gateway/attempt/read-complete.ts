@@ -2,6 +2,7 @@
 import type { ChatResponse, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { UpstreamAnswer } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
 
@@ -30,6 +31,7 @@ export async function readComplete(
   const text = decoder.decode(body.bytes)
   const json = parseJson(text)
   if (json === undefined) return malformed('answer is not JSON')
+  if (isTranslated) rememberNumbers(json, text)
   const response = format.decodeResponse(json)
   if (!response || !isJsonObject(json)) return malformed('answer is not of the provider format')
   return completeAnswer(response, { text, json }, isTranslated)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { passThrough } from '@/formats/chat-completions/pass-through'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import { CONTEXT, fixtureBytes, traitsWith } from './support'
 
 const MESSAGES = [{ role: 'user', content: 'hi' }]
@@ -28,6 +29,21 @@ describe('a request', () => {
     const sent = send(fields)
     expect(sent).toEqual({ ...BASE, web_search_options: {}, metadata: { a: 'b' }, temperature: 0.123456789 })
     expect(Object.keys(sent)).toEqual(['model', 'messages', 'web_search_options', 'metadata', 'temperature'])
+  })
+
+  test('keeps numbers as they are written, but for those that are read', () => {
+    const text = `{"model":"svc/alpha","messages":[{"role":"user","content":"hi","id":1098765432109876543}],"max_tokens":1e2,"n":1.0,
+      "logit_bias":{"7":-1.0},"metadata":{"at":1e5}}`
+    const body = parseJson(text) as JsonObject
+    rememberNumbers(body, text)
+    const request = decodeRequest(body)
+    expect(JSON.stringify(passThrough.request(body, request, traitsWith()))).toBe(
+      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"hi","id":1098765432109876543}],"max_tokens":100,"n":1,' +
+        '"logit_bias":{"7":-1.0},"metadata":{"at":1e5}}',
+    )
+    const limited = passThrough.request(body, { ...request, maxOutputTokens: 50 }, traitsWith())
+    expect(limited).toMatchObject({ max_tokens: 50 })
+    expect(body).toEqual(parseJson(text) as JsonObject)
   })
 
   test('asks for usage where it streams, and keeps the other stream options', () => {

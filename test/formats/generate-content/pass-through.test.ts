@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '@/chat/request'
 import { generateContent } from '@/formats/generate-content/index'
 import { type JsonObject, parseJson } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import { context, readFixture, readJsonFixture, traits } from './support'
 
 const { passThrough } = generateContent
@@ -31,6 +32,18 @@ describe('requests', () => {
     const passed = pass(body)
     expect(passed).toEqual(expected)
     expect(passed.contents).toBe(body.contents as never)
+  })
+
+  test('numbers are as they were written, but for those that are read', () => {
+    const text = `{"contents":[{"parts":[{"text":"Hi"}]}],"labels":{"id":1098765432109876543},
+      "generation_config":{"max_output_tokens":1e2,"temperature":1.0,"responseJsonSchema":{"maximum":1e5}}}`
+    const body = parseJson(text) as JsonObject
+    rememberNumbers(body, text)
+    const request = generateContent.decodeRequest(body, { model: 'svc/alpha' })
+    expect(JSON.stringify(passThrough.request(body, request, traits()))).toBe(
+      '{"contents":[{"parts":[{"text":"Hi"}]}],"labels":{"id":1098765432109876543},' +
+        '"generation_config":{"max_output_tokens":100,"temperature":1,"responseJsonSchema":{"maximum":1e5}}}',
+    )
   })
 
   test('shorthand that providers refuse is written out', () => {

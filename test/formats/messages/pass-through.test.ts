@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import { complaint, context, readFixture, traits, wireBody } from './support'
 
 const { passThrough } = messages
@@ -34,6 +35,21 @@ describe('a request', () => {
     expect(pass({ max_tokens: 8000, thinking }, 6000).thinking).toEqual(thinking)
     expect(pass({ max_tokens: 8000, thinking }, 3000).thinking).toEqual({ ...thinking, budget_tokens: 2999 })
     expect(pass({ max_tokens: 8000, thinking }, 1024).thinking).toEqual({ type: 'disabled' })
+  })
+
+  test('has the thinking budget under a lowered limit, however it was written, and other numbers as they were', () => {
+    const text = `{"model":"svc/alpha","max_tokens":8000.0,"thinking":{"type":"enabled","budget_tokens":4e3},
+      "metadata":{"id":1098765432109876543},"messages":[{"role":"user","content":"hi"}]}`
+    const body = parseJson(text) as JsonObject
+    rememberNumbers(body, text)
+    const request = messages.decodeRequest(body)
+    const passed = passThrough.request(body, { ...request, maxOutputTokens: 3000 }, traits())
+    expect(passed).toMatchObject({ max_tokens: 3000, thinking: { type: 'enabled', budget_tokens: 2999 } })
+    expect(JSON.stringify(passed.metadata)).toBe('{"id":1098765432109876543}')
+    expect(passThrough.request(body, request, traits())).toMatchObject({
+      max_tokens: 8000,
+      thinking: { type: 'enabled', budget_tokens: 4000 },
+    })
   })
 
   test('loses sampling where the model takes none', () => {

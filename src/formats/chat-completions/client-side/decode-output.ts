@@ -1,6 +1,7 @@
 /** The form of the answer that a chat-completions request asks for: `response_format` in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { OutputShape } from '@/chat/request'
+import { asWritten } from '@/lib/json-source/as-written'
 import type { WireRequest } from './wire'
 
 /** What the answer must look like; undefined where the hub has no word for it. */
@@ -15,7 +16,7 @@ export function decodeOutput(request: WireRequest): OutputShape | undefined {
   if (!schema) return { type: 'json' }
   return {
     type: 'json-schema',
-    schema,
+    schema: asWritten(schema),
     ...(typeof name === 'string' && { name }),
     ...(typeof description === 'string' && { description }),
     ...(typeof strict === 'boolean' && { strict }),

@@ -1,6 +1,7 @@
 /** Tools of a chat-completions request, and the choice between them, in the words of the hub. */
 import type { Tool, ToolChoice } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCacheControl } from './decode-cache'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
@@ -54,7 +55,7 @@ function decodeTool(tool: WireTool): Tool | undefined {
   return {
     name: flat.name,
     ...(typeof flat.description === 'string' && { description: flat.description }),
-    ...(isJsonObject(flat.parameters) && { parameters: flat.parameters }),
+    ...(isJsonObject(flat.parameters) && { parameters: asWritten(flat.parameters) }),
   }
 }
 
@@ -70,7 +71,7 @@ function decodeFunction(definition: NonNullable<WireTool['function']>, control?:
   return {
     name,
     ...(description && { description }),
-    ...(parameters && { parameters }),
+    ...(parameters && { parameters: asWritten(parameters) }),
     ...(typeof strict === 'boolean' && { strict }),
     ...(cache && { cache }),
   }

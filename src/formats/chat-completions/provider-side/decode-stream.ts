@@ -15,6 +15,7 @@ import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-complet
 import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import { decodeError } from './decode-error'
 import { type BlockReader, createBlockReader } from './decode-stream-blocks'
 
@@ -102,6 +103,7 @@ export function createStreamDecoder(): StreamDecoder {
       if (data === DONE) return finishAll()
       if (event.event === 'error') return fail(decodeError(undefined, json ?? data))
       if (data === '') return []
+      if (data.includes('"arguments"')) rememberNumbers(json, data)
       const chunk = Array.isArray(json) ? json[0] : json
       if (!isJsonObject(chunk)) return failUnread('malformed_event', 'the stream held an event that is no JSON object')
       return chunk.error ? fail(decodeError(undefined, chunk)) : readChunk(chunk)

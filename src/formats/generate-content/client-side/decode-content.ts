@@ -5,6 +5,7 @@
 import type { AudioBlock, FileBlock, ImageBlock, MediaSource, ToolResultBlock } from '@/chat/request'
 import { guessMediaType } from '@/formats/generate-content/media'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import type { AnsweredCall } from './call-register'
 import type { WireFileData, WireFunctionResponse, WireInlineData } from './wire'
 
@@ -31,7 +32,7 @@ export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock 
 
 /** The result with its object as `json` and what it says as text: the value alone where it has the format's own wrapper. */
 export function decodeToolResult({ response, parts }: WireFunctionResponse, call: AnsweredCall): ToolResultBlock {
-  const json = response ?? {}
+  const json = asWritten(response) ?? {}
   const isError = isWrappedAs(json, 'error')
   const text = textOf(json)
   // Even an empty value is content: only where there is none is the object itself what the result says.

@@ -1,6 +1,7 @@
 /** The form of the answer that a generate-content request asks for: media type and schema in the words of the hub. */
 import type { OutputShape } from '@/chat/request'
 import { isJsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { decodeSchema } from './decode-schema'
 import type { WireGenerationConfig } from './wire'
 
@@ -12,7 +13,7 @@ export function decodeOutput({
 }: WireGenerationConfig): OutputShape {
   const isText = responseMimeType !== undefined && responseMimeType !== 'application/json'
   if (isText) return { type: 'text' }
-  if (isJsonObject(responseJsonSchema)) return { type: 'json-schema', schema: responseJsonSchema }
-  if (responseSchema) return { type: 'json-schema', schema: decodeSchema(responseSchema) }
+  if (isJsonObject(responseJsonSchema)) return { type: 'json-schema', schema: asWritten(responseJsonSchema) }
+  if (responseSchema) return { type: 'json-schema', schema: decodeSchema(asWritten(responseSchema)) }
   return responseMimeType === 'application/json' ? { type: 'json' } : { type: 'text' }
 }

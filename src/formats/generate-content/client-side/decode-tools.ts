@@ -2,6 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { decodeSchema } from './decode-schema'
 import type { WireRequest, WireTool, WireToolConfig } from './wire'
 
@@ -45,6 +46,6 @@ const MODE_FIELD = 'toolConfig.functionCallingConfig.mode'
 type Declaration = NonNullable<WireTool['functionDeclarations']>[number]
 
 function decodeDeclaration({ name, description, parameters, parametersJsonSchema }: Declaration): Tool {
-  const schema = parametersJsonSchema ?? (parameters && decodeSchema(parameters))
+  const schema = asWritten(parametersJsonSchema) ?? (parameters && decodeSchema(asWritten(parameters)))
   return { name, ...(description !== undefined && { description }), ...(schema && { parameters: schema }) }
 }

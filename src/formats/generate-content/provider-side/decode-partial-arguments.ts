@@ -1,5 +1,7 @@
 /** Puts together the function arguments that some generate-content providers stream by JSON path, piece by piece. */
-import type { JsonObject, JsonValue } from '@/lib/json'
+
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 
 export interface PartialArguments {
   /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`; what makes no sense is ignored. */
@@ -54,7 +56,7 @@ function parsePath(path: string): (string | number)[] | undefined {
 
 function pieceValue(piece: JsonObject): JsonValue | undefined {
   if (typeof piece.stringValue === 'string') return piece.stringValue
-  if (typeof piece.numberValue === 'number') return piece.numberValue
+  if (typeof piece.numberValue === 'number') return asWritten(piece).numberValue
   if (typeof piece.boolValue === 'boolean') return piece.boolValue
   return piece.nullValue === undefined ? undefined : null
 }
@@ -68,7 +70,7 @@ function containerAt(root: JsonObject, path: readonly (string | number)[]): Cont
       const made: Container = typeof path[index + 1] === 'number' ? [] : createObject()
       if (!write(container, segment, made)) return undefined
       container = made
-    } else if (typeof next === 'object' && next !== null) container = next
+    } else if (Array.isArray(next) || isJsonObject(next)) container = next
     else return undefined
   }
   return container

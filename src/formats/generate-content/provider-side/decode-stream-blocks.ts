@@ -8,6 +8,7 @@ import { textOfCode } from '@/formats/generate-content/code-text'
 import { decodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { normaliseBase64 } from '@/formats/generate-content/signature'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { createPartialArguments, type PartialArguments } from './decode-partial-arguments'
 
 type Signed = { signature?: { format: 'generate-content'; value: string } }
@@ -83,7 +84,7 @@ export function createBlockReader(choice: number, source: BlockSource): BlockRea
       openCall = { block, args: createPartialArguments(), signed }
       return [...events, ...continueCall(call, pieces ?? [])]
     }
-    const argumentsText = JSON.stringify(call.args ?? {})
+    const argumentsText = JSON.stringify(asWritten(call.args) ?? {})
     return [
       ...events,
       { type: 'tool-call-delta', choice, block, argumentsText },

@@ -11,6 +11,7 @@ import { decodeUsage, findUnknownUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import { decodeError } from './decode-error'
 import { type BlockReader, createBlockReader } from './decode-stream-blocks'
 
@@ -115,6 +116,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
           providerError({ status: UNSTATED_STATUS, kind: 'MALFORMED_EVENT', message: 'an event is not JSON' }),
         )
       }
+      if (data.includes('"functionCall"')) rememberNumbers(json, data)
       return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
     },
     end() {

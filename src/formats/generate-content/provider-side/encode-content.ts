@@ -5,7 +5,8 @@ import { guessMediaType } from '@/formats/generate-content/media'
 import { QUIRKS } from '@/formats/generate-content/quirks'
 import { ownSignature } from '@/formats/generate-content/signature'
 import { encodeArguments } from '@/formats/generate-content/tool-arguments'
-import { exceedsBounds, isJsonObject, type JsonObject, PARSED_BOUNDS, parseJson } from '@/lib/json'
+import { exceedsBounds, isJsonObject, type JsonObject, PARSED_BOUNDS } from '@/lib/json'
+import { parseAsWritten } from '@/lib/json-source/as-written'
 
 /** What the blocks of one request share. */
 export type ContentContext = {
@@ -123,7 +124,7 @@ function readObject(text: string, context: ContentContext): JsonObject | undefin
   if (exceedsBounds(text, PARSED_BOUNDS)) {
     throw invalidRequest(`the result of a tool call is nested deeper than ${PARSED_BOUNDS.depth} levels`, 'messages')
   }
-  const value = parseJson(text)
+  const value = parseAsWritten(text)
   return isJsonObject(value) ? value : undefined
 }
 

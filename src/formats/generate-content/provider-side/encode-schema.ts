@@ -2,7 +2,9 @@
  * Writes JSON Schema in the OpenAPI subset, for generate-content providers, who refuse every key beyond it. What the
  * subset cannot say is left out or widened, never narrowed, so that every value the caller allows stays allowed.
  */
+
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { numberOf } from '@/lib/json-source/as-written'
 import { type Flattened, flattenSchema, type SchemaScope } from './flatten-schema'
 
 /**
@@ -68,7 +70,7 @@ function inferType(schema: JsonObject): string | undefined {
   const kinds = new Set(
     literalsOf(schema)
       ?.filter((value) => value !== null)
-      .map((value) => typeof value),
+      .map((value) => (numberOf(value) === undefined ? typeof value : 'number')),
   )
   for (const kind of ['string', 'number', 'boolean'] as const) if (kinds.size === 1 && kinds.has(kind)) return kind
   if (schema.pattern !== undefined || schema.minLength !== undefined) return 'string'
@@ -158,10 +160,8 @@ function convertString(schema: JsonObject, description: JsonValue | undefined): 
 
 function convertRange(schema: JsonObject, type: string): JsonObject {
   const step = type === 'integer' ? 1 : 0
-  const above = numberOf(schema.exclusiveMinimum)
-  const below = numberOf(schema.exclusiveMaximum)
-  const minimum = numberOf(schema.minimum) ?? (above === undefined ? undefined : above + step)
-  const maximum = numberOf(schema.maximum) ?? (below === undefined ? undefined : below - step)
+  const minimum = boundOf(schema.minimum, 0) ?? boundOf(schema.exclusiveMinimum, step)
+  const maximum = boundOf(schema.maximum, 0) ?? boundOf(schema.exclusiveMaximum, -step)
   return {
     ...(NUMBER_FORMATS.has(`${type} ${schema.format}`) && { format: schema.format }),
     ...(minimum !== undefined && { minimum }),
@@ -194,12 +194,16 @@ function keepText(schema: JsonObject, key: string): JsonObject {
 }
 
 function keepCounts(schema: JsonObject, ...keys: string[]): JsonObject {
-  const kept = keys.map((key) => [key, numberOf(schema[key])] as const).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(kept.filter(([, value]) => Number.isInteger(value)))
+  return Object.fromEntries(
+    keys.flatMap((key) => (Number.isInteger(numberOf(schema[key])) ? [[key, schema[key]]] : [])),
+  )
 }
 
-function numberOf(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+/** The bound `step` further in; one that is too large to reckon with stays as it is, and so allows itself too. */
+function boundOf(value: JsonValue | undefined, step: number): JsonValue | undefined {
+  const bound = numberOf(value)
+  if (bound === undefined || !Number.isFinite(bound)) return undefined
+  return step !== 0 && Number.isSafeInteger(bound) ? bound + step : value
 }
 
 function asNullable(schema: JsonObject): JsonObject {

@@ -3,6 +3,8 @@
  * references.
  */
 import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
+import type { JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { checkBlock, isKnownBlock } from './check-request'
 import { decodeCache } from './decode-cache'
 import type { WireBlock, WireTypedBlock } from './wire-blocks'
@@ -44,7 +46,7 @@ export function decodeResultContent(content: string | readonly WireTypedBlock[],
 
 function decodeResultBlock(block: WireTypedBlock, path: string): Material[] {
   if (!isKnownBlock(block) || !(MATERIAL.has(block.type) || block.type === 'text')) {
-    return [{ type: 'text', text: JSON.stringify(block) }]
+    return [{ type: 'text', text: JSON.stringify(asWritten(block as JsonObject)) }]
   }
   checkBlock(block.type, block, path)
   if (block.type === 'text') return [{ type: 'text', text: block.text, cache: decodeCache(block.cache_control) }]

@@ -1,6 +1,7 @@
 /** Tools of a messages request, and the choice between them, in the words of the hub. */
 import type { Tool, ToolChoice } from '@/chat/request'
 import type { JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCache } from './decode-cache'
 import type { WireCountRequest, WireTool } from './wire'
 
@@ -36,7 +37,7 @@ function decodeTool(tool: WireTool): Tool {
   return {
     name: tool.name,
     description: tool.description,
-    parameters: tool.input_schema as JsonObject,
+    parameters: asWritten(tool.input_schema as JsonObject),
     strict: tool.strict,
     cache: decodeCache(tool.cache_control),
   }

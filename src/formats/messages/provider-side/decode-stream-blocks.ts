@@ -7,6 +7,7 @@
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
 
 interface BlockReader {
   start(index: JsonValue | undefined, block: JsonValue | undefined): ChatEvent[]
@@ -148,7 +149,7 @@ function close(block: OpenBlock): ChatEvent[] {
     case 'tool-call': {
       const isWhole = !block.hasArguments && isJsonObject(block.input) && Object.keys(block.input).length > 0
       const whole: ChatEvent[] = isWhole
-        ? [{ type: 'tool-call-delta', ...block.at, argumentsText: JSON.stringify(block.input) }]
+        ? [{ type: 'tool-call-delta', ...block.at, argumentsText: JSON.stringify(asWritten(block.input)) }]
         : []
       return [...whole, { type: 'tool-call-end', ...block.at }]
     }

@@ -9,6 +9,7 @@ import type { StreamDecoder } from '@/formats/format'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
 import { decodeUsage, findUnknownUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { rememberNumbers } from '@/lib/json-source/as-written'
 import type { SseEvent } from '@/lib/sse'
 import { decodeError } from './decode-error'
 import { createBlockReader } from './decode-stream-blocks'
@@ -37,7 +38,11 @@ export function createStreamDecoder(): StreamDecoder {
 
   function push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (isDone || event.data === undefined || event.data === '') return []
-    if (isJsonObject(json)) return read(json, textOf(json.type) ?? event.event ?? '')
+    if (isJsonObject(json)) {
+      const type = textOf(json.type) ?? event.event ?? ''
+      if (type === 'content_block_start') rememberNumbers(json, event.data)
+      return read(json, type)
+    }
     const isNoise = !KNOWN_EVENTS.has(event.event) || event.data.trim() === FOREIGN_TERMINATOR
     return isNoise ? [] : fail({ type: 'malformed_event', message: 'an event of the stream was not a JSON object' })
   }

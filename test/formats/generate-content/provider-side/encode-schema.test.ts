@@ -4,6 +4,23 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodeSchema } from '@/formats/generate-content/provider-side/encode-schema'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { parseAsWritten } from '@/lib/json-source/as-written'
+
+describe('numbers that a double cannot hold', () => {
+  test.each([
+    ['{"type":"integer","maximum":9223372036854775807}', '{"type":"INTEGER","maximum":9223372036854775807}'],
+    ['{"type":"integer","exclusiveMinimum":9223372036854775806}', '{"type":"INTEGER","minimum":9223372036854775806}'],
+    ['{"type":"integer","exclusiveMinimum":5.0}', '{"type":"INTEGER","minimum":6}'],
+    ['{"type":"number","default":1.0,"minimum":1e400}', '{"type":"NUMBER","default":1.0}'],
+    ['{"type":"string","maxLength":1e3}', '{"type":"STRING","maxLength":1e3}'],
+    ['{"enum":[1.0,1098765432109876543]}', '{"type":"NUMBER","description":"One of: 1.0, 1098765432109876543"}'],
+    ['{"properties":{"a":1.0}}', null],
+  ])('%s', (given, expected) => {
+    const encoded = encodeSchema(parseAsWritten(given) as JsonObject)
+    if (expected === null) expect(JSON.stringify(encoded)).toContain('"a":{"anyOf":')
+    else expect(JSON.stringify(encoded)).toBe(expected)
+  })
+})
 
 describe('encodeSchema', () => {
   const property = (schema: JsonObject, root: JsonObject = {}) =>

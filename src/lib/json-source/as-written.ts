@@ -1,0 +1,176 @@
+/**
+ * Keeps numbers as they are written on their way from one JSON text into another: JSON.parse reads `1098765432109876543`, `1.0` and
+ * `-0` as doubles, of which JSON.stringify makes `1098765432109876500`, `1` and `0`.
+ *
+ * Whoever reads a number reads the double, as ever. Whoever relays a value asks for it {@link asWritten}: there such numbers are
+ * raw texts, which JSON.stringify writes as they are. Texts without such a number, nearly all, are looked through and no more.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, rawJson } from '@/lib/json'
+import { endOfNumber, endOfString, inspectJson, isNumberStart } from './scan'
+
+type Container = JsonObject | JsonValue[]
+
+/** Of each array and object that holds such a number at any depth, the same with raw texts in place of these. */
+const written = new WeakMap<object, Container>()
+
+/** `value` to be relayed: as it was written, where that was remembered and differs, else itself. */
+export function asWritten<Value extends JsonValue | undefined>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  return (written.get(value) as Value | undefined) ?? value
+}
+
+/** Parses what is only relayed: as parseJson, but for numbers that would not be written as they are read. */
+export function parseAsWritten(text: string): JsonValue | undefined {
+  const value = parseJson(text)
+  if (value === undefined || !losesNumbers(text)) return value
+  if (typeof value === 'number') return rawJson.rawJSON(text.trim())
+  rememberNumbers(value, text, true)
+  return asWritten(value)
+}
+
+/** The number that `value` is, also as it was written; undefined where it is none. */
+export function numberOf(value: JsonValue | undefined): number | undefined {
+  if (typeof value === 'number') return value
+  return rawJson.isRawJSON(value) ? Number((value as JsonObject).rawJSON) : undefined
+}
+
+function losesNumbers(text: string): boolean {
+  return inspectJson(text, NO_BOUNDS).losesNumbers
+}
+
+const NO_BOUNDS = { depth: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
+
+/** An array or object that the walk through the text is in. */
+type Place = {
+  isArray: boolean
+  /** Which item of an array the walk is at; between which quotes the name of an object's field stands. */
+  index: number
+  nameStart: number
+  nameEnd: number
+  isNameNext: boolean
+  /** What was parsed of it; null where a later field of the same name took its place, undefined until it is looked for. */
+  parsed: Container | null | undefined
+  /** The same as it is written, once it differs. */
+  written: Container | undefined
+}
+
+/**
+ * Keeps how `text`, of which `value` was parsed, writes its numbers. What {@link asWritten} gives from then on has the numbers
+ * that `value` has, digit by digit, so that what is read is what is relayed, whatever the text repeats. Linear in its length.
+ * `isNeeded` where somebody has looked through the text already.
+ */
+export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
+  if (!isNeeded || typeof value !== 'object' || value === null) return
+  const places: Place[] = []
+  let depth = -1
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    const place = places[depth]
+    switch (character) {
+      case '"': {
+        const end = endOfString(text, index + 1)
+        if (place?.isNameNext) {
+          place.nameStart = index
+          place.nameEnd = end
+        }
+        index = end - 1
+        break
+      }
+      case '{':
+      case '[':
+        enter(places, ++depth, character === '[')
+        break
+      case '}':
+      case ']':
+        depth--
+        break
+      case ':':
+        if (place) place.isNameNext = false
+        break
+      case ',':
+        if (place) {
+          place.index++
+          place.isNameNext = !place.isArray
+        }
+        break
+      default:
+        if (isNumberStart(text.charCodeAt(index))) {
+          const end = endOfNumber(text, index)
+          if (end < 0) keep(text.slice(index, -end), { root: value, places, depth, text })
+          index = Math.abs(end) - 1
+        }
+    }
+  }
+}
+
+/** Places are used again: a text has many arrays and objects, but few inside each other. */
+function enter(places: Place[], depth: number, isArray: boolean): void {
+  places[depth] ??= {
+    isArray,
+    index: 0,
+    nameStart: 0,
+    nameEnd: 0,
+    isNameNext: false,
+    parsed: undefined,
+    written: undefined,
+  }
+  const place = places[depth]
+  place.isArray = isArray
+  place.isNameNext = !isArray
+  place.index = 0
+  place.parsed = undefined
+  place.written = undefined
+}
+
+/** Where the walk is. */
+type Walk = { root: Container; places: readonly Place[]; depth: number; text: string }
+
+/** Keeps the number `token`, unless it is not what was parsed there. */
+function keep(token: string, walk: Walk): void {
+  const container = parsedAt(walk, walk.depth)
+  if (!container) return
+  const key = keyAt(walk, walk.depth)
+  if (Object.is(itemOf(container, key), Number(token)))
+    setItem(writtenAt(walk, walk.depth, container), key, rawJson.rawJSON(token))
+}
+
+/** What was parsed of the array or object at `depth`. */
+function parsedAt(walk: Walk, depth: number): Container | null {
+  const place = walk.places[depth]
+  if (!place) return null
+  if (place.parsed !== undefined) return place.parsed
+  const outer = depth === 0 ? null : parsedAt(walk, depth - 1)
+  const found = depth === 0 ? walk.root : outer && itemOf(outer, keyAt(walk, depth - 1))
+  const isSame = place.isArray ? Array.isArray(found) : isJsonObject(found)
+  place.parsed = isSame ? (found as Container) : null
+  return place.parsed
+}
+
+/** The array or object at `depth` as it is written: a copy of `parsed`, which each of those around it holds in its place. */
+function writtenAt(walk: Walk, depth: number, parsed: Container): Container {
+  const place = walk.places[depth]
+  if (place?.written) return place.written
+  const copy = written.get(parsed) ?? (Array.isArray(parsed) ? parsed.slice() : { ...parsed })
+  written.set(parsed, copy)
+  if (place) place.written = copy
+  const outer = depth === 0 ? null : parsedAt(walk, depth - 1)
+  if (outer) setItem(writtenAt(walk, depth - 1, outer), keyAt(walk, depth - 1), copy)
+  return copy
+}
+
+/** The index, or the name, at which the walk is in the array or object at `depth`. */
+function keyAt({ places, text }: Walk, depth: number): string | number {
+  const place = places[depth]
+  if (!place) return ''
+  return place.isArray ? place.index : String(parseJson(text.slice(place.nameStart, place.nameEnd)))
+}
+
+function itemOf(container: Container, key: string | number): JsonValue | undefined {
+  if (Array.isArray(container)) return container[Number(key)]
+  return Object.hasOwn(container, key) ? container[key] : undefined
+}
+
+/** Only for what the container has: JSON.parse makes an own field even of `__proto__`, to which one may assign. */
+function setItem(container: Container, key: string | number, value: JsonValue): void {
+  ;(container as JsonObject)[key] = value
+}

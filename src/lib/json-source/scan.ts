@@ -1,0 +1,110 @@
+/** Looks through JSON text before it is parsed: how deep and how much it is, and whether a parse loses how its numbers are written. */
+
+/** How much one JSON text may hold: arrays and objects inside each other, and values in all. */
+export type JsonBounds = { depth: number; values: number }
+
+type JsonFindings = {
+  /** Which bound the text exceeds, if any. Nothing is looked for behind that place. */
+  breach: keyof JsonBounds | undefined
+  /** Whether it holds a number that JSON.stringify writes otherwise once JSON.parse has read it. */
+  losesNumbers: boolean
+}
+
+const QUOTE = 0x22
+const PLUS = 0x2b
+const COMMA = 0x2c
+const MINUS = 0x2d
+const DOT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const UPPER_E = 0x45
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const LOWER_E = 0x65
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/** A double holds every number of no more digits. */
+const SAFE_DIGITS = 15
+/** JavaScript writes numbers below 0.000001 with an exponent. */
+const SMALLEST_ZEROS = 6
+
+/**
+ * What there is in `text`, if it is JSON. Runs before JSON.parse, whose recursion a body of 200,000 brackets would exhaust. Linear
+ * in the text's length; a long string costs hardly more than a search for its end.
+ */
+export function inspectJson(text: string, { depth: maxDepth, values: maxValues }: JsonBounds): JsonFindings {
+  let depth = 0
+  let values = 1
+  let losesNumbers = false
+  // Each value takes a character, and another that parts it from the next: empty arrays are counted as more than they are.
+  const maxCount = text.length <= 2 * maxValues ? Number.POSITIVE_INFINITY : maxValues
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) index = endOfString(text, index + 1) - 1
+    else if (code === COMMA) values++
+    else if (isNumberStart(code)) {
+      const end = endOfNumber(text, index)
+      if (end < 0) losesNumbers = true
+      index = Math.abs(end) - 1
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      values++
+      if (++depth > maxDepth) return { breach: 'depth', losesNumbers }
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+    if (values > maxCount) return { breach: 'values', losesNumbers }
+  }
+  return { breach: undefined, losesNumbers }
+}
+
+/** Whether `code` can be the first character of a number. */
+export function isNumberStart(code: number): boolean {
+  return code <= NINE && (code >= ZERO || code === MINUS)
+}
+
+/**
+ * Where the number that begins at `start` ends; negative where JavaScript would write it otherwise: for a whole number beyond its
+ * precision, `-0`, `1.0`, `1e5`. Anything that is no number counts as such.
+ */
+export function endOfNumber(text: string, start: number): number {
+  const whole = text.charCodeAt(start) === MINUS ? start + 1 : start
+  let end = endOfDigits(text, whole)
+  let code = text.charCodeAt(end)
+  const isNegativeZero = whole !== start && end === whole + 1 && text.charCodeAt(whole) === ZERO
+  if (code !== DOT && !isExponent(code) && end - whole <= SAFE_DIGITS && end > whole && !isNegativeZero) return end
+  if (code === DOT) {
+    const fraction = end + 1
+    end = endOfDigits(text, fraction)
+    code = text.charCodeAt(end)
+    const isPlain = !isExponent(code) && end - whole <= SAFE_DIGITS && end - fraction < SMALLEST_ZEROS
+    if (isPlain && end > fraction && text.charCodeAt(end - 1) !== ZERO) return end
+  }
+  while (isNumberPart(code)) code = text.charCodeAt(++end)
+  const token = text.slice(start, end)
+  return String(Number(token)) === token ? end : -end
+}
+
+/** Where the text goes on after the string whose content begins at `from`. */
+export function endOfString(text: string, from: number): number {
+  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let run = quote
+    while (text.charCodeAt(run - 1) === BACKSLASH) run--
+    // Backslashes escape each other: after an odd number of them, the quote belongs to the string.
+    if ((quote - run) % 2 === 0) return quote + 1
+  }
+  return text.length
+}
+
+function endOfDigits(text: string, from: number): number {
+  let end = from
+  for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(end)) end++
+  return end
+}
+
+function isExponent(code: number): boolean {
+  return code === LOWER_E || code === UPPER_E
+}
+
+function isNumberPart(code: number): boolean {
+  return (code >= ZERO && code <= NINE) || code === DOT || code === PLUS || code === MINUS || isExponent(code)
+}

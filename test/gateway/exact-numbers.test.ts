@@ -1,0 +1,255 @@
+/**
+ * What is relayed and not read keeps its numbers as they were written, for every pair of formats and both ways: schemas,
+ * arguments, results and fields of no meaning to the gateway, in JSON and in streams.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { modelAt, startTrio } from '@test/clients/trio'
+import type { Customer, TestGateway } from '@test/support/gateway'
+import { valueText } from '@test/support/json-texts'
+import fc from 'fast-check'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { type JsonValue, parseJson } from '@/lib/json'
+
+const RUNS = 12
+const MODES = ['json', 'stream', 'folded'] as const
+type Mode = (typeof MODES)[number]
+
+/** Texts of JSON objects, by the place they are put in. */
+type Texts = { schema: string; output: string; args: string; result: string; answer: string; extra: string }
+
+const texts: fc.Arbitrary<Texts> = fc.record({
+  schema: objectText('schema'),
+  output: objectText('output'),
+  args: objectText('args'),
+  result: objectText('result'),
+  answer: objectText('answer'),
+  extra: objectText('extra'),
+})
+
+/** An object that is found again by its first field. */
+function objectText(place: string): fc.Arbitrary<string> {
+  return valueText.map((value) => `{"at":"${place}","id":1098765432109876543,"value":${value}}`)
+}
+
+let gateway: TestGateway
+let customer: Customer
+
+beforeAll(async () => {
+  gateway = await startTrio()
+  customer = await gateway.customer('10000')
+})
+
+afterAll(() => gateway.stop())
+
+const quoted = (text: string) => JSON.stringify(text)
+
+function schemaText({ schema }: Pick<Texts, 'schema'>): string {
+  return `{"type":"object","properties":{"id":{"type":"integer","maximum":9223372036854775807,"default":${schema}}}}`
+}
+
+/** A conversation with a call and its result, as its client writes it. */
+function requestText(client: FormatName, provider: FormatName, mode: Mode, given: Texts): string {
+  const { args, result, output } = given
+  const [model, schema, wanted] = [quoted(modelAt(provider)), schemaText(given), schemaText({ schema: output })]
+  const stream = mode === 'stream'
+  switch (client) {
+    case 'chat-completions':
+      return `{"model":${model},"stream":${stream},"temperature":1.0,"metadata":${given.extra},"messages":[{"role":"user","content":"go"},
+        {"role":"assistant","tool_calls":[{"id":"call_1","type":"function","function":{"name":"look","arguments":${quoted(args)}}}]},
+        {"role":"tool","tool_call_id":"call_1","content":${quoted(result)}}],
+        "tools":[{"type":"function","function":{"name":"look","parameters":${schema}}}],
+        "response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":${wanted}}}}`
+    case 'messages':
+      return `{"model":${model},"stream":${stream},"temperature":1.0,"metadata":{"extra":${given.extra}},"max_tokens":500,
+        "messages":[{"role":"user","content":"go"},
+        {"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"look","input":${args}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":${quoted(result)}}]}],
+        "tools":[{"name":"look","input_schema":${schema}}],
+        "output_config":{"format":{"type":"json_schema","schema":${wanted}}}}`
+    case 'generate-content':
+      return `{"contents":[{"role":"user","parts":[{"text":"go"}]},
+        {"role":"model","parts":[{"functionCall":{"id":"call_1","name":"look","args":${args}}}]},
+        {"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"look","response":${result}}}]}],
+        "labels":${given.extra},"tools":[{"functionDeclarations":[{"name":"look","parametersJsonSchema":${schema}}]}],
+        "generationConfig":{"temperature":1.0,"responseMimeType":"application/json","responseJsonSchema":${wanted}}}`
+  }
+}
+
+function addressOf(client: FormatName, provider: FormatName, mode: Mode): string {
+  if (client === 'chat-completions') return '/v1/chat/completions'
+  if (client === 'messages') return '/v1/messages'
+  const verb = mode === 'stream' ? 'streamGenerateContent?alt=sse' : 'generateContent'
+  return `/v1beta/models/${modelAt(provider)}:${verb}`
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** A call with `args` as the provider of a format tells it, in one piece. */
+function answerText(provider: FormatName, args: string): string {
+  switch (provider) {
+    case 'chat-completions':
+      return `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,
+        "tool_calls":[{"id":"call_2","type":"function","function":{"name":"look","arguments":${quoted(args)}}}]},"finish_reason":"tool_calls"}],
+        "usage":{"prompt_tokens":5.0,"completion_tokens":5.0,"total_tokens":10.0}}`
+    case 'messages':
+      return `{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"call_2","name":"look","input":${args}}],
+        "stop_reason":"tool_use","usage":{"input_tokens":5.0,"output_tokens":5.0}}`
+    case 'generate-content':
+      return `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"call_2","name":"look","args":${args}}}]},
+        "finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5.0,"candidatesTokenCount":5.0,"totalTokenCount":10.0}}`
+  }
+}
+
+/** The same as a stream. `isWhole` puts the arguments where providers of the format seldom do: an object in one piece. */
+function streamText(provider: FormatName, args: string, isWhole: boolean): string {
+  if (provider === 'generate-content') return `data: ${answerText(provider, args).replaceAll('\n', '')}\n\n`
+  const [head, tail] = [quoted(args.slice(0, 40)), quoted(args.slice(40))]
+  if (provider === 'chat-completions') {
+    const chunk = (delta: string, reason = 'null', more = '') =>
+      `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":${delta},"finish_reason":${reason}}]${more}}\n\n`
+    const call = (id: string, text: string) =>
+      `{"tool_calls":[{"index":0,${id}"function":{"name":"look","arguments":${text}}}]}`
+    const deltas = isWhole ? [call('"id":"call_2",', args)] : [call('"id":"call_2",', head), call('', tail)]
+    const usage = ',"usage":{"prompt_tokens":5,"completion_tokens":5,"total_tokens":10}'
+    return `${deltas.map((delta) => chunk(delta)).join('')}${chunk('{}', '"tool_calls"', usage)}data: [DONE]\n\n`
+  }
+  const event = (type: string, fields: string) => `event: ${type}\ndata: {"type":"${type}",${fields}}\n\n`
+  const delta = (text: string) =>
+    event('content_block_delta', `"index":0,"delta":{"type":"input_json_delta","partial_json":${text}}`)
+  const block = `"index":0,"content_block":{"type":"tool_use","id":"call_2","name":"look","input":${isWhole ? args : '{}'}}`
+  return [
+    event(
+      'message_start',
+      '"message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":5}}',
+    ),
+    event('content_block_start', block),
+    ...(isWhole ? [] : [delta(head), delta(tail)]),
+    event('content_block_stop', '"index":0'),
+    event('message_delta', '"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}'),
+    'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+  ].join('')
+}
+
+/** What the client is told of the call, which chat-completions and streams of messages put into strings. */
+function argumentsIn(client: FormatName, mode: Mode, text: string): string {
+  const events =
+    mode === 'stream' ? text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice(6)] : [])) : [text]
+  if (client === 'generate-content' || (client === 'messages' && mode !== 'stream')) return events.join('\n')
+  return events.map((event) => stringsIn(parseJson(event), ['arguments', 'partial_json']).join('')).join('')
+}
+
+function stringsIn(value: JsonValue | undefined, names: readonly string[]): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, item]) =>
+    typeof item === 'string' && names.includes(name) ? [item] : stringsIn(item, names),
+  )
+}
+
+async function ask(client: FormatName, provider: FormatName, mode: Mode, given: Texts, isWhole = false) {
+  const { upstream } = gateway
+  const calls = upstream.calls.length
+  upstream.respond(() =>
+    mode === 'json'
+      ? new Response(answerText(provider, given.answer), { headers: JSON_TYPE })
+      : new Response(streamText(provider, given.answer, isWhole), { headers: { 'content-type': 'text/event-stream' } }),
+  )
+  const response = await fetch(gateway.url + addressOf(client, provider, mode), {
+    method: 'POST',
+    headers: { ...JSON_TYPE, authorization: `Bearer ${customer.key}` },
+    body: requestText(client, provider, mode, given),
+  })
+  const told = await response.text()
+  expect([response.status, told.slice(0, 500)]).toEqual([200, expect.any(String)])
+  return { told, sent: upstream.calls[calls]?.text ?? '' }
+}
+
+const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
+const CELLS = PAIRS.flatMap((pair) => MODES.map((mode) => ({ ...pair, mode })))
+
+describe('every pair of formats', () => {
+  test.each(CELLS)('$client to $provider, $mode', async ({ client, provider, mode }) => {
+    await fc.assert(
+      fc.asyncProperty(texts, fc.boolean(), async (given, isWhole) => {
+        // An event of the client's own format is relayed as it is, in a shape that is the provider's own affair.
+        const { told, sent } = await ask(
+          client,
+          provider,
+          mode,
+          given,
+          isWhole && !(client === provider && mode === 'stream'),
+        )
+        const isText = (format: FormatName) => format !== 'generate-content'
+        expect(sent).toContain(`"default":${given.schema}`)
+        expect(sent).toContain(`"default":${given.output}`)
+        expect(sent).toContain('"maximum":9223372036854775807')
+        expect(sent).toContain(provider === 'chat-completions' ? quoted(given.args) : given.args)
+        expect(sent).toContain(isText(provider) ? quoted(given.result) : given.result)
+        if (client === provider) expect(sent).toContain(given.extra)
+        expect(argumentsIn(client, mode, told)).toContain(given.answer)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})
+
+describe('what is read', () => {
+  test('is a number like any other, however it is written', async () => {
+    const { upstream } = gateway
+    const calls = upstream.calls.length
+    upstream.respond(() => new Response(answerText('chat-completions', '{}'), { headers: JSON_TYPE }))
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, authorization: `Bearer ${customer.key}` },
+      body: `{"model":"svc/chat-completions","messages":[{"role":"user","content":"go"}],"temperature":1.0,"top_p":1e0,"max_tokens":1e2,"n":1.0,
+        "logit_bias":{"50256":-1e2}}`,
+    })
+    expect(response.status).toBe(200)
+    const sent = upstream.calls[calls]
+    expect(sent?.body).toMatchObject({ temperature: 1, top_p: 1, max_tokens: 100, n: 1 })
+    expect(sent?.text).toContain('"max_tokens":100')
+    // The provider states its usage as doubles.
+    expect(Number(response.headers.get('x-svc-cost-usd'))).toBeCloseTo((5 * 1 + 5 * 2) / 1e6, 9)
+  })
+})
+
+describe('results and pieces in unusual shapes', () => {
+  test('a block of an unknown kind in a result becomes its own text', async () => {
+    const given = {
+      schema: '{}',
+      output: '{}',
+      args: '{}',
+      result: '{}',
+      answer: '{"id":1098765432109876543}',
+      extra: '{}',
+    }
+    const block = '{"type":"rows","rows":[1098765432109876543,1.0]}'
+    const { upstream } = gateway
+    const calls = upstream.calls.length
+    upstream.respond(() => new Response(answerText('chat-completions', given.answer), { headers: JSON_TYPE }))
+    const body = requestText('messages', 'chat-completions', 'json', given).replace(
+      '"content":"{}"',
+      `"content":[${block}]`,
+    )
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${customer.key}` }
+    await fetch(`${gateway.url}/v1/messages`, { method: 'POST', headers, body })
+    expect(upstream.calls[calls]?.text).toContain(quoted(block))
+  })
+
+  test('arguments that come by path', async () => {
+    const piece = '{"jsonPath":"$.ids[0]","numberValue":1098765432109876543}'
+    const call = `{"functionCall":{"name":"look","partialArgs":[${piece}],"willContinue":false}}`
+    const { upstream } = gateway
+    upstream.respond(
+      () =>
+        new Response(`data: {"candidates":[{"content":{"parts":[${call}]},"finishReason":"STOP"}]}\n\n`, {
+          headers: { 'content-type': 'text/event-stream' },
+        }),
+    )
+    const response = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, authorization: `Bearer ${customer.key}` },
+      body: '{"model":"svc/generate-content","stream":true,"max_tokens":50,"messages":[{"role":"user","content":"go"}]}',
+    })
+    expect(argumentsIn('messages', 'stream', await response.text())).toBe('{"ids":[1098765432109876543]}')
+  })
+})

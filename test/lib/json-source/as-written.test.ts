@@ -1,0 +1,127 @@
+/** Numbers on their way through: each is read as a double and written as it was, at a price that grows with the text alone. */
+import { describe, expect, test } from 'bun:test'
+import { numberText, valueText } from '@test/support/json-texts'
+import fc from 'fast-check'
+import { isJsonObject, type JsonObject, type JsonValue, PARSED_BOUNDS, parseJson } from '@/lib/json'
+import { asWritten, numberOf, parseAsWritten, rememberNumbers } from '@/lib/json-source/as-written'
+import { inspectJson } from '@/lib/json-source/scan'
+
+function remembered(text: string): JsonValue {
+  const value: JsonValue = JSON.parse(text)
+  rememberNumbers(value, text)
+  return value
+}
+
+function losesNumbers(text: string): boolean {
+  return inspectJson(text, PARSED_BOUNDS).losesNumbers
+}
+
+describe('a value', () => {
+  test('is read as JSON.parse reads it, and written as it was', () => {
+    fc.assert(
+      fc.property(valueText, (text) => {
+        const list = `[${text}]`
+        const value = remembered(list)
+        expect(value).toEqual(JSON.parse(list))
+        expect(JSON.stringify(asWritten(value))).toBe(list)
+        expect(JSON.stringify(parseAsWritten(text))).toBe(text)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('has each of its parts as it was written', () => {
+    const value = remembered('{"tools":[{"schema":{"max":9223372036854775807}},{"schema":{"max":2}}],"n":1}') as {
+      tools: { schema: JsonObject }[]
+    }
+    const [first, second] = value.tools
+    expect(first?.schema.max).toBe(2 ** 63)
+    expect(JSON.stringify(asWritten(first?.schema))).toBe('{"max":9223372036854775807}')
+    expect(JSON.stringify({ ...asWritten(first?.schema), type: 'object' })).toBe(
+      '{"max":9223372036854775807,"type":"object"}',
+    )
+    expect(asWritten(second)).toBe(second)
+    expect(asWritten(value).tools[1]).toBe(second)
+  })
+
+  test('of repeated names is the last, read and written', () => {
+    const value = remembered('{"a":[1.0],"b":2.0,"a":{"c":3.00}}')
+    expect(value).toEqual({ a: { c: 3 }, b: 2 })
+    expect(JSON.stringify(asWritten(value))).toBe('{"a":{"c":3.00},"b":2.0}')
+  })
+
+  test('without such numbers is itself', () => {
+    const value = remembered('{"a":[1,-2,0.5,1e+21,123456789012345],"b":"1.0","c":null}')
+    expect(asWritten(value)).toBe(value)
+    expect(asWritten(undefined)).toBeUndefined()
+    expect(asWritten('1.0')).toBe('1.0')
+  })
+})
+
+describe('a number as it was written', () => {
+  test('is no object, and can be read', () => {
+    const [number] = parseAsWritten('[1098765432109876543]') as JsonValue[]
+    expect(isJsonObject(number)).toBe(false)
+    expect(numberOf(number)).toBe(Number('1098765432109876543'))
+    expect(numberOf(5)).toBe(5)
+    expect(numberOf({ rawJSON: '5' })).toBeUndefined()
+  })
+})
+
+describe('looking for such numbers', () => {
+  test('finds those that are written otherwise, and no others', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(numberText, valueText)), (items) => {
+        const text = `{"list": [ ${items.join(' , ')} ] }`
+        // What JSON.stringify makes of it differs in numbers alone, once there is no space.
+        expect(losesNumbers(text)).toBe(JSON.stringify(JSON.parse(text)) !== `{"list":[${items.join()}]}`)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('leaves strings alone, however they end', () => {
+    for (const string of ['"1.0"', '"\\"1.0"', '"\\\\"', '"\\\\\\"-0"', '"a\\\\\\\\"', '"é 1e5"']) {
+      expect([string, losesNumbers(`[${string},1]`)]).toEqual([string, false])
+      expect([string, losesNumbers(`[${string},1.0]`)]).toEqual([string, true])
+    }
+  })
+
+  test('survives what is no JSON', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^["\\\d.eE+-]{0,20}$/)), (text) => {
+        losesNumbers(text)
+        expect(parseAsWritten(text) === undefined).toBe(parseJson(text) === undefined)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+describe('much of it', () => {
+  const million = 1_000_000
+  const LIMIT_MS = 1_000
+
+  test.each([
+    ['such numbers', `[${'1.0,'.repeat(million / 4)}1]`],
+    ['fields with such numbers', `[${'{"a":1.0},'.repeat(million / 10)}1]`],
+    ['one number of very many digits', `[${'9'.repeat(million)}]`],
+    ['one string of escaped quotes', `["${'\\"'.repeat(million / 2)}",1.0]`],
+    ['one string of backslashes', `["${'\\\\'.repeat(million / 2)}",1.0]`],
+    ['many small strings', `[${'"1",'.repeat(million / 4)}1.0]`],
+    ['signs that are no JSON', '-'.repeat(million)],
+    ['exponents that are no JSON', '1e'.repeat(million / 2)],
+  ])('takes no long: %s', (_name, text) => {
+    const value = parseJson(text)
+    const startMs = performance.now()
+    losesNumbers(text)
+    if (value !== undefined) rememberNumbers(value, text)
+    expect(performance.now() - startMs).toBeLessThan(LIMIT_MS)
+  })
+
+  test('is refused where it is nested deeper than anything is parsed, and well where it is nested as deep', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}1.0${']'.repeat(levels)}`
+    expect(parseAsWritten(nested(PARSED_BOUNDS.depth + 1))).toBeUndefined()
+    expect(JSON.stringify(asWritten(remembered(nested(PARSED_BOUNDS.depth))))).toBe(nested(PARSED_BOUNDS.depth))
+  })
+})

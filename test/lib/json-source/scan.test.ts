@@ -1,0 +1,73 @@
+/** Looking through JSON text before it is parsed: how deep and how much it is. What becomes of its numbers is in as-written.test.ts. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type JsonValue, parseJson } from '@/lib/json'
+import { inspectJson } from '@/lib/json-source/scan'
+
+function isDeeper(text: string, depth: number): boolean {
+  return inspectJson(text, { depth, values: Number.POSITIVE_INFINITY }).breach === 'depth'
+}
+
+function depthOf(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
+
+/** The plain way to say it, which reads each character. */
+function isDeeperByWalk(text: string, limit: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    if (inString && character === '\\') index++
+    else if (character === '"') inString = !inString
+    else if (!inString && '[{'.includes(character) && ++depth > limit) return true
+    else if (!inString && ']}'.includes(character)) depth--
+  }
+  return false
+}
+
+describe('the depth of JSON', () => {
+  test('is that of the parsed value', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.nat(8), (text, limit) => {
+        expect(isDeeper(text, limit)).toBe(depthOf(parseJson(text)) > limit)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('is that of a walk from character to character, whatever these are', () => {
+    const far = fc.constantFrom('x'.repeat(31), 'y'.repeat(40), ' '.repeat(64))
+    const sign = fc.constantFrom('[', '{', ']', '}', '"', '\\', '\\"', '\\\\', ':', 'ä')
+    const pieces = fc.array(fc.oneof({ weight: 1, arbitrary: far }, { weight: 4, arbitrary: sign }), {
+      maxLength: 80,
+      size: 'max',
+    })
+    const text = pieces.map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string({ unit: 'binary' })), fc.nat(6), (some, limit) => {
+        expect(isDeeper(some, limit)).toBe(isDeeperByWalk(some, limit))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('does not count brackets inside strings', () => {
+    expect(isDeeper(JSON.stringify({ text: '[[[{{{"[[\\"[[' }), 1)).toBe(false)
+  })
+
+  test('S9: is found in 200,000 brackets without a parse', () => {
+    expect(isDeeper('['.repeat(200_000), 64)).toBe(true)
+    expect(isDeeper('{"a":'.repeat(200_000), 64)).toBe(true)
+  })
+})
+
+describe('the values of JSON', () => {
+  test('are as many as it has commas and opening brackets, and one', () => {
+    const breach = (text: string, values: number) => inspectJson(text, { depth: 9, values }).breach
+    expect([breach('[0,0]', 3), breach('[0,0]', 2)]).toEqual([undefined, 'values'])
+    expect([breach('[{},{}]', 5), breach('[{},{}]', 4)]).toEqual([undefined, undefined])
+    expect(breach(`[${'",,,,"'}]`, 2)).toBeUndefined()
+  })
+})
