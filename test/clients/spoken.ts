@@ -19,23 +19,41 @@ export function speak(format: FormatName, isStream: boolean, text: string): Resp
   }
 }
 
-/** A stream that calls `get_weather`, with its arguments in these pieces where the format tells them so. */
-export function speakCall(format: FormatName, pieces: readonly string[]): Response {
-  const name = 'get_weather'
+/** A call of a tool, with its arguments in these pieces where the format tells them so. */
+type Call = { isStream: boolean; name: string; pieces: readonly string[] }
+
+/** An answer that is one call. */
+export function speakCall(format: FormatName, call: Call): Response {
+  const { isStream, name, pieces } = call
+  const text = pieces.join('')
   switch (format) {
-    case 'chat-completions': {
-      const begin = { index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }
-      const deltas = [begin, ...pieces.map((piece) => ({ index: 0, function: { arguments: piece } }))]
-      const chunks = deltas.map((call) => chatChunk({ tool_calls: [call] }))
-      return eventStream(...chunks, chatChunk({}, 'tool_calls'), usageChunk(), '[DONE]')
-    }
+    case 'chat-completions':
+      return isStream ? chatCallStream(call) : Response.json(chatCall(name, text))
     case 'messages': {
+      const block = { type: 'tool_use', id: 'toolu_1', name }
       const deltas = pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece }))
-      return namedEvents(messageEvents({ type: 'tool_use', id: 'toolu_1', name, input: {} }, deltas, 'tool_use'))
+      if (isStream) return namedEvents(messageEvents({ ...block, input: {} }, deltas, 'tool_use'))
+      return Response.json({ ...MESSAGE, content: [{ ...block, input: JSON.parse(text) }], stop_reason: 'tool_use' })
     }
-    case 'generate-content':
-      return eventStream(candidate({ functionCall: { name, args: JSON.parse(pieces.join('')) } }, 'STOP'))
+    case 'generate-content': {
+      const whole = candidate({ functionCall: { name, args: JSON.parse(text) } }, 'STOP')
+      return isStream ? eventStream(whole) : Response.json(whole)
+    }
   }
+}
+
+function chatCallStream({ name, pieces }: Call): Response {
+  const begin = { index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }
+  const deltas = [begin, ...pieces.map((piece) => ({ index: 0, function: { arguments: piece } }))]
+  const chunks = deltas.map((call) => chatChunk({ tool_calls: [call] }))
+  return eventStream(...chunks, chatChunk({}, 'tool_calls'), usageChunk(), '[DONE]')
+}
+
+function chatCall(name: string, text: string) {
+  const whole = chatCompletion('')
+  const call = { id: 'call_1', type: 'function', function: { name, arguments: text } }
+  const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call] }
+  return { ...whole, choices: [{ index: 0, message, logprobs: null, finish_reason: 'tool_calls' }] }
 }
 
 const MESSAGE = {

@@ -1,5 +1,6 @@
 /** The part of docs/COMPATIBILITY.md that tells which client libraries are tested, and with what. */
 import { LIBRARIES } from './libraries/index'
+import { FRAMEWORKS, SCENARIOS } from './python/frameworks'
 import { PYTHON_LIBRARIES } from './python/libraries'
 import { versionIn } from './python/versions'
 
@@ -28,8 +29,23 @@ are changed. The libraries for Python also run as clients through the rows on to
 
 | | ${COLUMNS.join(' | ')} |
 |---|${COLUMNS.map(() => ':-:').join('|')}|
-${rows.map(({ name, marks }) => `| ${name} | ${marks.join(' | ')} |`).join('\n')}
+${rows.map(lineOf).join('\n')}
+
+With \`bun run clients:python\`, each with its interfaces to all three families, and each of these with providers of all three formats:
+
+| | ${SCENARIOS.map(({ name }) => name).join(' | ')} |
+|---|${SCENARIOS.map(() => ':-:').join('|')}|
+${FRAMEWORKS.map(frameworkRowOf).map(lineOf).join('\n')}
 `
+}
+
+function lineOf({ name, marks }: Row): string {
+  return `| ${name} | ${marks.join(' | ')} |`
+}
+
+function frameworkRowOf({ name, packages }: (typeof FRAMEWORKS)[number]): Row {
+  const pinned = packages.map((each) => `${each} ${versionIn('frameworks', each)}`)
+  return { name: `${name} (${pinned.join(', ')})`, marks: SCENARIOS.map(() => '✓') }
 }
 
 function rowOf({ name, runTools, countTokens }: (typeof LIBRARIES)[number]): Row {

@@ -89,7 +89,9 @@ function describeAnswers(library: PythonLibrary, provider: FormatName, world: In
 
   if (library.argumentPieces) {
     test('the arguments of a call come in pieces, where the provider tells them so', async () => {
-      const model = world().modelWith(provider, () => speakCall(provider, ['{"ci', 'ty":', '"Os', 'lo"}']))
+      const model = world().modelWith(provider, () => {
+        return speakCall(provider, { isStream: true, name: 'get_weather', pieces: ['{"ci', 'ty":', '"Os', 'lo"}'] })
+      })
       const pieces = (await library.argumentPieces?.(accessTo(world()), model)) ?? []
       expect(JSON.parse(pieces.join(''))).toEqual({ city: 'Oslo' })
       expect(pieces.length > 1).toBe(provider !== 'generate-content')
