@@ -12,6 +12,7 @@ import { callUpstream } from '@/upstream/client'
 import type { Piece } from './measure'
 import type { Recording } from './recording'
 import type { Sample } from './sample'
+import { contextFor, PASS_HOOKS } from './stream-pieces'
 import { stubLedger, stubUpstream } from './stubs'
 
 /** Only there to be taken off what needs a new request each time. */
@@ -106,7 +107,7 @@ function decodeAnswer({ format }: Sample, bytes: Uint8Array, publicModel: string
   const response = format.decodeResponse(json)
   assert(response, 'the answer is of the format')
   createMeter(MAX_OUTPUT_TOKENS).observeResponse(response)
-  return format.passThrough.response(text, json, publicModel)
+  return format.passThrough.response(text, json, contextFor(publicModel), PASS_HOOKS)
 }
 
 function upstreamCall({ format, plan, bodyText }: Sample): () => Promise<void> {

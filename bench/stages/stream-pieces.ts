@@ -1,6 +1,7 @@
 /** What the pieces of a stream go through, each part alone: reading, understanding, counting, passing on. */
 import { ANSWERS } from '@bench/mock/answers'
-import type { Format } from '@/formats/format'
+import { ZERO_USAGE } from '@/chat/usage'
+import type { AnswerContext, Format, PassHooks } from '@/formats/format'
 import { createMeter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
@@ -22,10 +23,7 @@ export function streamPieces(format: Format, other: Format): Piece[] {
   const { data } = event
   const json = parseJson(data)
   const events = format.createStreamDecoder().push(event, json)
-  const context = {
-    ...{ id: 'req_bench', model: 'svc/bench', created: 0, wantsUsage: true, wantsReasoning: false },
-    estimatedInputTokens: 1,
-  }
+  const context = contextFor('svc/bench')
   return [
     wholeStream('piece: parse events', () => {
       const parser = createSseParser()
@@ -42,7 +40,10 @@ export function streamPieces(format: Format, other: Format): Piece[] {
         for (const item of events) meter.observe(item)
       }
     }),
-    wholeStream('piece: pass through', () => () => format.passThrough.event(data, json, context)),
+    wholeStream('piece: pass through', () => {
+      const passing = format.passThrough.createStream(context, PASS_HOOKS)
+      return () => passing.event(data, json)
+    }),
     wholeStream('piece: encode in another format', () => {
       const encoder = other.createStreamEncoder(context)
       return () => {
@@ -50,6 +51,18 @@ export function streamPieces(format: Format, other: Format): Piece[] {
       }
     }),
   ]
+}
+
+/** What an answer is told with; nobody asks what it costs. */
+export function contextFor(model: string): AnswerContext {
+  const flags = { wantsUsage: true, wantsReasoning: false }
+  return { id: 'req_bench', model, created: 0, ...flags, estimatedInputTokens: 1 }
+}
+
+export const PASS_HOOKS: PassHooks = {
+  charged: () => ZERO_USAGE,
+  isUsageStated: () => true,
+  repaired: () => undefined,
 }
 
 function wholeStream(name: string, open: () => () => unknown): Piece {

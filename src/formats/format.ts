@@ -101,16 +101,54 @@ export type Framing = {
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
-/** The changes that the same format needs on its way through; everything else stays the caller's or the provider's own. */
+/** What of an answer on its way through had to be put right, by the field at fault. */
+export type Repair =
+  | 'arguments'
+  | 'choices'
+  | 'content'
+  | 'created'
+  | 'delta'
+  | 'finish_reason'
+  | 'id'
+  | 'index'
+  | 'logprobs'
+  | 'object'
+  | 'role'
+  | 'tool_calls'
+  | 'type'
+  | 'usage'
+
+/** What an answer on its way through asks of the gateway, and tells it. */
+export type PassHooks = {
+  /** What is charged for the answer if it ends now. */
+  charged(): Usage
+  /** Whether the provider has said what the answer used, and no content came after that. */
+  isUsageStated(): boolean
+  /** A field was not as its format publishes it, and is now. May be told the same more than once. */
+  repaired(repair: Repair): void
+}
+
+/**
+ * One stream on its way through. What it does to an event's text does not depend on it, and an event that brings nothing but
+ * more of a text changes nothing for those after it: gateway/relay/stream-writer.ts relies on both.
+ */
+export interface PassingStream {
+  /** The data of one event with the public model id, and put right where it breaks the shape; undefined hides the event. */
+  event(data: string, json: JsonValue | undefined): string | undefined
+  /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */
+  ending(isTerminated: boolean): Frame[]
+}
+
+/**
+ * The changes that the same format needs on its way through; everything else stays the caller's or the provider's own, as long as
+ * it keeps the published shape of the format, on which clients rely.
+ */
 export interface PassThrough {
   /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
   request(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject
-  /** The provider's complete answer, with the public model id in place of the upstream's name. */
-  response(text: string, json: JsonObject, publicModel: string): string
-  /** The data of one event likewise; undefined hides the event from the client. */
-  event(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined
-  /** What clients wait for at the end of a stream and some providers leave out. */
-  readonly missingEnd?: Frame
+  /** The provider's complete answer, with the public model id, and put right where it breaks the shape. */
+  response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string
+  createStream(context: AnswerContext, hooks: PassHooks): PassingStream
 }
 
 /** One call at a provider, as far as its address depends on it. */

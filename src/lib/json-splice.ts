@@ -1,6 +1,9 @@
-/** Replaces one string inside JSON text without touching any other byte: how a public model id gets into a relayed answer. */
+/**
+ * Changes single values inside JSON text without touching any other byte: how a public model id gets into a relayed answer, and
+ * how a field that breaks the published shape is put right.
+ */
 
-import { parseJson } from './json'
+import { type JsonValue, parseJson } from './json'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -27,6 +30,54 @@ export function replaceStringInJson(text: string, path: readonly string[], curre
   }
   const span = findStringSpan(text, path)
   return span ? text.slice(0, span.start) + fresh + text.slice(span.end) : text
+}
+
+/** What is to stand at `path` (names and places from the root); undefined takes away what stands there. */
+export type JsonEdit = { path: readonly (string | number)[]; value: JsonValue | undefined }
+
+/**
+ * Returns `text`, which is JSON, with the edits made. What is not there yet is added at the end of its object or array; a path
+ * that leads through anything else changes nothing. Linear in the text's length for each level of the paths.
+ */
+export function editJson(text: string, edits: readonly JsonEdit[], depth = 0): string {
+  const start = skipSpace(text, 0)
+  const isObject = text[start] === '{'
+  if (!isObject && text[start] !== '[') return text
+  const members: string[] = []
+  const missing = new Set(edits)
+  let at = start + 1
+  let end = skipSpace(text, at)
+  for (let place = 0; !isClosing(text, end); place++) {
+    const keyStart = skipSpace(text, at)
+    const keyEnd = isObject ? endOfString(text, keyStart) : keyStart
+    const name = isObject ? parseJson(text.slice(keyStart, keyEnd)) : place
+    const valueStart = isObject ? skipSpace(text, skipSpace(text, keyEnd) + 1) : keyStart
+    const valueEnd = endOfValue(text, valueStart)
+    const own = edits.filter(({ path }) => path[depth] === name)
+    for (const edit of own) missing.delete(edit)
+    const fresh = editValue(text.slice(valueStart, valueEnd), own, depth + 1)
+    end = skipSpace(text, valueEnd)
+    if (fresh !== undefined) members.push(text.slice(at, valueStart) + fresh + text.slice(valueEnd, end))
+    if (text[end] === ',') at = end + 1
+  }
+  for (const { path, value } of missing) {
+    if (path.length !== depth + 1 || value === undefined) continue
+    members.push(isObject ? `${JSON.stringify(path[depth])}:${JSON.stringify(value)}` : JSON.stringify(value))
+  }
+  return text.slice(0, start + 1) + members.join(',') + text.slice(end)
+}
+
+/** Undefined where the value is to go. */
+function editValue(text: string, edits: readonly JsonEdit[], depth: number): string | undefined {
+  if (edits.length === 0) return text
+  const whole = edits.findLast(({ path }) => path.length === depth)
+  if (!whole) return editJson(text, edits, depth)
+  return whole.value === undefined ? undefined : JSON.stringify(whole.value)
+}
+
+/** Whether nothing more comes: also where the text, against its promise, just ends. */
+function isClosing(text: string, index: number): boolean {
+  return index >= text.length || text[index] === '}' || text[index] === ']'
 }
 
 /** An escaped letter may be part of a name, which no search for the name would then find. */

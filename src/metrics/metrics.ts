@@ -3,6 +3,7 @@
  * that two gateways in one process stay apart.
  */
 import type { FormatName } from '@/chat/format-name'
+import type { Repair } from '@/formats/format'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { CountGap, RecordFlag } from '@/ledger/usage-record'
 import type { Nano } from '@/lib/money'
@@ -36,6 +37,8 @@ export interface Metrics {
   refused(format: FormatName, model: string | undefined, status: number): void
   /** The provider counted tokens in a class that has no price here. */
   unknownUsage(provider: string): void
+  /** An answer of the provider broke the published shape of its format at `repair`, and was put right. */
+  repaired(provider: string, repair: Repair): void
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void

@@ -4,11 +4,12 @@
  */
 import { Histogram, Registry } from 'prom-client'
 import type { Catalog } from '@/catalog/types'
+import type { Repair } from '@/formats/format'
 import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess, type OnStall } from './process-metrics'
 import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
-import { exposeProviderBills, exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
+import { exposeProviderBills, exposeRepairs, exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
 import { createTrafficTotals, entryOf } from './traffic-totals'
 
 /** Metrics that can be read. */
@@ -50,7 +51,9 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
   const unknownUsage = new Map([...providerNames(catalog)].map((name) => [name, 0]))
   exposeTraffic(registry, traffic)
   exposeProviderBills(registry, traffic)
+  const repairs = new Map<string, Map<Repair, number>>()
   exposeUnknownUsage(registry, unknownUsage)
+  exposeRepairs(registry, repairs)
   exposeRouting(registry, routing)
   const histograms = createHistograms(registry)
   const labels = createLabelCache()
@@ -69,6 +72,10 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
     unknownUsage: (provider) => void unknownUsage.set(provider, (unknownUsage.get(provider) ?? 0) + 1),
+    repaired(provider, repair) {
+      const counts = entryOf(repairs, provider, () => new Map<Repair, number>())
+      counts.set(repair, (counts.get(repair) ?? 0) + 1)
+    },
     overhead: (milliseconds) => histograms.overhead.observe(milliseconds / 1000),
     routed: routing.note,
     routing,

@@ -109,6 +109,18 @@ export function exposeUnknownUsage(registry: Registry, byProvider: ReadonlyMap<s
   })
 }
 
+/** Adds answers that broke the published shape of their format, by provider and field. */
+export function exposeRepairs(registry: Registry, repairs: ReadonlyMap<string, ReadonlyMap<string, number>>): void {
+  sums(registry, {
+    name: 'svc_answer_repairs_total',
+    help: 'Answers with a field that broke the published shape of the format and was put right on the way through.',
+    labels: ['provider', 'field'],
+    *samples() {
+      for (const [provider, counts] of repairs) for (const [field, count] of counts) yield [{ provider, field }, count]
+    },
+  })
+}
+
 /** Adds attempts, fallbacks and what providers did to us. */
 export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   const attempts = (value: 'count' | 'milliseconds', factor: number) =>

@@ -46,8 +46,18 @@ const COMMON: Record<string, string[]> = {
   'usage.ts': ['decodeUsage', 'encodeUsage'],
 }
 
+const MANY_PROVIDERS = 'the others have few providers, who leave out nothing but their usage'
+
 /** The files that only some formats have, and why the others have none. */
 const SOME: Record<string, { formats: FormatName[]; because: string }> = {
+  'answer-content.ts': {
+    formats: ['chat-completions'],
+    because: 'only here what is passed through is read for what it says, to put it right',
+  },
+  'call-fragments.ts': {
+    formats: ['chat-completions'],
+    because: 'in the others it is plain which call a piece belongs to',
+  },
   'client-side/call-register.ts': {
     formats: ['generate-content'],
     because: 'in the others every call has an id on the wire',
@@ -105,8 +115,9 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the others have one spelling of each field',
   },
   'provider-side/decode-content.ts': {
-    formats: ['chat-completions', 'messages'],
-    because: 'a complete generate-content answer is read as a stream of one event',
+    formats: ['messages'],
+    because:
+      'a complete generate-content answer is read as a stream of one event, and chat-completions has answer-content.ts',
   },
   'provider-side/decode-partial-arguments.ts': {
     formats: ['generate-content'],
@@ -128,6 +139,10 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
+  'repair-answer.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair-stream.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'thinking-effort.ts': {
     formats: ['messages'],
     because: 'the others turn one into the other on the way to a provider only, never in a body of their own',

@@ -9,7 +9,7 @@ import { FORMATS } from '@/formats/index'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
 import { createMeter } from '@/gateway/charge/meter'
-import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
 import { createDrainSlots } from '@/gateway/relay/drain'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
@@ -109,6 +109,7 @@ export type TestAnswer = RelayedAnswer & {
     counted: AnsweredRequest[]
     ends: number
     unknownUsage: string[]
+    repairs: string[]
   }
 }
 
@@ -126,7 +127,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const clock = manualClock()
   const told: TestAnswer['told'] = {
     ...{ settled: [], costs: [], released: 0, ended: [], counted: [] },
-    ...{ ends: 0, unknownUsage: [] },
+    ...{ ends: 0, unknownUsage: [], repairs: [] },
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
@@ -141,6 +142,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
         answered: (request) => void told.counted.push(request),
         overhead: () => undefined,
         unknownUsage: (provider) => void told.unknownUsage.push(provider),
+        repaired: (_, field) => void told.repairs.push(field),
       },
       streams: createActiveStreams(),
       drains: createDrainSlots(),
@@ -162,6 +164,11 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     ticket: { ended: (isBroken: boolean) => void told.ended.push(isBroken) } as Partial<Ticket> as Ticket,
     charge,
     signatures: undefined,
+    hooks: {
+      charged: () => usageNow(charge),
+      isUsageStated: () => isUsageStated(charge),
+      repaired: (field) => void told.repairs.push(field),
+    },
     context: {
       id: 'req_1',
       model: 'svc/alpha',

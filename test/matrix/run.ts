@@ -1,6 +1,7 @@
 /** Runs one cell: a real client asks, the scripted provider answers, and everything anybody saw is held against the case. */
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
+import { ZERO_USAGE } from '@/chat/usage'
 import { type JsonValue, parseJson } from '@/lib/json'
 import { CLIENTS } from './clients/index'
 import type { LibraryView, Sent } from './clients/sending'
@@ -8,7 +9,7 @@ import { answerOf, costOf, differences, expectedBody, expectedSeen, noteOn, stat
 import type { MatrixGateway, Seat } from './lanes'
 import { respondWith } from './provider'
 import { READERS } from './read/index'
-import type { Cell, CellResult, Seen } from './types'
+import type { Cell, CellResult, Seen, SeenUsage } from './types'
 
 /** Words that stand for secrets in the fixtures, and must reach no client. */
 const SECRET = /canary/i
@@ -34,7 +35,7 @@ export async function runCell(matrix: MatrixGateway, cell: Cell, clients = CLIEN
   const costNano = after.spent - before.spent
   const complaints = [
     ...checkCalls(cell, calls, key),
-    ...checkAnswer(cell, sent, seat),
+    ...checkAnswer(cell, sent, seat, costNano),
     ...checkCost(cell, costNano, sent),
     ...(SECRET.test(sent.text) ? ['a secret of the provider reached the client'] : []),
   ]
@@ -52,7 +53,7 @@ function checkCalls(cell: Cell, calls: readonly UpstreamCall[], key: string): st
   ])
 }
 
-function checkAnswer(cell: Cell, sent: Sent, seat: Seat): string[] {
+function checkAnswer(cell: Cell, sent: Sent, seat: Seat, costNano: number): string[] {
   const { refused, isRaw = false } = noteOn(cell)
   const { fails, failsInStream } = cell.case
   if (refused !== undefined) return checkError(cell, sent, 400, refused)
@@ -73,14 +74,21 @@ function checkAnswer(cell: Cell, sent: Sent, seat: Seat): string[] {
   }
   if (reading.error) return [...complaints, `the stream fails: ${reading.error.message}`]
   const expected = expectedSeen(cell)
-  // What the provider said of its usage in its own way is for the cost to prove.
-  const isUsageTold = answerOf(cell.case, cell.provider).usage !== null && !isRaw
+  const { usage } = answerOf(cell.case, cell.provider)
+  // What the provider said of its usage in its own way is for the cost to prove; where it said nothing, what was charged is told.
+  const isUsageTold = usage !== null && !isRaw
+  if (!usage && !isRaw) complaints.push(...checkToldUsage(reading.seen.usage, costNano))
   const seen = isUsageTold ? reading.seen : { ...reading.seen, usage: expected.usage }
   return [
     ...complaints,
     ...differences(expected, seen).map((line) => `saw ${line}`),
     ...(isRaw ? [] : checkView(sent.view, expected)),
   ]
+}
+
+function checkToldUsage({ input, output, cacheRead }: SeenUsage, costNano: number): string[] {
+  const told = costOf({ ...ZERO_USAGE, uncached: input - cacheRead, cacheRead, output })
+  return told === costNano ? [] : [`told usage for ${told} nano-USD, where ${costNano} were charged`]
 }
 
 function checkError(cell: Cell, sent: Sent, status: number, message: string): string[] {

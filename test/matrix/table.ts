@@ -33,6 +33,11 @@ loops run in \`bun run test\` as well; a test fails where this file and the case
 - · the client's format has no way to ask for it
 - (empty) the row is about other providers
 
+What passes through within one format keeps its bytes as long as it keeps the published shape. A field that breaks it, so that official
+clients throw or lose something, is put right in place: calls without index, id or type or counted from 1, arguments as objects, contents as
+parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage. Each is
+counted by provider (\`svc_answer_repairs_total\`).
+
 Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
 what changes then.
 

@@ -174,6 +174,24 @@ test('tokens in a class without a price raise the alert, streamed or not', async
   expect(changes(before, await scrape(), pattern)).toEqual(counted)
 })
 
+test('answers that were put right are counted once for each field', async () => {
+  const before = await scrape()
+  const { usage: _, object: __, ...broken } = chatCompletion('Hello')
+  gateway.upstream.respond(() => Response.json(broken))
+  expect((await ask({})).status).toBe(200)
+  const chunk = { ...chatChunk({ role: 'assistant', content: 'Hi' }), object: '' }
+  gateway.upstream.respond(() => eventStream(chunk, chunk, { ...chatChunk({}, 'stop'), object: '' }, '[DONE]'))
+  expect((await ask({ stream: true, stream_options: { include_usage: true } })).status).toBe(200)
+  await until(async () => {
+    const counted = changes(before, await scrape(), /^svc_answer_repairs_total/)
+    return Bun.deepEquals(counted, {
+      'svc_answer_repairs_total{provider="provider1",field="object"}': 2,
+      'svc_answer_repairs_total{provider="provider1",field="role"}': 1,
+      'svc_answer_repairs_total{provider="provider1",field="usage"}': 2,
+    })
+  }, 'the repairs to be counted')
+})
+
 test('attempts are counted by provider and outcome, and a refused key of ours raises the alert', async () => {
   const attempt = (outcome: string) => `svc_upstream_attempts_total{provider="provider1",outcome="${outcome}"}`
   const pattern = /^svc_(upstream_attempts|provider_key_refused)_total/

@@ -1,5 +1,6 @@
 /** Finish reasons between chat-completions and the hub, both ways. */
 import type { FinishKind, FinishReason } from '@/chat/response'
+import type { JsonValue } from '@/lib/json'
 
 /** OpenAI's five words, and those that compatible providers were seen to use instead. */
 const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
@@ -42,6 +43,20 @@ export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean):
     default:
       return 'stop'
   }
+}
+
+const PUBLISHED: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
+/** What some write instead of null. */
+const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
+
+/**
+ * What a provider gives as the reason, as the format publishes it: null for what is no word, a word of the five for another that
+ * is known to mean it. A word that is unknown, or says that the provider failed, stays: no other would be true.
+ */
+export function publishedReason(given: JsonValue): string | null {
+  if (typeof given !== 'string' || NO_WORDS.has(given.toLowerCase())) return null
+  const kind = PUBLISHED.has(given) ? undefined : KIND_OF_WORD.get(given.toLowerCase())
+  return kind === undefined || kind === 'error' ? given : encodeFinishReason({ kind }, kind === 'tool-calls')
 }
 
 /** Cut-off answers stay cut off: a call that the limit or the filter broke must not look complete. */

@@ -1,17 +1,22 @@
-/** What changes when caller and provider both speak chat-completions: the model's name, and what metering needs. */
+/**
+ * What changes when caller and provider both speak chat-completions: the model's name, what metering needs, and what breaks the
+ * published shape.
+ */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
-import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
-import { replaceStringInJson } from '@/lib/json-splice'
+import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS } from './body-fields'
 import { DONE } from './framing'
 import { QUIRKS } from './quirks'
+import { repairAnswer } from './repair-answer'
+import { createStreamRepair } from './repair-stream'
 import { restoreSignatures } from './restore-signatures'
 import { isUsageOnlyChunk } from './usage'
 
-export const passThrough = { request, response, event, missingEnd: { data: DONE } } satisfies PassThrough
+export const passThrough = { request, response, createStream } satisfies PassThrough
 
 function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): JsonObject {
   const own: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
@@ -67,15 +72,43 @@ function withOutputLimit(own: JsonObject, limit: number | undefined, traits: Tar
   return { ...rest, [usesOldField ? 'max_tokens' : 'max_completion_tokens']: limit }
 }
 
-function response(text: string, json: JsonObject, publicModel: string): string {
-  return withPublicModel(text, json, publicModel)
+function response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string {
+  const edits = repairAnswer(json, context, hooks)
+  const named = withPublicModel(text, json, context.model)
+  return edits.length > 0 ? editJson(named, edits) : named
 }
 
-function event(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined {
-  if (!isJsonObject(json)) return data
-  if (!context.wantsUsage && isUsageOnlyChunk(json)) return undefined
-  if (typeof json.model !== 'string' && !Array.isArray(json.choices)) return data
-  return withPublicModel(data, json, context.model)
+function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
+  const repair = createStreamRepair(context, hooks)
+
+  function passChunk(data: string, chunk: JsonObject): string | undefined {
+    if (!context.wantsUsage && isUsageOnlyChunk(chunk)) return undefined
+    // What is neither a part of the answer nor its usage breaks whoever takes it for a chunk.
+    if (!Array.isArray(chunk.choices) && !isJsonObject(chunk.usage)) {
+      hooks.repaired('choices')
+      return undefined
+    }
+    const edits = repair.repair(chunk)
+    const named = withPublicModel(data, chunk, context.model)
+    return edits.length > 0 ? editJson(named, edits) : named
+  }
+
+  /** Some send a chunk inside an array, or a whole message in place of a delta. */
+  function straightened(data: string, json: JsonValue | undefined): string | undefined {
+    if (Array.isArray(json)) return JSON.stringify(asWritten(json[0]))
+    const moves = isJsonObject(json) ? repair.moves(json) : []
+    return moves.length > 0 ? editJson(data, moves) : undefined
+  }
+
+  return {
+    event(data, json) {
+      const straight = straightened(data, json)
+      const chunk = straight === undefined ? json : parseJson(straight)
+      if (straight !== undefined) rememberNumbers(chunk, straight)
+      return isJsonObject(chunk) ? passChunk(straight ?? data, chunk) : data
+    },
+    ending: (isTerminated) => (isTerminated ? repair.ending() : [...repair.ending(), { data: DONE }]),
+  }
 }
 
 /** Touches nothing but the model's name; an answer that names none gets the name as its first field. */

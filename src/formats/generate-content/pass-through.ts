@@ -1,16 +1,20 @@
-/** What changes where caller and provider both speak generate-content; the rest stays as it was. */
+/**
+ * What changes where caller and provider both speak generate-content: names, bounds, and what is charged stated where the provider
+ * states no usage. The rest stays as it was.
+ */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
-import type { PassThrough, TargetTraits } from '@/formats/format'
+import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { replaceStringInJson } from '@/lib/json-splice'
+import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, CONFIG_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
+import { decodeUsage, encodeUsage } from './usage'
 
-export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
+export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /**
  * The caller's body for the provider, in the caller's own spelling: without our `fallback`, with shorthand for contents
@@ -33,16 +37,41 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   return request.maxOutputTokens === undefined ? passed : withOutputLimit(passed, request.maxOutputTokens)
 }
 
-/** The provider's answer, byte for byte but for the model's name. */
-function passResponse(text: string, json: JsonObject, publicModel: string): string {
+function passResponse(text: string, json: JsonObject, { model }: AnswerContext, hooks: PassHooks): string {
+  const named = withPublicModel(text, json, model)
+  return decodeUsage(json.usageMetadata) ? named : withUsage(named, hooks)
+}
+
+/** Byte for byte but for the model's name. */
+function withPublicModel(text: string, json: JsonObject, publicModel: string): string {
   const name = json.modelVersion
   return typeof name === 'string' ? replaceStringInJson(text, ['modelVersion'], name, publicModel) : text
 }
 
-/** Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words. */
-function passEvent(data: string, json: JsonValue | undefined, context: { model: string }): string | undefined {
-  if (!isJsonObject(json) || json.error !== undefined) return undefined
-  return onOneLine(passResponse(data, json, context.model))
+function withUsage(text: string, hooks: PassHooks): string {
+  hooks.repaired('usage')
+  return editJson(text, [{ path: ['usageMetadata'], value: encodeUsage(hooks.charged()) }])
+}
+
+function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream {
+  return {
+    // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words.
+    event(data, json) {
+      if (!isJsonObject(json) || json.error !== undefined) return undefined
+      const named = withPublicModel(data, json, model)
+      // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
+      return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
+    },
+    ending: () => [],
+  }
+}
+
+function isLast({ candidates }: JsonObject): boolean {
+  return Array.isArray(candidates) && candidates.some(isFinished)
+}
+
+function isFinished(candidate: JsonValue): boolean {
+  return isJsonObject(candidate) && typeof candidate.finishReason === 'string' && candidate.finishReason !== ''
 }
 
 /** `field` is a path of one or two names; the caller may have written each in either spelling. */

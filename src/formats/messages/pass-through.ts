@@ -1,20 +1,21 @@
 /**
  * What changes where caller and provider both speak messages: names replaced, bounds kept, nothing foreign or unpriced
- * sent upstream.
+ * sent upstream, and what is charged stated where the provider states no usage.
  */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
-import type { AnswerContext, PassThrough, TargetTraits } from '@/formats/format'
+import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { replaceStringInJson } from '@/lib/json-splice'
+import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
 import { effortFor } from './thinking-effort'
+import { decodeUsage, encodeUsage, estimatedUsage } from './usage'
 
-export const passThrough: PassThrough = { request: passRequest, response: passResponse, event: passEvent }
+export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 
@@ -84,15 +85,34 @@ function fitThinking(copy: JsonObject, maxTokens: number): void {
   copy.thinking = budget < LIMITS.thinkingBudget.minimum ? { type: 'disabled' } : { ...thinking, budget_tokens: budget }
 }
 
-function passResponse(text: string, json: JsonObject, publicModel: string): string {
-  if (typeof json.model !== 'string') return text
-  return replaceStringInJson(text, ['model'], json.model, publicModel)
+function passResponse(text: string, json: JsonObject, { model }: AnswerContext, hooks: PassHooks): string {
+  const named = typeof json.model === 'string' ? replaceStringInJson(text, ['model'], json.model, model) : text
+  if (decodeUsage(json.usage)) return named
+  hooks.repaired('usage')
+  return editJson(named, [{ path: ['usage'], value: encodeUsage(hooks.charged()) }])
 }
 
-/** An error is hidden, since the encoder tells it in our own words; so is what is not JSON. */
-function passEvent(data: string, json: JsonValue | undefined, context: AnswerContext): string | undefined {
-  if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
-  if (json.type !== 'message_start' || !isJsonObject(json.message)) return data
-  const { model } = json.message
-  return typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data
+function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
+  /** Libraries throw at a start and at an end that state no usage. */
+  function withUsage(data: string, path: string[], stated: JsonValue | undefined, fields: readonly string[]): string {
+    const usage = isJsonObject(stated) ? stated : {}
+    if (fields.every((field) => typeof usage[field] === 'number')) return data
+    hooks.repaired('usage')
+    const charged = path.length > 1 ? estimatedUsage(context.estimatedInputTokens) : hooks.charged()
+    return editJson(data, [{ path, value: encodeUsage(charged) }])
+  }
+
+  return {
+    // An error is hidden, since the encoder tells it in our own words; so is what is not JSON.
+    event(data, json) {
+      if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
+      if (json.type === 'message_delta') return withUsage(data, ['usage'], json.usage, ['output_tokens'])
+      if (json.type !== 'message_start' || !isJsonObject(json.message)) return data
+      const { model, usage } = json.message
+      const named =
+        typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data
+      return withUsage(named, ['message', 'usage'], usage, ['input_tokens', 'output_tokens'])
+    },
+    ending: () => [],
+  }
 }

@@ -1,5 +1,6 @@
 /** The charge of one answer while it is being given: who answers, what has been seen of it, and the hold that pays. */
 import type { Pricing } from '@/catalog/types'
+import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import { CLIENT_CLOSED_STATUS, type PlannedFacts } from '@/gateway/hold/request-facts'
 import type { Charge, Ending } from '@/ledger/charge'
@@ -50,6 +51,19 @@ export function chargeAt({ pricing, hold: { size } }: OpenCharge, reading: Meter
 /** What the provider asks of us for an answer that is charged like this. */
 export function billOf({ cost, hold: { size } }: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
   return providerBill(reading, charge, cost, size)
+}
+
+/** What the books will say that an answer used if it ends well right now, which is what its client is told. */
+export function usageNow(open: OpenCharge): Usage {
+  const reading = readingOf(open)
+  const charge = chargeAt(open, reading, 'complete')
+  return charge.kind === 'charge' ? charge.usage : (reading.usage ?? ZERO_USAGE)
+}
+
+/** Whether the provider's own last word on usage stands: no content came after it. */
+export function isUsageStated({ meter }: OpenCharge): boolean {
+  const { usage, isUsageStale } = meter.reading()
+  return usage !== null && !isUsageStale
 }
 
 /** What the books say of an answer that ended like this. */

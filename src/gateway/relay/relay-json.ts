@@ -12,7 +12,7 @@ export async function relayJson(
   { response, raw }: CompleteAnswer,
   told: HeaderFacts,
 ): Promise<Response> {
-  const { client, providerFormat, charge: open, context } = answer
+  const { client, providerFormat, charge: open, context, hooks } = answer
   const { format } = client
   // A folded stream was metered event by event while it was read.
   if (raw) open.meter.observeResponse(response)
@@ -20,8 +20,8 @@ export async function relayJson(
   const charge = await completeAnswer(deps, answer)
   const text =
     raw && providerFormat === format
-      ? format.passThrough.response(raw.text, raw.json, context.model)
-      : JSON.stringify(format.encodeResponse(response, context))
+      ? format.passThrough.response(raw.text, raw.json, context, hooks)
+      : JSON.stringify(format.encodeResponse({ ...response, usage: hooks.charged() }, context))
   const headers = answerHeaders(deps, format, open, told)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)

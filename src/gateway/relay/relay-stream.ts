@@ -22,7 +22,7 @@ import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
 
 export type RelayDeps = SettleDeps & {
-  metrics: Pick<Metrics, 'answered' | 'overhead'>
+  metrics: Pick<Metrics, 'answered' | 'overhead' | 'repaired'>
   streams: Pick<ActiveStreams, 'add'>
   drains: DrainSlots
   signatures: Pick<SignatureStore, 'keep'>

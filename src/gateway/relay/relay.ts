@@ -1,7 +1,9 @@
 /** Shows an answer in the shape the client asked for, whichever shape the provider chose, and sees that it is settled. */
 import { unfold } from '@/chat/unfold'
+import type { PassHooks, Repair } from '@/formats/format'
 import type { Begun } from '@/gateway/attempt/attempt'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
+import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { CLIENT_CLOSED_STATUS } from '@/gateway/hold/request-facts'
 import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
 import type { HeaderFacts } from './headers'
@@ -13,11 +15,12 @@ import { endAnswer, type RelayedAnswer } from './relayed'
 export async function relay(
   deps: RelayDeps,
   begun: Begun,
-  origin: Omit<RelayedAnswer, 'signatures'>,
+  origin: Omit<RelayedAnswer, 'signatures' | 'hooks'>,
   told: HeaderFacts,
 ): Promise<Response> {
   const isTranslated = origin.providerFormat !== origin.client.format
-  const answer = { ...origin, signatures: isTranslated ? createSignatureCollector() : undefined }
+  const signatures = isTranslated ? createSignatureCollector() : undefined
+  const answer = { ...origin, signatures, hooks: hooksFor(deps, origin.charge) }
   try {
     switch (begun.kind) {
       case 'abandoned':
@@ -35,5 +38,19 @@ export async function relay(
   } catch (error) {
     answer.ticket.ended(true)
     throw error
+  }
+}
+
+/** Each field of an answer is counted once, however many of its chunks had to be put right. */
+function hooksFor({ metrics }: Pick<RelayDeps, 'metrics'>, charge: OpenCharge): PassHooks {
+  const seen = new Set<Repair>()
+  return {
+    charged: () => usageNow(charge),
+    isUsageStated: () => isUsageStated(charge),
+    repaired(repair) {
+      if (seen.has(repair)) return
+      seen.add(repair)
+      metrics.repaired(charge.facts.provider, repair)
+    },
   }
 }

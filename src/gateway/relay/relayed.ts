@@ -1,6 +1,6 @@
 /** An answer on its way to its client: whom it is told and how, where it comes from, and how it ends. */
 import type { Provider } from '@/catalog/types'
-import type { AnswerContext, Format, Framing } from '@/formats/format'
+import type { AnswerContext, Format, Framing, PassHooks } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
 import { type SettleDeps, settle } from '@/gateway/charge/settle'
 import type { SignatureCollector } from '@/gateway/signatures/signature-collector'
@@ -32,6 +32,8 @@ export type RelayedAnswer = {
   ticket: Ticket
   charge: OpenCharge
   context: AnswerContext
+  /** What is charged, for whoever tells the client; and whom to tell of repairs. */
+  hooks: PassHooks
   /** Notes what the provider signed, where the client speaks another format; undefined where it does not. */
   signatures: SignatureCollector | undefined
 }

@@ -1,7 +1,7 @@
 /** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
-import type { StreamEncoder } from '@/formats/format'
+import type { PassingStream, StreamEncoder } from '@/formats/format'
 import { eventOf, itemOf, type RepeatedPiece, type Repeats, type StreamItem, slotsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
 import { fill, isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
@@ -28,7 +28,8 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   const { client, context, providerFormat, signatures } = answer
   const { framing, format } = client
   const { meter } = answer.charge
-  const isPassThrough = isRaw && providerFormat === format
+  const passing =
+    isRaw && providerFormat === format ? format.passThrough.createStream(context, answer.hooks) : undefined
   const isNativeFraming = framing === format.framing
   /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
   let encoder: StreamEncoder | undefined
@@ -48,10 +49,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return text
   }
 
-  function relayed(item: StreamItem): string {
+  function relayed(item: StreamItem, passing: PassingStream): string {
     const { sse } = item
     if (sse.data === undefined) return isNativeFraming ? sse.raw : ''
-    const data = format.passThrough.event(sse.data, item.json, context)
+    const data = passing.event(sse.data, item.json)
     if (data === undefined) return ''
     if (!isNativeFraming) return frames([{ data }])
     frameCount++
@@ -61,16 +62,22 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return formatSse(sse.event === undefined ? { data } : { event: sse.event, data })
   }
 
-  /** The end that the provider left out although it had finished. */
-  function supplied(events: ChatEvent[]): string {
-    const { missingEnd } = format.passThrough
-    return missingEnd && events.some((event) => event.type === 'end') ? frames([missingEnd]) : ''
-  }
-
+  /** The usage that the client is told in the end is that of the books, whatever the provider said. */
   function encoded(events: readonly ChatEvent[]): string {
     let text = ''
-    for (const event of events) text += frames(event.type === 'end' ? encoderOf().end() : encoderOf().push(event))
+    for (const event of events) {
+      if (event.type !== 'end') text += frames(encoderOf().push(event))
+      else {
+        text += frames(encoderOf().push({ type: 'usage', usage: answer.hooks.charged() }))
+        text += frames(encoderOf().end())
+      }
+    }
     return text
+  }
+
+  /** The end that the provider left out although it had finished. */
+  function supplied(events: readonly ChatEvent[], passing: PassingStream): string {
+    return events.some((event) => event.type === 'end') ? frames(passing.ending(false)) : ''
   }
 
   function write(items: StreamItem[]): Written {
@@ -78,10 +85,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     for (const item of items) {
       const fault = observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
-      text += isPassThrough ? relayed(item) : encoded(item.events)
-      if (item.events.some((event) => event.type === 'end')) {
-        return { text: wholeLine(text) + closing(), isComplete: true }
-      }
+      const isLast = item.events.some((event) => event.type === 'end')
+      if (passing && isLast) text += frames(passing.ending(true))
+      text += passing ? relayed(item, passing) : encoded(item.events)
+      if (isLast) return { text: wholeLine(text) + closing(), isComplete: true }
     }
     return { text, isComplete: false }
   }
@@ -92,10 +99,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       if (known?.like !== like.item) text += writeWhole(like, piece)
       else {
         show(eventOf(like, piece.text))
-        text += fill(known.template, isPassThrough ? piece.values : [piece.text])
+        text += fill(known.template, passing ? piece.values : [piece.text])
       }
       for (const event of piece.usage) show(event)
-      if (!isPassThrough && piece.usage.length > 0) text += encoded(piece.usage)
+      if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
     }
     return text
   }
@@ -106,8 +113,8 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     const word = piece.text
     const event = eventOf(repeated, word)
     show(event)
-    const text = isPassThrough ? relayed(itemOf(repeated, piece)) : encoded([event])
-    const template = templateAround(text, isPassThrough ? slotsOf(repeated, piece) : [{ isCount: false, value: word }])
+    const text = passing ? relayed(itemOf(repeated, piece), passing) : encoded([event])
+    const template = templateAround(text, passing ? slotsOf(repeated, piece) : [{ isCount: false, value: word }])
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
     known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
     latest = template && { like, word, template }
@@ -137,7 +144,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     writeRepeats,
     finish(events) {
       const failure = observe(events)
-      const text = isPassThrough ? supplied(events) : encoded(events)
+      const text = passing ? supplied(events, passing) : encoded(events)
       if (failure) return { text, isComplete: false, failure }
       if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }

@@ -1,5 +1,6 @@
 /** The same format on both sides: only the model's name and what metering needs may change. */
 import { describe, expect, test } from 'bun:test'
+import { passHooks } from '@test/formats/pass-hooks'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
 import { passThrough } from '@/formats/chat-completions/pass-through'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
@@ -19,6 +20,14 @@ function send(fields: JsonObject, quirks: string[] = [], maxOutputTokens?: numbe
   )
   expect(body).toEqual(before)
   return sent
+}
+
+/** What a chunk of the published shape has beside its choices and its model, and an answer in one piece. */
+const HEAD = '"id":"1","object":"chat.completion.chunk","created":5'
+const WHOLE = { id: '1', object: 'chat.completion', created: 5, choices: [], usage: usageObject(1, 1) }
+
+function usageObject(prompt: number, completion: number): JsonObject {
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
 const BASE = { model: 'alpha-2026-01', messages: MESSAGES }
@@ -130,33 +139,37 @@ describe('an answer', () => {
   test('is the same bytes but for the model', async () => {
     const text = new TextDecoder().decode(await fixtureBytes('text.json'))
     const json = parseJson(text)
-    const relayed = passThrough.response(text, isJsonObject(json) ? json : {}, 'svc/alpha')
+    const relayed = passThrough.response(text, isJsonObject(json) ? json : {}, CONTEXT, passHooks())
     expect(relayed).toBe(text.replace('"alpha-2026-01"', '"svc/alpha"'))
   })
 
   test('that names no model gets one', () => {
-    expect(passThrough.response('{ "id":"1" }', { id: '1' }, 'svc/alpha')).toBe('{"model":"svc/alpha", "id":"1" }')
-    expect(passThrough.response('{}', {}, 'svc/alpha')).toBe('{"model":"svc/alpha"}')
-    expect(passThrough.response('{"model":null}', { model: null }, 'svc/alpha')).toBe('{"model":"svc/alpha"}')
+    const { model: _, ...nameless } = { ...WHOLE, model: 'x' }
+    const pass = (answer: JsonObject) =>
+      passThrough.response(JSON.stringify(answer), answer, CONTEXT, passHooks()).slice(0, 30)
+    expect(pass(nameless)).toStartWith('{"model":"svc/alpha","id":')
+    expect(pass({ model: null, ...nameless })).toStartWith('{"model":"svc/alpha","id":')
   })
 })
 
 describe('an event', () => {
   const quiet = { ...CONTEXT, wantsUsage: false }
-  const event = (data: string, context = CONTEXT) => passThrough.event(data, parseJson(data), context)
-  const usage = '{"id":"1","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
+  const event = (data: string, context = CONTEXT) =>
+    passThrough.createStream(context, passHooks()).event(data, parseJson(data))
+  const usage = `{${HEAD},"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
 
   test('is the same bytes but for the model', () => {
-    const data =
-      '{"id":"1", "model" : "alpha","choices":[{"delta":{"content":"\\"model\\":\\"alpha\\" \\u00e9"}}],"x":1.0}'
+    const delta = '{"role":"assistant","content":"\\"model\\":\\"alpha\\" \\u00e9"}'
+    const data = `{${HEAD}, "model" : "alpha","choices":[{"index":0,"delta":${delta}}],"x":1.0}`
     expect(event(data)).toBe(data.replace('"model" : "alpha"', '"model" : "svc/alpha"'))
   })
 
   test('with an empty or missing model gets one', () => {
-    expect(event('{"model":"","choices":[],"prompt_filter_results":[]}', quiet)).toBe(
-      '{"model":"svc/alpha","choices":[],"prompt_filter_results":[]}',
+    expect(event(`{${HEAD},"model":"","choices":[],"prompt_filter_results":[]}`, quiet)).toBe(
+      `{${HEAD},"model":"svc/alpha","choices":[],"prompt_filter_results":[]}`,
     )
-    expect(event('{"choices":[{"delta":{}}]}')).toBe('{"model":"svc/alpha","choices":[{"delta":{}}]}')
+    const choice = '{"index":0,"delta":{"role":"assistant"}}'
+    expect(event(`{${HEAD},"choices":[${choice}]}`)).toBe(`{"model":"svc/alpha",${HEAD},"choices":[${choice}]}`)
   })
 
   test('with only usage is hidden unless the caller asked for it', () => {
@@ -165,12 +178,14 @@ describe('an event', () => {
   })
 
   test('with usage beside content is not hidden', () => {
-    const data = '{"model":"svc/alpha","choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}'
+    const choice = '{"index":0,"delta":{"role":"assistant","content":"x"}}'
+    const counts = '{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}'
+    const data = `{${HEAD},"model":"svc/alpha","choices":[${choice}],"usage":${counts}}`
     expect(event(data, quiet)).toBe(data)
   })
 
-  test('that is no chunk passes as it is', () => {
-    for (const data of ['[DONE]', '{"error":{"message":"x"}}', 'not json', '5', '{}'])
-      expect(event(data, quiet)).toBe(data)
+  test('that is no JSON object passes as it is, and an object that is no chunk is hidden', () => {
+    for (const data of ['[DONE]', 'not json', '5']) expect(event(data, quiet)).toBe(data)
+    for (const data of ['{}', '{"error":{"message":"x"}}', '{"type":"ping"}']) expect(event(data)).toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
 /** What holds for every input: nothing a peer sends makes a codec throw, bytes may be split anywhere, and meaning survives a round trip. */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { passHooks } from '@test/formats/pass-hooks'
 import fc from 'fast-check'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -79,8 +80,9 @@ describe('nothing that a provider sends makes a decoder throw', () => {
         chatCompletions.decodeUsage(value)
         if (isJsonObject(value)) {
           const text = JSON.stringify(value)
-          expect(JSON.parse(chatCompletions.passThrough.response(text, value, 'svc/alpha')).model).toBe('svc/alpha')
-          chatCompletions.passThrough.event(text, value, CONTEXT)
+          const told = JSON.parse(chatCompletions.passThrough.response(text, value, CONTEXT, passHooks()))
+          expect(told).toMatchObject({ model: 'svc/alpha', object: 'chat.completion' })
+          chatCompletions.passThrough.createStream(CONTEXT, passHooks()).event(text, value)
         }
       }),
       { numRuns: 500 },

@@ -1,5 +1,6 @@
 /** What holds for every input: nothing is thrown but refusals, bytes may be split anywhere, meaning survives, time is linear. */
 import { describe, expect, test } from 'bun:test'
+import { passHooks } from '@test/formats/pass-hooks'
 import fc from 'fast-check'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
@@ -89,7 +90,10 @@ describe('nothing is thrown', () => {
 
   test('by the pass-through of events', () => {
     fc.assert(
-      fc.property(anyChunk, (json) => void generateContent.passThrough.event(JSON.stringify(json), json, context)),
+      fc.property(
+        anyChunk,
+        (json) => void generateContent.passThrough.createStream(context, passHooks()).event(JSON.stringify(json), json),
+      ),
     )
   })
 })

@@ -1,5 +1,6 @@
 /** The same format on its way through: what is replaced, what is taken out, and that all else is the caller's own. */
 import { describe, expect, test } from 'bun:test'
+import { passHooks } from '@test/formats/pass-hooks'
 import fc from 'fast-check'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
@@ -144,12 +145,12 @@ describe('thinking', () => {
 describe('an answer', () => {
   test('names the public model, byte for byte the same otherwise', () => {
     const text = readFixture('thinking-tools-response.json')
-    const passed = passThrough.response(text, parseJson(text) as JsonObject, 'svc/alpha')
+    const passed = passThrough.response(text, parseJson(text) as JsonObject, context, passHooks())
     expect(passed).toBe(text.replace('"upstream-model"', '"svc/alpha"'))
   })
 
   test('without a model stays', () => {
-    expect(passThrough.response('{"a": 1}', { a: 1 }, 'svc/alpha')).toBe('{"a": 1}')
+    expect(passThrough.response('{"a": 1}', { a: 1 }, context, passHooks())).toStartWith('{"a": 1,')
   })
 
   test('that quotes its own model is not confused', () => {
@@ -159,8 +160,9 @@ describe('an answer', () => {
           content: [{ type: 'text', text: said }, { model: 'inner' }],
           model,
           text: `"model":"${model}"`,
+          usage: { input_tokens: 1, output_tokens: 1 },
         }
-        const passed = passThrough.response(JSON.stringify(answer), answer, 'svc/alpha')
+        const passed = passThrough.response(JSON.stringify(answer), answer, context, passHooks())
         expect(JSON.parse(passed)).toEqual({ ...answer, model: 'svc/alpha' })
       }),
     )
@@ -168,7 +170,7 @@ describe('an answer', () => {
 })
 
 describe('an event', () => {
-  const event = (data: string) => passThrough.event(data, parseJson(data), context)
+  const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
 
   test('only the start of the message changes', () => {
     for (const block of readFixture('thinking-tools.sse').split('\n\n').filter(Boolean)) {

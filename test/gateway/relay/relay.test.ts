@@ -37,11 +37,13 @@ const complete = (raw?: string) => ({
 describe('an answer in one piece', () => {
   test('is settled before it is told, and says what it cost', async () => {
     const answer = createTestAnswer({ changes: { wantsStream: false } })
-    const raw = '{"model":"alpha-upstream",  "own": [1]}'
+    const usage = '{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}'
+    const raw = `{"model":"alpha-upstream",  "own": [1],"id":"x","object":"chat.completion","created":5,"usage":${usage}}`
     const response = await relay(answer.deps, complete(raw), answer, TOLD)
     expect(response.headers.get('x-svc-cost-usd')).toBe('0.00003')
     expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], counted: [{ ending: 'complete' }] })
-    expect(await response.text()).toBe('{"model":"svc/alpha",  "own": [1]}')
+    expect(await response.text()).toBe(raw.replace('alpha-upstream', 'svc/alpha'))
+    expect(answer.told.repairs).toEqual([])
   })
 
   test('is written anew where client and provider differ, or where a stream was folded', async () => {

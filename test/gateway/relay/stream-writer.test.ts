@@ -1,7 +1,7 @@
 /** What is written to a client's stream: the provider's own bytes where both speak the same, frames in the client's framing elsewhere. */
 import { describe, expect, test } from 'bun:test'
 import { createTestAnswer, formatOf, hubItems, itemsOf } from '@test/gateway/answer-parts'
-import { chatChunk, chatStream } from '@test/support/upstream'
+import { chatChunk, chatStream, usageChunk } from '@test/support/upstream'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'
@@ -21,14 +21,14 @@ const ANSWER: ChatEvent[] = [
 describe('where both speak the same', () => {
   test('bytes go through as they came, but for the name of the model', () => {
     const writer = createStreamWriter(createTestAnswer(), true)
-    const [item] = itemsOf(chat, chatChunk({ content: 'Hi' }))
+    const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }))
     const { text, isComplete } = writer.write(item ? [item] : [])
     expect(text).toBe(item?.sse.raw.replace('alpha-upstream', 'svc/alpha') ?? '')
     expect(isComplete).toBe(false)
   })
 
   test('comments and names of events are kept', () => {
-    const [item] = itemsOf(chat, chatChunk({ content: 'Hi' }, null, 'svc/alpha'))
+    const [item] = itemsOf(chat, chatChunk({ role: 'assistant', content: 'Hi' }, null, 'svc/alpha'))
     const raw = `: note\nevent: own\nid: 7\n${item?.sse.raw}`
     const writer = createStreamWriter(createTestAnswer(), true)
     expect(writer.write(item ? [{ ...item, sse: { ...item.sse, raw } }] : []).text).toBe(raw)
@@ -53,7 +53,7 @@ describe('where both speak the same', () => {
 
   test('the terminator that a provider forgot is supplied, where it had finished', () => {
     const writer = createStreamWriter(createTestAnswer(), true)
-    writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop')))
+    writer.write(itemsOf(chat, chatChunk({ content: 'Hi' }), chatChunk({}, 'stop'), usageChunk()))
     expect(writer.finish([{ type: 'end' }])).toEqual({ text: 'data: [DONE]\n\n', isComplete: true })
   })
 

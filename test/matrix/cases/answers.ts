@@ -50,10 +50,6 @@ export const answers: Group = {
       name: 'no word about usage (charged by our own count)',
       asks: ask(),
       answer: answer('no-usage', { usage: null }),
-      // The library of the format cannot read a stream without it, with a gateway or without.
-      pairs: {
-        'messages>messages': { isRaw: true, lost: 'passed on as the provider sent it; charged by our own count' },
-      },
     },
     {
       name: 'the provider pauses',

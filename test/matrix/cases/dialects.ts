@@ -3,8 +3,11 @@ import type { Case, Group, PairNote, Seen } from '@test/matrix/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import { ask } from './words'
 
-/** The client reads the provider's own bytes: that is what the same format is for. */
+/** The client reads the provider's own bytes: that is what the same format is for, as long as they keep its shape. */
 const AS_SENT = 'passed on as the provider sent it'
+const RAW: PairNote = { isRaw: true, lost: AS_SENT }
+/** OpenAI itself says so where a call was forced. */
+const STOPPED: PairNote = { lost: AS_SENT, sees: { finish: 'stop' } }
 
 /** Every client asks to see the reasoning, with room for it. */
 const ASKS = ask({
@@ -27,10 +30,9 @@ const USUAL = usage(8, 7, { cacheRead: 12, reasoning: 3 })
 const call = (name: string, argument: Record<string, string | number>) => ({ name, arguments: argument })
 const OSLO_ROME = [call('weather', { city: 'Oslo' }), call('weather', { city: 'Rome' })]
 
-type Special = { fixture: string; usage: Usage | null; sees: Partial<Seen>; raw?: Partial<Seen> }
+type Special = { fixture: string; usage: Usage | null; sees: Partial<Seen>; raw?: PairNote }
 
-function dialect(name: string, { fixture, usage, sees, raw = {} }: Special): Case {
-  const note: PairNote = { isRaw: true, lost: AS_SENT, sees: raw }
+function dialect(name: string, { fixture, usage, sees, raw }: Special): Case {
   return {
     name,
     asks: ASKS,
@@ -38,12 +40,12 @@ function dialect(name: string, { fixture, usage, sees, raw = {} }: Special): Cas
     providers: ['chat-completions'],
     modes: ['stream'],
     sees,
-    pairs: { 'chat-completions>chat-completions': note },
+    ...(raw && { pairs: { 'chat-completions>chat-completions': raw } }),
   }
 }
 
-function calling(name: string, fixture: string, calls: Seen['calls'], raw: Partial<Seen> = {}): Case {
-  return dialect(name, { fixture, usage: null, sees: { text: '', calls, finish: 'tool-calls' }, raw })
+function calling(name: string, fixture: string, calls: Seen['calls'], raw?: PairNote): Case {
+  return dialect(name, { fixture, usage: null, sees: { text: '', calls, finish: 'tool-calls' }, ...(raw && { raw }) })
 }
 
 export const dialects: Group = {
@@ -53,25 +55,26 @@ export const dialects: Group = {
       fixture: 'deepseek-reasoning',
       usage: usage(10, 9, { cacheRead: 20, reasoning: 6 }),
       sees: { text: 'Yes', reasoning: 'Hm, yes.' },
+      raw: RAW,
     }),
     dialect('reasoning beside the completion', {
       fixture: 'xai-reasoning',
       usage: usage(12, 229, { reasoning: 228 }),
       sees: { text: 'Hi', reasoning: 'a' },
+      raw: RAW,
     }),
     dialect('reasoning in another field, usage in an extension', {
       fixture: 'groq-reasoning',
       usage: usage(5, 4),
       sees: { text: 'Ok', reasoning: 'Think' },
-      raw: { reasoning: '' },
+      raw: { lost: AS_SENT, sees: { reasoning: '' } },
     }),
     dialect('content as a list of thoughts and texts', {
       fixture: 'mistral-thinking',
       usage: usage(10, 20),
       sees: { text: 'Done.', reasoning: 'Let me see.' },
-      raw: { text: '.', reasoning: '' },
     }),
-    dialect('an empty first chunk', { fixture: 'azure-first-chunk', usage: USUAL, sees: { text: 'Hi' } }),
+    dialect('an empty first chunk', { fixture: 'azure-first-chunk', usage: USUAL, sees: { text: 'Hi' }, raw: RAW }),
     dialect('usage inside the choice', {
       fixture: 'moonshot-usage-in-choice',
       usage: usage(2, 2, { cacheRead: 6 }),
@@ -102,22 +105,15 @@ export const dialects: Group = {
         finish: 'tool-calls',
       },
     }),
-    calling('calls without index and id, ended by “stop”', 'gemini-shim-no-index', OSLO_ROME, { finish: 'stop' }),
-    calling('calls with signatures, ended by “stop”', 'gemini-shim-tools', OSLO_ROME, {
-      calls: [{ name: 'weather', arguments: null }],
-      finish: 'stop',
-    }),
-    calling('fragments without index', 'no-index-fragments', [call('one', { a: 1 })], {
-      calls: [
-        { name: 'one', arguments: null },
-        { name: '', arguments: null },
-      ],
-    }),
+    calling('calls without index and id, ended by “stop”', 'gemini-shim-no-index', OSLO_ROME, STOPPED),
+    calling('calls with signatures, ended by “stop”', 'gemini-shim-tools', OSLO_ROME, STOPPED),
+    calling('fragments without index', 'no-index-fragments', [call('one', { a: 1 })]),
     calling('the id on every fragment', 'repeated-id', [call('one', { a: 1 })]),
     calling('fragments of two calls in turns', 'interleaved-tools', [call('one', { a: 1 }), call('two', { b: 2 })]),
     calling('the deprecated function call', 'legacy-function-call', [call('one', { a: 1 })], {
-      calls: [],
-      finish: 'failed',
+      isRaw: true,
+      lost: AS_SENT,
+      sees: { calls: [], finish: 'failed' },
     }),
     {
       ...calling('calls that count from 1', 'tool-index-from-one', [call('look', { q: 1 })]),

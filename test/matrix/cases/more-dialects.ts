@@ -130,13 +130,15 @@ export const moreDialects: Group = {
       usage: usage(4, 12, { reasoning: 9 }),
       sees: { text: 'Fine.', reasoning: 'Think' },
     }),
-    dialect('chat-completions: thoughts and texts in one piece', 'chat-completions', {
-      fixture: 'mistral-thinking',
-      usage: usage(8, 7, { cacheRead: 12, reasoning: 3 }),
-      sees: { text: 'Yes', reasoning: 'Hm.' },
-      raw: { text: '', reasoning: '' },
-      mode: 'json',
-    }),
+    {
+      ...dialect('chat-completions: thoughts and texts in one piece', 'chat-completions', {
+        fixture: 'mistral-thinking',
+        usage: usage(8, 7, { cacheRead: 12, reasoning: 3 }),
+        sees: { text: 'Yes', reasoning: 'Hm.' },
+        mode: 'json',
+      }),
+      pairs: {},
+    },
     {
       name: 'generate-content: a call that came out malformed',
       asks: { 'chat-completions': ASKS['chat-completions'], messages: ASKS.messages },

@@ -70,9 +70,6 @@ export const tools: Group = {
       asks: askWithTools(),
       answer: answer('tool-no-arguments'),
       sees: { text: '', calls: [callSeen('get_time', {})], finish: 'tool-calls' },
-      pairs: {
-        'chat-completions>chat-completions': { isRaw: true, sees: { calls: [{ name: 'get_time', arguments: null }] } },
-      },
     },
     {
       name: 'text and then a call',

@@ -1,13 +1,13 @@
 /** A complete chat-completions answer as an answer of the hub. */
 import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
+import { decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { decodeContent } from './decode-content'
 
 /** Returns undefined where `body` is no answer of this format: another shape, an error in a 200, or no choice at all. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {

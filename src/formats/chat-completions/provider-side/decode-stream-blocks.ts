@@ -4,9 +4,10 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
+import { type DecodedPart, decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { isJsonObject, type JsonObject } from '@/lib/json'
-import { type DecodedPart, decodeContent } from './decode-content'
+
 import { createCallReader } from './decode-stream-calls'
 
 export interface BlockReader {

@@ -1,0 +1,103 @@
+/**
+ * Tells which tool call of a streamed answer each fragment belongs to.
+ *
+ * OpenAI numbers the calls of an answer by `index` and sends id and name once. Others leave the index out, start at 1, repeat
+ * the id, send calls whole, or give every parallel call the index 0. So a fragment belongs to the call of its index, or of
+ * its id, or to the last one. It opens another call where it brings a name together with another id, where the name itself
+ * is another, or where its arguments begin anew (`}` then `{` never meet inside one JSON text, except in a string).
+ */
+import type { Signature } from '@/chat/request'
+import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
+import { decodeSignature } from './signature'
+import { decodeArguments } from './tool-arguments'
+
+/** What a fragment says, with `''` for what it leaves out; `key` is what tells its call. */
+export type CallFragment = {
+  key: string
+  id: string
+  name: string
+  argumentsText: string
+  signature: Signature | undefined
+}
+
+/** What is known of a call so far. */
+export type KnownCall = {
+  /** The id on the wire; empty until one came. */
+  wireId: string
+  /** Empty until one came. */
+  name: string
+  /** That of its arguments. */
+  lastCharacter: string
+}
+
+interface CallSorter<Call extends KnownCall> {
+  /** The call that the fragment belongs to, which knows of it now. */
+  sort(fragment: CallFragment): Call
+  /** In order of their first fragments. */
+  readonly calls: readonly Call[]
+}
+
+const LEGACY_KEY = 'function_call'
+const LAST_KEY = 'last'
+
+/** Creates a sorter for one choice of an answer; `open` makes what is kept of a call that has just begun. */
+export function createCallSorter<Call extends KnownCall>(open: () => Call): CallSorter<Call> {
+  const calls: Call[] = []
+  const callOfKey = new Map<string, Call>()
+  let last: Call | undefined
+
+  function callFor(fragment: CallFragment): Call {
+    const continuesLast = fragment.key === LAST_KEY && fragment.name === ''
+    const known = continuesLast ? last : callOfKey.get(fragment.key)
+    if (known && !opensAnotherCall(known, fragment)) return known
+    const fresh = open()
+    calls.push(fresh)
+    if (fragment.key !== LAST_KEY) callOfKey.set(fragment.key, fresh)
+    return fresh
+  }
+
+  return {
+    calls,
+    sort(fragment) {
+      const call = callFor(fragment)
+      last = call
+      if (call.wireId === '') call.wireId = fragment.id
+      if (call.name === '') call.name = fragment.name
+      call.lastCharacter = fragment.argumentsText.trimEnd().at(-1) ?? call.lastCharacter
+      return call
+    },
+  }
+}
+
+/** A fragment of `tool_calls`. */
+export function readFragment(fragment: JsonObject): CallFragment {
+  const { index } = fragment
+  const id = textOf(fragment.id) ?? ''
+  const hasIndex = typeof index === 'number' && Number.isSafeInteger(index)
+  const target = isJsonObject(fragment.custom) ? fragment.custom : fragment.function
+  return {
+    ...readFunction(isJsonObject(target) ? target : {}),
+    key: hasIndex ? `index ${index}` : id === '' ? LAST_KEY : `id ${id}`,
+    id,
+    signature: decodeSignature(fragment.extra_content),
+  }
+}
+
+/** A fragment of `function_call`, the deprecated single call. */
+export function readLegacyFragment(call: JsonObject): CallFragment {
+  return { ...readFunction(call), key: LEGACY_KEY, id: '', signature: undefined }
+}
+
+function opensAnotherCall(call: KnownCall, fragment: CallFragment): boolean {
+  if (fragment.name === '' || call.name === '') return false
+  if (fragment.id !== '' && call.wireId !== '') return fragment.id !== call.wireId
+  if (fragment.name !== call.name) return true
+  return call.lastCharacter === '}' && fragment.argumentsText.trimStart().startsWith('{')
+}
+
+function readFunction(target: JsonObject): { name: string; argumentsText: string } {
+  return {
+    name: textOf(target.name) ?? '',
+    argumentsText: decodeArguments(target.arguments ?? target.input),
+  }
+}

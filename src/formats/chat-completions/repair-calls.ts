@@ -1,0 +1,108 @@
+/**
+ * Puts the tool calls of one choice of a streamed answer right: numbered from 0, each with an id and a type once, and its
+ * arguments as a text.
+ */
+import type { PassHooks } from '@/formats/format'
+import { randomId } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import type { JsonEdit } from '@/lib/json-splice'
+import { type CallFragment, createCallSorter, type KnownCall, readFragment } from './call-fragments'
+import type { Put } from './repair'
+import { encodeArguments } from './tool-arguments'
+
+interface CallRepair {
+  /** What is to change in the fragments of one delta, which stand at `path`. */
+  repair(put: Put, path: JsonEdit['path'], fragments: JsonValue[]): void
+  /** A fragment for each call that would end without arguments, which clients parse as JSON. */
+  missingArguments(hooks: PassHooks): JsonObject[]
+  readonly hasCalls: boolean
+}
+
+type Call = KnownCall & {
+  /** Its place among the calls that the client was told of. */
+  index: number | undefined
+  /** Arguments that came before the name. */
+  pending: string
+  isCustom: boolean
+  hasArguments: boolean
+}
+
+/** Creates the repair for one choice. */
+export function createCallRepair(): CallRepair {
+  const sorter = createCallSorter(openCall)
+  let told = 0
+
+  function repairFragment(put: Put, path: JsonEdit['path'], fragment: JsonObject): void {
+    const read = readFragment(fragment)
+    const call = sorter.sort(read)
+    if (call.name === '') {
+      call.pending += read.argumentsText
+      put(path, undefined, 'tool_calls')
+      return
+    }
+    const isFirst = call.index === undefined
+    call.index ??= told++
+    call.isCustom ||= isJsonObject(fragment.custom)
+    if (fragment.index !== call.index) put([...path, 'index'], call.index, 'index')
+    if (isFirst) repairFirst(put, path, fragment, call)
+    else repairLater(put, path, fragment, call)
+    repairArguments(put, path, fragment, call, read)
+  }
+
+  return {
+    repair(put, path, fragments) {
+      for (const [index, fragment] of fragments.entries()) {
+        if (isJsonObject(fragment)) repairFragment(put, [...path, index], fragment)
+        else put([...path, index], undefined, 'tool_calls')
+      }
+    },
+    missingArguments(hooks) {
+      const silent = sorter.calls.filter((call) => call.index !== undefined && !call.isCustom && !call.hasArguments)
+      return silent.map((call) => {
+        call.hasArguments = true
+        hooks.repaired('arguments')
+        return { index: call.index, function: { arguments: encodeArguments('') } }
+      })
+    },
+    get hasCalls() {
+      return told > 0
+    },
+  }
+}
+
+function openCall(): Call {
+  const told = { index: undefined, pending: '', isCustom: false, hasArguments: false }
+  return { wireId: '', name: '', lastCharacter: '', ...told }
+}
+
+function repairFirst(put: Put, path: JsonEdit['path'], fragment: JsonObject, call: Call): void {
+  if (call.wireId === '') put([...path, 'id'], randomId('call'), 'id')
+  const type = call.isCustom ? 'custom' : 'function'
+  if (fragment.type !== type) put([...path, 'type'], type, 'type')
+}
+
+/** Clients that put texts together do so with ids and names as well, so that one said twice becomes another. */
+function repairLater(put: Put, path: JsonEdit['path'], fragment: JsonObject, { isCustom }: Call): void {
+  const { id, type, function: target } = fragment
+  if (id !== undefined && id !== null) put([...path, 'id'], undefined, 'id')
+  if (type !== undefined && type !== null && type !== (isCustom ? 'custom' : 'function'))
+    put([...path, 'type'], undefined, 'type')
+  if (isJsonObject(target) && target.name !== undefined && target.name !== null && target.name !== '')
+    put([...path, 'function', 'name'], undefined, 'tool_calls')
+}
+
+function repairArguments(
+  put: Put,
+  path: JsonEdit['path'],
+  fragment: JsonObject,
+  call: Call,
+  { argumentsText }: CallFragment,
+): void {
+  const text = call.pending + argumentsText
+  call.pending = ''
+  call.hasArguments ||= text !== ''
+  if (call.isCustom) return
+  const target = isJsonObject(fragment.function) ? fragment.function : undefined
+  if (!target) put([...path, 'function'], { arguments: text }, 'arguments')
+  else if ((target.arguments ?? '') !== text) put([...path, 'function', 'arguments'], text, 'arguments')
+}

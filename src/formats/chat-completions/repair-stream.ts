@@ -1,0 +1,175 @@
+/**
+ * Puts a provider's chat-completions stream right where it breaks the published shape, chunk by chunk; a chunk that keeps it is
+ * left alone. What came before decides about a chunk in two ways: a choice has its role and a call its id and name once, and
+ * calls are numbered in the order in which they began.
+ */
+import { inputTokens, type Usage } from '@/chat/usage'
+import type { AnswerContext, PassHooks } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
+import type { JsonEdit } from '@/lib/json-splice'
+import type { Frame } from '@/lib/sse'
+import { encodeFinishReason } from './finish-reason'
+import { type Put, repairChoice, repairContent, repairHead, repairSum } from './repair'
+import { createCallRepair } from './repair-calls'
+import { decodeUsage, encodeUsage } from './usage'
+
+interface StreamRepair {
+  /** What has to change before anything else: a whole message in place of a delta is one, unless it repeats what came before. */
+  moves(chunk: JsonObject): JsonEdit[]
+  /** What is to change in a chunk; the same array each time. */
+  repair(chunk: JsonObject): readonly JsonEdit[]
+  /** The chunks that clients wait for before the end, and that the provider left out. */
+  ending(): Frame[]
+}
+
+type Choice = {
+  hasRole: boolean
+  hasContent: boolean
+  hasFunctionCall: boolean
+  isFinished: boolean
+  calls: ReturnType<typeof createCallRepair>
+}
+
+/** The name of what a stream consists of. */
+const CHUNK = 'chat.completion.chunk'
+
+/** Creates the repair of one stream. */
+export function createStreamRepair(context: AnswerContext, hooks: PassHooks): StreamRepair {
+  const choices = new Map<number, Choice>()
+  const edits: JsonEdit[] = []
+  let { id, created } = context
+  let hasUsage = false
+
+  const put: Put = (path, value, repair) => {
+    edits.push({ path, value })
+    hooks.repaired(repair)
+  }
+
+  function choiceOf(index: number): Choice {
+    const known = choices.get(index)
+    if (known) return known
+    const flags = { hasRole: false, hasContent: false, hasFunctionCall: false, isFinished: false }
+    const choice = { ...flags, calls: createCallRepair() }
+    choices.set(index, choice)
+    return choice
+  }
+
+  function repairPart(part: JsonObject, place: number): void {
+    const index = indexOf(part, place)
+    const choice = choiceOf(index)
+    repairChoice(put, ['choices', place], part, index)
+    const isLast = typeof part.finish_reason === 'string' && part.finish_reason !== ''
+    choice.isFinished ||= isLast
+    const path = ['choices', place, 'delta']
+    if (isJsonObject(part.delta)) repairDelta(path, part.delta, choice, isLast)
+    else put(path, choice.hasRole ? {} : { role: 'assistant' }, 'delta')
+    choice.hasRole = true
+  }
+
+  function repairDelta(path: JsonEdit['path'], delta: JsonObject, choice: Choice, isLast: boolean): void {
+    const { role, tool_calls: fragments } = delta
+    if (!choice.hasRole) {
+      if (role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
+    } else if (role !== undefined && role !== null) put([...path, 'role'], undefined, 'role')
+    repairContent(put, path, delta)
+    choice.hasContent ||= bringsContent(delta)
+    choice.hasFunctionCall ||= isJsonObject(delta.function_call)
+    if (Array.isArray(fragments)) choice.calls.repair(put, [...path, 'tool_calls'], fragments)
+    else if (fragments !== undefined && fragments !== null) put([...path, 'tool_calls'], undefined, 'tool_calls')
+    if (isLast) addArguments(path, fragments, choice)
+  }
+
+  /** Calls that end without arguments get them with the reason why the choice ended. */
+  function addArguments(path: JsonEdit['path'], fragments: JsonValue | undefined, choice: Choice): void {
+    const missing = choice.calls.missingArguments(hooks)
+    if (missing.length === 0) return
+    const known = Array.isArray(fragments) ? fragments.length : undefined
+    if (known === undefined) edits.push({ path: [...path, 'tool_calls'], value: missing })
+    else
+      for (const [index, fragment] of missing.entries())
+        edits.push({ path: [...path, 'tool_calls', known + index], value: fragment })
+  }
+
+  function noteUsage(chunk: JsonObject): void {
+    const { usage } = chunk
+    if (usage === undefined || usage === null) return
+    const stated = decodeUsage(usage)
+    // Counts only ever grow: some providers end with zeros.
+    const charged = stated && hooks.charged()
+    if (!stated || !charged) put(['usage'], null, 'usage')
+    else if (sizeOf(stated) < sizeOf(charged)) put(['usage'], encodeUsage(charged), 'usage')
+    else repairSum(put, usage)
+    hasUsage ||= stated !== undefined
+  }
+
+  function chunkFrame(choice: JsonObject[], usage?: JsonObject): Frame {
+    const { model } = context
+    return { data: JSON.stringify({ id, object: CHUNK, created, model, choices: choice, ...(usage && { usage }) }) }
+  }
+
+  function finishChunk(index: number, choice: Choice): Frame {
+    hooks.repaired('finish_reason')
+    const missing = choice.calls.missingArguments(hooks)
+    const reason = choice.hasFunctionCall
+      ? 'function_call'
+      : encodeFinishReason({ kind: 'stop' }, choice.calls.hasCalls)
+    const delta = missing.length > 0 ? { tool_calls: missing } : {}
+    return chunkFrame([{ index, delta, logprobs: null, finish_reason: reason }])
+  }
+
+  return {
+    moves(chunk) {
+      const parts = Array.isArray(chunk.choices) ? chunk.choices : []
+      return parts.flatMap((part, place): JsonEdit[] => {
+        if (!isJsonObject(part) || isJsonObject(part.delta) || !isJsonObject(part.message)) return []
+        hooks.repaired('delta')
+        const path = ['choices', place]
+        const delta = choices.get(indexOf(part, place))?.hasContent ? {} : asWritten(part.message)
+        return [
+          { path: [...path, 'delta'], value: delta },
+          { path: [...path, 'message'], value: undefined },
+        ]
+      })
+    },
+    repair(chunk) {
+      edits.length = 0
+      if (typeof chunk.id === 'string' && chunk.id !== '') id = chunk.id
+      repairHead(put, chunk, CHUNK, id, context)
+      if (typeof chunk.created === 'number' && chunk.created > 0) created = Math.floor(chunk.created)
+      if (Array.isArray(chunk.choices))
+        for (const [place, part] of chunk.choices.entries()) {
+          if (isJsonObject(part)) repairPart(part, place)
+          else put(['choices', place], undefined, 'choices')
+        }
+      else put(['choices'], [], 'choices')
+      noteUsage(chunk)
+      return edits
+    },
+    ending() {
+      const frames: Frame[] = []
+      for (const [index, choice] of choices) if (!choice.isFinished) frames.push(finishChunk(index, choice))
+      if (!context.wantsUsage) return frames
+      if (hasUsage && hooks.isUsageStated()) return frames
+      hooks.repaired('usage')
+      return [...frames, chunkFrame([], encodeUsage(hooks.charged()))]
+    },
+  }
+}
+
+function sizeOf(usage: Usage): number {
+  return inputTokens(usage) + usage.output
+}
+
+function indexOf(part: JsonObject, place: number): number {
+  const { index } = part
+  return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : place
+}
+
+function bringsContent(delta: JsonObject): boolean {
+  return Object.keys(delta).some((name) => name !== 'role' && !isEmpty(delta[name]))
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+}

@@ -1,0 +1,64 @@
+/** A complete answer is put right field by field where it breaks the published shape, and stays byte for byte where it keeps it. */
+import { describe, expect, test } from 'bun:test'
+import { passHooks } from '@test/formats/pass-hooks'
+import { passThrough } from '@/formats/chat-completions/pass-through'
+import { isJsonObject, parseJson } from '@/lib/json'
+import { CONTEXT } from './support'
+
+const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+
+describe('an answer in one piece', () => {
+  const whole = {
+    ...{ id: 'x', object: 'chat.completion', created: 5, model: 'svc/alpha' },
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+    usage: USAGE,
+  }
+
+  function pass(text: string) {
+    const hooks = passHooks({ uncached: 2, output: 1 })
+    const json = parseJson(text)
+    const told = passThrough.response(text, isJsonObject(json) ? json : {}, CONTEXT, hooks)
+    return { text: told, json: JSON.parse(told), repairs: hooks.repairs }
+  }
+
+  test('that keeps the shape stays as it is', () => {
+    const text = JSON.stringify(whole).replace('"created":5', '"created": 5,"x":1.0')
+    expect(pass(text)).toMatchObject({ text, repairs: [] })
+  })
+
+  test('states what is charged where the provider states no usage', () => {
+    for (const usage of [undefined, null, {}, { prompt_tokens: 3 }]) {
+      const { json, repairs } = pass(JSON.stringify({ ...whole, usage }))
+      expect(json.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 })
+      expect(repairs).toEqual(['usage'])
+    }
+  })
+
+  test('is put right field by field', () => {
+    const calls = [
+      { function: { name: 'f', arguments: { q: 1 } } },
+      { id: 'b', type: 'function', function: { name: 'g', arguments: '' } },
+      { id: 'c', type: 'function', function: { arguments: '{}' } },
+    ]
+    const message = { content: [{ type: 'text', text: 'a' }], tool_calls: calls }
+    const { json, repairs } = pass(JSON.stringify({ choices: [{ message, logprobs: [], finish_reason: '' }, null] }))
+    expect(json).toMatchObject({ id: 'chatcmpl-ours', object: 'chat.completion', created: CONTEXT.created })
+    expect(json.choices).toEqual([
+      {
+        message: {
+          role: 'assistant',
+          content: 'a',
+          tool_calls: [
+            { id: expect.stringMatching(/^call_/), type: 'function', function: { name: 'f', arguments: '{"q":1}' } },
+            { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+          ],
+        },
+        ...{ index: 0, logprobs: null, finish_reason: 'tool_calls' },
+      },
+    ])
+    expect(repairs).toEqual([
+      ...['arguments', 'choices', 'content', 'created', 'finish_reason', 'id', 'index'],
+      ...['logprobs', 'object', 'role', 'tool_calls', 'type', 'usage'],
+    ])
+  })
+})
