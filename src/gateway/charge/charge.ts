@@ -23,7 +23,7 @@ export function decideCharge(
   if (isEmptyError(ending, reading)) return FREE
   const isExact = reading.usage !== null && !reading.isUsageStale
   const claimed = claimedUsage(reading, estimatedInput)
-  const usage = clampUsage(claimed, bounds)
+  const usage = clampUsage(claimed, pricing, bounds)
   const flags: RecordFlag[] = []
   if (!isExact) flags.push('estimated')
   if (usage !== claimed) flags.push('clamped')
@@ -63,9 +63,8 @@ function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
 }
 
 /** The same object where nothing exceeds the bounds. Dear classes are cut first, in the customer's favour. */
-function clampUsage(usage: Usage, bounds: Bounds): Usage {
-  const isPossible = inputTokens(usage) <= bounds.inputTokens && usage.output <= bounds.outputTokens
-  if (isPossible) return usage
+function clampUsage(usage: Usage, pricing: Pricing, bounds: Bounds): Usage {
+  if (isPossible(usage, pricing, bounds)) return usage
   let room = bounds.inputTokens
   function take(tokens: number): number {
     const taken = Math.min(tokens, room)
@@ -81,4 +80,10 @@ function clampUsage(usage: Usage, bounds: Bounds): Usage {
     output,
     reasoning: Math.min(usage.reasoning, output),
   }
+}
+
+function isPossible(usage: Usage, pricing: Pricing, { inputTokens: input, outputTokens, beyond }: Bounds): boolean {
+  if (usage.output > outputTokens) return false
+  if (inputTokens(usage) <= input) return true
+  return beyond !== undefined && inputTokens(usage) <= beyond.inputTokens && requestCost(pricing, usage) <= beyond.cost
 }

@@ -7,8 +7,11 @@ import type { ChatRequest } from '@/chat/request'
 import { assert } from '@/lib/assert'
 import { type Nano, nano } from '@/lib/money'
 
-/** What a hold was sized for: nothing above it is possible, so nothing above it is believed. */
-export type Bounds = { inputTokens: number; outputTokens: number }
+/**
+ * What a hold was sized for. Nothing above it is believed, but for input `beyond` a close estimate: as many tokens as could be
+ * made of the body by any vocabulary, as long as the hold pays for them.
+ */
+export type Bounds = { inputTokens: number; outputTokens: number; beyond?: { inputTokens: number; cost: Nano } }
 
 /** What a hold covers and why. */
 export type HoldSize = {
@@ -46,7 +49,7 @@ export async function exactSize({ request, prompt, models }: Sized, quick: HoldS
   if (request.nativeOnly?.length) return quick
   const counted = await tokenizerCount(prompt)
   const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
-  return sizeFor(request, models, bound, quick.estimatedInput)
+  return withRoomBeyond(sizeFor(request, models, bound, quick.estimatedInput), quick.bounds.inputTokens)
 }
 
 /**
@@ -69,7 +72,13 @@ export function affordableCap({ request, models }: Sized, size: HoldSize, availa
 
 /** The size again after the request's own cap was lowered. */
 export function resize({ request, models }: Sized, size: HoldSize): HoldSize {
-  return sizeFor(request, models, () => size.bounds.inputTokens, size.estimatedInput)
+  const resized = sizeFor(request, models, () => size.bounds.inputTokens, size.estimatedInput)
+  const { beyond } = size.bounds
+  return beyond ? withRoomBeyond(resized, beyond.inputTokens) : resized
+}
+
+function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
+  return { ...size, bounds: { ...size.bounds, beyond: { inputTokens, cost: size.amount } } }
 }
 
 function sizeFor(

@@ -10,7 +10,7 @@ import type { MeterReading } from '@/gateway/charge/meter'
 import type { Bounds } from '@/gateway/hold/hold-size'
 import { FREE } from '@/ledger/charge'
 import { chargeBasis } from '@/ledger/charge-basis'
-import { priceToPico } from '@/lib/money'
+import { nano, priceToPico } from '@/lib/money'
 
 const price = (usd: number) => priceToPico(usd) as NonNullable<ReturnType<typeof priceToPico>>
 const PRICING: Pricing = {
@@ -107,6 +107,21 @@ describe('billing matrix', () => {
       flags: ['clamped'],
       usage: { cacheRead: 600, uncached: 400, cacheWrite5m: 0, cacheWrite1h: 0, output: 500, reasoning: 500 },
     })
+  })
+
+  test('input beyond a close estimate, but within the possible: charged as long as the hold pays for it', () => {
+    const bounds = { ...BOUNDS, beyond: { inputTokens: 4_000, cost: nano(2_000_000) } }
+    const reading = (uncached: number, output = 50) => {
+      const usage = { ...ZERO_USAGE, uncached, output }
+      return { ...NOTHING, usage, hasOutput: true, finish: 'stop' } as const
+    }
+    const cost = (...tokens: [uncached: number, output?: number]) =>
+      decideCharge('complete', reading(...tokens), PRICING, bounds, 80)
+    expect(cost(1_900)).toMatchObject({ cost: 2_000_000, usage: { uncached: 1_900 }, flags: [] })
+    expect(cost(1_901)).toMatchObject({ cost: 1_100_000, usage: { uncached: 1_000 }, flags: ['clamped'] })
+    expect(cost(1_500, 501)).toMatchObject({ usage: { uncached: 1_000, output: 500 }, flags: ['clamped'] })
+    const roomy = { ...BOUNDS, beyond: { inputTokens: 1_200, cost: nano(2_000_000) } }
+    expect(decideCharge('complete', reading(1_201), PRICING, roomy, 80)).toMatchObject({ flags: ['clamped'] })
   })
 
   test('an empty answer that ended in an error: nothing', () => {

@@ -60,6 +60,22 @@ describe('the record of an answer', () => {
     expect(flagged.record.localInputTokens).toBeWithin(1_000, 2_250)
   })
 
+  test('beyond the close estimate that a small balance paid for is charged, too', async () => {
+    respond = () => Response.json(chatCompletion('Hello', usageOf(2_200, 5)))
+    const poor = await gateway.customer('0.005')
+    const content = 'word '.repeat(800)
+    const requestId = await ask(gateway, poor.key, { max_tokens: 10, messages: [{ role: 'user', content }] })
+    await flushed(gateway, poor.accountId)
+    const { record, ...charged } = await recordOf(requestId)
+    expect(charged).toMatchObject({
+      input: 2_200,
+      chargeBasis: 'provider',
+      cost: 2_200 * PRICE.input + 5 * PRICE.output,
+    })
+    expect(record.held as number).toBeLessThan(4_000 * PRICE.input)
+    expect(charged.cost).toBeLessThanOrEqual(record.held)
+  })
+
   test('with impossible usage is cut, says so, and keeps what the provider said and asks', async () => {
     respond = () => Response.json(chatCompletion('Hello', usageOf(900_000, 11)))
     const { record, ...cut } = await recordOf(await ask(gateway, customer.key))

@@ -78,6 +78,11 @@ describe('the exact size', () => {
     const exact = await exactSize(sized, quick)
     expect(exact.bounds.inputTokens).toBeLessThan(quick.bounds.inputTokens / 2)
     expect(exact.bounds.outputTokens).toBe(quick.bounds.outputTokens)
+    // Another vocabulary may make more tokens of it, though never more than there are bytes: that is paid from the same hold.
+    expect(exact.bounds.beyond).toEqual({ inputTokens: quick.bounds.inputTokens, cost: exact.amount })
+    const lowered = resize({ ...sized, request: { ...sized.request, maxOutputTokens: 300 } }, exact)
+    expect(lowered.amount).toBeLessThan(exact.amount)
+    expect(lowered.bounds.beyond).toEqual({ inputTokens: quick.bounds.inputTokens, cost: lowered.amount })
     expect([exact.rateTokens, exact.estimatedInput]).toEqual([quick.rateTokens, quick.estimatedInput])
   })
 
