@@ -17,6 +17,7 @@ import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
 import { randomId } from '@/lib/ids'
@@ -97,7 +98,9 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), onStall: stalls.onStall })
   const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({ config, database, ledger, clock: systemClock, logger })
+  const storeWatch = createStoreWatch({ redis, logger, fullShare: config.redisFullPercent / 100 })
   const workers: BackgroundWorker[] = [
+    storeWatch,
     flusher,
     createSweeper({ ledger, logger, onExpired }),
     createOutboxWorker(database, ledger, logger),
@@ -106,9 +109,22 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
   if (options.watchesLedger ?? true) workers.push(watch)
   let isDraining = false
-  const parts = { config, catalog, redis, database, reading, ledger, topUps, flusher, crashPoint, metrics, logger }
+  const parts = {
+    config,
+    catalog,
+    redis,
+    database,
+    reading,
+    ledger,
+    topUps,
+    flusher,
+    storeWatch,
+    crashPoint,
+    metrics,
+    logger,
+  }
   const deps = assemble({ ...parts, isDraining: () => isDraining })
-  watchState(deps, flusher)
+  watchState(deps, flusher, storeWatch)
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
   for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
@@ -147,6 +163,7 @@ type Parts = {
   ledger: Ledger
   topUps: TopUps
   flusher: Flusher
+  storeWatch: StoreWatch
   crashPoint: CrashPoint
   metrics: PrometheusMetrics
   logger: Logger
@@ -154,7 +171,7 @@ type Parts = {
 }
 
 function assemble(parts: Parts): GatewayDeps {
-  const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger, isDraining } = parts
+  const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
   return {
     catalog,
@@ -187,8 +204,9 @@ function assemble(parts: Parts): GatewayDeps {
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,
     metricsAccess: config.metricsAccess,
-    readiness: readinessChecks(redis, database, flusher),
-    isDraining,
+    storeWatch: parts.storeWatch,
+    readiness: readinessChecks(redis, parts.storeWatch, database, flusher),
+    isDraining: parts.isDraining,
     dashboard: assembleDashboard({ ...parts, router, routingCounts: metrics.routing }),
     depositDesk: topUps.depositDesk,
     sandbox: topUps.sandbox,
@@ -201,12 +219,14 @@ function processLabel(config: Config): string | undefined {
 }
 
 /** Where the gauges of one process look. */
-function watchState({ metrics, settler, keeper, streams, router }: GatewayDeps, flusher: Flusher): void {
+function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch): void {
+  const { metrics, settler, keeper, streams, router } = deps
   metrics.watch({
     openStreams: streams.count,
     openHolds: keeper.openCount,
     unacknowledgedSettlements: settler.pendingCount,
     flusher: flusher.status,
+    store: storeWatch.state,
     routing: router.status,
   })
 }

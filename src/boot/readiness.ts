@@ -1,16 +1,24 @@
-/** What readiness asks: the ledger's store is needed for every paid request, the history only for books that keep up. */
+/** What readiness asks: the ledger's store has to take what paid requests write, the history only keeps the books up. */
 import type { Database } from '@/db/client'
 import type { ReadinessCheck } from '@/http/deps'
 import type { RedisClient } from '@/ledger/store/connection'
+import type { StoreWatch } from '@/ledger/store-watch'
 import { withDeadline } from '@/lib/deadline'
 import type { Flusher } from '@/usage/flusher'
 
 const CHECK_TIMEOUT_MS = 1_000
 
 /** The checks of one process. None rejects, and none takes longer than a second. */
-export function readinessChecks(redis: RedisClient, database: Database, flusher: Flusher): ReadinessCheck[] {
+export function readinessChecks(
+  redis: RedisClient,
+  watch: StoreWatch,
+  database: Database,
+  flusher: Flusher,
+): ReadinessCheck[] {
   return [
     { name: 'redis', isRequired: true, check: () => failing(() => redis.ping()) },
+    { name: 'redis_writes', isRequired: true, check: () => writeFault(watch, 'fault') },
+    { name: 'redis_node_writes', isRequired: false, check: () => writeFault(watch, 'partFault') },
     { name: 'postgres', isRequired: false, check: () => failing(() => database.sql`SELECT 1`) },
     {
       name: 'usage_flusher',
@@ -18,6 +26,15 @@ export function readinessChecks(redis: RedisClient, database: Database, flusher:
       check: async () => (flusher.status().healthy ? undefined : `behind by ${flusher.status().lagRecords} records`),
     },
   ]
+}
+
+/** A probe under way, or of the last moment, answers for all who ask. */
+async function writeFault(watch: StoreWatch, which: 'fault' | 'partFault'): Promise<string | undefined> {
+  return await withDeadline(
+    watch.look().then((state) => state[which]),
+    CHECK_TIMEOUT_MS,
+    () => 'unreachable',
+  )
 }
 
 async function failing(ask: () => PromiseLike<unknown>): Promise<string | undefined> {

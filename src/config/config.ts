@@ -58,6 +58,8 @@ export type Config = {
   maxChatMessages: number
   /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
   redisCommandTimeoutMs: number
+  /** Percent of Redis' `maxmemory` in use from which on new paid requests are refused. */
+  redisFullPercent: number
   /** Milliseconds until a hold that no gateway renews is expired and charged. */
   holdTtlMs: number
   /** Milliseconds after which usage records that a dead process was carrying to the history are taken over. */
@@ -169,6 +171,7 @@ const Variables = Type.Object({
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'a number of messages'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
+  REDIS_FULL_PERCENT: integer(90, 10, 100, 'percent of maxmemory'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
   RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
@@ -211,6 +214,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     maxJsonDepth: values.MAX_JSON_DEPTH,
     maxChatMessages: values.MAX_CHAT_MESSAGES,
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
+    redisFullPercent: values.REDIS_FULL_PERCENT,
     holdTtlMs: values.HOLD_TTL_MS,
     recordClaimMs: values.RECORD_CLAIM_MS,
     databasePoolSize: values.DATABASE_POOL_SIZE,

@@ -6,6 +6,7 @@ import type { NegotiationDeps } from '@/gateway/hold/negotiation'
 import type { ArrivedRequest } from '@/gateway/hold/request-facts'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
 import type { Client } from '@/gateway/relay/relayed'
+import type { StoreWatch } from '@/ledger/store-watch'
 import type { JsonObject } from '@/lib/json'
 import type { Router } from '@/routing/router'
 
@@ -14,6 +15,7 @@ export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
     router: Pick<Router, 'begin' | 'remember'>
+    storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>
   }
 

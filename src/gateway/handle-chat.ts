@@ -7,6 +7,7 @@ import type { AnswerContext, Format } from '@/formats/format'
 import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
+import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
 import { plannedFacts } from '@/gateway/hold/request-facts'
@@ -22,6 +23,7 @@ import type { ChatCall, ChatDeps } from './chat-call'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
+  if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = sessionOf(call.payer.accountId, call.request, call.sessionName)
   const negotiation = await negotiate(deps, call, session)
   return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {

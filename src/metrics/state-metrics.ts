@@ -10,6 +10,7 @@ export type StateSources = {
   openHolds(): number
   unacknowledgedSettlements(): number
   flusher(): FlusherStatus
+  store(): { partFault: string | undefined; memoryShare: number }
   routing?(): RoutingStatus
 }
 
@@ -22,7 +23,8 @@ const CIRCUIT_LEVEL = { closed: 0, 'half-open': 1, open: 2 } as const
 
 /** Adds gauges over `watched`. Once per registry. */
 export function exposeState(registry: Registry, watched: Watched): void {
-  for (const reading of [...workReadings(watched), ...bookReadings(watched)]) expose(registry, reading)
+  for (const reading of [...workReadings(watched), ...bookReadings(watched), ...storeReadings(watched)])
+    expose(registry, reading)
   exposeDrift(registry, watched)
   const { routing } = watched
   if (routing) exposeProviders(registry, routing)
@@ -71,6 +73,21 @@ function bookReadings({ flusher }: Watched): Reading[] {
       name: 'svc_flusher_healthy',
       help: '1 while usage records get to the history, 0 while they only queue.',
       read: () => Number(flusher().healthy),
+    },
+  ]
+}
+
+function storeReadings({ store }: Watched): Reading[] {
+  return [
+    {
+      name: 'svc_store_memory_ratio',
+      help: 'Alert: of the fullest Redis node, the part of maxmemory in use; 0 without such a limit.',
+      read: () => store().memoryShare,
+    },
+    {
+      name: 'svc_store_takes_requests',
+      help: 'Alert: 1 while every Redis node takes what paid requests write, else 0.',
+      read: () => Number(store().partFault === undefined),
     },
   ]
 }

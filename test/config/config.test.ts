@@ -48,6 +48,7 @@ describe('the settings', () => {
     maxJsonDepth: 64,
     maxChatMessages: 100,
     redisCommandTimeoutMs: 500,
+    redisFullPercent: 90,
     holdTtlMs: 60_000,
     recordClaimMs: 30_000,
     databasePoolSize: 10,

@@ -79,6 +79,7 @@ test('state is read when it is asked for, routing included', async () => {
     openHolds: () => 0,
     unacknowledgedSettlements: () => 7,
     flusher: () => ({ lagRecords: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
+    store: () => ({ partFault: 'full', memoryShare: 0.93 }),
     routing: () => ({
       circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
       keys: new Map([['provider1/0a1b', { state: 'out', forMs: 1 }]]),
@@ -92,6 +93,7 @@ test('state is read when it is asked for, routing included', async () => {
   expect(await values('svc_open_streams', 'svc_unacknowledged_settlements', 'svc_flusher_lag_records')).toEqual([
     3, 7, 5,
   ])
+  expect(await values('svc_store_memory_ratio', 'svc_store_takes_requests')).toEqual([0.93, 0])
   open = 1
   expect(await values('svc_open_streams', 'svc_flusher_healthy', 'svc_flusher_dead_letters_total')).toEqual([1, 0, 2])
   expect(
@@ -111,6 +113,7 @@ test('drift shows by kind until a later check finds it gone', async () => {
     openHolds: () => 0,
     unacknowledgedSettlements: () => 0,
     flusher: () => ({ lagRecords: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
+    store: () => ({ partFault: undefined, memoryShare: 0 }),
   })
   metrics.drift({ atMs: 1_000_000, durationMs: 500, accounts: 9, violations: { overdrawn: 2, key_held: 1 } })
   const series = await seriesOf(metrics)

@@ -5,6 +5,8 @@ import { nanoToUsd } from '@/lib/money'
 
 /** When other requests hold the money, they are likely to be done after this long. */
 const TRANSIENT_RETRY_SECONDS = 2
+/** A store that is full or cannot write is looked at every second, and mended by people. */
+const CLOSED_RETRY_SECONDS = 5
 
 /** The error for a reserve that did not succeed. */
 export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): GatewayError {
@@ -30,6 +32,14 @@ export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): 
     case 'exists':
       return new GatewayError('internal', 'The request could not be identified.', { cause: `hold ${outcome.state}` })
   }
+}
+
+/** The error for a request that comes while the ledger's store takes none, so that what is under way can be settled. */
+export function storeClosed(): GatewayError {
+  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: CLOSED_RETRY_SECONDS,
+  })
 }
 
 /** Permanent: this request costs more than the account has. Transient: other open requests hold the money. */

@@ -12,6 +12,7 @@ import keyStateText from './preludes/key-state.lua' with { type: 'text' }
 import limitsText from './preludes/limits.lua' with { type: 'text' }
 import loadText from './preludes/load.lua' with { type: 'text' }
 import preludeText from './preludes/prelude.lua' with { type: 'text' }
+import probeText from './probe.lua' with { type: 'text' }
 import readAccountText from './read-account.lua' with { type: 'text' }
 import readKeyText from './read-key.lua' with { type: 'text' }
 import releaseText from './release.lua' with { type: 'text' }
@@ -47,6 +48,7 @@ export const SCRIPTS = {
   credit: script('credit', 'write-always', holds, creditText),
   withhold: script('withhold', 'write', holds, withholdText),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
+  probe: script('probe', 'write', [], probeText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
   loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),

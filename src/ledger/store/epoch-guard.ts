@@ -182,7 +182,8 @@ function nodeOf(cluster: Cluster, shard: number): Redis | undefined {
   return cluster.nodes('master').find((node) => addressOf(node) === owner)
 }
 
-function addressOf(node: Redis): string {
+/** A node's host:port. */
+export function addressOf(node: Redis): string {
   return `${node.options.host}:${node.options.port}`
 }
 
@@ -194,7 +195,7 @@ async function refreshOwners(cluster: Cluster): Promise<void> {
 }
 
 /** The node (host:port) that serves a shard. */
-function ownerOf(cluster: Cluster, shard: number): string {
+export function ownerOf(cluster: Cluster, shard: number): string {
   return cluster.slots[slotOf(metaName(shard))]?.[0] ?? ''
 }
 

@@ -58,6 +58,10 @@ export const loadedName = (shard: number): string => `{l${shard}}:loaded`
 /** Ids of the ledger entries whose credit is inside the account's balance. */
 export const creditedName = (accountId: string): string => `{l${shardOf(accountId)}}:credited:${checkedId(accountId)}`
 
+/** What tells whether a shard can be written: a hash, a sorted set, a stream, a list and a set, which hold nothing. */
+export const probeNames = (shard: number): string[] =>
+  ['hash', 'sorted-set', 'stream', 'list', 'set'].map((kind) => `{l${shard}}:probe:${kind}`)
+
 /** Who a key's SHA-256 belongs to. Immutable, so it needs no shard. */
 export function keyHashName(keyHash: string): string {
   assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')

@@ -1,0 +1,34 @@
+-- Writes as paid requests make the store write, to names that hold nothing: what a store in trouble, or the rights of its user,
+-- forbids a paid request, it forbids this too. Like a reserve it does not run in a store that is out of memory.
+--
+-- KEYS  1 a hash · 2 a sorted set · 3 a stream · 4 a list · 5 a set, all of them the probe's own
+-- ARGV  none
+-- Returns its time, in milliseconds since 1970
+--
+-- NEEDS  prelude: call decimal currentMs
+
+local now = decimal(currentMs())
+call('HSET', KEYS[1], 'atMs', now, 'count', '0')
+call('HINCRBY', KEYS[1], 'count', '1')
+call('HDEL', KEYS[1], 'count')
+call('HGET', KEYS[1], 'atMs')
+call('HMGET', KEYS[1], 'atMs', 'count')
+call('ZADD', KEYS[2], now, 'probe')
+call('ZSCORE', KEYS[2], 'probe')
+call('ZRANGE', KEYS[2], 0, -1)
+call('ZREM', KEYS[2], 'probe')
+local entry = call('XADD', KEYS[3], '*', 'atMs', now)
+call('XACK', KEYS[3], 'probe', entry)
+call('XDEL', KEYS[3], entry)
+call('LPUSH', KEYS[4], now)
+call('LTRIM', KEYS[4], 0, 0)
+call('SADD', KEYS[5], 'probe')
+call('SCARD', KEYS[5])
+call('SISMEMBER', KEYS[5], 'probe')
+call('SMEMBERS', KEYS[5])
+for index = 1, 5 do
+  if call('EXISTS', KEYS[index]) == 1 then
+    call('PEXPIRE', KEYS[index], '60000')
+  end
+end
+return now

@@ -1,0 +1,204 @@
+/** A store that answers but takes no writes is known for what it is, and so is one that is about to be full. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { asGateway, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import type { RedisClient } from '@/ledger/store/connection'
+import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
+import { type ClusterNode, startCluster } from './cluster-stores'
+import { connect, createBench, memoryLogger, request } from './harness'
+
+setDefaultTimeout(60_000)
+
+const ACCOUNT = 'acct_1'
+const LIMIT = 60 * 1024 * 1024
+let server: TestServer
+let admin: RedisClient
+let redis: RedisClient
+let watch: StoreWatch
+let logger: ReturnType<typeof memoryLogger>
+
+beforeAll(async () => {
+  server = await startRedis()
+  admin = await connect(server.url)
+  redis = await connect(asGateway(server.url))
+})
+beforeEach(() => {
+  logger = memoryLogger()
+  watch = createStoreWatch({ redis, logger, fullShare: 0.9 })
+})
+afterEach(() => watch.stop())
+afterAll(async () => {
+  admin.disconnect()
+  redis.disconnect()
+  await server.stop()
+})
+
+/** What the watch says within its own pace. */
+async function becomes(fault: string | undefined): Promise<void> {
+  await until(async () => (await watch.look()).fault === fault, `the fault ${fault}`)
+}
+
+/** Each state ends with the store sound again, and the watch with it. */
+async function whileIt(begin: () => Promise<unknown>, end: () => Promise<unknown>, fault: string): Promise<void> {
+  await becomes(undefined)
+  expect(watch.isClosedTo(ACCOUNT)).toBe(false)
+  await begin()
+  try {
+    await becomes(fault)
+    expect(watch.isClosedTo(ACCOUNT)).toBe(true)
+  } finally {
+    await end()
+  }
+  await becomes(undefined)
+  expect(watch.isClosedTo(ACCOUNT)).toBe(false)
+  expect(logger.lines.map(({ level, event }) => `${level} ${event}`)).toEqual([
+    'error store_refuses_requests',
+    'info store_takes_requests',
+  ])
+  expect(logger.lines[0]?.fields).toMatchObject({ fault })
+}
+
+describe('the watch knows a store', () => {
+  test('that is nearly full, while what is under way can still settle', async () => {
+    const limit = () => admin.config('SET', 'maxmemory', String(LIMIT))
+    const fill = async () => {
+      await limit()
+      for (let index = 0; (await usedShare()) < 0.95; index++) await admin.set(`fill:${index}`, 'x'.repeat(100_000))
+    }
+    const clear = async () => {
+      await admin.flushall()
+      await admin.config('SET', 'maxmemory', '0')
+    }
+    await whileIt(
+      async () => {
+        await fill()
+        const bench = createBench(admin)
+        const payer = await bench.fund(100)
+        expect(await bench.ledger.reserve(request(payer, 10))).toMatchObject({ kind: 'reserved' })
+        await until(async () => (await watch.look()).memoryShare > 0.9, 'the share of memory')
+      },
+      clear,
+      'full',
+    )
+  })
+
+  test('that is out of memory', async () => {
+    await whileIt(
+      async () => {
+        watch = createStoreWatch({ redis, logger, fullShare: 1e9 })
+        await admin.config('SET', 'maxmemory', '1')
+      },
+      () => admin.config('SET', 'maxmemory', '0'),
+      'out_of_memory',
+    )
+  })
+
+  test('that is somebody’s replica', async () => {
+    await whileIt(
+      () => admin.call('REPLICAOF', '127.0.0.1', '1'),
+      () => admin.call('REPLICAOF', 'NO', 'ONE'),
+      'read_only',
+    )
+  })
+
+  test('that cannot write to its disk', async () => {
+    const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
+    const inTheWay = join(folder, 'dump.rdb')
+    const save = async (isSaved: string) => {
+      await admin.call('BGSAVE').catch(() => undefined)
+      await until(
+        async () =>
+          (await admin.info('persistence')).includes(`rdb_last_bgsave_status:${isSaved}`) &&
+          (await admin.info('persistence')).includes('rdb_bgsave_in_progress:0'),
+        'the snapshot to end',
+      )
+    }
+    await whileIt(
+      async () => {
+        await admin.config('SET', 'save', '3600 1')
+        await rm(inTheWay, { force: true })
+        await mkdir(join(inTheWay, 'full'), { recursive: true })
+        await save('err')
+      },
+      async () => {
+        await rm(inTheWay, { recursive: true })
+        await save('ok')
+        await admin.config('SET', 'save', '')
+      },
+      'disk_error',
+    )
+  })
+
+  test('that would evict balances', async () => {
+    await whileIt(
+      () => admin.config('SET', 'maxmemory', '1gb', 'maxmemory-policy', 'allkeys-lru'),
+      () => admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction'),
+      'may_evict',
+    )
+  })
+
+  test.each(['xadd', 'zadd', 'evalsha', 'info'])('whose user may not %s', async (command) => {
+    await whileIt(
+      () => admin.call('ACL', 'SETUSER', 'svc', `-${command}`),
+      () => admin.call('ACL', 'SETUSER', 'svc', `+${command}`),
+      'forbidden',
+    )
+  })
+})
+
+test('a store that does not answer is unreachable, and each request finds out for itself', async () => {
+  await becomes(undefined)
+  process.kill(server.pid, 'SIGSTOP')
+  try {
+    await becomes('unreachable')
+    expect(watch.isClosedTo(ACCOUNT)).toBe(false)
+  } finally {
+    process.kill(server.pid, 'SIGCONT')
+  }
+  await becomes(undefined)
+})
+
+test('however many ask at once, the store is asked once', async () => {
+  await admin.config('RESETSTAT')
+  await Promise.all(Array.from({ length: 200 }, () => watch.look()))
+  for (let index = 0; index < 50; index++) await watch.look()
+  expect(await admin.info('commandstats')).toMatch(/cmdstat_evalsha:calls=1,/)
+})
+
+test('the probe writes by every command that the ledger’s scripts use', () => {
+  const commandsOf = (text: string) => new Set([...text.matchAll(/\bcall\('([A-Z]+)'/g)].map(([, name]) => name))
+  const probed = commandsOf(SCRIPTS.probe.text)
+  const used = Object.values(SCRIPTS).flatMap(({ text }) => [...commandsOf(text)])
+  expect(used.filter((name) => !probed.has(name))).toEqual([])
+})
+
+test('in a cluster, a node without memory closes its own accounts only', async () => {
+  const cluster = await startCluster(3)
+  const client = await connect(cluster.url)
+  const own = createStoreWatch({ redis: client, logger, fullShare: 0.9 })
+  try {
+    const accounts = Array.from({ length: 60 }, (_, index) => `acct_${index}`)
+    const [node] = cluster.nodes as [ClusterNode, ...ClusterNode[]]
+    await node.admin.config('SET', 'maxmemory', '1')
+    await until(async () => (await own.look()).partFault === 'full', 'the full node')
+    expect(own.state().fault).toBeUndefined()
+    const closed = accounts.filter((accountId) => own.isClosedTo(accountId))
+    expect(closed.length).toBeGreaterThan(0)
+    expect(closed.length).toBeLessThan(60)
+  } finally {
+    await own.stop()
+    client.disconnect()
+    await cluster.stop()
+  }
+})
+
+async function usedShare(): Promise<number> {
+  const info = await admin.info('memory')
+  const [used, uncounted] = ['used_memory', 'mem_not_counted_for_evict'].map((name) =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]),
+  )
+  return (Number(used) - Number(uncounted)) / LIMIT
+}
