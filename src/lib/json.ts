@@ -29,7 +29,11 @@ export const PARSED_BOUNDS: JsonBounds = { depth: 1000, values: 4_000_000 }
 
 /** Parses `text`, or returns undefined where it is not JSON or holds more than {@link PARSED_BOUNDS}. */
 export function parseJson(text: string): JsonValue | undefined {
-  if (exceedsBounds(text, PARSED_BOUNDS)) return undefined
+  return exceedsBounds(text, PARSED_BOUNDS) ? undefined : parseWithinBounds(text)
+}
+
+/** The same for a text that is known to hold no more. */
+export function parseWithinBounds(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
   } catch {

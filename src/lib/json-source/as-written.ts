@@ -5,7 +5,15 @@
  * Whoever reads a number reads the double, as ever. Whoever relays a value asks for it {@link asWritten}: there such numbers are
  * raw texts, which JSON.stringify writes as they are. Texts without such a number, nearly all, are looked through and no more.
  */
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, rawJson } from '@/lib/json'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  PARSED_BOUNDS,
+  parseJson,
+  parseWithinBounds,
+  rawJson,
+} from '@/lib/json'
 import { endOfNumber, endOfString, inspectJson, isNumberStart } from './scan'
 
 type Container = JsonObject | JsonValue[]
@@ -21,11 +29,13 @@ export function asWritten<Value extends JsonValue | undefined>(value: Value): Va
 
 /** Parses what is only relayed: as parseJson, but for numbers that would not be written as they are read. */
 export function parseAsWritten(text: string): JsonValue | undefined {
-  const value = parseJson(text)
-  if (value === undefined || !losesNumbers(text)) return value
+  const { breach, losesNumbers } = inspectJson(text, PARSED_BOUNDS)
+  const value = breach === undefined ? parseWithinBounds(text) : undefined
+  if (!losesNumbers || value === undefined) return value
   if (typeof value === 'number') return rawJson.rawJSON(text.trim())
-  rememberNumbers(value, text, true)
-  return asWritten(value)
+  // Nobody else has it yet.
+  if (typeof value === 'object' && value !== null) walk(value, text, itself)
+  return value
 }
 
 /** The number that `value` is, also as it was written; undefined where it is none. */
@@ -50,8 +60,8 @@ type Place = {
   isNameNext: boolean
   /** What was parsed of it; null where a later field of the same name took its place, undefined until it is looked for. */
   parsed: Container | null | undefined
-  /** The same as it is written, once it differs. */
-  written: Container | undefined
+  /** The same as it is written, once it differs and is another. */
+  twin: Container | undefined
 }
 
 /**
@@ -60,7 +70,13 @@ type Place = {
  * `isNeeded` where somebody has looked through the text already.
  */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
-  if (!isNeeded || typeof value !== 'object' || value === null) return
+  if (isNeeded && typeof value === 'object' && value !== null) walk(value, text, twinAt)
+}
+
+/** Which array or object is given a number as it is written, where `parsed` was parsed at `depth`. */
+type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
+
+function walk(root: Container, text: string, holderAt: HolderAt): void {
   const places: Place[] = []
   let depth = -1
   for (let index = 0; index < text.length; index++) {
@@ -96,7 +112,7 @@ export function rememberNumbers(value: JsonValue | undefined, text: string, isNe
       default:
         if (isNumberStart(text.charCodeAt(index))) {
           const end = endOfNumber(text, index)
-          if (end < 0) keep(text.slice(index, -end), { root: value, places, depth, text })
+          if (end < 0) keep(text.slice(index, -end), { root, places, depth, text }, holderAt)
           index = Math.abs(end) - 1
         }
     }
@@ -112,26 +128,26 @@ function enter(places: Place[], depth: number, isArray: boolean): void {
     nameEnd: 0,
     isNameNext: false,
     parsed: undefined,
-    written: undefined,
+    twin: undefined,
   }
   const place = places[depth]
   place.isArray = isArray
   place.isNameNext = !isArray
   place.index = 0
   place.parsed = undefined
-  place.written = undefined
+  place.twin = undefined
 }
 
 /** Where the walk is. */
 type Walk = { root: Container; places: readonly Place[]; depth: number; text: string }
 
 /** Keeps the number `token`, unless it is not what was parsed there. */
-function keep(token: string, walk: Walk): void {
+function keep(token: string, walk: Walk, holderAt: HolderAt): void {
   const container = parsedAt(walk, walk.depth)
   if (!container) return
   const key = keyAt(walk, walk.depth)
-  if (Object.is(itemOf(container, key), Number(token)))
-    setItem(writtenAt(walk, walk.depth, container), key, rawJson.rawJSON(token))
+  if (!Object.is(numberOf(itemOf(container, key)), Number(token))) return
+  setItem(holderAt(walk, walk.depth, container), key, rawJson.rawJSON(token))
 }
 
 /** What was parsed of the array or object at `depth`. */
@@ -146,15 +162,19 @@ function parsedAt(walk: Walk, depth: number): Container | null {
   return place.parsed
 }
 
-/** The array or object at `depth` as it is written: a copy of `parsed`, which each of those around it holds in its place. */
-function writtenAt(walk: Walk, depth: number, parsed: Container): Container {
+function itself(_walk: Walk, _depth: number, parsed: Container): Container {
+  return parsed
+}
+
+/** A copy of `parsed`, which the copies of all those around it hold in its place. */
+function twinAt(walk: Walk, depth: number, parsed: Container): Container {
   const place = walk.places[depth]
-  if (place?.written) return place.written
+  if (place?.twin) return place.twin
   const copy = written.get(parsed) ?? (Array.isArray(parsed) ? parsed.slice() : { ...parsed })
   written.set(parsed, copy)
-  if (place) place.written = copy
+  if (place) place.twin = copy
   const outer = depth === 0 ? null : parsedAt(walk, depth - 1)
-  if (outer) setItem(writtenAt(walk, depth - 1, outer), keyAt(walk, depth - 1), copy)
+  if (outer) setItem(twinAt(walk, depth - 1, outer), keyAt(walk, depth - 1), copy)
   return copy
 }
 

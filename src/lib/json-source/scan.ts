@@ -44,7 +44,7 @@ export function inspectJson(text: string, { depth: maxDepth, values: maxValues }
     const code = text.charCodeAt(index)
     if (code === QUOTE) index = endOfString(text, index + 1) - 1
     else if (code === COMMA) values++
-    else if (isNumberStart(code)) {
+    else if (!losesNumbers && isNumberStart(code)) {
       const end = endOfNumber(text, index)
       if (end < 0) losesNumbers = true
       index = Math.abs(end) - 1
