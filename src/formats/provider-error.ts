@@ -33,6 +33,10 @@ const OVER_A_LIMIT =
   /context[ _-]?(?:length|window|limit)|too (?:long|many (?:input )?tokens)|maximum (?:context|number of tokens|input)|token count|exceeds? the (?:maximum|limit|model)|request_too_large/i
 const UNSUPPORTED =
   /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
+/** A content filter's own codes and sentences; another provider's filter may think otherwise. */
+const FILTERED =
+  /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
+
 /** The prompt's length as the cause of a fault that the provider calls its own. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
 
@@ -52,6 +56,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
   switch (status) {
     case 400:
     case 422:
+      if (FILTERED.test(words)) return 'filtered'
       return OVER_A_LIMIT.test(words) || UNSUPPORTED.test(words) ? 'unsupported' : 'request'
     case 402:
     case 403:

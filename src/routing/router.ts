@@ -12,6 +12,7 @@ import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
 import { createKeyPool, type KeyPool } from '@/routing/health/key-pool'
 import { createLatencies, type Latencies } from '@/routing/health/latency'
+import { createPromises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
 import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
@@ -127,6 +128,8 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     random,
     breaker,
     keys,
+    promises: createPromises(clock, (id, forMs) => exchange.publish(`promise:${id}`, 'cooling', forMs)),
+    trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
     budget: createRetryBudget(clock),
@@ -166,7 +169,9 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
     if (state === 'open') {
       open.add(id)
       if (!isOwn) parts.breaker.adopt(id, remainingMs)
-    } else if (!isOwn) parts.keys.adopt(id, { state, forMs: remainingMs })
+    } else if (isOwn) continue
+    else if (subject.startsWith('promise:')) parts.promises.adopt(id, remainingMs)
+    else parts.keys.adopt(id, { state, forMs: remainingMs })
   }
   parts.breaker.closeAdoptedExcept(open)
 }

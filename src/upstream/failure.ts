@@ -75,6 +75,10 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
     }
     case 'too-large':
       return new GatewayError('too_large', 'The request is too large for the model provider.', { cause })
+    case 'filtered': {
+      const message = `The model provider's content filter refused the request: ${words() || 'no reason given'}`
+      return new GatewayError('invalid_request', message, { cause, code: 'content_filter' })
+    }
     case 'unsupported':
     case 'request': {
       const message = `The model provider refused the request: ${words() || 'no reason given'}`

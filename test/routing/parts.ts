@@ -3,6 +3,7 @@ import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies } from '@/routing/health/latency'
+import { createPromises } from '@/routing/health/promises'
 import { type Journey, startJourney } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
@@ -33,6 +34,8 @@ export function createTestParts(): TestParts {
       random: () => 0,
       onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
     }),
+    promises: createPromises(clock),
+    trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
     budget: createRetryBudget(clock),

@@ -78,6 +78,7 @@ describe('the caller is told', () => {
     overloaded: 'overloaded',
     'context-too-long': 'context_length_exceeded',
     'too-large': 'too_large',
+    filtered: 'invalid_request',
     unsupported: 'invalid_request',
     request: 'invalid_request',
     'model-not-found': 'upstream_failed',
@@ -104,7 +105,7 @@ describe('the caller is told', () => {
     const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
       toldOf(reason).message.includes(WORDS),
     )
-    expect(quoted).toEqual(['context-too-long', 'unsupported', 'request'])
+    expect(quoted).toEqual(['context-too-long', 'filtered', 'unsupported', 'request'])
   })
 
   test('that no reason was given where the provider has no words', () => {

@@ -54,10 +54,12 @@ export async function awaitContent(source: StreamSource, isTranslated: boolean):
   }
 }
 
-/** An answer may be legally empty; one that stops without its terminator was cut. */
+/** An answer may be legally empty, and then says that it has finished; one that stops without its terminator was cut. */
 function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: StreamSource): Committed {
-  const hasEnded = [...held.flatMap((item) => item.events), ...events].some((event) => event.type === 'end')
+  const all = [...held.flatMap((item) => item.events), ...events]
+  const hasEnded = all.some((event) => event.type === 'end')
   if (!hasEnded) return { kind: 'failed', failure: { kind: 'broken', detail: 'stream ended before any content' } }
+  if (!all.some(isContent)) return { kind: 'failed', failure: NOTHING_SAID }
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
@@ -71,7 +73,14 @@ function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure 
   return undefined
 }
 
-function isContent(event: ChatEvent): boolean {
+/** A terminator alone is no answer, whoever asked for what. */
+export const NOTHING_SAID: UpstreamFailure = {
+  kind: 'malformed',
+  detail: 'stream ended with nothing said, not even a finish',
+}
+
+/** Whether the event is worth showing by itself; an answer's finish is. */
+export function isContent(event: ChatEvent): boolean {
   switch (event.type) {
     case 'text-delta':
     case 'refusal-delta':
@@ -79,8 +88,10 @@ function isContent(event: ChatEvent): boolean {
       return event.text !== ''
     case 'tool-call-start':
     case 'image':
-    case 'finish':
       return true
+    case 'finish':
+      // Without a word of the provider's it was only concluded from the terminator.
+      return event.finish.raw !== undefined
     case 'reasoning-start':
       return event.redacted !== undefined
     default:

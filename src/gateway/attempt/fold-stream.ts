@@ -7,6 +7,7 @@ import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'
 import type { Meter } from '@/gateway/charge/meter'
 import type { UpstreamFailure } from '@/upstream/failure'
+import { isContent, NOTHING_SAID } from './commit-point'
 import { itemsOf } from './repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from './stream-source'
 
@@ -19,13 +20,16 @@ type FoldedStream = { kind: 'folded'; response: ChatResponse } | { kind: 'failed
 export async function foldStream(source: StreamSource, maxChars: number, meter: Meter): Promise<FoldedStream> {
   const folder = createFolder()
   let chars = 0
+  let hasContent = false
   for (;;) {
     const batch = await source.next()
     if (batch.kind === 'failed') return batch
     for (const event of eventsOf(batch)) {
       folder.push(event)
       meter.observe(event)
+      hasContent ||= isContent(event)
       if (event.type === 'end') {
+        if (!hasContent) return refuse(source, NOTHING_SAID)
         void letUpstreamClose(source)
         return { kind: 'folded', response: folder.response() }
       }

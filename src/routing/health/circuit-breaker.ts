@@ -31,6 +31,8 @@ export type CircuitStatus = { id: string; state: CircuitState; isAdopted: boolea
 
 export interface CircuitBreaker {
   state(id: string): CircuitState
+  /** Milliseconds until an open circuit lets somebody probe; 0 where it is not open. */
+  remainingMs(id: string): number
   /** Whether {@link enter} would admit a call now. */
   admits(id: string): boolean
   /** Admits a call, or returns undefined. A forced call is always admitted. `slowAfterMs` of silence count as slow. */
@@ -100,6 +102,10 @@ export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
 
   return {
     state: (id) => circuitOf(id).state,
+    remainingMs(id) {
+      const { state, openUntilMs } = circuitOf(id)
+      return state === 'open' ? Math.max(0, openUntilMs - clock.monotonic()) : 0
+    },
     admits: (id) => isAdmitting(circuitOf(id)),
     enter: (id, slowAfterMs, isForced = false) => enter(circuitOf(id), slowAfterMs, isForced, options),
     noteBroken: (id) => count(circuitOf(id), 'failures', options),

@@ -14,7 +14,7 @@ import withdrawText from './withdraw-health.lua' with { type: 'text' }
 /** Of a target: `open`. Of a key: `cooling` or `out`. */
 type HealthState = 'open' | 'cooling' | 'out'
 
-/** `subject` is `target:` or `key:` and an id. */
+/** `subject` is `target:`, `key:` or `promise:` (see `promises.ts`) and an id. */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {

@@ -1,8 +1,10 @@
 /**
  * Decides what comes after a failed attempt. Pure: given the fault and what is left to try, one step.
  *
- * transient, timeout → the same target once more after a jittered pause, then the next · rate-limited, credentials → another
- * key at once, then the next target · forbidden → one other key, then the next target · target → the next target · model → the next model · request → stop.
+ * transient → the same target once more after a jittered pause, then the next · timeout → the next target, the same once more where
+ * there is none · rate-limited, credentials → another
+ * key at once, then the next target · forbidden → one other key, then the next target · target → the next target · model → the next model ·
+ * filtered → the next model that the caller named, or else stop · request → stop.
  */
 import type { AttemptFault, FaultClass } from './fault-class'
 import { classify } from './fault-class'
@@ -24,6 +26,8 @@ export type AttemptState = {
   hasOtherKey: boolean
   /** Whether any target or model is left beside this one. */
   hasAlternative: boolean
+  /** Whether the caller named models to fall back to. */
+  hasOwnFallback: boolean
   /** Whether the breaker still admits the target: what has just tripped it is not asked again. */
   isAdmitted: boolean
   /** Milliseconds until the request's deadline. */
@@ -67,6 +71,9 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
       return { kind: 'next-target' }
     case 'model':
       return { kind: 'next-model' }
+    case 'filtered':
+      // Whether another filter may judge is the caller's to say, not the catalogue's.
+      return { kind: state.hasOwnFallback ? 'next-model' : 'stop' }
     case 'request':
       return { kind: 'stop' }
   }
@@ -76,8 +83,9 @@ function retryOrMoveOn(fault: AttemptFault, faultClass: FaultClass, state: Attem
   const { attemptsHere, hasAlternative, isAdmitted, remainingMs, patienceMs } = state
   const askedPauseMs = fault.kind === 'refused' ? (fault.error.retryAfterSeconds ?? 0) * 1000 : 0
   const delayMs = Math.max(askedPauseMs, BACK_OFF_MS * (0.5 + deps.random() / 2))
-  // After a silence the next one has to leave time for the alternative, or else the retry would be all there is.
-  const silenceMs = faultClass === 'timeout' ? patienceMs * (hasAlternative ? 2 : 1) : 0
+  // Who was silent once is not waited for again while somebody else may answer at once.
+  if (faultClass === 'timeout' && hasAlternative) return { kind: 'next-target' }
+  const silenceMs = faultClass === 'timeout' ? patienceMs : 0
   const isWorthwhile =
     attemptsHere < MAX_ATTEMPTS_PER_TARGET &&
     delayMs <= MAX_PAUSE_MS &&

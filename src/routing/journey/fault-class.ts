@@ -12,7 +12,7 @@ export type AttemptFault =
 /**
  * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest;
  * `credentials` the key is no good; `forbidden` the key or the request is refused, nobody knows which; `target` this upstream does not know the model; `model` the request is more than this
- * model can take; `request` every model would refuse it.
+ * model can take; `filtered` a filter of this provider refused what the request says; `request` every model would refuse it.
  */
 export type FaultClass =
   | 'transient'
@@ -22,6 +22,7 @@ export type FaultClass =
   | 'forbidden'
   | 'target'
   | 'model'
+  | 'filtered'
   | 'request'
 
 const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
@@ -31,6 +32,7 @@ const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   overloaded: 'transient',
   'context-too-long': 'model',
   'too-large': 'model',
+  filtered: 'filtered',
   unsupported: 'model',
   request: 'request',
   'model-not-found': 'target',

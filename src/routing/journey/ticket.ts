@@ -1,10 +1,11 @@
 /** One attempt at one target: the right to make it, and what its outcome means for breaker, keys, latency and slots. */
-import type { ProviderKey } from '@/catalog/types'
+import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import type { CircuitBreaker, CircuitCall } from '@/routing/health/circuit-breaker'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
 import type { KeyPool } from '@/routing/health/key-pool'
 import type { Latencies } from '@/routing/health/latency'
+import type { Promises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { type AttemptFault, classify } from './fault-class'
@@ -18,16 +19,19 @@ export type RoutingParts = {
   random: () => number
   breaker: CircuitBreaker
   keys: KeyPool
+  promises: Promises
   limiter: ConcurrencyLimiter
   latency: Latencies
   budget: RetryBudget
   notify: RoutingListener
+  /** Targets that a request tries against all advice right now, by id: one at a time, so that a rest is a rest. */
+  trials: Set<string>
   /** Waits, or less if `signal` fires. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
 /** What became of an attempt that brought no content, and how long it took. */
-export type FailedAttempt = { fault: AttemptFault; milliseconds: number }
+export type FailedAttempt = { number: number; fault: AttemptFault; milliseconds: number }
 
 /**
  * Exactly one of `failed`, `abandoned` and `began` is called; after `began`, `ended` once the answer is over. All may be
@@ -49,6 +53,9 @@ export interface Ticket {
   abandoned(): void
 }
 
+/** A provider that is overloaded as a whole is left alone for this long at most, whatever it asks for. */
+const MAX_OVERLOAD_REST_MS = 60_000
+
 type TicketInput = {
   planned: PlannedTarget
   key: ProviderKey
@@ -57,6 +64,8 @@ type TicketInput = {
   stream: boolean
   release: Release
   circuit: CircuitCall
+  /** Called once, when it is known whether an answer has begun. */
+  onDecided?: (() => void) | undefined
 }
 
 /** Issues a ticket. */
@@ -75,6 +84,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
     began() {
       if (phase !== 'waiting') return
       phase = 'answering'
+      input.onDecided?.()
       circuit.succeeded()
       parts.keys.noteSuccess(provider, key, startedMs)
       parts.latency.note(targetId(target), stream, elapsedMs())
@@ -90,16 +100,18 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
     },
     failed(fault) {
       const milliseconds = elapsedMs()
-      if (phase !== 'waiting') return { fault, milliseconds }
+      if (phase !== 'waiting') return { number, fault, milliseconds }
       phase = 'over'
+      input.onDecided?.()
       release()
       noteFault(parts, input, fault)
       parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds })
-      return { fault, milliseconds }
+      return { number, fault, milliseconds }
     },
     abandoned() {
       if (phase !== 'waiting') return
       phase = 'over'
+      input.onDecided?.()
       release()
       circuit.abandoned()
     },
@@ -116,6 +128,7 @@ function noteFault(
     case 'transient':
     case 'timeout':
       circuit.failed()
+      promise(parts, target, key, Math.min(retryAfterMs(fault) ?? 0, MAX_OVERLOAD_REST_MS))
       return
     case 'target':
       if (fault.kind === 'unencodable') circuit.abandoned()
@@ -123,8 +136,9 @@ function noteFault(
       return
     case 'rate-limited': {
       circuit.answered()
-      const seconds = fault.kind === 'refused' ? fault.error.retryAfterSeconds : undefined
-      parts.keys.cool(target.provider, key, seconds === undefined ? undefined : seconds * 1000)
+      const restMs = retryAfterMs(fault)
+      parts.keys.cool(target.provider, key, restMs)
+      promise(parts, target, key, restMs ?? 0)
       return
     }
     case 'credentials':
@@ -136,7 +150,17 @@ function noteFault(
       parts.keys.accuse(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
       return
     case 'model':
+    case 'filtered':
     case 'request':
       circuit.answered()
   }
+}
+
+function retryAfterMs(fault: AttemptFault): number | undefined {
+  const seconds = fault.kind === 'refused' ? fault.error.retryAfterSeconds : undefined
+  return seconds === undefined ? undefined : seconds * 1000
+}
+
+function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number): void {
+  if (forMs > 0) parts.promises.keep(target, key, forMs)
 }

@@ -27,6 +27,8 @@ export type Plan = {
   /** How the tier chose, where the caller named one. */
   choice: TierChoice | undefined
   requirements: Requirements
+  /** Whether the caller named models to fall back to. */
+  hasOwnFallback: boolean
 }
 
 export type PlanOptions = {
@@ -71,7 +73,15 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     throw noneCanServe(draft.passedOver)
   }
   const { requirements, passedOver, choice, view } = draft
-  return { targets: order(draft, models, view), models, requested: request.model, passedOver, choice, requirements }
+  return {
+    targets: order(draft, models, view),
+    models,
+    requested: request.model,
+    passedOver,
+    choice,
+    requirements,
+    hasOwnFallback: request.fallback.length > 0,
+  }
 }
 
 /** The model or tier of that name. Throws `model_not_found`, blaming the field `param`. */

@@ -43,7 +43,7 @@ function ticketTo(provider: FormatName): Ticket {
     abandoned: () => void told.push('abandoned'),
     failed(fault) {
       told.push(`failed: ${fault.kind}`)
-      return { fault, milliseconds: 5 }
+      return { number: 3, fault, milliseconds: 5 }
     },
   }
 }

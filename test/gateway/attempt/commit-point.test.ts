@@ -39,7 +39,7 @@ describe('is there with', () => {
     ],
     ['a tool call', { type: 'tool-call-start', ...at, id: '1', name: 'add' }],
     ['an image', { type: 'image', ...at, mediaType: 'image/png', data: 'AA' }],
-    ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop' } }],
+    ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }],
   ])('%s', async (_, event) => {
     source.give(batch(hubItems(event)))
     expect((await awaitContent(source, false)).kind).toBe('stream')
@@ -73,11 +73,18 @@ describe('before it', () => {
     expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure: { kind: 'broken' } })
   })
 
-  test('an answer that ends with its terminator is an empty one, to be relayed as such', async () => {
-    source.give(batch(itemsOf(format, ROLE)), done(END))
+  test('a role and a terminator are no answer', async () => {
+    source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
+    const failure = { kind: 'malformed', detail: 'stream ended with nothing said, not even a finish' }
+    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure })
+  })
+
+  test('an answer that has finished and ends with its terminator is an empty one, to be relayed as such', async () => {
+    const finished: ChatEvent = { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }
+    source.give(batch(itemsOf(format, ROLE)), done(finished, END))
     const stream = await awaitContent(source, false)
     expect(stream).toMatchObject({ kind: 'stream', held: [{}] })
-    expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(END))
+    expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(finished, END))
   })
 
   test('a failed finish is a failure in translation, where no other format has a word for it', async () => {

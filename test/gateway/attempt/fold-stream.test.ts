@@ -6,6 +6,7 @@ import { foldStream } from '@/gateway/attempt/fold-stream'
 import { createMeter } from '@/gateway/charge/meter'
 
 const format = formatOf('chat-completions')
+const ROLE = chatChunk({ role: 'assistant', content: '' })
 const MANY_CHARS = 1_000_000
 
 let source: TestSource
@@ -35,6 +36,7 @@ describe('fails, and ends the call', () => {
       [chatChunk({ content: 'Half' }), { error: { message: 'no' } }],
       { kind: 'refused' },
     ],
+    ['where it says nothing and ends', [ROLE, '[DONE]'], { kind: 'malformed' }],
     ['where it is longer than any answer', [chatChunk({ content: 'x'.repeat(500) })], { kind: 'malformed' }],
     ['where it writes far beyond its limit', [chatChunk({ content: 'x'.repeat(40_000) })], { kind: 'broken' }],
   ])('%s', async (name, events, failure) => {

@@ -183,9 +183,14 @@ function cut(wire: Uint8Array, cuts: number[]): Uint8Array[] {
   return ends.map((end, index) => wire.slice(ends[index - 1] ?? 0, end)).filter((piece) => piece.length > 0)
 }
 
+/** The LF of a CRLF that was cut in two goes down with the event that it came with, where that one is broken. */
+function comparable(told: Told): Told {
+  return told.ending === true ? told : { ...told, text: told.text.replace(/[\r\n]+$/, '') }
+}
+
 async function expectSame(input: Case): Promise<number> {
   const { repeats, ...told } = await shortWay(input)
-  expect(told).toEqual(longWay(input))
+  expect(comparable(told)).toEqual(comparable(longWay(input)))
   return repeats
 }
 

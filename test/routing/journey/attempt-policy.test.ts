@@ -15,6 +15,7 @@ const FIRST: AttemptState = {
   attemptsInAll: 1,
   hasOtherKey: false,
   hasAlternative: true,
+  hasOwnFallback: false,
   isAdmitted: true,
   remainingMs: 600_000,
   patienceMs: 1_000,
@@ -24,11 +25,16 @@ const EMPTY_BUDGET = { random: () => 0.5, takeRetry: () => false }
 const TIMEOUT: AttemptFault = { kind: 'timeout', phase: 'first-byte' }
 
 describe('nextStep', () => {
-  test('network, timeout and 5xx: the same target once more after a jittered pause, then the next', () => {
-    for (const fault of [{ kind: 'unreachable' } as const, refused(500), TIMEOUT]) {
+  test('network and 5xx: the same target once more after a jittered pause, then the next', () => {
+    for (const fault of [{ kind: 'unreachable' } as const, refused(500)]) {
       expect(nextStep(fault, FIRST, GENEROUS)).toEqual({ kind: 'retry-same', delayMs: BACK_OFF_MS * 0.75 })
       expect(nextStep(fault, { ...FIRST, attemptsHere: 2 }, GENEROUS)).toEqual({ kind: 'next-target' })
     }
+  })
+
+  test('timeout: the next target, and the same once more only where there is none', () => {
+    expect(nextStep(TIMEOUT, FIRST, GENEROUS)).toEqual({ kind: 'next-target' })
+    expect(nextStep(TIMEOUT, { ...FIRST, hasAlternative: false }, GENEROUS)).toMatchObject({ kind: 'retry-same' })
   })
 
   test('the pause is between half the back-off and all of it', () => {

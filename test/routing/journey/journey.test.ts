@@ -1,64 +1,37 @@
 /** A request's way through its plan, attempt by attempt, with every answer of the providers in the test's hands. */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { createTestParts, type TestParts } from '@test/routing/parts'
+import type { TestParts } from '@test/routing/parts'
+import {
+  alpha,
+  BAD_REQUEST,
+  beta,
+  createTrips,
+  failAll,
+  nameOf,
+  p1,
+  refused,
+  SERVER_ERROR,
+  type Trips,
+} from '@test/routing/trips'
 import { catalogOf, modelOf, providerOf, requestOf, targetOf } from '@test/routing/world'
-import type { Model } from '@/catalog/types'
-import { providerError } from '@/formats/provider-error'
-import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
 import { targetId } from '@/routing/health/target-id'
 import type { AttemptFault } from '@/routing/journey/fault-class'
-import { DEADLINE_MS, type Journey, LAST_RESORT_PATIENCE_MS } from '@/routing/journey/journey'
+import { DEADLINE_MS } from '@/routing/journey/journey'
 import { MIN_RETRIES_PER_MINUTE } from '@/routing/journey/retry-budget'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
-import type { Ticket } from '@/routing/journey/ticket'
 import { buildPlan } from '@/routing/plan/plan'
 
-const p1 = providerOf('p1', {}, 2)
-const p2 = providerOf('p2')
-const alpha = modelOf('svc/alpha', [p1, p2])
-const beta = modelOf('svc/beta', [p2])
-
-const SERVER_ERROR = refused(500)
-const BAD_REQUEST = refused(400)
-
+let trips: Trips
 let parts: TestParts
 let client: AbortController
 
 beforeEach(() => {
-  parts = createTestParts()
-  client = new AbortController()
+  trips = createTrips()
+  parts = trips.parts
+  client = trips.client
 })
 
-function refused(status: number, retryAfterSeconds?: number, message = ''): AttemptFault {
-  return {
-    kind: 'refused',
-    error: providerError({ status, kind: '', message, ...(retryAfterSeconds && { retryAfterSeconds }) }),
-  }
-}
-
-function begin(models: Model[] = [alpha, beta]): Journey {
-  const [first, ...rest] = models.map((model) => model.id)
-  const plan = buildPlan(catalogOf(models), requestOf({ model: first as string, fallback: rest }))
-  return parts.begin(plan, client.signal)
-}
-
-function nameOf(ticket: Ticket | undefined): string | undefined {
-  return ticket && `${targetId(ticket.planned.target)} ${ticket.key.id}`
-}
-
-/** Fails every attempt with `fault` and returns where they went. */
-async function failAll(journey: Journey, fault: (ticket: Ticket) => AttemptFault): Promise<string[]> {
-  const names: string[] = []
-  for (let ticket = await journey.next(); ticket; ) {
-    names.push(nameOf(ticket) ?? '')
-    ticket = await journey.next(ticket.failed(fault(ticket)))
-  }
-  return names
-}
-
-function eventsOf<Type extends RoutingEvent['type']>(type: Type): Extract<RoutingEvent, { type: Type }>[] {
-  return parts.events.filter((event) => event.type === type) as Extract<RoutingEvent, { type: Type }>[]
-}
+const begin: Trips['begin'] = (models, stream) => trips.begin(models, stream)
+const eventsOf: Trips['eventsOf'] = (type) => trips.eventsOf(type)
 
 describe('error classes', () => {
   test('5xx: each target once more after a pause, then the next, through all targets and models', async () => {
@@ -106,12 +79,56 @@ describe('error classes', () => {
     expect(eventsOf('key-out')).toEqual([])
   })
 
-  test('a key that rests is used all the same when nothing else is left, once per target', async () => {
+  test('what a provider asked for by retry-after is kept, also when nothing else is left', async () => {
     const solo = providerOf('p3')
     const models = [modelOf('svc/alpha', [solo]), modelOf('svc/beta', [solo])]
-    for (let request = 0; request < 2; request++) {
-      expect(await failAll(begin(models), () => refused(429, 60))).toEqual(['p3/alpha-at-p3 k1', 'p3/beta-at-p3 k1'])
+    expect(await failAll(begin(models), () => refused(429, 60))).toEqual(['p3/alpha-at-p3 k1', 'p3/beta-at-p3 k1'])
+    for (let request = 0; request < 20; request++) {
+      const journey = begin(models)
+      expect(await journey.next()).toBeUndefined()
+      expect(journey.refusal()).toMatchObject({ kind: 'overloaded', options: { retryAfterSeconds: 60 } })
     }
+    parts.clock.advance(60_000)
+    expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
+  })
+
+  test('so is that of a provider that is overloaded, for a minute at most', async () => {
+    const models = [modelOf('svc/alpha', [providerOf('p3')])]
+    expect(await failAll(begin(models), () => refused(529, 3_600))).toHaveLength(1)
+    expect(await begin(models).next()).toBeUndefined()
+    parts.clock.advance(60_000)
+    expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
+  })
+
+  test('a rest that is only our guess is tried all the same where nothing else is left, by one request at a time', async () => {
+    const models = [modelOf('svc/alpha', [providerOf('p3')])]
+    expect(await failAll(begin(models), () => refused(429))).toEqual(['p3/alpha-at-p3 k1'])
+    const trial = await begin(models).next()
+    expect(nameOf(trial)).toBe('p3/alpha-at-p3 k1')
+    const turnedAway = begin(models)
+    expect(await turnedAway.next()).toBeUndefined()
+    expect(turnedAway.refusal()).toMatchObject({ kind: 'overloaded', options: { code: 'provider_resting' } })
+    trial?.began()
+    expect(nameOf(await begin(models).next())).toBe('p3/alpha-at-p3 k1')
+  })
+
+  test('a content filter’s refusal goes on to the models that the caller named, and to no others', async () => {
+    const filtered = refused(400, undefined, 'Output blocked by content filtering policy')
+    expect(await failAll(begin(), () => filtered)).toEqual(['p1/alpha-at-p1 k1', 'p2/beta-at-p2 k1'])
+    const byCatalogue = { ...alpha, fallback: ['svc/beta'] }
+    const plan = buildPlan(catalogOf([byCatalogue, beta]), requestOf({ model: 'svc/alpha' }))
+    expect(plan.models).toHaveLength(2)
+    expect(await failAll(parts.begin(plan, client.signal), () => filtered)).toEqual(['p1/alpha-at-p1 k1'])
+  })
+
+  test('who was silent is not asked again while another is left', async () => {
+    const timeout: AttemptFault = { kind: 'timeout', phase: 'connect' }
+    expect(await failAll(begin(), () => timeout)).toEqual([
+      'p1/alpha-at-p1 k1',
+      'p2/alpha-at-p2 k1',
+      'p2/beta-at-p2 k1',
+      'p2/beta-at-p2 k1',
+    ])
   })
 
   test('400: stops, unless the fault is the model’s: then the next model', async () => {
@@ -138,7 +155,7 @@ describe('error classes', () => {
     await failAll(journey, ({ number }) => (number === 1 ? { kind: 'timeout', phase: 'first-byte' } : BAD_REQUEST))
     expect(journey.trail.map(({ model, provider, reason }) => [model, provider, reason])).toEqual([
       ['svc/alpha', 'p1', 'first-byte-timeout'],
-      ['svc/alpha', 'p1', '400'],
+      ['svc/alpha', 'p2', '400'],
     ])
   })
 })
@@ -181,108 +198,6 @@ describe('bounds', () => {
     parts.onPause = () => client.abort()
     const ticket = await journey.next()
     expect(await journey.next(ticket?.failed(SERVER_ERROR))).toBeUndefined()
-  })
-})
-
-describe('the breaker', () => {
-  async function trip(model: Model): Promise<void> {
-    for (let index = 0; index < MIN_SAMPLES; index++) (await begin([model]).next())?.failed(refused(404))
-  }
-
-  test('a target that is open is left for last, and tried all the same when nothing else is left', async () => {
-    await trip(modelOf('svc/alpha', [p1]))
-    expect(await failAll(begin(), () => refused(404))).toEqual([
-      'p2/alpha-at-p2 k1',
-      'p2/beta-at-p2 k1',
-      'p1/alpha-at-p1 k1',
-    ])
-  })
-
-  test('against its advice a target gets less patience', async () => {
-    const patient = providerOf('p4', {
-      timeouts: { connectMs: 1_000, firstByteMs: 300_000, idleMs: 60_000, totalMs: 900_000 },
-    })
-    const model = modelOf('svc/alpha', [patient])
-    await trip(model)
-    const ticket = await begin([model]).next()
-    expect(ticket?.planned.target.provider.timeouts.firstByteMs).toBe(LAST_RESORT_PATIENCE_MS)
-  })
-
-  test('when it is half-open one request probes and the others go elsewhere', async () => {
-    await trip(modelOf('svc/alpha', [p1]))
-    parts.clock.advance(10_000)
-    const probe = await begin().next()
-    expect(nameOf(probe)).toBe('p1/alpha-at-p1 k1')
-    expect(nameOf(await begin().next())).toBe('p2/alpha-at-p2 k1')
-    probe?.began()
-    expect(nameOf(await begin().next())).toBe('p1/alpha-at-p1 k1')
-  })
-
-  test('a probe that fails is not repeated', async () => {
-    await trip(modelOf('svc/alpha', [p1]))
-    parts.clock.advance(10_000)
-    const journey = begin()
-    const probe = await journey.next()
-    expect(nameOf(await journey.next(probe?.failed(SERVER_ERROR)))).toBe('p2/alpha-at-p2 k1')
-  })
-
-  test('an answer that breaks off after it began counts against its target', async () => {
-    const ticket = await begin().next()
-    ticket?.began()
-    ticket?.ended(true)
-    expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBeGreaterThan(0)
-    expect(eventsOf('broken')).toHaveLength(1)
-  })
-})
-
-describe('slots', () => {
-  const one = providerOf('p5', { maxConcurrency: 1 })
-  const busyModel = modelOf('svc/alpha', [one])
-
-  test('a busy provider is passed by at once', async () => {
-    await begin([busyModel]).next()
-    expect(nameOf(await begin([busyModel, beta]).next())).toBe('p2/beta-at-p2 k1')
-  })
-
-  test('with nowhere else to go the request waits for a slot', async () => {
-    const holder = await begin([busyModel]).next()
-    const waiting = begin([busyModel]).next()
-    holder?.began()
-    holder?.ended(false)
-    expect(nameOf(await waiting)).toBe('p5/alpha-at-p5 k1')
-  })
-
-  test('and is turned away where the queue is full', async () => {
-    await begin([busyModel]).next()
-    const queued = begin([busyModel]).next()
-    const journey = begin([busyModel])
-    expect(await journey.next()).toBeUndefined()
-    expect(journey.refusal()).toMatchObject({ kind: 'overloaded', status: 503 })
-    expect(eventsOf('shed')).toEqual([{ type: 'shed', provider: 'p5' }])
-    client.abort()
-    expect(await queued).toBeUndefined()
-  })
-
-  test('every way out gives its slot back', async () => {
-    const outcomes: ((ticket: Ticket) => void)[] = [
-      (ticket) => void ticket.failed(BAD_REQUEST),
-      (ticket) => ticket.abandoned(),
-      (ticket) => {
-        ticket.began()
-        ticket.ended(false)
-      },
-      (ticket) => {
-        ticket.began()
-        ticket.failed(SERVER_ERROR)
-        ticket.ended(true)
-        ticket.ended(true)
-      },
-    ]
-    for (const outcome of outcomes) {
-      const ticket = await begin([busyModel]).next()
-      if (ticket) outcome(ticket)
-      expect(parts.limiter.list()).toEqual([{ provider: 'p5', inFlight: 0, queued: 0, limit: 1 }])
-    }
   })
 })
 

@@ -1,0 +1,42 @@
+/** Where one request stands on its way through its plan: what every step of the journey reads and notes. */
+import type { ProviderKey } from '@/catalog/types'
+import type { GatewayError } from '@/chat/error'
+import type { PlannedTarget } from '@/routing/plan/plan'
+import type { AttemptFault } from './fault-class'
+import type { RoutingParts } from './ticket'
+
+/** One failed attempt, as logs and the caller's headers tell it. */
+export type AttemptNote = { model: string; provider: string; reason: string; milliseconds: number }
+
+export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
+
+export type JourneyState = {
+  parts: RoutingParts
+  entries: Entry[]
+  accountId: string
+  stream: boolean
+  hasOwnFallback: boolean
+  signal: AbortSignal
+  deadlineMs: number
+  trail: AttemptNote[]
+  attempts: number
+  isOver: boolean
+  /** Go on with this entry first: the same key after a pause, or another key at once. */
+  resume: { entry: Entry; key: ProviderKey | undefined; delayMs: number } | undefined
+  overload: GatewayError | undefined
+  /** How long what would have been tried as a last resort asked to be left alone still; undefined where nothing did. */
+  restMs: number | undefined
+  /** The attempts under way, by their number. */
+  underWay: Map<number, { entry: Entry; key: ProviderKey }>
+  last: { entry: Entry; fault: AttemptFault } | undefined
+}
+
+/** Nothing more is tried. */
+export function isAtEnd(journey: JourneyState): boolean {
+  return journey.isOver || journey.signal.aborted || journey.parts.clock.monotonic() >= journey.deadlineMs
+}
+
+/** Milliseconds until the request's deadline. */
+export function remainingMs(journey: JourneyState): number {
+  return journey.deadlineMs - journey.parts.clock.monotonic()
+}

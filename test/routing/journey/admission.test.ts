@@ -1,0 +1,148 @@
+/** Who is let through to a target: past its breaker, with one of its keys, on one of its slots. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { TestParts } from '@test/routing/parts'
+import {
+  BAD_REQUEST,
+  beta,
+  createTrips,
+  failAll,
+  nameOf,
+  p1,
+  refused,
+  SERVER_ERROR,
+  type Trips,
+} from '@test/routing/trips'
+import { modelOf, providerOf } from '@test/routing/world'
+import type { Model } from '@/catalog/types'
+import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
+import { LAST_RESORT_PATIENCE_MS } from '@/routing/journey/admission'
+import type { Ticket } from '@/routing/journey/ticket'
+
+let trips: Trips
+let parts: TestParts
+let client: AbortController
+
+beforeEach(() => {
+  trips = createTrips()
+  parts = trips.parts
+  client = trips.client
+})
+
+const begin: Trips['begin'] = (models, stream) => trips.begin(models, stream)
+const eventsOf: Trips['eventsOf'] = (type) => trips.eventsOf(type)
+
+describe('the breaker', () => {
+  async function trip(model: Model): Promise<void> {
+    for (let index = 0; index < MIN_SAMPLES; index++) (await begin([model]).next())?.failed(refused(404))
+  }
+
+  test('a target that is open is left for last, and tried all the same when nothing else is left', async () => {
+    await trip(modelOf('svc/alpha', [p1]))
+    expect(await failAll(begin(), () => refused(404))).toEqual([
+      'p2/alpha-at-p2 k1',
+      'p2/beta-at-p2 k1',
+      'p1/alpha-at-p1 k1',
+    ])
+  })
+
+  test('a single target that is open is asked by one request at a time', async () => {
+    const model = modelOf('svc/alpha', [p1])
+    await trip(model)
+    const trial = await begin([model]).next()
+    expect(nameOf(trial)).toBe('p1/alpha-at-p1 k1')
+    for (let request = 0; request < 20; request++) {
+      const journey = begin([model])
+      expect(await journey.next()).toBeUndefined()
+      expect(journey.refusal()).toMatchObject({ status: 503, options: { retryAfterSeconds: 5 } })
+    }
+    trial?.failed(refused(404))
+    expect(nameOf(await begin([model]).next())).toBe('p1/alpha-at-p1 k1')
+  })
+
+  test('against its advice a target gets less patience', async () => {
+    const patient = providerOf('p4', {
+      timeouts: { connectMs: 1_000, firstByteMs: 300_000, idleMs: 60_000, totalMs: 900_000 },
+    })
+    const model = modelOf('svc/alpha', [patient])
+    await trip(model)
+    const ticket = await begin([model]).next()
+    expect(ticket?.planned.target.provider.timeouts.firstByteMs).toBe(LAST_RESORT_PATIENCE_MS)
+  })
+
+  test('when it is half-open one request probes and the others go elsewhere', async () => {
+    await trip(modelOf('svc/alpha', [p1]))
+    parts.clock.advance(10_000)
+    const probe = await begin().next()
+    expect(nameOf(probe)).toBe('p1/alpha-at-p1 k1')
+    expect(nameOf(await begin().next())).toBe('p2/alpha-at-p2 k1')
+    probe?.began()
+    expect(nameOf(await begin().next())).toBe('p1/alpha-at-p1 k1')
+  })
+
+  test('a probe that fails is not repeated', async () => {
+    await trip(modelOf('svc/alpha', [p1]))
+    parts.clock.advance(10_000)
+    const journey = begin()
+    const probe = await journey.next()
+    expect(nameOf(await journey.next(probe?.failed(SERVER_ERROR)))).toBe('p2/alpha-at-p2 k1')
+  })
+
+  test('an answer that breaks off after it began counts against its target', async () => {
+    const ticket = await begin().next()
+    ticket?.began()
+    ticket?.ended(true)
+    expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBeGreaterThan(0)
+    expect(eventsOf('broken')).toHaveLength(1)
+  })
+})
+
+describe('slots', () => {
+  const one = providerOf('p5', { maxConcurrency: 1 })
+  const busyModel = modelOf('svc/alpha', [one])
+
+  test('a busy provider is passed by at once', async () => {
+    await begin([busyModel]).next()
+    expect(nameOf(await begin([busyModel, beta]).next())).toBe('p2/beta-at-p2 k1')
+  })
+
+  test('with nowhere else to go the request waits for a slot', async () => {
+    const holder = await begin([busyModel]).next()
+    const waiting = begin([busyModel]).next()
+    holder?.began()
+    holder?.ended(false)
+    expect(nameOf(await waiting)).toBe('p5/alpha-at-p5 k1')
+  })
+
+  test('and is turned away where the queue is full', async () => {
+    await begin([busyModel]).next()
+    const queued = begin([busyModel]).next()
+    const journey = begin([busyModel])
+    expect(await journey.next()).toBeUndefined()
+    expect(journey.refusal()).toMatchObject({ kind: 'overloaded', status: 503 })
+    expect(eventsOf('shed')).toEqual([{ type: 'shed', provider: 'p5' }])
+    client.abort()
+    expect(await queued).toBeUndefined()
+  })
+
+  test('every way out gives its slot back', async () => {
+    const outcomes: ((ticket: Ticket) => void)[] = [
+      (ticket) => void ticket.failed(BAD_REQUEST),
+      (ticket) => ticket.abandoned(),
+      (ticket) => {
+        ticket.began()
+        ticket.ended(false)
+      },
+      (ticket) => {
+        ticket.began()
+        ticket.failed(SERVER_ERROR)
+        ticket.ended(true)
+        ticket.ended(true)
+      },
+    ]
+    for (const outcome of outcomes) {
+      const ticket = await begin([busyModel]).next()
+      if (ticket) outcome(ticket)
+      expect(parts.limiter.list()).toEqual([{ provider: 'p5', inFlight: 0, queued: 0, limit: 1 }])
+    }
+  })
+})

@@ -1,0 +1,68 @@
+/** Requests on their way through the usual models, every answer of the providers in the test's hands. */
+
+import type { Model } from '@/catalog/types'
+import { providerError } from '@/formats/provider-error'
+import { targetId } from '@/routing/health/target-id'
+import type { AttemptFault } from '@/routing/journey/fault-class'
+import type { Journey } from '@/routing/journey/journey'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+import type { Ticket } from '@/routing/journey/ticket'
+import { buildPlan } from '@/routing/plan/plan'
+import { createTestParts, type TestParts } from './parts'
+import { catalogOf, modelOf, providerOf, requestOf } from './world'
+
+export const p1 = providerOf('p1', {}, 2)
+const p2 = providerOf('p2')
+export const alpha = modelOf('svc/alpha', [p1, p2])
+export const beta = modelOf('svc/beta', [p2])
+
+export const SERVER_ERROR = refused(500)
+export const BAD_REQUEST = refused(400)
+
+/** An answer of a provider that is none. */
+export function refused(status: number, retryAfterSeconds?: number, message = ''): AttemptFault {
+  return {
+    kind: 'refused',
+    error: providerError({ status, kind: '', message, ...(retryAfterSeconds && { retryAfterSeconds }) }),
+  }
+}
+
+/** The target and the key that were let through. */
+export function nameOf(ticket: Ticket | undefined): string | undefined {
+  return ticket && `${targetId(ticket.planned.target)} ${ticket.key.id}`
+}
+
+/** Fails every attempt with `fault` and returns where they went. */
+export async function failAll(journey: Journey, fault: (ticket: Ticket) => AttemptFault): Promise<string[]> {
+  const names: string[] = []
+  for (let ticket = await journey.next(); ticket; ) {
+    names.push(nameOf(ticket) ?? '')
+    ticket = await journey.next(ticket.failed(fault(ticket)))
+  }
+  return names
+}
+
+export type Trips = {
+  parts: TestParts
+  /** Whoever makes all of them. */
+  client: AbortController
+  /** Sets out for the first of `models`, with the others to fall back to. */
+  begin(models?: Model[], stream?: boolean): Journey
+  eventsOf<Type extends RoutingEvent['type']>(type: Type): Extract<RoutingEvent, { type: Type }>[]
+}
+
+/** Parts of their own, and a way to set out with them. */
+export function createTrips(): Trips {
+  const parts = createTestParts()
+  const client = new AbortController()
+  return {
+    parts,
+    client,
+    begin(models = [alpha, beta], stream = false) {
+      const [first, ...rest] = models.map((model) => model.id)
+      const plan = buildPlan(catalogOf(models), requestOf({ model: first as string, fallback: rest }))
+      return parts.begin(plan, client.signal, stream)
+    },
+    eventsOf: (type) => parts.events.filter((event) => event.type === type) as never,
+  }
+}
