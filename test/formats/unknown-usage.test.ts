@@ -25,7 +25,6 @@ const NEW: Record<string, [field: string, usage: JsonObject][]> = {
   'chat-completions': [
     ['video_tokens', { video_tokens: 5 }],
     ['completion_tokens_details.dream_tokens', { completion_tokens_details: { dream_tokens: 5 } }],
-    ['cache_creation_input_tokens', { cache_creation_input_tokens: 5 }],
   ],
   messages: [
     ['thread_input_tokens', { thread_input_tokens: 5 }],

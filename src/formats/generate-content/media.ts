@@ -12,10 +12,18 @@ const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['mp3', 'audio/mpeg'],
   ['wav', 'audio/wav'],
   ['mp4', 'video/mp4'],
+  ['mpeg', 'video/mpeg'],
+  ['mov', 'video/quicktime'],
+  ['webm', 'video/webm'],
+  ['avi', 'video/x-msvideo'],
 ])
 
-/** The media type that an address's path suggests. */
+/** Pages that providers of the format take as the videos on them. */
+const VIDEO_PAGE = /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i
+
+/** The media type that an address suggests. */
 export function guessMediaType(url: string): string | undefined {
+  if (VIDEO_PAGE.test(url)) return 'video/mp4'
   const path = url.split(/[?#]/, 1)[0] ?? ''
   return MEDIA_TYPE_OF_EXTENSION.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase())
 }

@@ -6,7 +6,7 @@ import { AS_ASKED, ask, TEXT, TOOLS } from './words'
 const PNG = 'iVBORw0KGgo='
 const PDF = 'JVBERi0xLjQK'
 const WAV = 'UklGRgAAAABXQVZF'
-const CAT = 'https://example.com/cat.png'
+const [CAT, CLIP] = ['https://example.com/cat.png', 'https://example.com/clip.mp4']
 
 /** One user message in each format; a part that is undefined is one the format can't say. */
 function see(chat: JsonObject[] | undefined, messages: JsonObject[] | undefined, gemini: JsonObject[] | undefined) {
@@ -42,6 +42,10 @@ const imageAsks = see(
   [inline('image/png', PNG)],
 )
 const addressAsks = see([imageUrl(CAT)], [image({ type: 'url', url: CAT })], [fileData(CAT, 'image/png')])
+
+const videoUrl = (url: string): JsonObject => ({ type: 'video_url', video_url: { url } })
+const NONE = { refused: 'takes no video', because: 'the format has no videos' }
+const NO_VIDEO = { answer: TEXT, pairs: { '*>messages': NONE, '*>chat-completions': NONE } }
 
 const FILE_ID = {
   refused: 'Files cannot be named by id',
@@ -134,6 +138,17 @@ export const media: Group = {
         '*>chat-completions': { refused: 'cannot read a file from a URL' },
         '*>generate-content': { refused: 'does not fetch addresses' },
       },
+    },
+    {
+      name: 'video as bytes',
+      asks: see([videoUrl('data:video/mp4;base64,AAAA')], undefined, [inline('video/mp4', 'AAAA')]),
+      ...NO_VIDEO,
+    },
+    {
+      name: 'video by address',
+      asks: see([videoUrl(CLIP)], undefined, [fileData(CLIP, 'video/mp4')]),
+      quirks: { 'generate-content': ['file-uri'] },
+      ...NO_VIDEO,
     },
     {
       name: 'text document',

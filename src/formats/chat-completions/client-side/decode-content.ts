@@ -27,18 +27,14 @@ export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBl
   return block.type === 'text' || block.type === 'image' || block.type === 'file'
 }
 
-const KNOWN_PARTS: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'input_audio', 'file'])
-
-/** Whether the hub has a word for a part. */
-export function isKnownPart(part: WireContentPart): boolean {
-  return KNOWN_PARTS.has(part.type)
-}
-
 function decodePart(part: WireContentPart, param: string): MessageBlock[] {
   const hint = decodeCache(part)
   const cache = hint && { cache: hint }
   switch (part.type) {
+    // The other two are what OpenAI's newer interface calls it; editors send them here.
     case 'text':
+    case 'input_text':
+    case 'output_text':
       if (typeof part.text !== 'string') throw missing(`${param}.text`)
       return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cache }]
     case 'refusal':
@@ -57,8 +53,17 @@ function decodePart(part: WireContentPart, param: string): MessageBlock[] {
     case 'file':
       if (!part.file) throw missing(`${param}.file`)
       return [{ ...decodeFile(part.file, `${param}.file`), ...cache }]
+    case 'video_url': {
+      const url = typeof part.video_url === 'string' ? part.video_url : part.video_url?.url
+      if (!url) throw missing(`${param}.video_url`)
+      return [{ type: 'file', source: decodeVideoUrl(url), ...cache }]
+    }
     default:
-      return [unknownPart(part)]
+      // Nobody knows what the model would read of it, and so neither what it costs.
+      throw invalidRequest(
+        `${param} is of type ${shown(part.type)}, which is not known here: use text, image_url, video_url, input_audio or file`,
+        `${param}.type`,
+      )
   }
 }
 
@@ -75,9 +80,19 @@ function decodeFile(file: NonNullable<WireContentPart['file']>, param: string): 
   return { type: 'file', source: { type: 'base64', ...bytes }, ...filename }
 }
 
-/** A part that the hub has no word for stands as a file that only this format knows: it counts as input like one. */
-function unknownPart(part: WireContentPart): FileBlock {
-  return { type: 'file', source: { type: 'file-id', id: `${part.type} part`, format: 'chat-completions' } }
+/** A video is a file that says so, even where its bytes don't. */
+function decodeVideoUrl(url: string): FileBlock['source'] {
+  const source = decodeUrl(url)
+  if (source.type === 'file-id') return source
+  const isVideo = source.mediaType?.startsWith('video/') ?? false
+  return { ...source, mediaType: isVideo ? source.mediaType : VIDEO } as FileBlock['source']
+}
+
+const VIDEO = 'video/mp4'
+const MAX_SHOWN_CHARS = 40
+
+function shown(type: string): string {
+  return JSON.stringify(type.slice(0, MAX_SHOWN_CHARS))
 }
 
 function missing(param: string) {

@@ -2,7 +2,6 @@
  * What in a chat-completions request only a provider of the same format can carry, so that no other format's encoder
  * leaves it out unnoticed.
  */
-import { isKnownPart } from './decode-content'
 import { decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'
 
@@ -11,12 +10,6 @@ const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json
 /** Each as the field and what it is, e.g. `tools[1] (custom)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const found: string[] = []
-  request.messages.forEach(({ content }, message) => {
-    if (!Array.isArray(content)) return
-    content.forEach((part, index) => {
-      if (!isKnownPart(part)) found.push(`messages[${message}].content[${index}] (${shown(part.type)})`)
-    })
-  })
   request.tools?.forEach((tool, index) => {
     const type = tool.custom ? 'custom' : (tool.type ?? 'function')
     if (type !== 'function') found.push(`tools[${index}] (${shown(type)})`)

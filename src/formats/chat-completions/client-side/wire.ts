@@ -19,10 +19,11 @@ const CacheControl = optional(
 )
 
 const ContentPart = object({
-  type: Type.String({ description: 'text, image_url, input_audio, file, refusal; others are passed on unchanged' }),
+  type: Type.String({ description: 'text, image_url, video_url, input_audio, file or refusal' }),
   text: optional(Type.String()),
   refusal: optional(Type.String()),
   image_url: optional(Type.Union([object({ url: Type.String(), detail: optional(Type.String()) }), Type.String()])),
+  video_url: optional(Type.Union([object({ url: Type.String() }), Type.String()])),
   input_audio: optional(object({ data: Type.String(), format: Type.String() })),
   file: optional(
     object({

@@ -55,6 +55,9 @@ function encodeImagePart(image: ImageBlock): JsonObject {
 
 function encodeFilePart(file: FileBlock): JsonObject[] {
   const { source, filename, context } = file
+  // A service that takes videos does so in a part of its own, which this format has none for.
+  const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
+  if (kind === 'video' || kind === 'audio') throw invalidRequest(`This model takes no ${kind} as a file`)
   const lead = context ? [textPart(context)] : []
   if (source.type === 'text') return [...lead, textPart(textDocument(source.text, filename))]
   if (source.type === 'file-id') return [...lead, encodeFileId(source)]

@@ -22,11 +22,13 @@ export function decodeInlineData({ mimeType, data }: WireInlineData): ImageBlock
 
 /** An address as a block: one that any provider could fetch, or a file that only a provider of this format knows. */
 export function decodeFileData({ fileUri, mimeType }: WireFileData): ImageBlock | FileBlock {
+  const guessed = mimeType ?? guessMediaType(fileUri)
+  const isImage = guessed?.toLowerCase().startsWith('image/') ?? false
+  const mediaType = isImage ? mimeType : guessed
   const isAddress = /^https?:\/\//i.test(fileUri) && !OWN_FILE.test(fileUri)
   const source: MediaSource = isAddress
-    ? { type: 'url', url: fileUri, ...(mimeType !== undefined && { mediaType: mimeType }) }
+    ? { type: 'url', url: fileUri, ...(mediaType !== undefined && { mediaType }) }
     : { type: 'file-id', id: fileUri, format: 'generate-content' }
-  const isImage = (mimeType ?? guessMediaType(fileUri))?.toLowerCase().startsWith('image/') ?? false
   return isImage ? { type: 'image', source } : { type: 'file', source }
 }
 

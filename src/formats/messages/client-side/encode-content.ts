@@ -19,10 +19,8 @@ export function encodeBlock(block: AnswerBlock, newId: (id: string) => string, c
       return encodeThought(block, context.wantsReasoning)
     case 'tool-call': {
       const input = encodeArguments(block.argumentsText)
-      return [
-        ...encodeMarker(block.signature, 'call'),
-        { type: 'tool_use', id: newId(block.id), name: block.name, input },
-      ]
+      const marker = context.wantsReasoning ? encodeMarker(block.signature, 'call') : []
+      return [...marker, { type: 'tool_use', id: newId(block.id), name: block.name, input }]
     }
     case 'image':
     case 'audio':
@@ -36,22 +34,20 @@ export function omittedMedia(type: 'image' | 'audio'): string {
 }
 
 /**
- * The caller who did not ask for reasoning gets none: many clients read the first block as the text. Except that a block
- * which this format's provider signed is kept whole, because the provider demands it back byte for byte, and another
- * provider's signature is kept without the text.
+ * The caller who did not ask for reasoning gets none: many clients read the first block as the text. Except for a block which
+ * this format's provider signed, because the provider demands it back byte for byte. What another provider signed around a call
+ * is kept for it by gateway/signatures.
  */
 export function encodeThought(block: Omit<ReasoningBlock, 'type'>, isWanted: boolean): JsonObject[] {
-  if (block.redacted) return [encodeRedacted(block.redacted)]
-  if (!isWanted && !block.signature) return []
-  if (block.text === '' && !block.signature) return []
-  const isShown = isWanted || block.signature?.format === 'messages'
-  return [
-    { type: 'thinking', thinking: isShown ? block.text : '', signature: encodeSignature(block.signature, 'reasoning') },
-  ]
+  const { redacted, signature, text } = block
+  if (!isWanted && (redacted ?? signature)?.format !== 'messages') return []
+  if (redacted) return [encodeRedacted(redacted)]
+  if (text === '' && !signature) return []
+  return [{ type: 'thinking', thinking: text, signature: encodeSignature(signature, 'reasoning') }]
 }
 
 /** Thinking in its encrypted form, marked where another format encrypted it. */
-export function encodeRedacted(redacted: Signature): JsonObject {
+function encodeRedacted(redacted: Signature): JsonObject {
   return { type: 'redacted_thinking', data: encodeSignature(redacted, 'reasoning') }
 }
 

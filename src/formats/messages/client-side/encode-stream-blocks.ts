@@ -17,7 +17,7 @@ import { legaliseArguments } from '@/formats/messages/tool-arguments'
 import { createToolIds } from '@/formats/messages/tool-ids'
 import { assertNever } from '@/lib/assert'
 import type { Frame } from '@/lib/sse'
-import { encodeMarker, encodeRedacted, encodeThought, omittedMedia } from './encode-content'
+import { encodeMarker, encodeThought, omittedMedia } from './encode-content'
 import { createFrameWriter } from './encode-stream-frames'
 
 type BlockEvent = Extract<ChatEvent, { block: number }>
@@ -96,7 +96,8 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   }
 
   function startReasoning(block: number, redacted: Signature | undefined): void {
-    if (redacted) enqueueWhole(() => frames.whole(encodeRedacted(redacted)))
+    const { wantsReasoning } = context
+    if (redacted) enqueueWhole(() => encodeThought({ text: '', redacted }, wantsReasoning).flatMap(frames.whole))
     else open(block, 'thinking')
   }
 
@@ -134,7 +135,7 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   /** Its block gave way and was written without it. */
   function lateSignature(segment: Segment, signature: Signature): Frame[] {
     if (segment.kind === 'text') return textMarker(signature)
-    return encodeThought({ text: '', signature }, true).flatMap(frames.whole)
+    return encodeThought({ text: '', signature }, context.wantsReasoning).flatMap(frames.whole)
   }
 
   function textMarker(signature: Signature | undefined): Frame[] {
@@ -204,7 +205,8 @@ export function createBlockWriter(context: AnswerContext): BlockWriter {
   function writeTool(segment: Segment): Frame[] {
     const isWhole = segment.isEnded && !segment.isOpen
     if (!segment.isOpen && !isWhole && segment.parts.length < 2) return []
-    const out: Frame[] = isWhole ? encodeMarker(segment.signature, 'call').flatMap(frames.whole) : []
+    const marker = isWhole && context.wantsReasoning ? encodeMarker(segment.signature, 'call') : []
+    const out: Frame[] = marker.flatMap(frames.whole)
     if (!segment.isOpen) {
       segment.isOpen = true
       written.hasToolCalls = true

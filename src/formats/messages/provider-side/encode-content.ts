@@ -107,6 +107,7 @@ function imageSource(source: MediaSource, context: ContentContext): JsonObject {
 
 function encodeFile(block: FileBlock, context: ContentContext): JsonObject {
   const source = block.source.type === 'text' ? block.source : resolveSource(block.source)
+  refuseMoving(source)
   if (isImage(source)) return { type: 'image', source: imageSource(source, context), ...encodeCache(block.cache) }
   return {
     type: 'document',
@@ -115,6 +116,12 @@ function encodeFile(block: FileBlock, context: ContentContext): JsonObject {
     ...(block.context !== undefined && { context: block.context }),
     ...encodeCache(block.cache),
   }
+}
+
+/** The provider would take the address of a video for that of a PDF. */
+function refuseMoving(source: FileBlock['source']): void {
+  const kind = source.type === 'file-id' ? undefined : source.mediaType?.split('/')[0]?.toLowerCase()
+  if (kind === 'video' || kind === 'audio') throw invalidRequest(`this model takes no ${kind}`, 'messages')
 }
 
 function isImage(source: FileBlock['source']): source is MediaSource {

@@ -112,7 +112,6 @@ describe('fields', () => {
       decode({ tools: [{ type: 'function', function: { name: 'f' } }], modalities: ['text'] }).nativeOnly,
     ).toBeUndefined()
     const request = decode({
-      messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'video_url' }] }],
       tools: [
         { type: 'function', function: { name: 'f' } },
         { type: 'custom', custom: { name: 'c' } },
@@ -124,7 +123,6 @@ describe('fields', () => {
       web_search_options: {},
     })
     expect(request.nativeOnly).toEqual([
-      'messages[0].content[1] (video_url)',
       'tools[1] (custom)',
       'tools[2] (mcp)',
       'tool_choice (of unknown kind)',

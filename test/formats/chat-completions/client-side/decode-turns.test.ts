@@ -121,13 +121,29 @@ describe('messages', () => {
     ])
   })
 
-  test('with parts that only this format knows are accepted, and can never be left out unnoticed', () => {
-    const [block] =
-      decodeMessages({ role: 'user', content: [{ type: 'video_url', video_url: {} }] }).turns[0]?.content ?? []
-    expect(block).toEqual({
-      type: 'file',
-      source: { type: 'file-id', id: 'video_url part', format: 'chat-completions' },
-    })
+  test('with videos are files that say so', () => {
+    const videoOf = (video_url: JsonValue) =>
+      decodeMessages({ role: 'user', content: [{ type: 'video_url', video_url }] }).turns[0]?.content
+    const url = 'https://example.com/cat'
+    expect(videoOf({ url })).toEqual([{ type: 'file', source: { type: 'url', url, mediaType: 'video/mp4' } }])
+    expect(videoOf('data:video/webm;base64,AA==')).toEqual([
+      { type: 'file', source: { type: 'base64', data: 'AA==', mediaType: 'video/webm' } },
+    ])
+    expect(() => videoOf({ url: '' })).toThrow('messages[0].content[0].video_url is required')
+  })
+
+  test('with the names that OpenAI’s newer interface has for a text are read as texts', () => {
+    const content = ['input_text', 'output_text'].map((type) => ({ type, text: type }))
+    expect(decodeMessages({ role: 'user', content }).turns[0]?.content).toEqual([
+      { type: 'text', text: 'input_text' },
+      { type: 'text', text: 'output_text' },
+    ])
+  })
+
+  test('with parts that nobody knows are refused by their place and type, since nobody knows what they cost', () => {
+    expect(() =>
+      decodeMessages({ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'hologram' }] }),
+    ).toThrow('messages[0].content[1] is of type "hologram", which is not known here')
   })
 })
 

@@ -184,6 +184,8 @@ describe('contents', () => {
       { fileData: { fileUri: 'https://example.com/a/cat.JPG?size=2' } },
       { fileData: { fileUri: 'https://example.com/v1beta/files/abc', mimeType: 'image/png' } },
       { fileData: { fileUri: 'gs://bucket/report.pdf', mimeType: 'application/pdf' } },
+      { fileData: { fileUri: 'https://example.com/cat.mov' } },
+      { fileData: { fileUri: 'https://www.youtube.com/watch?v=abc' } },
     ]
     expect(decode({ contents: [{ parts }] }).turns[0]?.content).toEqual([
       { type: 'audio', mediaType: 'audio/wav', data: 'AA==' },
@@ -194,6 +196,8 @@ describe('contents', () => {
         source: { type: 'file-id', id: 'https://example.com/v1beta/files/abc', format: 'generate-content' },
       },
       { type: 'file', source: { type: 'file-id', id: 'gs://bucket/report.pdf', format: 'generate-content' } },
+      { type: 'file', source: { type: 'url', url: 'https://example.com/cat.mov', mediaType: 'video/quicktime' } },
+      { type: 'file', source: { type: 'url', url: 'https://www.youtube.com/watch?v=abc', mediaType: 'video/mp4' } },
     ])
   })
 

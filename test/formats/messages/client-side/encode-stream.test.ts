@@ -222,22 +222,37 @@ describe('signatures', () => {
     [true, foreign, [{ type: 'thinking', thinking: 'hm', signature: 'svc.generate-content.reasoning.AbC=' }]],
     [true, undefined, [{ type: 'thinking', thinking: 'hm', signature: 'svc.unsigned' }]],
     [false, own, [{ type: 'thinking', thinking: 'hm', signature: 'Eq=' }]],
-    [false, foreign, [{ type: 'thinking', thinking: '', signature: 'svc.generate-content.reasoning.AbC=' }]],
+    [false, foreign, []],
     [false, undefined, []],
   ])('reasoning, wanted %p, signed %j', (wantsReasoning, signature, expected) => {
     expect(blocksOf(encodeEvents([start, ...thinking(0, 'hm', signature)], { wantsReasoning }))).toEqual(expected)
   })
 
-  test('encrypted thinking is kept', () => {
+  test('encrypted thinking is kept, that of another format for who reads reasoning', () => {
     const redacted: ChatEvent[] = [
       { type: 'reasoning-start', ...at(0), redacted: own },
       { type: 'reasoning-end', ...at(0) },
       { type: 'reasoning-start', ...at(1), redacted: foreign },
       { type: 'reasoning-end', ...at(1) },
     ]
-    expect(blocksOf(encodeEvents([start, ...redacted], { wantsReasoning: false }))).toEqual([
-      { type: 'redacted_thinking', data: 'Eq=' },
+    const kept = [{ type: 'redacted_thinking', data: 'Eq=' }]
+    expect(blocksOf(encodeEvents([start, ...redacted], { wantsReasoning: false }))).toEqual(kept)
+    expect(blocksOf(encodeEvents([start, ...redacted]))).toEqual([
+      ...kept,
       { type: 'redacted_thinking', data: 'svc.generate-content.reasoning.AbC=' },
     ])
+  })
+
+  test('of a call make no block before it for who did not ask for reasoning', () => {
+    const events: ChatEvent[] = [
+      start,
+      { type: 'tool-call-start', ...at(0), id: 'a', name: 'f' },
+      { type: 'tool-call-delta', ...at(0), argumentsText: '{}' },
+      { type: 'tool-call-end', ...at(0), signature: foreign },
+    ]
+    const types = (wantsReasoning: boolean) =>
+      blocksOf(encodeEvents(events, { wantsReasoning })).map(({ type }) => type)
+    expect(types(false)).toEqual(['tool_use'])
+    expect(types(true)).toEqual(['thinking', 'tool_use'])
   })
 })
