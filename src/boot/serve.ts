@@ -12,8 +12,11 @@ import { noteWork } from '@/metrics/work-log'
  * ten seconds, and of a body so many seconds' worth of 16 KiB each time this is over.
  */
 const STRANGER_IDLE_SECONDS = 20
-/** Bodies are bounded by the application in the caller's own format; this only stops what ignores that. */
-const HARD_BODY_LIMIT_FACTOR = 2
+/**
+ * Bodies are bounded by the application, which says so in the caller's own format and lets go of what still comes. Here only what
+ * no client sends by mistake is cut off, without a word that anybody could read.
+ */
+const HARD_BODY_LIMIT_BYTES = 1024 ** 3
 
 type App = { fetch(request: Request): Response | Promise<Response> }
 
@@ -24,7 +27,7 @@ export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECO
     port: config.port,
     reusePort: config.processes > 1,
     idleTimeout: idleSeconds,
-    maxRequestBodySize: config.maxBodyBytes * HARD_BODY_LIMIT_FACTOR,
+    maxRequestBodySize: HARD_BODY_LIMIT_BYTES,
     fetch(request, server) {
       // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
       if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()

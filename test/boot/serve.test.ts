@@ -47,6 +47,42 @@ test('a connection that says nothing is closed, while an answer that is long in 
   await server.stop(true)
 })
 
+describe.each([
+  ['/v1/chat/completions', 'x-request-id', { error: { type: 'invalid_request_error', code: null } }],
+  ['/v1/messages', 'request-id', { type: 'error', error: { type: 'request_too_large' } }],
+  ['/v1beta/models/svc%2Falpha:generateContent', 'x-request-id', { error: { code: 413, status: 'INVALID_ARGUMENT' } }],
+])('a body far above the limit to %s', (path, idHeader, told) => {
+  const bytes = 200 * 1024 * 1024
+  const head = (more: Record<string, string>) =>
+    rawRequest(`POST ${path}`, {
+      authorization: `Bearer ${customer.key}`,
+      'content-type': 'application/json',
+      ...more,
+    })
+
+  /** Sends on as a client does that looks for an answer only when it has said everything, until there is one. */
+  async function answerTo(headers: Record<string, string>, piece: string): Promise<string> {
+    const connection = openRaw(gateway.url, head(headers))
+    for (let sent = 0; sent < bytes && !connection.received().includes('\r\n\r\n{'); sent += piece.length) {
+      connection.write(piece)
+      await Bun.sleep(0)
+    }
+    await until(() => /\r\n\r\n\{.*\}$/s.test(connection.received()), 'the answer')
+    connection.end()
+    return connection.received()
+  }
+
+  test.each([
+    ['announced', { 'content-length': String(bytes) }, ' '.repeat(65_536)],
+    ['in chunks', { 'transfer-encoding': 'chunked' }, `10000\r\n${' '.repeat(65_536)}\r\n`],
+  ])('is refused in the words of its format, %s', async (_name, headers, piece) => {
+    const text = await answerTo(headers, piece)
+    expect(text).toStartWith('HTTP/1.1 413 ')
+    expect(text.toLowerCase()).toMatch(new RegExp(`\r\n${idHeader}: req_\\w+`))
+    expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))).toMatchObject(told)
+  })
+})
+
 function chatBy(authorization: string, body: object = CHAT): RequestInit {
   const headers = { authorization, 'content-type': 'application/json', cookie: admin.cookie, origin: gateway.url }
   return { method: 'POST', headers, body: JSON.stringify(body) }

@@ -1,6 +1,7 @@
 /** The page of the sandbox provider, and its buttons: each sends the signed webhook that a real provider would send. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
 import { parseCents } from '@/console/orders/cents'
 import {
   SANDBOX_NAME,
@@ -18,6 +19,8 @@ export type SandboxDepositDeps = {
   deliver(request: Request): Promise<Response>
 }
 
+const MAX_FORM_CHARS = 4096
+
 const Params = Type.Object({ token: Type.String({ minLength: 1, maxLength: 2000 }) })
 const Form = Type.Object({
   action: Type.Union([Type.Literal('pay'), Type.Literal('pay_other'), Type.Literal('cancel')]),
@@ -32,9 +35,20 @@ export function sandboxDepositRoutes(deps: SandboxDepositDeps) {
     .post(path, ({ params, body }) => act(deps, params.token, body), {
       params: Params,
       body: Form,
-      parse: 'urlencoded',
+      parse: ({ request }) => readForm(request),
       detail: { hide: true },
     })
+}
+
+/** Read here and not by the framework, which takes a form of any length into memory. */
+async function readForm(request: Request): Promise<Record<string, string>> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of request.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > MAX_FORM_CHARS) throw new GatewayError('too_large', 'The form is too long.')
+  }
+  return Object.fromEntries(new URLSearchParams(text))
 }
 
 async function show({ sandbox }: SandboxDepositDeps, token: string): Promise<Response> {
