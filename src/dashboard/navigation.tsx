@@ -10,8 +10,10 @@ import {
   IconListDetails,
   IconMessage2Code,
   IconReceipt,
+  IconScale,
   IconServerBolt,
   IconUsers,
+  IconZoomMoney,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 
@@ -34,5 +36,7 @@ export const ADMINISTRATOR_ITEMS: readonly NavigationItem[] = [
   { path: '/admin/accounts', label: 'Accounts', icon: IconUsers },
   { path: '/admin/approvals', label: 'Approvals', icon: IconChecks },
   { path: '/admin/providers', label: 'Providers', icon: IconServerBolt },
+  { path: '/admin/margins', label: 'Margins', icon: IconScale },
+  { path: '/admin/reconciliation', label: 'Reconciliation', icon: IconZoomMoney },
   { path: '/admin/audit', label: 'Audit log', icon: IconBuildingBank },
 ]

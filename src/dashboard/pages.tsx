@@ -45,6 +45,12 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/providers', 'administrator', () =>
     import('@/dashboard/pages/administration/providers-page').then((module) => module.AdminProvidersPage),
   ),
+  page('/admin/margins', 'administrator', () =>
+    import('@/dashboard/pages/margins/margins-page').then((module) => module.AdminMarginsPage),
+  ),
+  page('/admin/reconciliation', 'administrator', () =>
+    import('@/dashboard/pages/margins/reconciliation-page').then((module) => module.AdminReconciliationPage),
+  ),
   page('/admin/audit', 'administrator', () =>
     import('@/dashboard/pages/administration/audit-page').then((module) => module.AdminAuditPage),
   ),

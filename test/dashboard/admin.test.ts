@@ -188,6 +188,8 @@ describe('every page', () => {
     ['/admin/accounts', 'Accounts'],
     ['/admin/approvals', 'Approvals'],
     ['/admin/providers', 'Providers'],
+    ['/admin/margins', 'Margins'],
+    ['/admin/reconciliation', 'Reconciliation'],
     ['/admin/audit', 'Audit log'],
   ] as const
 
@@ -215,6 +217,7 @@ describe('every page', () => {
     ['/admin/orders?reference=SVC-2222', 'No order matches these filters'],
     ['/admin/accounts?text=nobody-has-this', 'No account matches'],
     ['/admin/audit?actor=nobody@example.test', 'No entry matches these filters'],
+    ['/admin/reconciliation?provider=nobody', 'No request matches these filters'],
   ])('%s says what to do where nothing is found', async (path, title) => {
     const page = await open(path)
     await page.getByText(title).waitFor()
@@ -229,6 +232,8 @@ describe('every page', () => {
       ['/admin/accounts', '**/api/admin/accounts*'],
       ['/admin/approvals', '**/api/admin/approvals*'],
       ['/admin/providers', '**/api/admin/health'],
+      ['/admin/margins', '**/api/admin/margins*'],
+      ['/admin/reconciliation', '**/api/admin/count-gaps*'],
       ['/admin/audit', '**/api/admin/audit*'],
     ] as const) {
       const page = await open('/settings')

@@ -1,0 +1,159 @@
+/** The page of margins: what customers were charged, what providers ask for it, and what is left, by model and by day. */
+import { SegmentedControl, SimpleGrid, Table, Text } from '@mantine/core'
+import { IconScale } from '@tabler/icons-react'
+import { useSearchParams } from 'wouter'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { Stat } from '@/dashboard/components/stat'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { Loaded } from '@/dashboard/components/states/loaded'
+import { Status } from '@/dashboard/components/status'
+import { formatCount, formatDay } from '@/dashboard/format'
+import { type Margin, type Margins, useMargins } from './margins-data'
+
+const RANGES = ['7', '30', '90']
+const DEFAULT_RANGE = '30'
+
+export function AdminMarginsPage() {
+  const [params, setParams] = useSearchParams()
+  const asked = params.get('days') ?? DEFAULT_RANGE
+  const days = RANGES.includes(asked) ? asked : DEFAULT_RANGE
+  const margins = useMargins(Number(days))
+  return (
+    <Page
+      title="Margins"
+      description="What customers were charged, less what providers ask for it by the catalogue's costs. Customers see none of this."
+      actions={
+        <SegmentedControl
+          data={RANGES.map((value) => ({ value, label: `${value} days` }))}
+          value={days}
+          onChange={(value) => setParams({ days: value }, { replace: true })}
+          aria-label="How many days"
+        />
+      }
+    >
+      <Loaded query={margins}>{(data) => <Report margins={data} />}</Loaded>
+    </Page>
+  )
+}
+
+function Report({ margins }: { margins: Margins }) {
+  if (margins.total.requests === 0) {
+    return (
+      <Section>
+        <EmptyState icon={IconScale} title="Nothing was sold in these days">
+          Margins appear seconds after the first charged request.
+        </EmptyState>
+      </Section>
+    )
+  }
+  return (
+    <>
+      <Totals total={margins.total} />
+      <Section title="By model" description={`Since ${formatDay(margins.from)}, UTC`}>
+        <MarginTable rows={margins.models.map((row) => ({ ...row, key: row.model, name: row.model }))} />
+      </Section>
+      <Section title="By day and model">
+        <MarginTable
+          rows={margins.days.map((row) => ({
+            ...row,
+            key: `${row.day} ${row.model}`,
+            name: formatDay(row.day),
+            detail: row.model,
+          }))}
+        />
+      </Section>
+    </>
+  )
+}
+
+function Totals({ total }: { total: Margin }) {
+  const isPartial = total.uncosted !== '0'
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
+      <Stat label="Charged" value={<Money usd={total.charged} />} hint={`${formatCount(total.requests)} requests`} />
+      <Stat label="Providers ask" value={<Known usd={total.cost} />} />
+      <Stat
+        label="Margin"
+        value={<Known usd={total.margin} />}
+        hint={isPartial ? 'Of what has a known cost' : undefined}
+      />
+      <Stat
+        label="Charged at unknown cost"
+        value={<Money usd={total.uncosted} />}
+        hint={isPartial ? 'In no margin: the catalogue states no cost' : 'Every cost is known'}
+      />
+    </SimpleGrid>
+  )
+}
+
+type MarginRow = Margin & { key: string; name: string; detail?: string }
+
+function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
+  return (
+    <Table verticalSpacing="xs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{rows.some(({ detail }) => detail !== undefined) ? 'Day' : 'Model'}</Table.Th>
+          <Table.Th ta="right" visibleFrom="sm">
+            Requests
+          </Table.Th>
+          <Table.Th ta="right">Charged</Table.Th>
+          <Table.Th ta="right" visibleFrom="sm">
+            Providers ask
+          </Table.Th>
+          <Table.Th ta="right">Margin</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map(({ key, name, detail, requests, charged, cost, margin, uncosted }) => (
+          <Table.Tr key={key}>
+            <Table.Td className="wrap-anywhere">
+              {name}
+              {detail !== undefined && (
+                <Text size="xs" c="dimmed">
+                  {detail}
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td ta="right" className="figures" visibleFrom="sm">
+              {formatCount(requests)}
+            </Table.Td>
+            <Table.Td ta="right">
+              <Money usd={charged} />
+            </Table.Td>
+            <Table.Td ta="right" visibleFrom="sm">
+              <Known usd={cost} />
+            </Table.Td>
+            <Table.Td ta="right">
+              <Known usd={margin} />
+              {margin !== null && uncosted !== '0' && (
+                <Text size="xs" c="dimmed" component="div">
+                  without <Money usd={uncosted} /> at unknown cost
+                </Text>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+/** Unknown is a word of its own here, never a nought. */
+function Known({ usd }: { usd: string | null }) {
+  if (usd === null) {
+    return (
+      <Text span inherit c="dimmed">
+        Unknown
+      </Text>
+    )
+  }
+  if (!usd.startsWith('-')) return <Money usd={usd} />
+  return (
+    <>
+      <Money usd={usd} /> <Status tone="bad">Loss</Status>
+    </>
+  )
+}

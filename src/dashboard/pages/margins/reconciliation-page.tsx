@@ -1,0 +1,132 @@
+/** The page for reconciling with providers: requests whose counts and ours are far apart, or of which less was charged. */
+import { Anchor, Box, Button, Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { IconScaleOutline } from '@tabler/icons-react'
+import { Link, useSearchParams } from 'wouter'
+import { Moment } from '@/dashboard/components/moment'
+import { Money } from '@/dashboard/components/money'
+import { Page } from '@/dashboard/components/page'
+import { Section } from '@/dashboard/components/section'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { ErrorState } from '@/dashboard/components/states/error-state'
+import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { Status } from '@/dashboard/components/status'
+import { formatCount } from '@/dashboard/format'
+import { FilterInput } from '@/dashboard/pages/administration/filter-input'
+import { ShowMore } from '@/dashboard/pages/administration/show-more'
+import { type GapFilters, type GapRecord, useCountGaps } from './margins-data'
+import { BASIS_WORDS, GAP_WORDS, gapWords } from './words'
+
+const FILTER_NAMES = ['gap', 'provider', 'accountId'] as const
+const GAPS = Object.entries(GAP_WORDS).map(([value, label]) => ({ value, label }))
+
+export function AdminReconciliationPage() {
+  const [params, setParams] = useSearchParams()
+  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? ''])) as GapFilters
+  const change = (name: keyof GapFilters, value: string) =>
+    setParams(
+      (before) => {
+        const changed = new URLSearchParams(before)
+        if (value === '') changed.delete(name)
+        else changed.set(name, value)
+        return changed
+      },
+      { replace: true },
+    )
+  return (
+    <Page
+      title="Reconciliation"
+      description="Requests whose provider counted more than twice our own count or less than half, or more than was charged. Our count is a guess, made of the text alone."
+    >
+      <Section isFlush>
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" p="lg">
+          <Select
+            label="Difference"
+            placeholder="Any"
+            data={GAPS}
+            value={filters.gap === '' ? null : filters.gap}
+            onChange={(gap) => change('gap', gap ?? '')}
+            clearable
+          />
+          <FilterInput label="Provider" value={filters.provider} change={(text) => change('provider', text)} />
+          <FilterInput label="Account id" value={filters.accountId} change={(text) => change('accountId', text)} />
+        </SimpleGrid>
+        <Records filters={filters} clear={() => setParams({}, { replace: true })} />
+      </Section>
+    </Page>
+  )
+}
+
+function Records({ filters, clear }: { filters: GapFilters; clear(): void }) {
+  const records = useCountGaps(filters)
+  if (records.isPending) return <LoadingRows />
+  if (records.isError) return <ErrorState error={records.error} retry={records.refetch} />
+  const items = records.data.pages.flatMap((page) => page.items)
+  if (items.length === 0) {
+    const isFiltered = FILTER_NAMES.some((name) => filters[name] !== '')
+    return (
+      <EmptyState
+        icon={IconScaleOutline}
+        title={isFiltered ? 'No request matches these filters' : 'Nothing to reconcile'}
+        action={
+          isFiltered && (
+            <Button variant="default" onClick={clear}>
+              Clear filters
+            </Button>
+          )
+        }
+      >
+        {isFiltered ? 'Providers and ids have to be whole.' : 'Providers and gateway have counted alike so far.'}
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+        {items.map((record) => (
+          <Entry key={record.requestId + record.at} record={record} />
+        ))}
+      </Stack>
+      <ShowMore {...records} />
+    </>
+  )
+}
+
+function Entry({ record }: { record: GapRecord }) {
+  const { model, provider, upstreamModel, accountId, requestId, gaps, cost, providerCost, basis } = record
+  return (
+    <Box component="li" px="lg" py="sm" style={{ borderTop: '1px solid var(--hairline)' }}>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={600} className="wrap-anywhere">
+          {model}{' '}
+          <Text span size="sm" fw={400} c="dimmed">
+            {provider}/{upstreamModel}
+          </Text>
+        </Text>
+        <Text size="xs" c="dimmed" component="div">
+          <Moment at={record.at} />
+        </Text>
+      </Group>
+      <Group gap={6} my={4}>
+        {gaps.map((gap) => (
+          <Status key={gap} tone={gap === 'clamped' ? 'bad' : 'waiting'}>
+            {gapWords(gap)}
+          </Status>
+        ))}
+      </Group>
+      <Text size="sm" component="div" className="figures">
+        Input {formatCount(record.providerInput)} by the provider, {formatCount(record.localInput)} here · output{' '}
+        {formatCount(record.providerOutput)} by the provider, {formatCount(record.localOutput)} here
+      </Text>
+      <Text size="sm" component="div">
+        Charged <Money usd={cost} />: {BASIS_WORDS[basis]} · the provider asks{' '}
+        {providerCost === null ? 'an unknown amount' : <Money usd={providerCost} />}
+      </Text>
+      <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+        {requestId} ·{' '}
+        <Anchor component={Link} href={`/admin/accounts/${accountId}`} size="xs">
+          {accountId}
+        </Anchor>
+      </Text>
+    </Box>
+  )
+}
