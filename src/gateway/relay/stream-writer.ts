@@ -96,12 +96,11 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   function writeRepeats({ like, pieces }: Repeats): string {
     let text = ''
     for (const piece of pieces) {
-      if (known?.like !== like.item) text += writeWhole(like, piece)
-      else {
-        show(eventOf(like, piece.text))
-        text += fill(known.template, passing ? piece.values : [piece.text])
-      }
+      // All that a piece says is known before it is written, as of any other.
+      show(eventOf(like, piece.text))
       for (const event of piece.usage) show(event)
+      if (known?.like !== like.item) text += writeWhole(like, piece)
+      else text += fill(known.template, passing ? piece.values : [piece.text])
       if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
     }
     return text
@@ -111,9 +110,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   function writeWhole(repeated: Repeats['like'], piece: RepeatedPiece): string {
     const like = repeated.item
     const word = piece.text
-    const event = eventOf(repeated, word)
-    show(event)
-    const text = passing ? relayed(itemOf(repeated, piece), passing) : encoded([event])
+    const text = passing ? relayed(itemOf(repeated, piece), passing) : encoded([eventOf(repeated, word)])
     const template = templateAround(text, passing ? slotsOf(repeated, piece) : [{ isCount: false, value: word }])
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
     known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
