@@ -72,7 +72,11 @@ function withOutputLimit(own: JsonObject, limit: number | undefined, traits: Tar
   return { ...rest, [usesOldField ? 'max_tokens' : 'max_completion_tokens']: limit }
 }
 
+const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
+
 function response(text: string, json: JsonObject, context: AnswerContext, hooks: PassHooks): string {
+  // Arguments that are an object where clients look for a text are to be that text.
+  if (OBJECT_ARGUMENTS.test(text)) rememberNumbers(json, text)
   const edits = repairAnswer(json, context, hooks)
   const named = withPublicModel(text, json, context.model)
   return edits.length > 0 ? editJson(named, edits) : named
