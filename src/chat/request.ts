@@ -139,6 +139,10 @@ export type ChatRequest = {
   hasCacheControl?: true
   /** Models to try in order when the first fails; an extension of ours in every format. */
   fallback: string[]
+  /** Whether a chat-completions caller offered deprecated `functions`, and so waits for `function_call` in place of tool calls. */
+  wantsFunctionCall?: boolean
+  /** The field of the answer's object that is the answer: the hub asks for an object where the caller wants a bare word. */
+  answerField?: string
   /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */
   wantsUsage: boolean
   /**

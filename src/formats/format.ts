@@ -47,6 +47,10 @@ export type AnswerContext = {
   created: number
   /** chat-completions: whether the caller asked for the usage chunk. */
   wantsUsage: boolean
+  /** chat-completions: whether the caller waits for the deprecated `function_call` in place of tool calls. */
+  wantsFunctionCall?: boolean
+  /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */
+  answerField?: string
   /** Whether the caller asked to read the model's reasoning. */
   wantsReasoning: boolean
   /** Local estimate of the input tokens, for formats that state usage before the provider does (messages). */

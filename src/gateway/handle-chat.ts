@@ -139,6 +139,8 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
     model,
     created: Math.floor(arrivedAtMs / 1000),
     wantsUsage: request.wantsUsage,
+    ...(request.wantsFunctionCall && { wantsFunctionCall: true }),
+    ...(request.answerField !== undefined && { answerField: request.answerField }),
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
   }

@@ -30,14 +30,14 @@ export function decodeFinishReason(word: string | undefined, hasToolCalls: boole
   return word === undefined ? { kind } : { kind, raw: word }
 }
 
-/** The reason as this format's word. */
-export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean): string {
+/** The reason as this format's word; `isDeprecated` where a call is told as `function_call`. */
+export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean, isDeprecated = false): string {
   switch (settleToolCalls(finish.kind, hasToolCalls)) {
     case 'length':
     case 'context-length':
       return 'length'
     case 'tool-calls':
-      return 'tool_calls'
+      return isDeprecated ? 'function_call' : 'tool_calls'
     case 'content-filter':
       return 'content_filter'
     default:

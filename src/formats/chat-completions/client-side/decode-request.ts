@@ -19,6 +19,9 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const request = check(body)
   const { tools, others } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
+  // Such a caller can be told of one call only.
+  const isDeprecated = (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0
+  const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
   const reasoning = decodeReasoning(request)
   const maxOutputTokens = decodeOutputLimit(request)
@@ -33,7 +36,8 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     turns,
     tools,
     ...(toolChoice && { toolChoice }),
-    ...(typeof request.parallel_tool_calls === 'boolean' && { parallelToolCalls: request.parallel_tool_calls }),
+    ...(typeof parallelToolCalls === 'boolean' && { parallelToolCalls }),
+    ...(isDeprecated && { wantsFunctionCall: true }),
     sampling: decodeSampling(request),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     choices: request.n ?? 1,

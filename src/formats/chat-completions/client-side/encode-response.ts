@@ -13,12 +13,12 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
     object: 'chat.completion',
     created: context.created,
     model: context.model,
-    choices: response.choices.map(encodeChoice),
+    choices: response.choices.map((choice) => encodeChoice(choice, context)),
     ...(response.usage && { usage: encodeUsage(response.usage) }),
   }
 }
 
-function encodeChoice(choice: Choice): JsonObject {
+function encodeChoice(choice: Choice, { wantsFunctionCall = false }: AnswerContext): JsonObject {
   const text = joinTexts(choice, 'text')
   const refusal = joinTexts(choice, 'refusal')
   const reasoning = joinTexts(choice, 'reasoning')
@@ -33,10 +33,10 @@ function encodeChoice(choice: Choice): JsonObject {
       refusal: refusal === '' ? null : refusal,
       ...(reasoning !== '' && { reasoning_content: reasoning }),
       ...(images.length > 0 && { images }),
-      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(calls.length > 0 && (wantsFunctionCall ? { function_call: calls[0]?.function } : { tool_calls: calls })),
     },
     logprobs: choice.logprobs ?? null,
-    finish_reason: encodeFinishReason(choice.finish, calls.length > 0),
+    finish_reason: encodeFinishReason(choice.finish, calls.length > 0, wantsFunctionCall),
   }
 }
 

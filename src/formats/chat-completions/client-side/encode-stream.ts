@@ -50,8 +50,10 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     return [...roleChunk(choice), choiceChunk(choice, content)]
   }
 
-  function callDelta(choice: number, index: number, fragment: JsonObject): Frame[] {
-    return delta(choice, { tool_calls: [{ index, ...fragment }] })
+  /** The deprecated shape has room for the function of one call. */
+  function callDelta(choice: number, index: number, fragment: JsonObject & { function: JsonObject }): Frame[] {
+    if (!context.wantsFunctionCall) return delta(choice, { tool_calls: [{ index, ...fragment }] })
+    return index === 0 ? delta(choice, { function_call: fragment.function }) : []
   }
 
   function startCall(event: Extract<ChatEvent, { type: 'tool-call-start' }>): Frame[] {
@@ -99,7 +101,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
             images: [encodeImage({ type: 'base64', mediaType: event.mediaType, data: event.data })],
           })
         case 'finish': {
-          const reason = encodeFinishReason(event.finish, callsOfChoice.has(event.choice))
+          const reason = encodeFinishReason(event.finish, callsOfChoice.has(event.choice), context.wantsFunctionCall)
           return [...roleChunk(event.choice), choiceChunk(event.choice, {}, reason)]
         }
         case 'usage':

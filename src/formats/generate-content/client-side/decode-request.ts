@@ -7,7 +7,7 @@ import { BODY_FIELDS, CONFIG_FIELDS } from '@/formats/generate-content/body-fiel
 import { normaliseRequest } from '@/formats/generate-content/normalise'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
-import { decodeOutput } from './decode-output'
+import { answerFieldOf, decodeOutput } from './decode-output'
 import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
@@ -39,6 +39,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
   const reasoning = decodeReasoning(config.thinkingConfig)
   const extensions = decodeExtensions(wire, others)
   const nativeOnly = listNativeOnly(wire)
+  const answerField = answerFieldOf(config)
   const turns = decodeTurns(wire.contents)
   if (turns.length === 0 && nativeOnly.length === 0)
     throw invalidRequest('contents must hold at least one part', 'contents')
@@ -54,6 +55,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     choices: config.candidateCount ?? 1,
     ...(reasoning && { reasoning }),
     output: decodeOutput(config),
+    ...(answerField !== undefined && { answerField }),
     ...(wire.serviceTier !== undefined && { serviceTier: wire.serviceTier }),
     fallback: wire.fallback ?? [],
     wantsUsage: true,

@@ -4,16 +4,16 @@ import type { AnswerBlock } from '@/chat/response'
 import type { AnswerContext } from '@/formats/format'
 import { encodeRedacted, encodeSignature } from '@/formats/generate-content/signature'
 import { encodeArguments } from '@/formats/generate-content/tool-arguments'
-import type { JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject, parseJson, textOf } from '@/lib/json'
 
 /**
  * The parts of one block. Reasoning is shown only to a caller who asked for thoughts; of one who did not, a proof is kept
  * whose reasoning has no text, since it proves nothing but itself.
  */
-export function encodeBlock(block: AnswerBlock, { wantsReasoning }: AnswerContext): JsonObject[] {
+export function encodeBlock(block: AnswerBlock, { wantsReasoning, answerField }: AnswerContext): JsonObject[] {
   switch (block.type) {
     case 'text':
-      return [{ text: block.text, ...encodeProof(block.signature) }]
+      return [{ text: answerText(block.text, answerField), ...encodeProof(block.signature) }]
     case 'refusal':
       return [{ text: block.text }]
     case 'reasoning':
@@ -27,6 +27,12 @@ export function encodeBlock(block: AnswerBlock, { wantsReasoning }: AnswerContex
     case 'image':
       return block.source.type === 'base64' ? [encodeImage(block.source.mediaType, block.source.data)] : []
   }
+}
+
+/** The text, or where it is an object of which `field` is the answer, that alone. */
+export function answerText(text: string, field: string | undefined): string {
+  const answer = field === undefined ? undefined : parseJson(text)
+  return (field !== undefined && isJsonObject(answer) && textOf(answer[field])) || text
 }
 
 /** A thought part. */

@@ -14,7 +14,14 @@ import { encodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
-import { encodeCall, encodeImage, encodeProof, encodeRedactedThought, encodeThought } from './encode-content'
+import {
+  answerText,
+  encodeCall,
+  encodeImage,
+  encodeProof,
+  encodeRedactedThought,
+  encodeThought,
+} from './encode-content'
 import { encodeError } from './encode-error'
 
 type OpenCall = { choice: number; id: string; name: string; argumentsText: string }
@@ -25,6 +32,8 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   const waiting: { choice: number; part: JsonObject }[] = []
   const finishes = new Map<number, FinishReason>()
   const reasoningWithText = new Set<number>()
+  /** By block, texts that have to be whole before any of them can be told. */
+  const wholeTexts = new Map<number, string>()
   let usage: Usage | undefined
 
   function frame(candidates: JsonObject[], more: JsonObject = {}): Frame {
@@ -33,6 +42,10 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
 
   function partFrame(choice: number, part: JsonObject): Frame {
     return frame([{ content: { role: 'model', parts: [part] }, index: choice }])
+  }
+
+  function pushText(choice: number, text: string): Frame[] {
+    return text === '' ? [] : [partFrame(choice, { text })]
   }
 
   function releaseCalls(): Frame[] {
@@ -71,10 +84,16 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   function pushContent(event: ChatEvent): Frame[] {
     switch (event.type) {
       case 'text-delta':
+        if (context.answerField === undefined) return pushText(event.choice, event.text)
+        wholeTexts.set(event.block, (wholeTexts.get(event.block) ?? '') + event.text)
+        return []
       case 'refusal-delta':
-        return event.text === '' ? [] : [partFrame(event.choice, { text: event.text })]
+        return pushText(event.choice, event.text)
       case 'text-end':
-        return event.signature ? [partFrame(event.choice, { text: '', ...encodeProof(event.signature) })] : []
+        return [
+          ...pushText(event.choice, answerText(wholeTexts.get(event.block) ?? '', context.answerField)),
+          ...(event.signature ? [partFrame(event.choice, { text: '', ...encodeProof(event.signature) })] : []),
+        ]
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':

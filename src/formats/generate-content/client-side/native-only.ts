@@ -3,6 +3,7 @@
  * change the meaning.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { answerFieldOf } from './decode-output'
 import type { WireRequest } from './wire'
 
 /** The fields at fault, each with what it is where the field alone does not say: `tools[1] (googleSearch)`. */
@@ -20,10 +21,13 @@ export function listNativeOnly(request: WireRequest): string[] {
 /** Media types of answers that the hub has words for. */
 const MIME_TYPES: ReadonlySet<JsonValue | undefined> = new Set([undefined, 'text/plain', 'application/json'])
 
-function nativeConfig({ responseMimeType, responseModalities }: JsonObject): string[] {
+function nativeConfig(config: JsonObject): string[] {
+  const { responseMimeType, responseModalities } = config
   const wantsMore = Array.isArray(responseModalities) && responseModalities.some((modality) => modality !== 'TEXT')
   return [
-    ...(MIME_TYPES.has(responseMimeType) ? [] : [`generationConfig.responseMimeType (${responseMimeType})`]),
+    ...(MIME_TYPES.has(responseMimeType) || answerFieldOf(config) !== undefined
+      ? []
+      : [`generationConfig.responseMimeType (${responseMimeType})`]),
     ...(wantsMore ? ['generationConfig.responseModalities'] : []),
   ]
 }

@@ -148,6 +148,13 @@ describe('messages', () => {
 })
 
 describe('tools', () => {
+  test('of the deprecated kind have one call at a time for an answer, unless there are others', () => {
+    const functions = [{ name: 'old' }]
+    expect(decode({ functions })).toMatchObject({ wantsFunctionCall: true, parallelToolCalls: false })
+    const both = decode({ functions, tools: [{ type: 'function', function: { name: 'f' } }] })
+    expect([both.wantsFunctionCall, both.parallelToolCalls]).toEqual([undefined, undefined])
+  })
+
   const parameters = { type: 'object', properties: { q: { type: 'string' } } }
 
   test('of every kind', () => {

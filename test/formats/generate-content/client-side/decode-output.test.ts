@@ -10,7 +10,15 @@ test('the shape of the answer', () => {
     type: 'json-schema',
     schema: { type: 'object' },
   })
-  expect(outputOf({ responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } })).toEqual({
-    type: 'text',
-  })
+})
+
+test('one word out of a list is asked for as an object, of which the caller is told the word', () => {
+  const responseSchema = { type: 'STRING', enum: ['a', 'b'] }
+  const request = decode({ generationConfig: { responseMimeType: 'text/x.enum', responseSchema } })
+  expect(request).toMatchObject({ answerField: 'choice', output: { type: 'json-schema', strict: true } })
+  expect(request.output).toHaveProperty('schema.properties.choice', { type: 'string', enum: ['a', 'b'] })
+  expect(request.nativeOnly).toBeUndefined()
+  const listless = decode({ generationConfig: { responseMimeType: 'text/x.enum' } })
+  expect(listless).toMatchObject({ output: { type: 'text' }, nativeOnly: [expect.stringContaining('text/x.enum')] })
+  expect(listless.answerField).toBeUndefined()
 })
