@@ -97,7 +97,10 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const stalls = createStallReports(logger)
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), onStall: stalls.onStall })
   const onExpired = (count: number) => metrics.flagged('expired', count)
-  const topUps = assembleTopUps({ config, database, ledger, clock: systemClock, logger })
+  const topUps = assembleTopUps({
+    ...{ config, database, ledger, clock: systemClock, logger },
+    onDeposit: metrics.depositEvent,
+  })
   const storeWatch = createStoreWatch({ redis, logger, fullShare: config.redisFullPercent / 100 })
   const workers: BackgroundWorker[] = [
     storeWatch,

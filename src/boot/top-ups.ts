@@ -24,10 +24,17 @@ export type TopUps = {
   expiry: BackgroundWorker
 }
 
-type TopUpParts = { config: Config; database: Database; ledger: Ledger; clock: Clock; logger: Logger }
+type TopUpParts = {
+  config: Config
+  database: Database
+  ledger: Ledger
+  clock: Clock
+  logger: Logger
+  onDeposit(provider: string, outcome: string): void
+}
 
 /** Orders over the configured methods. The expiry worker is not started yet. */
-export function assembleTopUps({ config, database, ledger, clock, logger }: TopUpParts): TopUps {
+export function assembleTopUps({ config, database, ledger, clock, logger, onDeposit }: TopUpParts): TopUps {
   const { deposit } = config.topUps
   const secrets = once(async () => deposit?.webhookSecrets ?? [await readOrCreateSandboxSecret(database)])
   const sandbox = deposit && createSandboxProvider(async () => newest(await secrets()), clock)
@@ -35,7 +42,8 @@ export function assembleTopUps({ config, database, ledger, clock, logger }: TopU
   const ordersDeps = { database, ledger, clock, logger, methods }
   const orders = createOrders(ordersDeps)
   const verifier = once(async (): Promise<WebhookVerifier> => createWebhookVerifier(await secrets(), clock))
-  const depositDesk = sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger })
+  const depositDesk =
+    sandbox && createDepositDesk({ provider: sandbox, verifier, orders, logger, onOutcome: onDeposit })
   return { orders, ordersDeps, depositDesk, sandbox, expiry: createExpiryWorker(orders, logger) }
 }
 

@@ -17,9 +17,28 @@ export type BankDetails = {
 export type OrderMethod = 'bank_transfer' | 'deposit'
 
 /** See console/orders/order-state.ts for what may follow what. */
-export type OrderState = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partly_refunded' | 'refunded'
+export type OrderState = 'pending' | 'paid' | 'expired' | 'cancelled' | 'partly_refunded' | 'refunded' | 'charged_back'
 
-export type OrderEventKind = 'created' | 'claimed' | 'paid' | 'expired' | 'cancelled' | 'payment_unmatched' | 'refunded'
+export type OrderEventKind =
+  | 'created'
+  | 'claimed'
+  | 'paid'
+  | 'expired'
+  | 'cancelled'
+  | 'payment_unmatched'
+  | 'refunded'
+  | 'charged_back'
+  | 'reinstated'
+  | 'reversal_kept'
+
+/** `chargeback`: the payer's bank took it back. `refund`: sent back at the provider. `reinstatement`: one of these was undone. */
+export type ReversalKind = 'chargeback' | 'refund' | 'reinstatement'
+
+/** `waiting` for what it undoes; `applied`; `kept` for an administrator. */
+export type ReversalState = 'waiting' | 'applied' | 'kept'
+
+/** Why a reversal moved no credit by itself. */
+export type ReversalFault = 'wrong_currency' | 'balance_limit' | 'nothing_taken' | 'wrong_kind'
 
 /**
  * Who told us of a payment: `bank` = a bank statement, `manual` = an administrator without one, `deposit:<name>` = the signed
@@ -66,6 +85,7 @@ export const orders = pgTable(
     state: text('state').$type<OrderState>().notNull(),
     paidCents: cents('paid_cents').notNull().default(0),
     refundedCents: cents('refunded_cents').notNull().default(0),
+    chargedBackCents: cents('charged_back_cents').notNull().default(0),
     claimedAt: moment('claimed_at'),
     claimNote: text('claim_note'),
     createdAt: moment('created_at').notNull(),
@@ -121,6 +141,38 @@ export const payments = pgTable(
     unique('payments_provider_external_id_key').on(table.provider, table.externalId),
     index('payments_order_index').on(table.orderId),
     index('payments_state_index').on(table.state, table.receivedAt.desc(), table.id.desc()),
+  ],
+)
+
+export const reversals = pgTable(
+  'reversals',
+  {
+    id: text('id').primaryKey(),
+    provider: text('provider').$type<PaymentSource>().notNull(),
+    externalId: text('external_id').notNull(),
+    kind: text('kind').$type<ReversalKind>().notNull(),
+    /** The external id of the payment, or of the reversal that a reinstatement undoes. */
+    undoes: text('undoes').notNull(),
+    paymentId: text('payment_id'),
+    orderId: text('order_id'),
+    accountId: text('account_id'),
+    amountCents: cents('amount_cents').notNull(),
+    currency: text('currency').notNull(),
+    note: text('note'),
+    state: text('state').$type<ReversalState>().notNull(),
+    fault: text('fault').$type<ReversalFault>(),
+    /** The credit that it took, or gave back. */
+    movedCents: cents('moved_cents').notNull().default(0),
+    /** The part that an administrator's refund had taken before. */
+    matchedCents: cents('matched_cents').notNull().default(0),
+    entryId: text('entry_id'),
+    receivedAt: moment('received_at').notNull(),
+    appliedAt: moment('applied_at'),
+  },
+  (table) => [
+    unique('reversals_provider_external_id_key').on(table.provider, table.externalId),
+    index('reversals_undoes_index').on(table.provider, table.undoes),
+    index('reversals_order_index').on(table.orderId),
   ],
 )
 

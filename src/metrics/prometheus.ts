@@ -9,13 +9,22 @@ import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess, type OnStall } from './process-metrics'
 import { createRoutingTotals, type RoutingTotals } from './routing-totals'
 import { exposeState, type StateSources } from './state-metrics'
-import { exposeProviderBills, exposeRepairs, exposeRouting, exposeTraffic, exposeUnknownUsage } from './total-metrics'
+import {
+  exposeDeposits,
+  exposeProviderBills,
+  exposeRepairs,
+  exposeRouting,
+  exposeTraffic,
+  exposeUnknownUsage,
+} from './total-metrics'
 import { createTrafficTotals, entryOf } from './traffic-totals'
 
 /** Metrics that can be read. */
 export interface PrometheusMetrics extends Metrics {
   /** From now on the gauges read their values from `sources` whenever somebody asks. */
   watch(sources: StateSources): void
+  /** What became of an event of a provider of deposits. Both are words of ours. */
+  depositEvent(provider: string, outcome: string): void
   /** What this process has counted of its providers since it started. */
   readonly routing: RoutingTotals
   readonly contentType: string
@@ -49,6 +58,8 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
   const failures = { settlement: 0, renewal: 0 }
   let drift: DriftReport | undefined
   const unknownUsage = new Map([...providerNames(catalog)].map((name) => [name, 0]))
+  const deposits = new Map<string, Map<string, number>>()
+  exposeDeposits(registry, deposits)
   exposeTraffic(registry, traffic)
   exposeProviderBills(registry, traffic)
   const repairs = new Map<string, Map<Repair, number>>()
@@ -80,6 +91,10 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
     routed: routing.note,
     routing,
     flagged: traffic.flagged,
+    depositEvent(provider, outcome) {
+      const byOutcome = deposits.get(provider) ?? new Map<string, number>()
+      deposits.set(provider, byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1))
+    },
     settlementFailed() {
       failures.settlement++
     },

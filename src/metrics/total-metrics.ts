@@ -121,6 +121,19 @@ export function exposeRepairs(registry: Registry, repairs: ReadonlyMap<string, R
   })
 }
 
+/** Adds what providers of deposits told us of. */
+export function exposeDeposits(registry: Registry, byProvider: ReadonlyMap<string, ReadonlyMap<string, number>>): void {
+  sums(registry, {
+    name: 'svc_deposit_events_total',
+    help: 'Alert on chargeback, refund, reinstatement, waiting, kept and unknown: events of providers of deposits by outcome.',
+    labels: ['provider', 'outcome'],
+    *samples() {
+      for (const [provider, byOutcome] of byProvider)
+        for (const [outcome, count] of byOutcome) yield [{ provider, outcome }, count]
+    },
+  })
+}
+
 /** Adds attempts, fallbacks and what providers did to us. */
 export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
   const attempts = (value: 'count' | 'milliseconds', factor: number) =>

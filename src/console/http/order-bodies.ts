@@ -17,6 +17,7 @@ const StateName = Type.Union([
   Type.Literal('cancelled'),
   Type.Literal('partly_refunded'),
   Type.Literal('refunded'),
+  Type.Literal('charged_back'),
 ])
 
 export const OrderBody = Type.Object({
@@ -27,6 +28,7 @@ export const OrderBody = Type.Object({
   state: StateName,
   paidUsd: Usd,
   refundedUsd: Usd,
+  chargedBackUsd: Type.String({ description: "Decimal USD that the payer's bank has taken back" }),
   createdAt: Moment,
   expiresAt: Moment,
   paidAt: orNull(Moment),
@@ -56,6 +58,9 @@ const EventBody = Type.Object({
     Type.Literal('cancelled'),
     Type.Literal('payment_unmatched'),
     Type.Literal('refunded'),
+    Type.Literal('charged_back'),
+    Type.Literal('reinstated'),
+    Type.Literal('reversal_kept'),
   ]),
   state: StateName,
   amountUsd: orNull(Usd),
@@ -79,7 +84,8 @@ const ReceiptBody = Type.Object({
   issuedAt: Moment,
   paidUsd: Usd,
   refundedUsd: Usd,
-  totalUsd: Type.String({ description: 'Decimal USD, paid less refunded' }),
+  chargedBackUsd: Usd,
+  totalUsd: Type.String({ description: 'Decimal USD, paid less refunded and charged back' }),
 })
 
 export const OrderDetailBody = Type.Composite([
@@ -109,6 +115,7 @@ export function orderBody(order: Order): OrderBody {
     amountUsd: formatCents(order.amountCents),
     paidUsd: formatCents(order.paidCents),
     refundedUsd: formatCents(order.refundedCents),
+    chargedBackUsd: formatCents(order.chargedBackCents),
     createdAt: order.createdAt.toISOString(),
     expiresAt: order.expiresAt.toISOString(),
     paidAt: order.paidAt?.toISOString() ?? null,
@@ -164,13 +171,14 @@ function sellerOf({ bank, sellerName }: OrderFacts) {
   return isKnown ? { name: bank.beneficiary, address: bank.address } : { name: sellerName, address: null }
 }
 
-function receiptBody({ paidAt, reference, paidCents, refundedCents }: OrderDetails) {
+function receiptBody({ paidAt, reference, paidCents, refundedCents, chargedBackCents }: OrderDetails) {
   if (paidAt === null) return null
   return {
     number: reference,
     issuedAt: paidAt.toISOString(),
     paidUsd: formatCents(paidCents),
     refundedUsd: formatCents(refundedCents),
-    totalUsd: formatCents(paidCents - refundedCents),
+    chargedBackUsd: formatCents(chargedBackCents),
+    totalUsd: formatCents(Math.max(paidCents - refundedCents - chargedBackCents, 0)),
   }
 }

@@ -16,6 +16,8 @@ import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_PAYMENT_TEXT_CHARS, MAX_R
 import { mismatchOf } from './match'
 import { nextState } from './order-state'
 import { findReferences } from './reference'
+import { applyWaiting } from './reversals/apply-reversal'
+import { type Moved, turnOf } from './reversals/moved'
 import {
   appendEvent,
   auditPerson,
@@ -41,6 +43,7 @@ export async function confirmPayment(deps: OrdersDeps, notice: PaymentNotice): P
   const { accountId } = done.order
   const amount = centsToNano(done.payment.creditedCents)
   const applied = await applyEntry(deps, { accountId, entryId: done.entryId, amount })
+  for (const { credit: later } of done.moved) await applyEntry(deps, later)
   return { kind: 'credited', order: done.order, payment: done.payment, applied }
 }
 
@@ -50,13 +53,13 @@ export function creditReference(paymentId: string): string {
 }
 
 type Recorded =
-  | (Omit<Extract<ConfirmOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string })
+  | (Omit<Extract<ConfirmOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string; moved: Moved[] })
   | Exclude<ConfirmOutcome, { kind: 'credited' }>
 
 async function record(deps: OrdersDeps, transaction: Transaction, notice: PaymentNotice): Promise<Recorded> {
   const { source, externalId } = notice
   // Notices of the same movement of money take turns, also those that name different orders.
-  const turn = `payment ${source} ${externalId}`
+  const turn = turnOf('payment', source, externalId)
   await transaction.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${turn}, 0))`)
   const [earlier] = await transaction
     .select()
@@ -113,7 +116,15 @@ async function credit(
     now,
   })
   await audit(transaction, notice, payment)
-  return { kind: 'credited', order: toOrder(paid), payment: toPayment(payment), entryId }
+  // The payer's bank may have been faster.
+  const later = await applyWaiting(deps, transaction, notice.source, notice.externalId, actor)
+  return {
+    kind: 'credited',
+    order: toOrder(later.order ?? paid),
+    payment: toPayment(payment),
+    entryId,
+    moved: later.moved,
+  }
 }
 
 async function keep(

@@ -27,6 +27,7 @@ const MISMATCH_OF_STATE = {
   paid: 'order_already_paid',
   partly_refunded: 'order_already_paid',
   refunded: 'order_already_paid',
+  charged_back: 'order_already_paid',
 } as const satisfies Record<OrderRow['state'], MismatchReason | undefined>
 
 /** A provider confirms only what it was asked to collect: the order of one is never paid by the webhook of another. */

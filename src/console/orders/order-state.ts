@@ -6,7 +6,8 @@
  * money by itself: a payment that arrives later waits for an administrator, whose decision to credit it (`settle`) makes the
  * order **paid** after all. The same decision adds a second payment to an order that is paid already. What was paid can be
  * given back in parts: **partly_refunded**, and **refunded** once nothing is left; money that an administrator adds to a
- * refunded order makes it partly refunded again. Everything else is impossible, and asking for it changes nothing.
+ * refunded order makes it partly refunded again. Where the payer's bank has taken money back, the order is **charged_back** until
+ * all of it was won back ({@link stateOf}). Everything else is impossible, and asking for it changes nothing.
  */
 
 import type { OrderState } from '@/db/orders-schema'
@@ -19,6 +20,7 @@ export const ORDER_STATES = [
   'cancelled',
   'partly_refunded',
   'refunded',
+  'charged_back',
 ] as const satisfies readonly OrderState[]
 
 /** What can happen to an order. `settle` is an administrator's decision to credit a payment that did not fit. */
@@ -31,10 +33,20 @@ const NEXT = {
   paid: { settle: 'paid', refund_part: 'partly_refunded', refund_rest: 'refunded' },
   partly_refunded: { settle: 'partly_refunded', refund_part: 'partly_refunded', refund_rest: 'refunded' },
   refunded: { settle: 'partly_refunded' },
+  charged_back: { settle: 'charged_back', refund_part: 'charged_back', refund_rest: 'charged_back' },
 } as const satisfies Record<OrderState, Partial<Record<OrderStep, OrderState>>>
 
 /** The state after `step`, or undefined where the step is impossible in `state`. */
 export function nextState(state: OrderState, step: OrderStep): OrderState | undefined {
   const steps: Partial<Record<OrderStep, OrderState>> = NEXT[state]
   return steps[step]
+}
+
+type Sums = { paidCents: number; refundedCents: number; chargedBackCents: number }
+
+/** The state of an order that was paid, by what has become of the money. */
+export function stateOf({ paidCents, refundedCents, chargedBackCents }: Sums): OrderState {
+  if (chargedBackCents > 0) return 'charged_back'
+  if (refundedCents === 0) return 'paid'
+  return refundedCents < paidCents ? 'partly_refunded' : 'refunded'
 }

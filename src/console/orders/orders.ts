@@ -7,6 +7,7 @@ import type { OrdersDeps } from './deps'
 import { getOrder, listOrders } from './read'
 import { refundOrder } from './refund'
 import { resolvePayment } from './resolve'
+import { reversePayment } from './reversals/reverse'
 import { searchOrders, searchPayments } from './search'
 import type {
   Actor,
@@ -26,6 +27,8 @@ import type {
   PaymentSearch,
   RefundOutcome,
   ResolveOutcome,
+  ReversalNotice,
+  ReverseOutcome,
 } from './types'
 
 export type { OrdersDeps } from './deps'
@@ -43,6 +46,11 @@ export interface Orders {
   /** Credits a payment that fits its order, and keeps every other for an administrator. Once per source and external id. */
   confirmPayment(notice: PaymentNotice): Promise<ConfirmOutcome>
   refund(refund: NewRefund): Promise<RefundOutcome>
+  /**
+   * Takes credit back that a provider or the payer's bank took back, or gives it back where that was undone. Once per source and
+   * id. An account that is left below zero is suspended.
+   */
+  reverse(notice: ReversalNotice): Promise<ReverseOutcome>
   /** For administrators: orders of all accounts, newest first. */
   search(search: OrderSearch): Promise<Page<FoundOrder>>
   /** For administrators: payments of all accounts, newest first; `unmatched` ones where no state is given. */
@@ -63,6 +71,7 @@ export function createOrders(deps: OrdersDeps): Orders {
     claimPaid: (claim) => claimPaid(deps, claim),
     confirmPayment: (notice) => confirmPayment(deps, notice),
     refund: (refund) => refundOrder(deps, refund),
+    reverse: (notice) => reversePayment(deps, notice),
     search: (search) => searchOrders(deps, search),
     payments: (search) => searchPayments(deps, search),
     resolve: (resolution) => resolvePayment(deps, resolution),

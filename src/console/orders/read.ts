@@ -1,10 +1,11 @@
 /** Orders as their customer reads them. */
 import { and, asc, desc, eq } from 'drizzle-orm'
-import { orderEvents, orders, payments } from '@/db/orders-schema'
+import { orderEvents, orders, payments, reversals } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
 import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { afterCursor, newestFirst } from './cursor'
 import type { OrdersDeps } from './deps'
+import { toReversal } from './reversals/apply-reversal'
 import { toEvent, toOrder, toPayment } from './rows'
 import type { Order, OrderDetails } from './types'
 
@@ -35,11 +36,17 @@ export async function getOrder(
         .from(payments)
         .where(eq(payments.orderId, orderId))
         .orderBy(desc(payments.receivedAt), desc(payments.id))
+      const reversed = await transaction
+        .select()
+        .from(reversals)
+        .where(eq(reversals.orderId, orderId))
+        .orderBy(asc(reversals.receivedAt), asc(reversals.id))
       return {
         ...toOrder(found.order),
         account: { name: found.name, email: found.email },
         events: events.map(toEvent),
         payments: paid.map(toPayment),
+        reversals: reversed.map(toReversal),
       }
     },
     { isolationLevel: 'repeatable read', accessMode: 'read only' },

@@ -61,7 +61,7 @@ async function record(
     .from(ledgerEntries)
     .where(and(eq(ledgerEntries.accountId, accountId), eq(ledgerEntries.reference, reference)))
   if (earlier) return earlier.amount === amount ? { kind: 'exists', order: toOrder(order) } : { kind: 'key_taken' }
-  const refundableCents = order.paidCents - order.refundedCents
+  const refundableCents = Math.max(order.paidCents - order.refundedCents - order.chargedBackCents, 0)
   const state = nextState(order.state, amountCents === refundableCents ? 'refund_rest' : 'refund_part')
   if (state === undefined) return { kind: 'not_refundable', order: toOrder(order) }
   if (amountCents > refundableCents) return { kind: 'too_much', refundableCents }

@@ -10,6 +10,8 @@ import { creditReference } from './confirm'
 import type { OrdersDeps } from './deps'
 import { MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from './limits'
 import { nextState } from './order-state'
+import { applyWaiting } from './reversals/apply-reversal'
+import type { Moved } from './reversals/moved'
 import {
   actorName,
   auditPerson,
@@ -31,11 +33,13 @@ export async function resolvePayment(deps: OrdersDeps, request: NewResolution): 
   const { order, payment, entryId } = done
   const { accountId } = order
   const amount = centsToNano(payment.creditedCents)
-  return { kind: 'credited', order, payment, applied: await applyEntry(deps, { accountId, entryId, amount }) }
+  const applied = await applyEntry(deps, { accountId, entryId, amount })
+  for (const { credit: later } of done.moved) await applyEntry(deps, later)
+  return { kind: 'credited', order, payment, applied }
 }
 
 type Recorded =
-  | (Omit<Extract<ResolveOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string })
+  | (Omit<Extract<ResolveOutcome, { kind: 'credited' }>, 'applied'> & { entryId: string; moved: Moved[] })
   | Exclude<ResolveOutcome, { kind: 'credited' }>
 
 async function record(deps: OrdersDeps, transaction: Transaction, request: NewResolution): Promise<Recorded> {
@@ -73,7 +77,14 @@ async function credit(
   const paid = await pay(deps, transaction, request, { order, creditedCents, entryId })
   const closed = { ...payment, state: 'credited', orderId, accountId, creditedCents, entryId } as const
   const resolved = await close(deps, transaction, request, closed)
-  return { kind: 'credited', order: toOrder(paid), payment: toPayment(resolved), entryId }
+  const later = await applyWaiting(deps, transaction, payment.provider, payment.externalId, request.actor)
+  return {
+    kind: 'credited',
+    order: toOrder(later.order ?? paid),
+    payment: toPayment(resolved),
+    entryId,
+    moved: later.moved,
+  }
 }
 
 /** No more than came in (as far as the currency lets us compare), and no more than an order can count. */

@@ -7,6 +7,9 @@ import type {
   OrderState,
   PaymentSource,
   PaymentState,
+  ReversalFault,
+  ReversalKind,
+  ReversalState,
 } from '@/db/orders-schema'
 import type { PageRequest } from '@/lib/paging'
 
@@ -37,6 +40,8 @@ export type Order = {
   /** What its payments have credited, and what of that was taken back. */
   paidCents: number
   refundedCents: number
+  /** What chargebacks took, less what was reinstated. */
+  chargedBackCents: number
   /** When and with which words the customer said "I've paid". */
   claimedAt: Date | null
   claimNote: string | null
@@ -84,12 +89,33 @@ export type Payment = {
   resolution: string | null
 }
 
+/** Money that is gone again, or was won back, as its source told it. */
+export type Reversal = {
+  reversalId: string
+  source: PaymentSource
+  externalId: string
+  kind: ReversalKind
+  undoes: string
+  orderId: string | null
+  accountId: string | null
+  amountCents: number
+  currency: string
+  note: string | null
+  state: ReversalState
+  fault: ReversalFault | null
+  movedCents: number
+  matchedCents: number
+  receivedAt: Date
+}
+
 /** An order with everything that has happened to it, and whose it is. */
 export type OrderDetails = Order & {
   account: { name: string; email: string }
   /** Oldest first. */
   events: OrderEvent[]
   payments: Payment[]
+  /** Oldest first. */
+  reversals: Reversal[]
 }
 
 export type NewOrder = {
@@ -152,6 +178,34 @@ export type ConfirmOutcome =
   | { kind: 'unmatched'; reason: MismatchReason; payment: Payment }
   /** This source had told us of this id before; nothing happens. `isSame`: with the same amount and currency. */
   | { kind: 'duplicate'; payment: Payment; isSame: boolean }
+
+/** A movement of money away from us, or the end of one, that a source of payments tells of. */
+export type ReversalNotice = {
+  source: PaymentSource
+  kind: ReversalKind
+  /** 1 to 200 characters; the same id never moves credit twice. */
+  externalId: string
+  /** The external id of the payment, or, of a reinstatement, of the chargeback or refund that was undone. */
+  undoes: string
+  /** The provider's id of what it set up for the order: finds the order of a payment that is not here yet. */
+  paymentId?: string
+  /** Hundredths of `currency`; a part of the payment or all of it. */
+  amountCents: number
+  currency: string
+  note?: string
+  actor: Actor
+}
+/** What a notice has come to, before anybody looked at the account. */
+export type BookedReversal = { reversal: Reversal } & (
+  | { kind: 'reversed' | 'reinstated'; order: Order }
+  /** What it undoes is not here, or not credited, yet. */
+  | { kind: 'waiting' }
+  /** Noted on the order for an administrator; nothing is moved. */
+  | { kind: 'kept' }
+  /** This source had told us of this id before. */
+  | { kind: 'duplicate'; isSame: boolean }
+)
+export type ReverseOutcome = BookedReversal & { isSuspended: boolean }
 
 export type NewRefund = {
   orderId: string

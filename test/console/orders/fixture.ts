@@ -101,7 +101,7 @@ async function moneyOf({ database, ledger }: Fixture, accountId: string) {
   const [row] = await database.sql<{ history: number; entries: number; claimed: number }[]>`
     SELECT a.balance_nano::bigint AS history,
       (SELECT coalesce(sum(amount_nano), 0)::bigint FROM ledger_entries WHERE account_id = a.id) AS entries,
-      (SELECT coalesce(sum(paid_cents - refunded_cents), 0)::bigint FROM orders WHERE account_id = a.id) AS claimed
+      (SELECT coalesce(sum(paid_cents - refunded_cents - charged_back_cents), 0)::bigint FROM orders WHERE account_id = a.id) AS claimed
     FROM accounts a WHERE id = ${accountId}`
   const balance = await ledger.readBalance(accountId)
   if (!row || !balance) throw new Error('no such account')

@@ -26,6 +26,9 @@ describe('nextState', () => {
       'partly_refunded refund_part partly_refunded',
       'partly_refunded refund_rest refunded',
       'refunded settle partly_refunded',
+      'charged_back settle charged_back',
+      'charged_back refund_part charged_back',
+      'charged_back refund_rest charged_back',
     ])
   })
 })

@@ -22,6 +22,7 @@ export const OrderBody = Type.Object({
   state: StateName,
   paid: Usd,
   refunded: Usd,
+  chargedBack: Usd,
   claimedAt: NullableText,
   claimNote: NullableText,
   createdAt: Type.String(),
@@ -67,6 +68,20 @@ export const OrderDetailBody = Type.Composite([
       }),
     ),
     payments: Type.Array(PaymentBody),
+    reversals: Type.Array(
+      Type.Object({
+        reversalId: Type.String(),
+        kind: Type.String({ description: '`chargeback`, `refund` or `reinstatement`, as the source says' }),
+        externalId: Type.String(),
+        amount: Type.String({ description: 'Decimal, of `currency`' }),
+        currency: Type.String(),
+        state: Type.String({ description: '`waiting` for its payment, `applied`, or `kept` for an administrator' }),
+        fault: NullableText,
+        note: NullableText,
+        moved: Type.String({ description: 'Decimal USD of credit taken, or given back' }),
+        receivedAt: Type.String(),
+      }),
+    ),
   }),
 ])
 
@@ -78,6 +93,7 @@ export function orderBody(order: Order): Static<typeof OrderBody> {
     amount: centsText(order.amountCents),
     paid: centsText(order.paidCents),
     refunded: centsText(order.refundedCents),
+    chargedBack: centsText(order.chargedBackCents),
     claimedAt: order.claimedAt?.toISOString() ?? null,
     createdAt: order.createdAt.toISOString(),
     expiresAt: order.expiresAt.toISOString(),
@@ -114,5 +130,13 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
       createdAt: createdAt.toISOString(),
     })),
     payments: order.payments.map(paymentBody),
+    reversals: order.reversals.map(
+      ({ reversalId, kind, externalId, amountCents, currency, state, fault, note, movedCents, receivedAt }) => ({
+        ...{ reversalId, kind, externalId, currency, state, fault, note },
+        amount: centsText(amountCents),
+        moved: centsText(movedCents),
+        receivedAt: receivedAt.toISOString(),
+      }),
+    ),
   }
 }

@@ -16,8 +16,22 @@ const RETRY_AFTER_SECONDS = 30
 
 const Outcome = Type.Object({
   result: Type.Union(
-    [Type.Literal('credited'), Type.Literal('unmatched'), Type.Literal('duplicate'), Type.Literal('ignored')],
-    { description: '`unmatched`: kept for an administrator. `duplicate`: known before. `ignored`: not about money.' },
+    [
+      Type.Literal('credited'),
+      Type.Literal('unmatched'),
+      Type.Literal('duplicate'),
+      Type.Literal('ignored'),
+      Type.Literal('reversed'),
+      Type.Literal('reinstated'),
+      Type.Literal('waiting'),
+      Type.Literal('kept'),
+      Type.Literal('unknown'),
+    ],
+    {
+      description:
+        '`unmatched`, `kept`: for an administrator. `duplicate`: known before. `ignored`: not about money. `reversed`: credit ' +
+        'taken back. `reinstated`: given back. `waiting`: for what it undoes. `unknown`: of no type we know, and counted.',
+    },
   ),
 })
 

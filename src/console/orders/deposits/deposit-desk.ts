@@ -1,7 +1,7 @@
 /** What becomes of a provider's webhook once its raw text is here: signature, meaning, payment. */
 
 import type { Orders } from '@/console/orders/orders'
-import type { ConfirmOutcome } from '@/console/orders/types'
+import type { ConfirmOutcome, ReverseOutcome } from '@/console/orders/types'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { DepositEvent, DepositProvider } from './deposit-provider'
@@ -12,6 +12,8 @@ type DepositDeskDeps = {
   verifier(): Promise<WebhookVerifier>
   orders: Orders
   logger: Logger
+  /** Told what became of each delivery. */
+  onOutcome(provider: string, outcome: string): void
 }
 
 export type DepositOutcome =
@@ -20,7 +22,10 @@ export type DepositOutcome =
   | { kind: 'malformed' }
   /** True, and not about money that has arrived. */
   | { kind: 'ignored' }
+  /** True, and nobody knows whether it is. */
+  | { kind: 'unknown'; type: string }
   | ConfirmOutcome
+  | ReverseOutcome
 
 export interface DepositDesk {
   readonly provider: DepositProvider
@@ -38,6 +43,7 @@ export function createDepositDesk(deps: DepositDeskDeps): DepositDesk {
     async receive(headers, body) {
       const outcome = await receive(deps, headers, body)
       note(deps, headers, outcome)
+      deps.onOutcome(deps.provider.name, wordOf(outcome))
       return outcome
     },
   }
@@ -48,16 +54,33 @@ async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: str
   if (verdict !== 'verified') return { kind: 'refused', reason: verdict }
   const json = parse(body)
   const event: DepositEvent = json ? deps.provider.readEvent(json) : { kind: 'malformed', reason: 'no JSON object' }
-  if (event.kind !== 'received') return { kind: event.kind }
-  const { paymentId, kind: _, ...facts } = event
   const { name } = deps.provider
-  return deps.orders.confirmPayment({
-    ...facts,
-    source: `deposit:${name}`,
-    payee: paymentId,
-    actor: { kind: 'system', name },
-  })
+  const origin = { source: `deposit:${name}`, actor: { kind: 'system', name } } as const
+  switch (event.kind) {
+    case 'received': {
+      const { paymentId, kind: _, ...facts } = event
+      return deps.orders.confirmPayment({ ...facts, ...origin, payee: paymentId })
+    }
+    case 'chargeback':
+    case 'refund':
+    case 'reinstatement': {
+      const { note: words, ...facts } = event
+      return deps.orders.reverse({ ...facts, ...origin, ...(words !== undefined && { note: words }) })
+    }
+    case 'unknown':
+      return event
+    default:
+      return { kind: event.kind }
+  }
 }
+
+/** Of a reversal, its kind; of everything else, what became of it. */
+function wordOf(outcome: DepositOutcome): string {
+  if (outcome.kind !== 'reversed' && outcome.kind !== 'reinstated') return outcome.kind
+  return outcome.reversal.kind
+}
+
+const MAX_TYPE_CHARS = 100
 
 function parse(body: string): JsonObject | undefined {
   const value = parseJson(body)
@@ -86,7 +109,30 @@ function note({ logger, provider }: DepositDeskDeps, { id }: WebhookHeaders, out
         reason: outcome.reason,
       })
       break
-    case 'duplicate':
-      if (!outcome.isSame) logger.warn('deposit_contradicted', { ...fields, paymentId: outcome.payment.paymentId })
+    case 'unknown':
+      logger.error('deposit_event_unknown', { ...fields, type: outcome.type.slice(0, MAX_TYPE_CHARS) })
+      break
+    case 'reversed':
+    case 'reinstated':
+    case 'waiting':
+    case 'kept': {
+      const { reversalId, kind, orderId, accountId, movedCents, fault } = outcome.reversal
+      const facts = {
+        reversalId,
+        reversal: kind,
+        orderId,
+        accountId,
+        movedCents,
+        fault,
+        isSuspended: outcome.isSuspended,
+      }
+      logger.error(`deposit_${outcome.kind}`, { ...fields, ...facts })
+      break
+    }
+    case 'duplicate': {
+      if (outcome.isSame) break
+      const what = 'payment' in outcome ? outcome.payment.paymentId : outcome.reversal.reversalId
+      logger.warn('deposit_contradicted', { ...fields, paymentId: what })
+    }
   }
 }

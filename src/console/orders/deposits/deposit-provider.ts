@@ -18,6 +18,19 @@ export type DepositOrder = {
 /** What the provider assigned to the order: its own id of the payment, and a page to open or an account to pay to. */
 export type DepositPayment = { paymentId: string; url: string | null; account: string | null }
 
+type Reversal = {
+  /** The provider's id of this movement of money, the same in every delivery. */
+  externalId: string
+  /** The `externalId` of the deposit, or of the reversal, that it undoes. */
+  undoes: string
+  paymentId: string
+  /** Hundredths of `currency`, positive. */
+  amountCents: number
+  currency: string
+  /** Why, in the provider's words. */
+  note: string | undefined
+}
+
 export type DepositEvent =
   /** Money has arrived, finally. `externalId` is the provider's id of this movement of money, the same in every delivery. */
   | {
@@ -30,8 +43,17 @@ export type DepositEvent =
       currency: string
       sender: string | undefined
     }
-  /** A true event that moves no money: started, failed, or a kind that we don't know. */
+  /**
+   * Money that had arrived is gone: taken back by the payer's bank (`chargeback`, when it is taken and not when it is announced), or
+   * sent back at the provider (`refund`). Any number of parts, each with an id of its own; also before the deposit itself.
+   */
+  | (Reversal & { kind: 'chargeback' | 'refund' })
+  /** A chargeback was won, or a refund failed: its money, or a part of it, is here again. `undoes` names that reversal. */
+  | (Reversal & { kind: 'reinstatement' })
+  /** A true event that moves no money, of a type that this file lists: started, cancelled, failed, a dispute announced. */
   | { kind: 'ignored'; type: string }
+  /** A true event of a type that this file does not list. It is answered 200, logged and counted: it may be money. */
+  | { kind: 'unknown'; type: string }
   | { kind: 'malformed'; reason: string }
 
 export interface DepositProvider {

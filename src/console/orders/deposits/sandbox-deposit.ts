@@ -81,17 +81,48 @@ function accountOf({ paymentId }: SandboxPayment): string {
 
 function readEvent({ type, data }: JsonObject): DepositEvent {
   if (typeof type !== 'string') return { kind: 'malformed', reason: 'type' }
-  if (type !== 'deposit.received') return { kind: 'ignored', type }
+  if (MOVES_NOTHING.has(type)) return { kind: 'ignored', type }
+  const reversal = REVERSALS.get(type)
+  if (type !== 'deposit.received' && !reversal) return { kind: 'unknown', type }
   if (!isJsonObject(data)) return { kind: 'malformed', reason: 'data' }
-  const { transfer_id: externalId, payment_id: paymentId, reference, currency, payer, amount } = data
+  const { payment_id: paymentId, currency, amount } = data
   const amountCents = typeof amount === 'string' ? parseCents(amount) : undefined
   if (amountCents === undefined || amountCents <= 0 || amountCents > MAX_PAYMENT_CENTS) {
     return { kind: 'malformed', reason: 'amount' }
   }
-  if (!isText(externalId) || !isText(paymentId) || !isText(reference)) return { kind: 'malformed', reason: 'ids' }
   if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) return { kind: 'malformed', reason: 'currency' }
+  if (reversal) return readReversal(reversal, data, { amountCents, currency })
+  const { transfer_id: externalId, reference, payer } = data
+  if (!isText(externalId) || !isText(paymentId) || !isText(reference)) return { kind: 'malformed', reason: 'ids' }
   const sender = isText(payer) ? payer : undefined
   return { kind: 'received', externalId, paymentId, reference, amountCents, currency, sender }
+}
+
+type ReversalForm = { kind: 'chargeback' | 'refund' | 'reinstatement'; own: string; undone: string }
+
+/** By type: which fields name the movement and what it undoes. */
+const REVERSALS: ReadonlyMap<string, ReversalForm> = new Map([
+  ['deposit.charged_back', { kind: 'chargeback', own: 'chargeback_id', undone: 'transfer_id' }],
+  ['deposit.refunded', { kind: 'refund', own: 'refund_id', undone: 'transfer_id' }],
+  ['deposit.chargeback_won', { kind: 'reinstatement', own: 'reinstatement_id', undone: 'chargeback_id' }],
+  ['deposit.refund_failed', { kind: 'reinstatement', own: 'reinstatement_id', undone: 'refund_id' }],
+])
+const MOVES_NOTHING: ReadonlySet<string> = new Set([
+  'deposit.started',
+  'deposit.pending',
+  'deposit.cancelled',
+  'deposit.failed',
+  'deposit.dispute_announced',
+])
+
+function readReversal(
+  { kind, own, undone }: ReversalForm,
+  data: JsonObject,
+  money: { amountCents: number; currency: string },
+): DepositEvent {
+  const { [own]: externalId, [undone]: undoes, payment_id: paymentId, reason } = data
+  if (!isText(externalId) || !isText(undoes) || !isText(paymentId)) return { kind: 'malformed', reason: 'ids' }
+  return { kind, externalId, undoes, paymentId, ...money, note: isText(reason) ? reason : undefined }
 }
 
 function isText(value: JsonValue | undefined): value is string {

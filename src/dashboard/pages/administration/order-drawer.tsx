@@ -9,7 +9,15 @@ import { Status } from '@/dashboard/components/status'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
-import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
+import {
+  eventWords,
+  formatAmount,
+  METHOD_WORDS,
+  mismatchWords,
+  ORDER_WORDS,
+  reversalFaultWords,
+  reversalWords,
+} from './words'
 
 type OrderDrawerProps = {
   /** Undefined: closed. */
@@ -66,18 +74,20 @@ function Details({ order }: { order: OrderDetails }) {
           ['Expires', <Moment at={order.expiresAt} key="expires" />],
           ['Paid', <Money usd={order.paid} key="paid" />],
           ['Refunded', <Money usd={order.refunded} key="refunded" />],
+          ['Charged back', <Money usd={order.chargedBack} key="charged-back" />],
           ['Customer says', order.claimedAt === null ? 'Nothing yet' : `Paid. ${order.claimNote ?? ''}`],
           ['Id', order.orderId],
         ]}
       />
       <History order={order} />
       {order.payments.length > 0 && <Payments payments={order.payments} />}
+      {order.reversals.length > 0 && <Reversals reversals={order.reversals} />}
     </Stack>
   )
 }
 
 function Actions({ order }: { order: OrderDetails }) {
-  const isRefundable = order.state === 'paid' || order.state === 'partly_refunded'
+  const isRefundable = order.state === 'paid' || order.state === 'partly_refunded' || order.state === 'charged_back'
   return (
     <Group gap="sm">
       {!isRefundable && order.state !== 'refunded' && (
@@ -172,6 +182,30 @@ function Payments({ payments }: { payments: readonly Payment[] }) {
               {payment.sender !== null && ` from ${payment.sender}`}
               {payment.state !== 'credited' && `. ${mismatchWords(payment.mismatch)}`}
               {payment.resolution !== null && `. ${payment.resolvedBy}: ${payment.resolution}`}
+            </Text>
+          </Box>
+        ))}
+      </Stack>
+    </Box>
+  )
+}
+
+function Reversals({ reversals }: { reversals: OrderDetails['reversals'] }) {
+  return (
+    <Box>
+      <Title order={3} size="h5" mb="xs">
+        Chargebacks and refunds by the provider
+      </Title>
+      <Stack gap="xs">
+        {reversals.map((reversal) => (
+          <Box key={reversal.reversalId}>
+            <Text size="sm" fw={500} className="figures">
+              {formatAmount(reversal.amount, reversal.currency)} · {reversalWords(reversal.kind, reversal.state)}
+            </Text>
+            <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
+              <Moment at={reversal.receivedAt} /> {reversal.externalId}
+              {reversal.note !== null && `: ${reversal.note}`}
+              {reversal.fault !== null && `. ${reversalFaultWords(reversal.fault)}`}
             </Text>
           </Box>
         ))}

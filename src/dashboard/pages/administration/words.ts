@@ -20,6 +20,7 @@ export const ORDER_WORDS: Record<OrderState, Word> = {
   cancelled: { label: 'Cancelled', tone: 'neutral' },
   partly_refunded: { label: 'Partly refunded', tone: 'info' },
   refunded: { label: 'Refunded', tone: 'info' },
+  charged_back: { label: 'Charged back', tone: 'bad' },
 }
 
 export const METHOD_WORDS: Record<FoundOrder['method'], string> = { bank_transfer: 'Bank transfer', deposit: 'Deposit' }
@@ -32,6 +33,9 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled',
   payment_unmatched: 'Payment kept for review',
   refunded: 'Refunded',
+  charged_back: 'Charged back by the payer’s bank',
+  reinstated: 'Won back: credit given back',
+  reversal_kept: 'Chargeback or refund that took nothing: look at it',
 }
 
 /** What happened to an order. */
@@ -56,6 +60,33 @@ const MISMATCH_WORDS: Readonly<Record<string, string>> = {
 /** Why a payment was not credited by itself. */
 export function mismatchWords(mismatch: string | null): string {
   return MISMATCH_WORDS[mismatch ?? ''] ?? 'Fits no order'
+}
+
+const REVERSAL_WORDS: Readonly<Record<string, string>> = {
+  chargeback: 'Chargeback',
+  refund: 'Refund by the provider',
+  reinstatement: 'Won back',
+}
+const REVERSAL_STATE_WORDS: Readonly<Record<string, string>> = {
+  applied: 'the credit followed',
+  waiting: 'its payment is not credited',
+  kept: 'nothing was moved, look at it',
+}
+const REVERSAL_FAULT_WORDS: Readonly<Record<string, string>> = {
+  wrong_currency: 'Another currency than what it undoes',
+  balance_limit: 'The balance would leave what an account can hold',
+  nothing_taken: 'What it undoes took no credit',
+  wrong_kind: 'It undoes something that cannot be undone',
+}
+
+/** What a provider said of money that is gone or came back, and what became of it. */
+export function reversalWords(kind: string, state: string): string {
+  return `${REVERSAL_WORDS[kind] ?? kind}: ${REVERSAL_STATE_WORDS[state] ?? state}`
+}
+
+/** Why it moved no credit. */
+export function reversalFaultWords(fault: string): string {
+  return REVERSAL_FAULT_WORDS[fault] ?? fault
 }
 
 /** An amount of any currency: `5000.00` and `USD` → `5,000.00 USD`. */

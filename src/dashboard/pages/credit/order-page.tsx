@@ -103,19 +103,26 @@ function Fact({ label, children }: { label: string; children: React.ReactNode })
   )
 }
 
+/** How it ended where the credit has not stayed. */
+const ENDINGS: Partial<Record<OrderDetail['state'], { color: string; title: string }>> = {
+  refunded: { color: 'blue', title: 'This payment was refunded' },
+  charged_back: { color: 'red', title: 'This payment was charged back' },
+}
+
 function Paid({ order }: { order: OrderDetail }) {
-  const isRefunded = order.state === 'refunded'
+  const { color, title } = ENDINGS[order.state] ?? { color: 'green', title: 'The credit is on your account' }
   return (
-    <Alert
-      color={isRefunded ? 'blue' : 'green'}
-      icon={<IconCircleCheck />}
-      title={isRefunded ? 'This payment was refunded' : 'The credit is on your account'}
-    >
+    <Alert color={color} icon={<IconCircleCheck />} title={title}>
       <Text size="sm" component="div">
         <Money usd={order.paidUsd} /> credited
         {order.refundedUsd !== '0' && (
           <>
             , <Money usd={order.refundedUsd} /> taken back
+          </>
+        )}
+        {order.chargedBackUsd !== '0' && (
+          <>
+            , <Money usd={order.chargedBackUsd} /> charged back by your bank
           </>
         )}
         .

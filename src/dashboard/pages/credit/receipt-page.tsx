@@ -61,7 +61,7 @@ function NoReceipt({ back }: { back: string }) {
 type SheetProps = { order: OrderDetail; receipt: NonNullable<OrderDetail['receipt']> }
 
 function Sheet({ order, receipt }: SheetProps) {
-  const { paidUsd, refundedUsd, totalUsd } = receipt
+  const { paidUsd, refundedUsd, chargedBackUsd, totalUsd } = receipt
   return (
     <Box className="surface" p={{ base: 'lg', sm: 'xl' }} maw={SHEET_WIDTH}>
       <Stack gap="xl">
@@ -81,6 +81,7 @@ function Sheet({ order, receipt }: SheetProps) {
           <Table.Tbody>
             <Line text="Prepaid credit" usd={paidUsd} />
             {refundedUsd !== '0' && <Line text="Refunded" usd={`-${refundedUsd}`} />}
+            {chargedBackUsd !== '0' && <Line text="Charged back" usd={`-${chargedBackUsd}`} />}
           </Table.Tbody>
         </Table>
         <Group justify="flex-end">

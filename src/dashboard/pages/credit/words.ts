@@ -9,6 +9,7 @@ export const STATE_WORDS: Record<OrderState, { label: string; tone: Tone }> = {
   cancelled: { label: 'Cancelled', tone: 'neutral' },
   partly_refunded: { label: 'Partly refunded', tone: 'info' },
   refunded: { label: 'Refunded', tone: 'info' },
+  charged_back: { label: 'Charged back', tone: 'bad' },
 }
 
 export const METHOD_WORDS: Record<Order['method'], string> = {
@@ -24,6 +25,9 @@ export const EVENT_WORDS: Record<OrderDetail['events'][number]['kind'], string> 
   cancelled: 'Cancelled',
   payment_unmatched: 'Payment received, waiting for review',
   refunded: 'Refunded',
+  charged_back: 'Taken back by your bank',
+  reinstated: 'Credit given back',
+  reversal_kept: 'Payment reversed, waiting for review',
 }
 
 const MISMATCH_WORDS: Record<string, string> = {

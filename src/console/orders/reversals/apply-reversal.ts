@@ -1,0 +1,217 @@
+/** A reversal becomes an entry of the ledger and a change of its order, as soon as what it undoes is there. */
+import { and, asc, eq } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import { recordCredit } from '@/accounts/credits'
+import { centsToNano, formatCents } from '@/console/orders/cents'
+import type { OrdersDeps } from '@/console/orders/deps'
+import { stateOf } from '@/console/orders/order-state'
+import { actorName, appendEvent, changeOrder, lockOrder, type OrderRow, type PaymentRow } from '@/console/orders/rows'
+import type { Actor, PaymentSource, Reversal } from '@/console/orders/types'
+import type { Transaction } from '@/db/client'
+import { payments, reversals } from '@/db/orders-schema'
+import { assert } from '@/lib/assert'
+import { awaitedRefunds, type Moved, shareOf, takenBackOf } from './moved'
+
+export type ReversalRow = typeof reversals.$inferSelect
+type Applied = { reversal: ReversalRow; order: OrderRow; moved: Moved[] }
+
+/** Applies `row`, and what waits for it; undefined where it has to wait itself. */
+export async function applyReversal(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  row: ReversalRow,
+  actor: Actor,
+): Promise<Applied | undefined> {
+  const found =
+    row.kind === 'reinstatement' ? await measureReturn(transaction, row) : await measureTake(transaction, row)
+  if (!found) return undefined
+  const applied =
+    'fault' in found
+      ? await keep(deps, transaction, row, found, actor)
+      : await book(deps, transaction, row, found, actor)
+  if (applied.reversal.state !== 'applied') return applied
+  const later = await applyWaiting(deps, transaction, row.provider, row.externalId, actor)
+  return { reversal: applied.reversal, order: later.order ?? applied.order, moved: [...applied.moved, ...later.moved] }
+}
+
+/** Applies whatever came before the payment, or the reversal, that it undoes. */
+export async function applyWaiting(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  source: PaymentSource,
+  undoes: string,
+  actor: Actor,
+): Promise<{ order: OrderRow | undefined; moved: Moved[] }> {
+  const isWaiting = and(eq(reversals.provider, source), eq(reversals.undoes, undoes), eq(reversals.state, 'waiting'))
+  const rows = await transaction.select().from(reversals).where(isWaiting).orderBy(asc(reversals.receivedAt))
+  let order: OrderRow | undefined
+  const moved: Moved[] = []
+  for (const row of rows) {
+    const applied = await applyReversal(deps, transaction, row, actor)
+    if (!applied) continue
+    order = applied.order
+    moved.push(...applied.moved)
+  }
+  return { order, moved }
+}
+
+/** `cents` of credit to take (or, negative, to give back), beside what an administrator took before. */
+type Measured = {
+  order: OrderRow
+  paymentId: string | null
+  cents: number
+  matchedCents: number
+  isChargeback: boolean
+}
+type Faulty = { order: OrderRow; paymentId: string | null; fault: NonNullable<ReversalRow['fault']> }
+
+async function measureTake(transaction: Transaction, row: ReversalRow): Promise<Measured | Faulty | undefined> {
+  const isIt = and(eq(payments.provider, row.provider), eq(payments.externalId, row.undoes))
+  const [payment] = await transaction.select().from(payments).where(isIt).for('update')
+  if (payment?.state !== 'credited' || payment.orderId === null) return undefined
+  const order = await lockOrder(transaction, payment.orderId)
+  assert(order, 'orders are never deleted')
+  const paymentId = payment.id
+  if (payment.currency !== row.currency) return { order, paymentId, fault: 'wrong_currency' }
+  const creditCents = await creditOf(transaction, row, payment)
+  const isChargeback = row.kind === 'chargeback'
+  const awaited = isChargeback ? 0 : await awaitedRefunds(transaction, order.id, order.refundedCents)
+  const matchedCents = Math.min(awaited, creditCents)
+  const room = order.paidCents - (isChargeback ? order.chargedBackCents : order.refundedCents)
+  const cents = Math.min(creditCents - matchedCents, room)
+  return { order, paymentId, cents, matchedCents, isChargeback }
+}
+
+/** No more than the payment has credited and no reversal took before. */
+async function creditOf(transaction: Transaction, row: ReversalRow, payment: PaymentRow): Promise<number> {
+  const ofPayment = eq(reversals.paymentId, payment.id)
+  const taken = takenBackOf(await transaction.select().from(reversals).where(ofPayment))
+  return shareOf(payment.creditedCents, row.amountCents, payment.amountCents, {
+    whole: Math.max(payment.creditedCents - taken.creditCents, 0),
+    total: payment.amountCents - taken.amountCents,
+  })
+}
+
+async function measureReturn(transaction: Transaction, row: ReversalRow): Promise<Measured | Faulty | undefined> {
+  const isIt = and(eq(reversals.provider, row.provider), eq(reversals.externalId, row.undoes))
+  const [undone] = await transaction.select().from(reversals).where(isIt).for('update')
+  if (undone?.state !== 'applied' || undone.orderId === null) return undefined
+  const order = await lockOrder(transaction, undone.orderId)
+  assert(order, 'orders are never deleted')
+  const { paymentId } = undone
+  if (undone.kind === 'reinstatement') return { order, paymentId, fault: 'wrong_kind' }
+  if (undone.currency !== row.currency) return { order, paymentId, fault: 'wrong_currency' }
+  const isBefore = and(eq(reversals.provider, row.provider), eq(reversals.undoes, row.undoes))
+  const before = (await transaction.select().from(reversals).where(isBefore)).filter(({ state }) => state === 'applied')
+  const sum = (value: (one: ReversalRow) => number) => before.reduce((total, one) => total + value(one), 0)
+  const cents = shareOf(undone.movedCents, row.amountCents, undone.amountCents, {
+    whole: undone.movedCents - sum((one) => one.movedCents),
+    total: undone.amountCents - sum((one) => one.amountCents),
+  })
+  if (cents <= 0) return { order, paymentId, fault: 'nothing_taken' }
+  return { order, paymentId, cents: -cents, matchedCents: 0, isChargeback: undone.kind === 'chargeback' }
+}
+
+async function book(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  row: ReversalRow,
+  measured: Measured,
+  actor: Actor,
+): Promise<Applied> {
+  const { order, paymentId, cents, matchedCents, isChargeback } = measured
+  const { accountId } = order
+  const amount = centsToNano(-cents)
+  const recorded =
+    cents === 0 ? undefined : await recordCredit(transaction, { accountId, amount, reference: `reversal:${row.id}` })
+  if (recorded?.kind === 'out_of_range')
+    return keep(deps, transaction, row, { order, paymentId, fault: 'balance_limit' }, actor)
+  assert(
+    !recorded || (recorded.kind === 'recorded' && recorded.isNew),
+    `a reversal is recorded once: ${recorded?.kind}`,
+  )
+  const now = new Date(deps.clock.now())
+  const entryId = recorded?.kind === 'recorded' ? recorded.entryId : null
+  const moved = { movedCents: Math.abs(cents), matchedCents, entryId, appliedAt: now }
+  const reversal = await update(transaction, row, {
+    ...moved,
+    state: 'applied',
+    orderId: order.id,
+    accountId,
+    paymentId,
+  })
+  const sums = {
+    refundedCents: order.refundedCents + (isChargeback ? 0 : cents),
+    chargedBackCents: order.chargedBackCents + (isChargeback ? cents : 0),
+  }
+  const changed = await changeOrder(transaction, order.id, {
+    set: { ...sums, state: stateOf({ ...order, ...sums }) },
+    event: {
+      kind: eventOf(row),
+      amountCents: Math.abs(cents),
+      ...(entryId !== null && { entryId }),
+      note: noteOf(row, matchedCents),
+    },
+    actor,
+    now,
+  })
+  await audit(transaction, reversal, changed, actor)
+  return { reversal, order: changed, moved: entryId === null ? [] : [{ credit: { accountId, entryId, amount } }] }
+}
+
+/** Nothing can be taken or given by it: the order says so, and an administrator has to look. */
+async function keep(
+  deps: OrdersDeps,
+  transaction: Transaction,
+  row: ReversalRow,
+  { order, paymentId, fault }: Faulty,
+  actor: Actor,
+): Promise<Applied> {
+  const { id: orderId, accountId } = order
+  const reversal = await update(transaction, row, { state: 'kept', fault, orderId, accountId, paymentId })
+  const event = { kind: 'reversal_kept', amountCents: row.amountCents, note: `${row.kind}: ${fault}` } as const
+  await appendEvent(transaction, order, { event, actor, now: new Date(deps.clock.now()) })
+  await audit(transaction, reversal, order, actor)
+  return { reversal, order, moved: [] }
+}
+
+async function update(transaction: Transaction, { id }: ReversalRow, set: Partial<ReversalRow>): Promise<ReversalRow> {
+  const [row] = await transaction.update(reversals).set(set).where(eq(reversals.id, id)).returning()
+  assert(row, 'a reversal is never deleted')
+  return row
+}
+
+function eventOf({ kind }: ReversalRow): 'charged_back' | 'refunded' | 'reinstated' {
+  if (kind === 'reinstatement') return 'reinstated'
+  return kind === 'chargeback' ? 'charged_back' : 'refunded'
+}
+
+function noteOf({ externalId, note }: ReversalRow, matchedCents: number): string {
+  const before = matchedCents > 0 ? `; ${formatCents(matchedCents)} USD had been refunded here before` : ''
+  return `${externalId}${note === null ? '' : `: ${note}`}${before}`
+}
+
+/** Of the provider's acts, those that take credit back are audited too. */
+async function audit(transaction: Transaction, reversal: ReversalRow, order: OrderRow, actor: Actor): Promise<void> {
+  await recordAudit(transaction, {
+    actor: { userId: null, email: actorName(actor) },
+    action: `order.${reversal.kind}`,
+    subject: order.id,
+    accountId: order.accountId,
+    details: {
+      reference: order.reference,
+      externalId: reversal.externalId,
+      amount: formatCents(reversal.amountCents),
+      currency: reversal.currency,
+      movedUsd: formatCents(reversal.movedCents),
+      state: order.state,
+      fault: reversal.fault,
+    },
+  })
+}
+
+/** The reversal in the words of the interface. */
+export function toReversal(row: ReversalRow): Reversal {
+  const { id, provider, entryId, paymentId, appliedAt, ...rest } = row
+  return { reversalId: id, source: provider, ...rest }
+}

@@ -1,0 +1,149 @@
+/** Chargebacks through the webhook of deposits: signed, seen by customer and administrator, and no event ends in silence. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+import { signWebhook } from '@/console/orders/deposits/webhook-signature'
+import type { Order } from '@/console/orders/types'
+
+setDefaultTimeout(60_000)
+
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
+
+let gateway: TestGateway
+let customer: Person
+let administrator: Person
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => Response.json(chatCompletion('Hello')),
+    environment: { DEPOSIT_PROVIDER: 'sandbox', DEPOSIT_WEBHOOK_SECRETS: SECRET },
+  })
+  customer = await signUpPerson(gateway)
+  administrator = await signUpPerson(gateway, { role: 'admin' })
+})
+afterAll(() => gateway.stop())
+
+test('a chargeback takes the credit, suspends who has spent it, and is told to everybody concerned', async () => {
+  const { accountId } = customer.viewer
+  const { order, transferId } = await deposited()
+  const { apiKeys } = gateway
+  const key = await apiKeys.create({ accountId, name: 'test' })
+  if (key.kind !== 'created') throw new Error(key.kind)
+  expect((await chat(key.key)).status).toBe(200)
+  const before = await count('chargeback')
+  const event = {
+    type: 'deposit.charged_back',
+    data: reversal(order, { chargeback_id: 'cb_1', transfer_id: transferId }),
+  }
+  expect(await post(event)).toEqual({ status: 200, result: 'reversed' })
+  expect(await post(event)).toEqual({ status: 200, result: 'duplicate' })
+  expect((await gateway.balance(accountId)).available).toBeLessThan(0)
+  expect((await chat(key.key)).status).toBe(403)
+  expect((await count('chargeback')) - before).toBe(1)
+  expect(gateway.logLines.filter((line) => line.includes('"deposit_reversed"'))).toHaveLength(1)
+  const { body: seen } = await customer.json('GET', `/dashboard/api/orders/${order.orderId}`)
+  expect(seen).toMatchObject({ state: 'charged_back', chargedBackUsd: '50' })
+  const { body: shown } = await administrator.json('GET', `/dashboard/api/admin/orders/${order.orderId}`)
+  expect(shown).toMatchObject({
+    state: 'charged_back',
+    reversals: [{ kind: 'chargeback', externalId: 'cb_1', state: 'applied', note: 'fraudulent' }],
+  })
+  const won = reversal(order, { reinstatement_id: 'won_1', chargeback_id: 'cb_1' })
+  expect(await post({ type: 'deposit.chargeback_won', data: won })).toEqual({ status: 200, result: 'reinstated' })
+  expect(await customer.json('GET', `/dashboard/api/orders/${order.orderId}`)).toMatchObject({
+    body: { state: 'paid' },
+  })
+})
+
+test('a refund, a refund that failed, and both before their deposit', async () => {
+  const { order, transferId } = await deposited()
+  const refund = reversal(order, { refund_id: 're_1', transfer_id: transferId, amount: '20.00' })
+  expect((await post({ type: 'deposit.refunded', data: refund })).result).toBe('reversed')
+  const failed = reversal(order, { reinstatement_id: 'rf_1', refund_id: 're_1', amount: '20.00' })
+  expect((await post({ type: 'deposit.refund_failed', data: failed })).result).toBe('reinstated')
+  const early = reversal(order, { refund_id: 're_2', transfer_id: 'tr_not_here' })
+  expect((await post({ type: 'deposit.refunded', data: early })).result).toBe('waiting')
+})
+
+test('nobody takes credit back without the signature', async () => {
+  const { order, transferId } = await deposited()
+  const event = {
+    type: 'deposit.charged_back',
+    data: reversal(order, { chargeback_id: 'cb_2', transfer_id: transferId }),
+  }
+  expect((await post(event, OTHER_SECRET)).status).toBe(401)
+  expect((await gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state).toBe('paid')
+})
+
+test('an event of a type that nobody has listed is acknowledged, logged and counted', async () => {
+  const before = await count('unknown')
+  expect(await post({ type: 'deposit.reserved', data: {} })).toEqual({ status: 200, result: 'unknown' })
+  expect((await count('unknown')) - before).toBe(1)
+  expect(
+    gateway.logLines.some((line) => line.includes('"deposit_event_unknown"') && line.includes('deposit.reserved')),
+  ).toBe(true)
+})
+
+test.each([
+  ['deposit.charged_back', { chargeback_id: 'cb_9' }],
+  ['deposit.charged_back', { chargeback_id: '', transfer_id: 'tr' }],
+  ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', amount: '-1.00' }],
+  ['deposit.chargeback_won', { reinstatement_id: 'won_9' }],
+  ['deposit.refunded', { refund_id: 're_9', transfer_id: 'tr', currency: 'usd' }],
+])('%s in no form of its provider is refused', async (type, fields) => {
+  const { order } = await deposited()
+  expect((await post({ type, data: reversal(order, fields) })).status).toBe(400)
+})
+
+async function deposited(): Promise<{ order: Order; transferId: string }> {
+  const { orders } = gateway.gateway.deps.dashboard
+  const actor = { kind: 'system', name: 'test' } as const
+  const { accountId } = customer.viewer
+  await gateway.gateway.database
+    .sql`UPDATE orders SET created_at = created_at - interval '2 days' WHERE account_id = ${accountId}`
+  const outcome = await orders.create({ accountId, method: 'deposit', amountCents: 5_000, actor })
+  if (outcome.kind !== 'created') throw new Error(outcome.kind)
+  const transferId = crypto.randomUUID()
+  const data = { ...reversal(outcome.order, { transfer_id: transferId }), reference: outcome.order.reference }
+  expect((await post({ type: 'deposit.received', data })).result).toBe('credited')
+  return { order: outcome.order, transferId }
+}
+
+function reversal(order: Order, fields: Record<string, string>): Record<string, string> {
+  const content = /\/deposits\/([^.]+)/.exec(order.paymentUrl ?? '')?.[1] ?? ''
+  const { paymentId } = JSON.parse(Buffer.from(content, 'base64url').toString()) as { paymentId: string }
+  return { payment_id: paymentId, amount: '50.00', currency: 'USD', reason: 'fraudulent', ...fields }
+}
+
+async function post(event: { type: string; data: object }, secret = SECRET) {
+  const body = JSON.stringify({ ...event, timestamp: new Date().toISOString() })
+  const headers = signWebhook(secret, { id: `msg_${crypto.randomUUID()}`, at: new Date(), body })
+  const response = await fetch(`${gateway.url}/webhooks/deposits/sandbox`, {
+    method: 'POST',
+    headers: {
+      'webhook-id': headers.id,
+      'webhook-timestamp': headers.timestamp,
+      'webhook-signature': headers.signature,
+    },
+    body,
+  })
+  const answer = (await response.json()) as { result?: string }
+  return { status: response.status, ...(answer.result !== undefined && { result: answer.result }) }
+}
+
+async function count(outcome: string): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text()
+  const series = new RegExp(`^svc_deposit_events_total\\{[^}]*outcome="${outcome}"[^}]*\\} (\\d+)$`, 'm')
+  return Number(series.exec(text)?.[1] ?? 0)
+}
+
+/** A paid request of the customer, who spends a little of what was deposited. */
+async function chat(key: string): Promise<Response> {
+  return await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+}
