@@ -84,8 +84,21 @@ export function outputCap(request: ChatRequest, model: Model): number {
 }
 
 /** A guess of the tokens of one text, rounded up: 0 only for an empty text. */
-export function estimateTextTokens(text: string): number {
+function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
+}
+
+/**
+ * The tokens of all `texts` in the tokenizer's vocabulary; undefined where it could not count them all, because they are too
+ * long, too many wait, or its thread is gone.
+ */
+export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
+  let isWhole = true
+  const tokens = await countTokens(texts, () => {
+    isWhole = false
+    return 0
+  })
+  return isWhole ? tokens : undefined
 }
 
 /** Has the tokenizer's thread load its vocabulary, so that the first request whose prompt is counted need not wait for it. */

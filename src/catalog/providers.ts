@@ -130,10 +130,10 @@ function readTimeouts(file: Partial<Timeouts>, place: string, faults: FaultList)
 }
 
 function readDisconnectPolicy(file: ProviderFile['onDisconnect']): DisconnectPolicy {
-  if (file?.policy !== 'drain') return { kind: 'abort' }
+  if (file?.policy === 'abort') return { kind: 'abort' }
   return {
-    kind: 'drain',
-    maxMs: Math.ceil((file.maxSeconds ?? DEFAULT_DRAIN_SECONDS) * 1000),
-    maxConcurrent: file.maxConcurrent ?? DEFAULT_DRAINS_AT_ONCE,
+    kind: file?.policy ?? 'auto',
+    maxMs: Math.ceil((file?.maxSeconds ?? DEFAULT_DRAIN_SECONDS) * 1000),
+    maxConcurrent: file?.maxConcurrent ?? DEFAULT_DRAINS_AT_ONCE,
   }
 }

@@ -51,7 +51,9 @@ export const ProviderSchema = strict({
   headers: Type.Optional(Type.Record(Type.String(), Type.String({ description: 'a text' }))),
   onDisconnect: Type.Optional(
     strict({
-      policy: Type.Union([Type.Literal('abort'), Type.Literal('drain')], { description: 'abort or drain' }),
+      policy: Type.Union([Type.Literal('auto'), Type.Literal('drain'), Type.Literal('abort')], {
+        description: 'auto, drain or abort',
+      }),
       maxSeconds: Type.Optional(
         Type.Number({ exclusiveMinimum: 0, maximum: 3600, description: 'seconds, above 0 and at most 3600' }),
       ),

@@ -5,8 +5,11 @@ import type { Pico } from '@/lib/money'
 /** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
 export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
 
-/** What happens to the upstream call when the client goes away: stop it, or read on for the exact usage within bounds. */
-export type DisconnectPolicy = { kind: 'abort' } | { kind: 'drain'; maxMs: number; maxConcurrent: number }
+/**
+ * What happens to the upstream call when the client goes away: stop it; or read on for the exact usage, within bounds, always or
+ * (`auto`) where it can't be told by what was delivered.
+ */
+export type DisconnectPolicy = { kind: 'abort' } | { kind: 'auto' | 'drain'; maxMs: number; maxConcurrent: number }
 
 export type Provider = {
   name: string

@@ -79,6 +79,8 @@ export interface StreamDecoder {
   pushUsage?(usage: JsonObject): ChatEvent[]
   /** `json` is `event.data` parsed, or undefined where it is not JSON. */
   push(event: SseEvent, json: JsonValue | undefined): ChatEvent[]
+  /** Whether every choice that began has said why it stopped: what may follow is usage and the terminator. */
+  isFinished(): boolean
   /** The upstream closed. Closes open blocks; emits `end` only where the provider's own terminator (or finish) was seen. */
   end(): ChatEvent[]
 }

@@ -109,10 +109,17 @@ function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: Foun
   const { begun, ticket, providerFormat, charge, upstreamMs } = answer
   const { provider } = ticket.planned.target
   const context = contextOf(call, agreed, charge.facts.model)
-  const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, context }
   const { request, loweredCap } = agreed
+  const mayReason = mayHaveReasoned(request, ticket)
+  const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, mayReason, context }
   const leftOut = providerFormat === call.format ? leftOutOf(request, ticket) : request.unlisted
   return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut: leftOut ?? [] })
+}
+
+/** Models that can, do unless they are told not to. */
+function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Ticket): boolean {
+  if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
+  return reasoning !== undefined || planned.model.capabilities.has('reasoning')
 }
 
 function leftOutOf(request: ChatRequest, { planned }: Ticket): readonly string[] {

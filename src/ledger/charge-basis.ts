@@ -14,6 +14,8 @@ export const CHARGE_BASES = [
 ] as const
 export type ChargeBasis = (typeof CHARGE_BASES)[number]
 
+const COUNTED_RULES: ReadonlySet<string> = new Set(['counted', 'cut_counted', 'broken_counted', 'disconnect_counted'])
+
 /** The one rule that made the charge what it is; where several did, the one that moved it furthest. */
 export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>): ChargeBasis {
   if (kind === 'late') return 'late'
@@ -21,7 +23,7 @@ export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>
   if (kind === 'expire' || rule === 'expired') return 'expired'
   if (rule === 'unreadable') return 'unreadable'
   if (flags.includes('clamped')) return 'clamped'
-  if (rule === 'counted' || rule === 'broken_counted' || rule === 'disconnect_counted') return 'counted'
+  if (COUNTED_RULES.has(rule)) return 'counted'
   if (flags.includes('estimated')) return 'relayed'
   if (facts.isReclassified) return 'reclassified'
   return facts.hasUnpricedUsage ? 'unpriced' : 'provider'

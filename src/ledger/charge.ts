@@ -4,10 +4,12 @@ import type { Nano } from '@/lib/money'
 import type { BillingRule, RecordFlag } from './usage-record'
 
 /**
- * `complete` the whole answer reached us; `broken` the upstream failed, truncated or was cut off after it had begun;
- * `disconnected` the client went away first; `refused` no answer began.
+ * `complete` the whole answer reached us; `cut` we stopped it, beyond its output limit; `broken` the upstream failed, truncated
+ * or was cut off after it had begun; `disconnected` the client went away first; `unanswered` it did before the upstream had
+ * sent anything; `refused` no answer began.
  */
-export type Ending = 'complete' | 'broken' | 'disconnected' | 'refused'
+export const ENDINGS = ['complete', 'cut', 'broken', 'disconnected', 'unanswered', 'refused'] as const
+export type Ending = (typeof ENDINGS)[number]
 
 export type Charge =
   | { kind: 'free' }

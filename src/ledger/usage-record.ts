@@ -10,6 +10,8 @@ import { MAX_NANO, type Nano, nano } from '@/lib/money'
 export const BILLING_RULES = [
   'usage', // complete answer, the provider's own usage
   'counted', // complete answer without usage: counted locally
+  'cut_usage', // beyond its output limit and stopped there: the last usage seen
+  'cut_counted', // likewise, counted locally
   'broken_usage', // broken after its first byte: the last usage seen
   'broken_counted', // likewise, counted locally
   'disconnect_usage', // the client went away: the last usage seen, or the exact one after draining

@@ -9,17 +9,26 @@ export const LATE: unique symbol = Symbol('late')
 
 /** One span of time for several waits in a row. */
 interface Deadline {
-  /** Settles as `work` does, or resolves to {@link LATE} once the time is up. What fails after that fails unheard. */
+  /** Settles as `work` does, or resolves to {@link LATE} once the time is over. What fails after that fails unheard. */
   orLate<T>(work: PromiseLike<T>): Promise<T | typeof LATE>
   /** Frees the timer. To be called however the waiting ends. */
   clear(): void
 }
 
-/** Starts a deadline: its time runs from now. */
-export function startDeadline(timeoutMs: number): Deadline {
+/** Starts a deadline: its time runs from now, and is over early where `signal` fires. */
+export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
   const late = Promise.withResolvers<typeof LATE>()
-  const clear = startAlarm(timeoutMs, () => late.resolve(LATE))
-  return { orLate: (work) => Promise.race([work, late.promise]), clear }
+  const end = () => late.resolve(LATE)
+  const stop = startAlarm(timeoutMs, end)
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end)
+  return {
+    orLate: (work) => Promise.race([work, late.promise]),
+    clear() {
+      stop()
+      signal?.removeEventListener('abort', end)
+    },
+  }
 }
 
 /** A span is counted in this many slices: however long the event loop stands still, it costs one of them. */

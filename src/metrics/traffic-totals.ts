@@ -3,7 +3,7 @@
  * known. They become metrics only when somebody asks.
  */
 import type { Usage } from '@/chat/usage'
-import type { Ending } from '@/ledger/charge'
+import { ENDINGS, type Ending } from '@/ledger/charge'
 import {
   BILLING_RULES,
   type BillingRule,
@@ -104,7 +104,7 @@ function openLane(format: string, model: string, provider: string): Lane {
 }
 
 function count(lane: Lane, status: number, ending: Ending): void {
-  const endings = entryOf(lane.requests, status, () => ({ complete: 0, broken: 0, disconnected: 0, refused: 0 }))
+  const endings = entryOf(lane.requests, status, () => zeros<Ending>(ENDINGS))
   endings[ending]++
 }
 

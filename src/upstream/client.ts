@@ -14,6 +14,8 @@ export type UpstreamAnswer = {
   read(): Promise<UpstreamChunk>
   /** Reads the whole rest, at most `maxBytes`; more than that is a failure. Never rejects. */
   readAll(maxBytes: number): Promise<UpstreamBody>
+  /** Whether anything of the body has come. */
+  hasSent(): boolean
   /** From now on the client's going away does not end the call: whoever reads it decides. */
   outliveClient(): void
   /** Who is to be told when the call has taken as long as it may in all, also while nobody reads. */
@@ -150,6 +152,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
 function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   let ended = false
+  let hasSent = false
   function finish(): void {
     ended = true
     deadline.clear()
@@ -172,6 +175,7 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
         return { kind: 'done' }
       }
       deadline.received()
+      hasSent = true
       return { kind: 'bytes', bytes: value }
     } catch (error) {
       return fail(error)
@@ -195,12 +199,14 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
         deadline.received()
         deadline.waits()
         const bytes = await response.bytes()
+        hasSent = true
         finish()
         return { kind: 'body', bytes }
       } catch (error) {
         return fail(error)
       }
     },
+    hasSent: () => hasSent,
     outliveClient: deadline.outliveClient,
     onOvertime: deadline.onOvertime,
     abort,

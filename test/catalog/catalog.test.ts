@@ -86,7 +86,7 @@ describe('defaults', () => {
       isProxied: false,
       maxConcurrency: Number.POSITIVE_INFINITY,
       headers: {},
-      onDisconnect: { kind: 'abort' },
+      onDisconnect: { kind: 'auto', maxMs: 30_000, maxConcurrent: 50 },
       quirks: new Set(),
       passFields: new Set(),
     })
@@ -133,7 +133,8 @@ describe('options', () => {
       maxMs: 1500,
       maxConcurrent: 3,
     })
-    expect(provider('onDisconnect', { policy: 'drain' }).onDisconnect).toMatchObject({ kind: 'drain' })
+    for (const policy of ['auto', 'drain', 'abort'] as const)
+      expect(provider('onDisconnect', { policy }).onDisconnect).toMatchObject({ kind: policy })
     expect(provider('maxConcurrency', 7).maxConcurrency).toBe(7)
     expect(provider('headers', { 'x-team': 'gateway' }).headers).toEqual({ 'x-team': 'gateway' })
     const keys = provider('keys', ['first', variable('UNSET_KEY'), { key: 'second', weight: 3 }]).keys

@@ -114,7 +114,7 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'providers.provider2.onDisconnect',
     { policy: 'keep' },
-    'providers.provider2.onDisconnect.policy: expected abort or drain',
+    'providers.provider2.onDisconnect.policy: expected auto, drain or abort',
   ],
   [
     'providers.two words',

@@ -57,6 +57,10 @@ export interface TestSource extends StreamSource {
   /** The upstream has taken too long in all. */
   expire(): void
   readonly reads: () => number
+  /** The provider has not said a byte. */
+  beSilent(): void
+  /** The provider has said why it stopped. */
+  finish(): void
   readonly isAborted: () => boolean
   readonly outlivesClient: () => boolean
 }
@@ -65,7 +69,7 @@ export interface TestSource extends StreamSource {
 export function createTestSource(): TestSource {
   const ready: StreamBatch[] = []
   const waiting: ((batch: StreamBatch) => void)[] = []
-  let [reads, isAborted, outlives] = [0, false, false]
+  let [reads, isAborted, outlives, isFinished, isSilent] = [0, false, false, false, false]
   let tellOvertime: (failure: UpstreamFailure) => void = () => undefined
   return {
     next() {
@@ -91,6 +95,14 @@ export function createTestSource(): TestSource {
       isAborted = true
       for (const read of waiting.splice(0)) read({ kind: 'failed', failure: { kind: 'broken', detail: 'aborted' } })
     },
+    finish() {
+      isFinished = true
+    },
+    hasSent: () => !isSilent,
+    beSilent() {
+      isSilent = true
+    },
+    isFinished: () => isFinished,
     reads: () => reads,
     isAborted: () => isAborted,
     outlivesClient: () => outlives,
@@ -163,6 +175,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     providerFormat: formatOf(providerFormat),
     ticket: { ended: (isBroken: boolean) => void told.ended.push(isBroken) } as Partial<Ticket> as Ticket,
     charge,
+    mayReason: false,
     signatures: undefined,
     hooks: {
       charged: () => usageNow(charge),

@@ -155,6 +155,8 @@ function catalogFile(upstreamUrl: string): CatalogFile {
         baseUrl: `${upstreamUrl}/v1`,
         keys: ['sk-provider1-secret-canary'],
         timeouts: { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 },
+        // The usual policy, but no test waits half a minute for a provider that has no more to say.
+        onDisconnect: { policy: 'auto', maxSeconds: 1 },
       },
     },
     models: [

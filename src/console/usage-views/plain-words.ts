@@ -5,12 +5,16 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
   usage: 'The answer was complete. You paid for the usage that the provider reported.',
   counted:
     'The answer was complete, but the provider reported no usage. You paid for our own count of the input and of the output that you received.',
+  cut_usage:
+    'The provider wrote far beyond the output limit of the request, and was stopped. You paid for the last usage it reported, or for what had been relayed where that was more.',
+  cut_counted:
+    'The provider wrote far beyond the output limit of the request, and was stopped without having reported usage. You paid for our own count of the input and of the output that you received.',
   broken_usage:
     'The provider broke off after its first content. You paid for the last usage it reported, or for what had been relayed where that was more.',
   broken_counted:
     'The provider broke off after its first content without reporting usage. You paid for our own count of the input and of the output that you received.',
   disconnect_usage:
-    'The connection to your client ended before the answer did. You paid for the usage that the provider had reported.',
+    'The connection to your client ended before the answer did. You paid for the usage that the provider had reported, or reported in the end where we read on for it.',
   disconnect_counted:
     'The connection to your client ended before the answer did, and the provider had reported no usage. You paid for our own count of the input and of the output up to then.',
   expired:

@@ -23,10 +23,17 @@ export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
     readCount(usage.prompt_cache_hit_tokens) ??
     readCount(usage.cache_read_input_tokens) ??
     0
-  return {
-    ...divideInput(prompt, cached, readWritten(usage, promptDetails)),
-    ...divideOutput(prompt, completion, readCount(completionDetails.reasoning_tokens) ?? 0, total),
+  const written = readWritten(usage, promptDetails)
+  const reasoning = readCount(completionDetails.reasoning_tokens) ?? 0
+  const beside = total === undefined ? undefined : total - prompt - completion
+  const cache = cached + written.total
+  if (beside !== undefined && isCacheBeside(beside, reasoning, cache)) {
+    return {
+      ...divideInput(prompt + cache, cached, written),
+      ...divideOutput(completion, reasoning, beside - cache),
+    }
   }
+  return { ...divideInput(prompt, cached, written), ...divideOutput(completion, reasoning, beside) }
 }
 
 /** The usage object of a whole answer or chunk, which some providers keep in an extension of theirs or in the choice. */
@@ -82,20 +89,28 @@ function divideInput(
 }
 
 /**
- * Some providers count reasoning beside the completion (xAI: 12 + 1 + 228 = 241), which the total shows. Where there is no
- * total, reasoning that exceeds the completion cannot be inside it.
+ * Whether the total holds the cache beside a prompt that leaves it out: then what the prompt and the completion do not explain
+ * is exactly that, alone or with the reasoning, and no thoughts that nobody named.
+ */
+function isCacheBeside(beside: number, reasoning: number, cache: number): boolean {
+  return cache > 0 && beside !== reasoning && (beside === cache || beside === cache + reasoning)
+}
+
+/**
+ * `beside` is what the total holds beyond prompt and completion; undefined where there is no total. Some providers count
+ * reasoning there (xAI: 12 + 1 + 228 = 241), and some without a word about it (Gemini: 100 + 10, total 610): tokens that only
+ * the total knows are output, so that none goes unpaid. Where there is no total, reasoning that exceeds the completion can't
+ * be inside it.
  */
 function divideOutput(
-  prompt: number,
   completion: number,
   reasoning: number,
-  total: number | undefined,
+  beside: number | undefined,
 ): Pick<Usage, 'output' | 'reasoning'> {
-  const isBeside =
-    total === undefined ? reasoning > completion : reasoning > 0 && total === prompt + completion + reasoning
-  const output = isBeside ? completion + reasoning : completion
+  const more = beside === undefined ? (reasoning > completion ? reasoning : 0) : Math.max(0, beside)
+  const output = completion + more
   return Number.isSafeInteger(output)
-    ? { output, reasoning: Math.min(reasoning, output) }
+    ? { output, reasoning: Math.min(Math.max(reasoning, more), output) }
     : { output: completion, reasoning: 0 }
 }
 

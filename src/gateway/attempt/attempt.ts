@@ -32,8 +32,11 @@ type AttemptInput = {
   meter: Meter
 }
 
-/** What there is to relay; `abandoned` where the client went away while the upstream was at work. */
-export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned' }
+/**
+ * What there is to relay; `abandoned` where the client went away while the upstream was at work, which may have sent something
+ * by then. A stream may be one that nobody waits for any more.
+ */
+export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasSent: boolean }
 
 /** No answer: what the caller is told if no other target does better, and what the journey decides by. */
 type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
@@ -46,8 +49,9 @@ export async function attemptTarget(deps: { logger: Logger }, input: AttemptInpu
     if (typeof bodyText !== 'string') return fail(ticket, { kind: 'unencodable' }, bodyText)
     const result = await callTarget(input, bodyText)
     if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
-    if (result.kind === 'abandoned') ticket.abandoned()
-    else ticket.began()
+    const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !input.signal.aborted)
+    if (hasContent) ticket.began()
+    else ticket.abandoned()
     return result
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
@@ -66,20 +70,27 @@ async function callTarget(
   const answer = await callUpstream(call)
   if (signal.aborted) {
     if (answer.kind === 'answer') answer.abort()
-    return { kind: 'abandoned' }
+    return { kind: 'abandoned', hasSent: false }
   }
   if (answer.kind === 'failed') return answer
   const result = await readAnswer(input, answer)
-  if (signal.aborted && result.kind === 'failed') return { kind: 'abandoned' }
-  return result
+  if (!signal.aborted || result.kind === 'complete') return result
+  const hasSent = answer.hasSent()
+  if (result.kind === 'stream' && hasSent) return result
+  answer.abort()
+  return { kind: 'abandoned', hasSent }
 }
 
 async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
-  const { clientFormat, providerFormat, request, meter } = input
+  const { clientFormat, providerFormat, request, meter, signal, ticket } = input
   const isTranslated = clientFormat !== providerFormat
   if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
   const source = openStreamSource(answer, providerFormat)
-  if (request.stream) return awaitContent(source, isTranslated)
+  if (request.stream) {
+    // What the provider has begun is paid for, and may have to be read to its end.
+    if (ticket.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
+    return awaitContent(source, isTranslated, signal)
+  }
   const result = await foldStream(source, MAX_ANSWER_BYTES, meter)
   return result.kind === 'failed' ? result : completeAnswer(result.response, undefined, isTranslated)
 }

@@ -25,12 +25,16 @@ const MAX_HELD_CHARS = 256 * 1024
 const MAX_HELD_MS = 10_000
 
 /**
- * Reads until there is content, or as much or as long as may be held back. Where the answer `isTranslated`, an empty one that
- * finished with an error is a failure: only its own format could say so.
+ * Reads until there is content, as much or as long as may be held back, or nobody left to wait for it, which `signal` tells. Where
+ * the answer `isTranslated`, an empty one that finished with an error is a failure: only its own format could say so.
  */
-export async function awaitContent(source: StreamSource, isTranslated: boolean): Promise<Committed> {
+export async function awaitContent(
+  source: StreamSource,
+  isTranslated: boolean,
+  signal?: AbortSignal,
+): Promise<Committed> {
   const held: StreamItem[] = []
-  const patience = startDeadline(MAX_HELD_MS)
+  const patience = startDeadline(MAX_HELD_MS, signal)
   try {
     for (;;) {
       const pending = source.next()

@@ -17,6 +17,10 @@ export type StreamBatch =
 export interface StreamSource {
   /** The next batch. One call at a time. After `done` or `failed` there is nothing more. */
   next(): Promise<StreamBatch>
+  /** Whether anything has come, be it a comment. */
+  hasSent(): boolean
+  /** Whether the provider has said why it stopped, in what was read so far: all that is left to come is its last word. */
+  isFinished(): boolean
   /** From now on the client's going away does not end the upstream: the reader decides. */
   outliveClient(): void
   /** Who is to be told when the upstream has taken too long in all, also while nobody reads. */
@@ -81,13 +85,15 @@ export function openStreamSource(answer: UpstreamAnswer, format: Format): Stream
     return { kind: 'items', items, repeats }
   }
 
-  const { outliveClient, onOvertime, abort } = answer
-  return { next, outliveClient, onOvertime, abort }
+  const { hasSent, outliveClient, onOvertime, abort } = answer
+  return { next, hasSent, isFinished: decoder.isFinished, outliveClient, onOvertime, abort }
 }
 
 /** What there is to read behind an answer that came in one piece. */
 export const EMPTY_SOURCE: StreamSource = {
   next: async () => ({ kind: 'done', events: [] }),
+  hasSent: () => true,
+  isFinished: () => true,
   outliveClient: () => undefined,
   onOvertime: () => undefined,
   abort: () => undefined,

@@ -5,30 +5,42 @@
 import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
-import type { Bounds } from '@/gateway/hold/hold-size'
+import type { Bounds, HoldSize } from '@/gateway/hold/hold-size'
 import { type Charge, type Ending, FREE } from '@/ledger/charge'
 import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
 import type { MeterReading } from './meter'
+import { confirmedOutput } from './output-limit'
 
-/** Decides the charge. `estimatedInput` is our own count of the prompt, for answers that come without usage. */
-export function decideCharge(
-  ending: Ending,
-  reading: MeterReading,
-  pricing: Pricing,
-  bounds: Bounds,
-  estimatedInput: number,
-): Charge {
-  if (ending === 'refused') return FREE
+/** What the hold was sized for, as far as it bounds a charge. `estimatedInput` is our own count of the prompt. */
+type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
+
+/** Decides the charge. */
+export function decideCharge(ending: Ending, reading: MeterReading, pricing: Pricing, covered: Covered): Charge {
+  if (ending === 'refused' || ending === 'unanswered') return FREE
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
-  const isExact = reading.usage !== null && !reading.isUsageStale
-  const claimed = claimedUsage(reading, estimatedInput)
-  const usage = clampUsage(claimed, pricing, bounds)
+  const isExact = hasFinalUsage(reading)
+  const claimed = claimedUsage(reading, covered.estimatedInput)
+  const counted = reading.isCounted ? reading.countedOutput : undefined
+  const { outputTokens: outputBound } = covered.bounds
+  const output = confirmedOutput(claimed.output, { counted, isStated: isExact, outputBound })
+  const usage = boundUsage(claimed, output, pricing, covered)
   const flags: RecordFlag[] = []
   if (!isExact) flags.push('estimated')
   if (usage !== claimed) flags.push('clamped')
   const rule = chooseRule(ending, reading.usage !== null)
   return { kind: 'charge', cost: requestCost(pricing, usage), usage, rule, flags }
+}
+
+/** Whether a charge rests on our count of the output, so that a guess will not do. */
+export function needsCount(reading: MeterReading, { outputTokens }: Bounds): boolean {
+  if (reading.isCounted || reading.countedOutput === 0) return false
+  return !hasFinalUsage(reading) || (reading.usage?.output ?? 0) > outputTokens
+}
+
+/** Whether the provider has said what the answer came to, and nothing came after that. */
+export function hasFinalUsage({ usage, isUsageStale }: MeterReading): boolean {
+  return usage !== null && !isUsageStale
 }
 
 /** The provider's own usage, the very object, or the next best where it did not say all. */
@@ -42,8 +54,10 @@ function isEmptyError(ending: Ending, reading: MeterReading): boolean {
   return ending === 'complete' && reading.finish === 'error' && output === 0 && !reading.hasOutput
 }
 
-function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): BillingRule {
+function chooseRule(ending: Exclude<Ending, 'refused' | 'unanswered'>, hasUsage: boolean): BillingRule {
   switch (ending) {
+    case 'cut':
+      return hasUsage ? 'cut_usage' : 'cut_counted'
     case 'complete':
       return hasUsage ? 'usage' : 'counted'
     case 'broken':
@@ -60,6 +74,32 @@ function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): Bill
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
   if (!reading.usage) return { ...ZERO_USAGE, uncached: estimatedInput, output: reading.countedOutput }
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
+}
+
+/** The same object where nothing exceeds the bounds. Confirmed `output` beyond them is charged as long as the hold pays for it. */
+function boundUsage(claimed: Usage, output: number, pricing: Pricing, { amount, bounds }: Covered): Usage {
+  const { outputTokens: most } = bounds
+  const limited = claimed.output <= most ? claimed : withOutput(claimed, most)
+  const possible = clampUsage(limited, pricing, bounds)
+  if (output <= most) return possible
+  const paid = mostPaid((tokens) => requestCost(pricing, withOutput(possible, tokens)) <= amount, most, output)
+  if (possible === limited && paid === claimed.output) return claimed
+  return { ...possible, output: paid, reasoning: Math.min(claimed.reasoning, paid) }
+}
+
+function withOutput(usage: Usage, output: number): Usage {
+  return { ...usage, output, reasoning: Math.min(usage.reasoning, output) }
+}
+
+/** The largest number from `low` to `high` that is paid for; `low` is in any case. */
+function mostPaid(isPaid: (tokens: number) => boolean, low: number, high: number): number {
+  let [least, most] = [low, high]
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2)
+    if (isPaid(middle)) least = middle
+    else most = middle - 1
+  }
+  return least
 }
 
 /** The same object where nothing exceeds the bounds. Dear classes are cut first, in the customer's favour. */

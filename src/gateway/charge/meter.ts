@@ -1,9 +1,11 @@
 /** Watches one answer on its way to the client: what it used, how much of it was delivered, and whether it ended well. */
 
-import { estimateTextTokens } from '@/catalog/estimate'
+import { createTokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
+import { createKeptText, type Said } from './kept-text'
+import { beyondLimit } from './output-limit'
 
 /** What is known of an answer so far. */
 export type MeterReading = {
@@ -11,8 +13,10 @@ export type MeterReading = {
   usage: Usage | null
   /** Whether content came after that word: then it was an early figure, not the final one. */
   isUsageStale: boolean
-  /** Output tokens counted locally from the text relayed so far. */
+  /** Output tokens guessed from the text relayed so far. */
   countedOutput: number
+  /** Whether that is a count after all: somebody had it made. */
+  isCounted?: true
   /** Whether any content was produced. */
   hasOutput: boolean
   /** What the provider counted beside, in classes that have no price here. */
@@ -31,6 +35,14 @@ export interface Meter {
   hasOutput(): boolean
   /** Whether the provider's own terminator was seen. */
   hasEnded(): boolean
+  /** Whether the model was seen to reason, shown or not. */
+  hasReasoned(): boolean
+  /** All text so far, to be counted. */
+  said(): Said
+  /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
+  isSuspect(): boolean
+  /** It was counted, or could not be: how much more may come before it is suspected again. */
+  acquit(counted: number | undefined): void
   /** Whether the provider has written so far beyond the limit it was given that it will not stop by itself. */
   isRunaway(): boolean
   /** The first content is on its way to the client, `milliseconds` after the request came. Only the first call counts. */
@@ -39,9 +51,12 @@ export interface Meter {
   firstTokenMs(): number | null
 }
 
-/** Our count of text can be too high by this factor, as for long runs of blanks. */
+/** Our guess of text can be too high by this factor. */
 const RUNAWAY_FACTOR = 8
 const RUNAWAY_SLACK_TOKENS = 2_000
+/** An answer is counted again when it may have grown this far towards its limit, and at least by so many tokens. */
+const RECOUNT_SHARE = 0.5
+const MIN_RECOUNT_TOKENS = 50
 
 /** Creates a meter for one answer, which was given a limit of `outputBound` tokens over all its choices. */
 export function createMeter(outputBound: number): Meter {
@@ -49,17 +64,23 @@ export function createMeter(outputBound: number): Meter {
   let usage: Usage | null = null
   let isUsageStale = false
   let unknownUsage: readonly string[] | undefined
-  let outputTokens = 0
+  const guess = createTokenGuess()
+  const kept = createKeptText()
+  let unkeptTokens = 0
+  let suspectAt = outputBound
+  let hasReasoned = false
   let finish: FinishKind | undefined
   let hasOutput = false
   let hasEnded = false
   let firstTokenMs: number | null = null
 
-  function count(text: string): void {
+  function count(block: number, text: string): void {
     if (text === '') return
     hasOutput = true
     isUsageStale = true
-    outputTokens += estimateTextTokens(text)
+    const before = guess.tokens()
+    guess.add(text)
+    if (!kept.add(block, text)) unkeptTokens += guess.tokens() - before
   }
 
   function observe(event: ChatEvent): void {
@@ -67,13 +88,16 @@ export function createMeter(outputBound: number): Meter {
       case 'text-delta':
       case 'refusal-delta':
       case 'reasoning-delta':
-        count(event.text)
+        count(event.block, event.text)
+        return
+      case 'reasoning-start':
+        hasReasoned = true
         return
       case 'tool-call-start':
-        count(event.name)
+        count(event.block, event.name)
         return
       case 'tool-call-delta':
-        count(event.argumentsText)
+        count(event.block, event.argumentsText)
         return
       case 'image':
         hasOutput = true
@@ -98,11 +122,12 @@ export function createMeter(outputBound: number): Meter {
     usage = response.usage
     unknownUsage = response.unknownUsage
     hasEnded = true
+    let number = 0
     for (const choice of response.choices) {
       finish ??= choice.finish.kind
       for (const block of choice.content) {
-        if (block.type === 'tool-call') count(block.name + block.argumentsText)
-        else if ('text' in block) count(block.text)
+        if (block.type === 'tool-call') count(number++, block.name + block.argumentsText)
+        else if ('text' in block) count(number++, block.text)
         else hasOutput = true
       }
     }
@@ -116,13 +141,21 @@ export function createMeter(outputBound: number): Meter {
       usage,
       isUsageStale,
       ...(unknownUsage && { unknownUsage }),
-      countedOutput: Math.ceil(outputTokens),
+      countedOutput: Math.ceil(guess.tokens()),
       hasOutput,
       finish,
     }),
     hasOutput: () => hasOutput,
     hasEnded: () => hasEnded,
-    isRunaway: () => outputTokens > runawayAt,
+    hasReasoned: () => hasReasoned || (usage?.reasoning ?? 0) > 0,
+    said: () => ({ texts: kept.texts(), unkeptTokens: Math.ceil(unkeptTokens) }),
+    isSuspect: () => guess.tokens() > suspectAt,
+    acquit(counted) {
+      const guessed = guess.tokens()
+      const room = counted === undefined ? guessed : (beyondLimit(outputBound) - counted) * (guessed / counted)
+      suspectAt = guessed + Math.max(MIN_RECOUNT_TOKENS, room * RECOUNT_SHARE)
+    },
+    isRunaway: () => guess.tokens() > runawayAt,
     noteDelivery(milliseconds) {
       firstTokenMs ??= milliseconds
     },

@@ -8,7 +8,8 @@ import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
-import { decideCharge } from './charge'
+import { decideCharge, hasFinalUsage, needsCount } from './charge'
+import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
 
@@ -21,6 +22,11 @@ export type OpenCharge = {
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
   meter: Meter
+  /**
+   * The output in our own count, where somebody needed it, and what it was guessed at then: there may be more by now. Undefined
+   * tokens could not be counted.
+   */
+  counted?: { tokens: number | undefined; ofGuess: number }
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
@@ -36,8 +42,12 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 }
 
 /** What the meter says. Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
-export function readingOf({ meter, writesForHour }: OpenCharge): MeterReading {
+export function readingOf({ meter, writesForHour, counted }: OpenCharge): MeterReading {
   const reading = meter.reading()
+  if (counted?.tokens !== undefined && counted.ofGuess === reading.countedOutput) {
+    reading.countedOutput = counted.tokens
+    reading.isCounted = true
+  }
   const { usage } = reading
   if (!writesForHour || !usage || usage.cacheWrite1h > 0 || usage.cacheWrite5m === 0) return reading
   return { ...reading, usage: { ...usage, cacheWrite5m: 0, cacheWrite1h: usage.cacheWrite5m }, isReclassified: true }
@@ -45,7 +55,7 @@ export function readingOf({ meter, writesForHour }: OpenCharge): MeterReading {
 
 /** What the answer costs if it ends like this. */
 export function chargeAt({ pricing, hold: { size } }: OpenCharge, reading: MeterReading, ending: Ending): Charge {
-  return decideCharge(ending, reading, pricing, size.bounds, size.estimatedInput)
+  return decideCharge(ending, reading, pricing, size)
 }
 
 /** What the provider asks of us for an answer that is charged like this. */
@@ -62,8 +72,23 @@ export function usageNow(open: OpenCharge): Usage {
 
 /** Whether the provider's own last word on usage stands: no content came after it. */
 export function isUsageStated({ meter }: OpenCharge): boolean {
-  const { usage, isUsageStale } = meter.reading()
-  return usage !== null && !isUsageStale
+  return hasFinalUsage(meter.reading())
+}
+
+/** Counts the output so far. Returns undefined where that could not be done in time. */
+export async function countNow(open: OpenCharge): Promise<number | undefined> {
+  const { meter, counted } = open
+  const { countedOutput: ofGuess } = meter.reading()
+  if (counted?.ofGuess === ofGuess) return counted.tokens
+  const tokens = await countOutput(meter.said())
+  open.counted = { tokens, ofGuess }
+  return tokens
+}
+
+/** Whether a charge would rest on a count that nobody has made yet: then a guess stands in for it. */
+export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
+  const reading = meter.reading()
+  return counted?.ofGuess !== reading.countedOutput && needsCount(reading, hold.size.bounds)
 }
 
 /** What the books say of an answer that ended like this. */
@@ -88,5 +113,5 @@ export function factsOf(
 
 /** The status that the client got, if it got one: an answer that breaks off had begun with a good one. */
 export function statusAt(ending: Ending): number {
-  return ending === 'disconnected' ? CLIENT_CLOSED_STATUS : 200
+  return ending === 'disconnected' || ending === 'unanswered' ? CLIENT_CLOSED_STATUS : 200
 }

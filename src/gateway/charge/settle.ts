@@ -3,13 +3,14 @@ import type { Charge, Ending } from '@/ledger/charge'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
-import { billOf, chargeAt, factsOf, type OpenCharge, readingOf, statusAt } from './open-charge'
+import { billOf, chargeAt, countNow, factsOf, lacksCount, type OpenCharge, readingOf, statusAt } from './open-charge'
 import type { ProviderBill } from './provider-bill'
 
 export type SettleDeps = { clock: Clock; logger: Logger; metrics: Pick<Metrics, 'answered' | 'unknownUsage'> }
 
 /** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
+  if (lacksCount(open)) await countNow(open)
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, ending)
   const bill = billOf(open, reading, charge)

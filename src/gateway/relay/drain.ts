@@ -1,8 +1,14 @@
-/** Reads an upstream on after its client has gone, within bounds, to learn the exact usage. */
+/**
+ * Reads an upstream on after its client has gone, within bounds, to learn the exact usage: what was delivered does not tell it
+ * where a model reasons unseen, nor where all was delivered but the count of it.
+ */
 import type { DisconnectPolicy } from '@/catalog/types'
+import type { ChatEvent } from '@/chat/event'
 import { itemsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
+import { hasFinalUsage } from '@/gateway/charge/charge'
 import type { Meter } from '@/gateway/charge/meter'
+import type { RelayedAnswer } from './relayed'
 
 /** Counts the drains under way per provider. */
 export interface DrainSlots {
@@ -23,23 +29,52 @@ export function createDrainSlots(): DrainSlots {
   }
 }
 
-/** Feeds the rest of the stream, reads already under way first, to the meter until it ends or the policy's time is up; then the upstream is let go. */
+type ReadingPolicy = Exclude<DisconnectPolicy, { kind: 'abort' }>
+
+/** How much of an answer is read on: far more than any is long. */
+const MAX_DRAIN_CHARS = 16 * 1024 * 1024
+
+/** The policy by which the rest of an answer is read whose client has gone; undefined where it is not to be read. */
+export function drainPolicy(
+  {
+    provider: { onDisconnect },
+    charge: { meter },
+    mayReason,
+  }: Pick<RelayedAnswer, 'provider' | 'charge' | 'mayReason'>,
+  source: Pick<StreamSource, 'hasSent' | 'isFinished'>,
+): ReadingPolicy | undefined {
+  if (onDisconnect.kind === 'abort' || !source.hasSent()) return undefined
+  const isFinished = source.isFinished()
+  if (isFinished && hasFinalUsage(meter.reading())) return undefined
+  const isOwed = isFinished || mayReason || meter.hasReasoned()
+  return isOwed || onDisconnect.kind === 'drain' ? onDisconnect : undefined
+}
+
+/** Feeds the rest of the stream, reads already under way first, to the meter until it ends or a bound is met; then the upstream is let go. */
 export async function drainUpstream(
   source: StreamSource,
   underWay: Promise<StreamBatch>[],
   meter: Meter,
-  policy: Extract<DisconnectPolicy, { kind: 'drain' }>,
+  { maxMs }: ReadingPolicy,
 ): Promise<void> {
-  const timer = setTimeout(() => source.abort(), policy.maxMs)
+  const timer = setTimeout(() => source.abort(), maxMs)
+  let chars = 0
   try {
-    for (;;) {
+    while (chars <= MAX_DRAIN_CHARS && !meter.isRunaway()) {
       const batch = await (underWay.shift() ?? source.next())
       if (batch.kind === 'failed') return
-      const events = batch.kind === 'done' ? batch.events : itemsOf(batch).flatMap((item) => item.events)
-      for (const event of events) meter.observe(event)
-      if (batch.kind === 'done') return
+      if (batch.kind === 'done') return show(batch.events, meter)
+      for (const { sse, events } of itemsOf(batch)) {
+        chars += sse.raw.length
+        show(events, meter)
+      }
+      if (meter.hasEnded()) return
     }
   } finally {
     clearTimeout(timer)
   }
+}
+
+function show(events: readonly ChatEvent[], meter: Meter): void {
+  for (const event of events) meter.observe(event)
 }

@@ -1,5 +1,10 @@
 /** Relays a complete answer to a client who asked for one: settled first, so that its cost can be said in a header. */
+
+import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { isBeyondLimit } from '@/gateway/charge/output-limit'
+import type { Charge } from '@/ledger/charge'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders, type HeaderFacts } from './headers'
 import type { RelayDeps } from './relay-stream'
@@ -18,12 +23,27 @@ export async function relayJson(
   if (raw) open.meter.observeResponse(response)
   answer.signatures?.observeResponse(response)
   const charge = await completeAnswer(deps, answer)
+  const share = paidShare(open, charge)
+  const isWhole = share === undefined
+  const shown = isWhole ? response : shorten(response, share)
   const text =
-    raw && providerFormat === format
+    isWhole && raw && providerFormat === format
       ? format.passThrough.response(raw.text, raw.json, context, hooks)
-      : JSON.stringify(format.encodeResponse({ ...response, usage: hooks.charged() }, context))
+      : JSON.stringify(format.encodeResponse({ ...shown, usage: hooks.charged() }, context))
   const headers = answerHeaders(deps, format, open, told)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
   return new Response(text, { headers })
+}
+
+/** Below this share of an answer in one piece, what is not paid for is not delivered: a count is no more exact than that. */
+const WHOLE_SHARE = 0.8
+
+/** How much of an answer far beyond its limit is paid for; undefined where it is told whole, as nearly every answer is. */
+function paidShare({ counted, hold }: OpenCharge, charge: Charge): number | undefined {
+  const tokens = counted?.tokens
+  if (tokens === undefined || charge.kind === 'free') return undefined
+  if (!isBeyondLimit(tokens, hold.size.bounds.outputTokens)) return undefined
+  const share = charge.usage.output / tokens
+  return share < WHOLE_SHARE ? share : undefined
 }

@@ -3,20 +3,24 @@
  * keep-alives, interruption and hang-ups.
  *
  * A relay is open until exactly one of these closes it: the upstream's terminator (settled before the client sees it, so that
- * the balance is right when the stream ends), a fault of the upstream or an interruption (the client gets an error in its own
- * format and no terminator), or the client's hang-up (nobody is left to tell). The upstream is read only when the client takes
+ * the balance is right when the stream ends), an answer far beyond its output limit (which is cut there, and ends like one that
+ * kept to it), a fault of the upstream or an interruption (the client gets an error in its own format and no terminator), or the
+ * client's hang-up (nobody is left to tell). The upstream is read only when the client takes
  * more, so a slow client costs one batch of memory.
  */
 import { GatewayError } from '@/chat/error'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
+import { countNow, lacksCount } from '@/gateway/charge/open-charge'
+import { isBeyondLimit } from '@/gateway/charge/output-limit'
 import type { SettleDeps } from '@/gateway/charge/settle'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { Charge } from '@/ledger/charge'
+import { assert } from '@/lib/assert'
 import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import type { ActiveStreams } from './active-streams'
-import { type DrainSlots, drainUpstream } from './drain'
+import { type DrainSlots, drainPolicy, drainUpstream } from './drain'
 import { answerHeaders, type HeaderFacts } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
@@ -106,7 +110,7 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
   // A client that takes nothing must not keep the call open: the upstream's overtime is told even while nobody reads.
   input.source.onOvertime((failure) => void failUpstream(relay, failure))
   // Until here the client's hang-up stopped the upstream; from here on it reaches us first.
-  if (provider.onDisconnect.kind === 'drain') input.source.outliveClient()
+  if (provider.onDisconnect.kind !== 'abort') input.source.outliveClient()
   charge.hold.handOver()
   return relay
 }
@@ -116,19 +120,50 @@ async function pump(relay: Relay): Promise<void> {
   while (relay.isOpen) {
     relay.reading = relay.early.shift() ?? relay.source.next()
     const batch = await relay.reading
-    if (!relay.isOpen) return
     relay.reading = undefined
+    if (batch.kind === 'done' && lacksCount(relay.answer.charge)) await countNow(relay.answer.charge)
+    if (!relay.isOpen) return
     if (batch.kind === 'failed') return failUpstream(relay, batch.failure)
     const written = writeBatch(relay.writer, batch)
     noteFirstToken(relay)
     if (written.failure) return failUpstream(relay, written.failure, written.text)
     if (written.isComplete) return complete(relay, written.text)
+    if (written.rest) {
+      const verdict = await judge(relay, written.rest)
+      if (verdict === 'gone') return
+      if (verdict === 'beyond') return cut(relay, written.text)
+    }
     if (relay.answer.charge.meter.isRunaway()) return failUpstream(relay, RUNAWAY, written.text)
     if (written.text !== '') {
       relay.isIdle = false
       return send(relay, written.text)
     }
   }
+}
+
+/** Counts the answer, which is at its end or may be beyond its limit; `rest` goes on where it may go on. */
+async function judge(relay: Relay, rest: StreamBatch): Promise<'beyond' | 'within' | 'gone'> {
+  const { charge } = relay.answer
+  relay.early.unshift(Promise.resolve(rest))
+  const counted = await countNow(charge)
+  if (!relay.isOpen) return 'gone'
+  if (!charge.meter.isSuspect()) return 'within'
+  if (counted !== undefined && isBeyondLimit(counted, charge.hold.size.bounds.outputTokens)) return 'beyond'
+  charge.meter.acquit(counted)
+  return 'within'
+}
+
+/** Stops the provider in the middle of an answer that is beyond its limit: the client gets an end, as of one that kept to it. */
+async function cut(relay: Relay, text: string): Promise<void> {
+  if (!close(relay)) return
+  const { deps, answer, source, writer } = relay
+  source.abort()
+  const { requestId } = answer.client
+  deps.logger.warn('answer_cut', { requestId, provider: answer.provider.name, counted: answer.charge.counted?.tokens })
+  const charge = await completeAnswer(deps, answer, 'cut')
+  assert(charge.kind === 'charge', 'an answer that is cut has output')
+  send(relay, text + writer.cut(charge.usage) + epilogueOf(relay, charge))
+  endClient(relay)
 }
 
 async function complete(relay: Relay, text: string): Promise<void> {
@@ -165,15 +200,19 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
 async function hangUp(relay: Relay): Promise<void> {
   if (!close(relay)) return
   const { deps, answer, source } = relay
-  const { onDisconnect, name } = answer.provider
-  const giveBack = onDisconnect.kind === 'drain' ? deps.drains.take(name, onDisconnect.maxConcurrent) : undefined
-  if (onDisconnect.kind === 'drain' && giveBack) {
+  const { meter } = answer.charge
+  const policy = drainPolicy(answer, source)
+  const giveBack = policy && deps.drains.take(answer.provider.name, policy.maxConcurrent)
+  if (policy && giveBack) {
     const underWay = relay.reading ? [relay.reading, ...relay.early] : relay.early
-    await drainUpstream(source, underWay, answer.charge.meter, onDisconnect)
+    const unregister = deps.streams.add(source.abort)
+    await drainUpstream(source, underWay, meter, policy)
+    unregister()
     giveBack()
   }
-  source.abort()
-  await endAnswer(deps, answer, 'disconnected')
+  if (meter.hasEnded()) void letUpstreamClose(source)
+  else source.abort()
+  await endAnswer(deps, answer, source.hasSent() ? 'disconnected' : 'unanswered')
 }
 
 /** Closes the relay for good; false where something else already has. */

@@ -1,7 +1,10 @@
 /** Shows an answer in the shape the client asked for, whichever shape the provider chose, and sees that it is settled. */
+import type { ChatEvent } from '@/chat/event'
+import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
 import type { PassHooks, Repair } from '@/formats/format'
 import type { Begun } from '@/gateway/attempt/attempt'
+import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
 import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { CLIENT_CLOSED_STATUS } from '@/gateway/hold/request-facts'
@@ -24,12 +27,11 @@ export async function relay(
   try {
     switch (begun.kind) {
       case 'abandoned':
-        await endAnswer(deps, answer, 'disconnected')
+        await endAnswer(deps, answer, begun.hasSent ? 'disconnected' : 'unanswered')
         return new Response(null, { status: CLIENT_CLOSED_STATUS })
       case 'complete': {
         if (!answer.client.wantsStream) return await relayJson(deps, answer, begun, told)
-        const sse = { event: undefined, data: undefined, raw: '' }
-        const held = [{ sse, json: undefined, events: unfold(begun.response) }]
+        const held = piecemeal(unfold(begun.response))
         return relayStream(deps, answer, { source: EMPTY_SOURCE, held, pending: undefined, isRaw: false }, told)
       }
       case 'stream':
@@ -53,4 +55,23 @@ function hooksFor({ metrics }: Pick<RelayDeps, 'metrics'>, charge: OpenCharge): 
       metrics.repaired(charge.facts.provider, repair)
     },
   }
+}
+
+/** The text that one event brings at most: what is beyond the answer's limit is told apart from what is within. */
+const PIECE_CHARS = 256
+
+/** Events as if they had come one after another, in pieces as of a stream. */
+function piecemeal(events: readonly ChatEvent[]): StreamItem[] {
+  const sse = { event: undefined, data: undefined, raw: '' }
+  return events.flatMap((event) => inPieces(event).map((piece) => ({ sse, json: undefined, events: [piece] })))
+}
+
+function inPieces(event: ChatEvent): ChatEvent[] {
+  if (!('text' in event) || event.text.length <= PIECE_CHARS) return [event]
+  const pieces: ChatEvent[] = []
+  for (let start = 0, end = 0; start < event.text.length; start = end) {
+    end = wholeCharacters(event.text, start + PIECE_CHARS)
+    pieces.push({ ...event, text: event.text.slice(start, end) })
+  }
+  return pieces
 }

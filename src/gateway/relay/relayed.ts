@@ -31,6 +31,8 @@ export type RelayedAnswer = {
   /** The attempt that this answer came of; told how the answer ends. */
   ticket: Ticket
   charge: OpenCharge
+  /** Whether the model may have reasoned unseen, going by the catalogue and by what was asked for. */
+  mayReason: boolean
   context: AnswerContext
   /** What is charged, for whoever tells the client; and whom to tell of repairs. */
   hooks: PassHooks
@@ -45,13 +47,17 @@ export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Endin
   return settle(deps, answer.charge, ending)
 }
 
-/** Ends a complete answer and keeps its signatures, both before the client can ask anything that builds on it. */
+/**
+ * Ends an answer that its client gets the end of, and keeps its signatures: both before the client can ask anything that builds
+ * on it.
+ */
 export async function completeAnswer(
   deps: SettleDeps & { signatures: Pick<SignatureStore, 'keep'> },
   answer: RelayedAnswer,
+  ending: 'complete' | 'cut' = 'complete',
 ): Promise<Charge> {
   const { client, signatures } = answer
-  const settled = endAnswer(deps, answer, 'complete')
+  const settled = endAnswer(deps, answer, ending)
   if (signatures) await deps.signatures.keep(client.accountId, signatures)
   return settled
 }

@@ -1,24 +1,34 @@
 /** Writes one client's stream: the provider's own events where both speak the same format, encoded hub events elsewhere. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
+import type { Usage } from '@/chat/usage'
 import type { PassingStream, StreamEncoder } from '@/formats/format'
 import { eventOf, itemOf, type RepeatedPiece, type Repeats, type StreamItem, slotsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
 import { fill, isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
+import { lacksCount } from '@/gateway/charge/open-charge'
 import type { Frame } from '@/lib/sse'
 import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
+import { createOutline } from './cut-stream'
 import type { RelayedAnswer } from './relayed'
 
-/** What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. */
-export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure }
+type Items = Extract<StreamBatch, { kind: 'items' }>
+
+/**
+ * What to send, and whether it is the last: the provider's terminator was in it, or a fault of the provider follows it. `rest`
+ * is left to write after the answer has been counted, which is due before it goes on or ends.
+ */
+export type Written = { text: string; isComplete: boolean; failure?: UpstreamFailure; rest?: Items }
 
 export interface StreamWriter {
   write(items: StreamItem[]): Written
-  /** Writes what came in short; the text is as that of {@link write}. */
-  writeRepeats(repeats: Repeats): string
+  /** Writes what came in short, as {@link write} does. */
+  writeRepeats(repeats: Repeats): Written
   /** The upstream closed; `events` close what was open. */
   finish(events: ChatEvent[]): Written
+  /** The frames that end an answer which is stopped here for its length. */
+  cut(usage: Usage): string
   /** The frames that tell the client of a fault, with no terminator after them. */
   fail(error: GatewayError): string
 }
@@ -33,6 +43,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   const isNativeFraming = framing === format.framing
   /** Made when it is first asked for: a stream that passes through has a word of ours only where it breaks. */
   let encoder: StreamEncoder | undefined
+  const outline = createOutline()
   let frameCount = 0
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
   let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
@@ -82,28 +93,35 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
 
   function write(items: StreamItem[]): Written {
     let text = ''
-    for (const item of items) {
+    for (const [index, item] of items.entries()) {
+      const isLast = item.events.some((event) => event.type === 'end')
+      if (isLast && lacksCount(answer.charge))
+        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
       const fault = observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
-      const isLast = item.events.some((event) => event.type === 'end')
       if (passing && isLast) text += frames(passing.ending(true))
       text += passing ? relayed(item, passing) : encoded(item.events)
       if (isLast) return { text: wholeLine(text) + closing(), isComplete: true }
+      if (meter.isSuspect()) return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index + 1) } }
     }
     return { text, isComplete: false }
   }
 
-  function writeRepeats({ like, pieces }: Repeats): string {
+  function writeRepeats({ like, pieces }: Repeats): Written {
     let text = ''
-    for (const piece of pieces) {
+    for (const [index, piece] of pieces.entries()) {
       // All that a piece says is known before it is written, as of any other.
       show(eventOf(like, piece.text))
       for (const event of piece.usage) show(event)
       if (known?.like !== like.item) text += writeWhole(like, piece)
       else text += fill(known.template, passing ? piece.values : [piece.text])
       if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
+      if (meter.isSuspect()) {
+        const repeats = { like, pieces: pieces.slice(index + 1) }
+        return { text, isComplete: false, rest: { kind: 'items', items: [], repeats } }
+      }
     }
-    return text
+    return { text, isComplete: false }
   }
 
   /** All but its usage, in full, to learn how the next ones of its like are written. */
@@ -126,6 +144,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   function observe(events: ChatEvent[]): UpstreamFailure | undefined {
     for (const event of events) {
       show(event)
+      outline.observe(event)
       if (event.type === 'error') return { kind: 'refused', error: event.error }
     }
     return undefined
@@ -146,6 +165,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       if (meter.hasEnded()) return { text: text + closing(), isComplete: true }
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
     },
+    cut(usage) {
+      const last = passing ? outline.endPassed(format, context, usage) : outline.endTold(encoderOf(), usage)
+      return frames(last) + closing()
+    },
     fail: (error) => frames(encoderOf().fail(error, client.requestId)) + framing.close,
   }
 }
@@ -155,10 +178,11 @@ export function writeBatch(writer: StreamWriter, batch: Exclude<StreamBatch, { k
   if (batch.kind === 'done') return writer.finish(batch.events)
   const { items, repeats } = batch
   if (!repeats) return writer.write(items)
-  const text = writer.writeRepeats(repeats)
-  if (items.length === 0) return { text, isComplete: false }
-  const rest = writer.write(items)
-  return { ...rest, text: text + rest.text }
+  const first = writer.writeRepeats(repeats)
+  if (first.rest) return { ...first, rest: { ...first.rest, items } }
+  if (items.length === 0) return first
+  const more = writer.write(items)
+  return { ...more, text: first.text + more.text }
 }
 
 /** A CR at the very end may be half of a CRLF whose LF is still under way: nothing is relayed after the end. */

@@ -135,14 +135,14 @@ describe('a client that leaves', () => {
     const waiting = attempt()
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
     client.abort()
-    expect(await waiting).toEqual({ kind: 'abandoned' })
+    expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false })
     expect(told).toEqual(['abandoned'])
     await until(() => upstream.calls[0]?.isAborted, 'the provider to be let go')
   })
 
   test('before anything is sent is gone all the same', async () => {
     client.abort()
-    expect(await attempt()).toEqual({ kind: 'abandoned' })
+    expect(await attempt()).toEqual({ kind: 'abandoned', hasSent: false })
     expect(told).toEqual(['abandoned'])
   })
 })

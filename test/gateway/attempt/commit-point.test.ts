@@ -100,6 +100,16 @@ test('an error after content in the same read is the client’s to be told', asy
   expect(source.isAborted()).toBe(false)
 })
 
+test('is not waited for by nobody: what was read of it, and is being read, goes along when the client leaves', async () => {
+  const client = new AbortController()
+  source.give(batch(itemsOf(format, ROLE)))
+  const waiting = awaitContent(source, false, client.signal)
+  client.abort()
+  const stream = await waiting
+  expect(stream).toMatchObject({ kind: 'stream', pending: expect.any(Promise) })
+  expect(source.isAborted()).toBe(false)
+})
+
 describe('what is held back has bounds', () => {
   test('in number', async () => {
     for (let index = 0; index < 100; index++) source.give(batch(itemsOf(format, ROLE)))

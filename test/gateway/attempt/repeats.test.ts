@@ -1,13 +1,13 @@
 /** The short way of a stream's pieces beside the long one: in any pieces, for every pair of formats, the client and the meter get the same. */
 import { describe, expect, test } from 'bun:test'
-import { createTestAnswer, formatOf } from '@test/gateway/answer-parts'
+import { createTestAnswer, formatOf, type TestAnswer } from '@test/gateway/answer-parts'
 import fc from 'fast-check'
 import type { ChatEvent } from '@/chat/event'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'
 import { createRepeatPattern, type StreamItem } from '@/gateway/attempt/repeats'
 import { openStreamSource } from '@/gateway/attempt/stream-source'
-import { createStreamWriter, type Written, writeBatch } from '@/gateway/relay/stream-writer'
+import { createStreamWriter, type StreamWriter, type Written, writeBatch } from '@/gateway/relay/stream-writer'
 import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
 import { assert } from '@/lib/assert'
 import { parseJson } from '@/lib/json'
@@ -146,7 +146,8 @@ function longWay(input: Case): Told {
   const rest = parser.end().map((sse) => ({ ...sse, raw: /^[\r\n]*$/.test(sse.raw) ? sse.raw : `${sse.raw}\n\n` }))
   for (const sse of [...open, ...rest]) {
     const json = sse.data === undefined ? undefined : parseJson(sse.data)
-    const written = writer.write([{ sse, json, events: sse.data === undefined ? [] : decoder.push(sse, json) }])
+    const items = [{ sse, json, events: sse.data === undefined ? [] : decoder.push(sse, json) }]
+    const written = writeAll(writer, answer, { kind: 'items', items })
     text += written.text
     if (written.failure || written.isComplete) return told(written)
   }
@@ -169,13 +170,26 @@ async function shortWay(input: Case): Promise<Told & { repeats: number }> {
     const batch = await source.next()
     assert(batch.kind !== 'failed', 'no piece is too large')
     repeats += batch.kind === 'items' ? (batch.repeats?.pieces.length ?? 0) : 0
-    const { failure, isComplete, text: more } = writeBatch(writer, batch)
+    const { failure, isComplete, text: more } = writeAll(writer, answer, batch)
     text += more
     if (!failure && !isComplete) continue
     const { meter } = answer.charge
     const signed = [...signatures.signedCalls()]
     return { text, ending: failure ?? isComplete, reading: meter.reading(), signed, repeats }
   }
+}
+
+/** The batch, with what is left of it until the answer has been counted: here nobody can. */
+function writeAll(
+  writer: StreamWriter,
+  { charge }: Pick<TestAnswer, 'charge'>,
+  batch: Parameters<typeof writeBatch>[1],
+): Written {
+  const written = writeBatch(writer, batch)
+  if (!written.rest) return written
+  charge.counted = { tokens: undefined, ofGuess: charge.meter.reading().countedOutput }
+  const more = writeAll(writer, { charge }, written.rest)
+  return { ...more, text: written.text + more.text }
 }
 
 function cut(wire: Uint8Array, cuts: number[]): Uint8Array[] {

@@ -8,7 +8,7 @@ import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
 import { decideCharge } from '@/gateway/charge/charge'
 import type { MeterReading } from '@/gateway/charge/meter'
 import type { Bounds } from '@/gateway/hold/hold-size'
-import { FREE } from '@/ledger/charge'
+import { ENDINGS, type Ending, FREE } from '@/ledger/charge'
 import { chargeBasis } from '@/ledger/charge-basis'
 import { nano, priceToPico } from '@/lib/money'
 
@@ -18,6 +18,7 @@ const PRICING: Pricing = {
   steps: [],
 }
 const BOUNDS: Bounds = { inputTokens: 1_000, outputTokens: 500 }
+const COVERED = { bounds: BOUNDS, estimatedInput: 80, amount: nano(3_000_000) }
 const NOTHING: MeterReading = {
   usage: null,
   isUsageStale: false,
@@ -26,8 +27,13 @@ const NOTHING: MeterReading = {
   finish: undefined,
 }
 const USAGE = { ...ZERO_USAGE, uncached: 100, output: 50 }
-const decide = (ending: Parameters<typeof decideCharge>[0], reading: Partial<MeterReading>) =>
-  decideCharge(ending, { ...NOTHING, ...reading }, PRICING, BOUNDS, 80)
+const decide = (ending: Ending, reading: Partial<MeterReading>, counted?: number) =>
+  decideCharge(
+    ending,
+    { ...NOTHING, ...reading, ...(counted && { countedOutput: counted, isCounted: true }) },
+    PRICING,
+    COVERED,
+  )
 
 const TOKENS = fc.nat({ max: 1_000_000_000 })
 const READINGS = fc.record({
@@ -42,8 +48,9 @@ const READINGS = fc.record({
   countedOutput: TOKENS,
   hasOutput: fc.boolean(),
   finish: fc.constantFrom('stop', 'length', 'error', undefined),
+  isCounted: fc.constantFrom(true, undefined),
 }) as fc.Arbitrary<MeterReading>
-const ENDINGS = fc.constantFrom('complete', 'broken', 'disconnected', 'refused') as fc.Arbitrary<'complete'>
+const ENDING = fc.constantFrom(...ENDINGS)
 
 describe('billing matrix', () => {
   test('refused before the upstream: nothing', () => {
@@ -116,12 +123,47 @@ describe('billing matrix', () => {
       return { ...NOTHING, usage, hasOutput: true, finish: 'stop' } as const
     }
     const cost = (...tokens: [uncached: number, output?: number]) =>
-      decideCharge('complete', reading(...tokens), PRICING, bounds, 80)
+      decideCharge('complete', reading(...tokens), PRICING, { ...COVERED, bounds })
     expect(cost(1_900)).toMatchObject({ cost: 2_000_000, usage: { uncached: 1_900 }, flags: [] })
     expect(cost(1_901)).toMatchObject({ cost: 1_100_000, usage: { uncached: 1_000 }, flags: ['clamped'] })
     expect(cost(1_500, 501)).toMatchObject({ usage: { uncached: 1_000, output: 500 }, flags: ['clamped'] })
     const roomy = { ...BOUNDS, beyond: { inputTokens: 1_200, cost: nano(2_000_000) } }
-    expect(decideCharge('complete', reading(1_201), PRICING, roomy, 80)).toMatchObject({ flags: ['clamped'] })
+    expect(decideCharge('complete', reading(1_201), PRICING, { ...COVERED, bounds: roomy })).toMatchObject({
+      flags: ['clamped'],
+    })
+  })
+
+  test('the client went away before the provider had sent a byte: nothing', () => {
+    expect(decide('unanswered', {})).toEqual(FREE)
+  })
+
+  test('what is counted beats what is guessed', () => {
+    expect(decide('disconnected', { hasOutput: true, countedOutput: 10 }, 30)).toMatchObject({
+      ...{ rule: 'disconnect_counted', cost: 140_000, flags: ['estimated'] },
+    })
+  })
+
+  test('cut beyond its limit: what our count has of it, as far as the hold pays', () => {
+    const cut = { hasOutput: true, countedOutput: 900 }
+    expect(decide('cut', cut, 900)).toMatchObject({ rule: 'cut_counted', usage: { output: 900 }, flags: ['estimated'] })
+    const usage = { ...USAGE, output: 2_000 }
+    const rich = decide('cut', { ...cut, usage }, 1_900)
+    expect(rich).toMatchObject({ rule: 'cut_usage', usage: { output: 1_450 }, cost: 3_000_000, flags: ['clamped'] })
+  })
+
+  test('usage beyond the limit is charged where our count agrees, and to the limit where it does not', () => {
+    const usage = { ...USAGE, output: 900 }
+    const reading = { usage, hasOutput: true, finish: 'stop' as const }
+    expect(decide('complete', reading, 800)).toMatchObject({ usage: { output: 900 }, flags: [] })
+    expect(decide('complete', reading, 600)).toMatchObject({ usage: { output: 600 }, flags: ['clamped'] })
+    expect(decide('complete', reading, 400)).toMatchObject({ usage: { output: 500 }, flags: ['clamped'] })
+    expect(decide('complete', reading)).toMatchObject({ usage: { output: 500 }, flags: ['clamped'] })
+  })
+
+  test('a count that another vocabulary explains charges nobody beyond the limit', () => {
+    expect(decide('disconnected', { hasOutput: true, countedOutput: 700 }, 700)).toMatchObject({
+      ...{ usage: { output: 500 }, flags: ['estimated', 'clamped'] },
+    })
   })
 
   test('an empty answer that ended in an error: nothing', () => {
@@ -130,12 +172,12 @@ describe('billing matrix', () => {
 
   test('property: no charge is negative, fractional or above what the bounds allow', () => {
     fc.assert(
-      fc.property(ENDINGS, READINGS, TOKENS, (how, read, estimated) => {
-        const charge = decideCharge(how, read, PRICING, BOUNDS, estimated)
+      fc.property(ENDING, READINGS, TOKENS, (how, read, estimatedInput) => {
+        const charge = decideCharge(how, read, PRICING, { ...COVERED, estimatedInput })
         if (charge.kind === 'free') return
         expect(Number.isSafeInteger(charge.cost)).toBe(true)
         expect(charge.cost).toBeGreaterThanOrEqual(0)
-        expect(charge.cost).toBeLessThanOrEqual(BOUNDS.inputTokens * 2_000 + BOUNDS.outputTokens * 2_000)
+        expect(charge.cost).toBeLessThanOrEqual(COVERED.amount)
       }),
     )
   })
@@ -144,16 +186,20 @@ describe('billing matrix', () => {
     const small = { inputTokens: 10_000_000_000, outputTokens: 10_000_000_000 }
     const bases = new Map<string, number>()
     fc.assert(
-      fc.property(ENDINGS, READINGS, TOKENS, fc.constantFrom(BOUNDS, small), (how, read, estimated, bounds) => {
-        const charge = decideCharge(how, read, PRICING, bounds, estimated)
+      fc.property(ENDING, READINGS, TOKENS, fc.constantFrom(BOUNDS, small), (how, read, estimatedInput, bounds) => {
+        const charge = decideCharge(how, read, PRICING, { ...COVERED, estimatedInput, bounds })
         if (charge.kind === 'free') return
         const { cost, usage, rule, flags } = charge
         const basis = chargeBasis(usageRecord({ facts: { usage, rule, flags } }))
         bases.set(basis, (bases.get(basis) ?? 0) + 1)
         expect(cost).toBe(requestCost(PRICING, usage))
         if (basis === 'provider') expect(usage).toEqual(read.usage as Usage)
-        if (basis === 'clamped')
+        if (basis === 'clamped' && usage.output <= bounds.outputTokens)
           expect(inputTokens(usage) === bounds.inputTokens || usage.output === bounds.outputTokens).toBe(true)
+        if (usage.output > bounds.outputTokens) {
+          expect(read.isCounted).toBe(true)
+          expect(cost).toBeLessThanOrEqual(COVERED.amount)
+        }
         if (basis === 'counted') expect(read.usage).toBeNull()
         if (basis === 'relayed') expect(read).toMatchObject({ isUsageStale: true, usage: expect.anything() })
       }),

@@ -24,16 +24,16 @@ describe('a stream', () => {
     expect(meter.hasOutput()).toBe(false)
   })
 
-  test.each<[string, ChatEvent]>([
-    ['text', text('words and more')],
-    ['a refusal', { type: 'refusal-delta', ...at, text: 'words and more' }],
-    ['reasoning', { type: 'reasoning-delta', ...at, text: 'words and more' }],
-    ['a tool’s name', { type: 'tool-call-start', ...at, id: '1', name: 'words_and_more' }],
-    ['a tool’s arguments', { type: 'tool-call-delta', ...at, argumentsText: '{"word":"more"}' }],
-  ])('counts %s', (_, event) => {
-    const { countedOutput, hasOutput } = meterOf(event).reading()
-    expect(hasOutput).toBe(true)
-    expect(countedOutput).toBe(4)
+  test.each<[string, ChatEvent, string, number]>([
+    ['text', text('words and more'), 'words and more', 4],
+    ['a refusal', { type: 'refusal-delta', ...at, text: 'words and more' }, 'words and more', 4],
+    ['reasoning', { type: 'reasoning-delta', ...at, text: 'words and more' }, 'words and more', 4],
+    ['a tool’s name', { type: 'tool-call-start', ...at, id: '1', name: 'words_and_more' }, 'words_and_more', 5],
+    ['a tool’s arguments', { type: 'tool-call-delta', ...at, argumentsText: '{"word":"more"}' }, '{"word":"more"}', 6],
+  ])('counts %s', (_, event, said, tokens) => {
+    const meter = meterOf(event)
+    expect(meter.reading()).toMatchObject({ hasOutput: true, countedOutput: tokens })
+    expect(meter.said()).toEqual({ texts: [said], unkeptTokens: 0 })
   })
 
   test('takes an image for output that nobody can count here', () => {
@@ -78,17 +78,17 @@ test('an answer in one piece is read like its stream, and its usage is final', (
     hasOutput: true,
     isUsageStale: false,
     finish: 'tool-calls',
-    countedOutput: 6,
+    countedOutput: 5,
   })
   expect(meter.hasEnded()).toBe(true)
 })
 
-test('an answer runs away where it is far beyond its limit: our count may be eight times too high', () => {
+test('an answer runs away where it is far beyond its limit: our guess may be eight times too high', () => {
   const meter = createMeter(100)
-  const words = 'word'.repeat(2_800)
+  const words = '字'.repeat(3_700)
   meter.observe(text(words))
   expect(meter.isRunaway()).toBe(false)
-  meter.observe(text('more'))
+  meter.observe(text('字'.repeat(100)))
   expect(meter.isRunaway()).toBe(true)
 })
 

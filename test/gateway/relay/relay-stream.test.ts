@@ -9,7 +9,7 @@ import {
   type TestSource,
 } from '@test/gateway/answer-parts'
 import { until } from '@test/support/until'
-import { chatChunk, chatStream, usageOf } from '@test/support/upstream'
+import { chatChunk, chatStream, usageChunk, usageOf } from '@test/support/upstream'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { relayStream } from '@/gateway/relay/relay-stream'
 
@@ -102,7 +102,6 @@ describe('a stream that breaks', () => {
     ],
     ['an error of the provider', () => give(OVERLOADED)],
     ['an end without terminator', () => source.give({ kind: 'done', events: [] })],
-    ['an answer that runs away', () => give(chatChunk({ content: 'x'.repeat(60_000) }))],
     ['too much time in all, while the client reads nothing', () => source.expire()],
     ['a restart of ours', () => answer.deps.streams.interruptAll()],
   ]
@@ -125,6 +124,42 @@ describe('a stream that breaks', () => {
     const response = relayed()
     give(chatChunk({ content: 'second ' }), OVERLOADED)
     expect(await response.text()).toMatch(/first [\s\S]*second [\s\S]*"error"/)
+  })
+})
+
+describe('a stream beyond its limit', () => {
+  test('is counted, cut there, and ends as one that kept to it: its provider is stopped', async () => {
+    begin({ outputBound: 20 })
+    const text = relayed(
+      items(
+        ...' many words'
+          .repeat(200)
+          .split(/(?= )/)
+          .map((content) => chatChunk({ content })),
+      ),
+    ).text()
+    expect(await text).toMatch(/"finish_reason":"length"[\s\S]*data: \[DONE\]\n\n$/)
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'cut_counted', flags: ['estimated'] }], ended: [false] })
+    expect(settledAs()).toEqual(['cut 200'])
+    expect(answer.told.settled[0]?.usage.output).toBeLessThan(120)
+    expect(source.isAborted()).toBe(true)
+  })
+
+  test('of a client that leaves while it is counted is settled once', async () => {
+    begin({ outputBound: 20 })
+    const reader = readerOf(
+      relayed(
+        items(
+          ...' many words'
+            .repeat(200)
+            .split(/(?= )/)
+            .map((content) => chatChunk({ content })),
+        ),
+      ),
+    )
+    await reader.cancel()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['disconnected 499'])
   })
 })
 
@@ -157,6 +192,53 @@ describe('a client that leaves', () => {
     await left
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(answer.told).toMatchObject({ costs: [40 * 1_000 + 21 * 4_000], settled: [{ rule: 'disconnect_usage' }] })
+  })
+
+  test.each([
+    ['has said why it stopped', () => source.finish()],
+    ['may have reasoned unseen', () => Object.assign(answer, { mayReason: true })],
+    ['has been seen to reason', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
+  ])('is not let off by itself where the provider %s: its last word is waited for', async (_, owe) => {
+    begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
+    owe()
+    const reader = readerOf(relayed())
+    await readText(reader)
+    const left = reader.cancel()
+    give(usageChunk(usageOf(40, 5_020)), '[DONE]')
+    await left
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_usage', flags: ['clamped'] }] })
+  })
+
+  test('owes nothing where the provider had not sent a byte', async () => {
+    begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
+    source.beSilent()
+    await relayed([]).body?.cancel()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['unanswered 499'])
+    expect(answer.told).toMatchObject({ costs: [], released: 1 })
+    expect(source.isAborted()).toBe(true)
+  })
+
+  test('pays for what came until then where nothing else can be owed', async () => {
+    begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
+    const reader = readerOf(relayed())
+    await readText(reader)
+    await reader.cancel()
+    expect(source.isAborted()).toBe(true)
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_counted' }] })
+  })
+
+  test('leaves no answer read on when the gateway stops: it is settled as far as it came', async () => {
+    begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 60_000, maxConcurrent: 1 } } })
+    const reader = readerOf(relayed())
+    await readText(reader)
+    void reader.cancel()
+    await until(() => source.reads() > 0 && answer.deps.streams.count() > 0, 'the reading on')
+    answer.deps.streams.interruptAll()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(settledAs()).toEqual(['disconnected 499'])
   })
 
   test('is the end: what the provider does then changes nothing', async () => {

@@ -95,9 +95,12 @@ test('a stream goes on from what was held back', async () => {
   expect(await response.text()).toContain('first ')
 })
 
-test('a client that left before there was an answer pays for the input, and is told nothing', async () => {
-  const answer = createTestAnswer()
-  const response = await relay(answer.deps, { kind: 'abandoned' }, answer, TOLD)
+test('a client that left before there was an answer pays for the input, and nothing where the provider had sent nothing', async () => {
+  const begun = createTestAnswer()
+  const response = await relay(begun.deps, { kind: 'abandoned', hasSent: true }, begun, TOLD)
   expect([response.status, await response.text()]).toEqual([499, ''])
-  expect(answer.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'disconnect_counted', status: 499 }] })
+  expect(begun.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'disconnect_counted', status: 499 }] })
+  const silent = createTestAnswer()
+  await relay(silent.deps, { kind: 'abandoned', hasSent: false }, silent, TOLD)
+  expect(silent.told).toMatchObject({ costs: [], released: 1, counted: [{ ending: 'unanswered', status: 499 }] })
 })

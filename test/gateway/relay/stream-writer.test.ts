@@ -4,6 +4,7 @@ import { createTestAnswer, formatOf, hubItems, itemsOf } from '@test/gateway/ans
 import { chatChunk, chatStream, usageChunk } from '@test/support/upstream'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
+import { ZERO_USAGE } from '@/chat/usage'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'
 import { createStreamWriter } from '@/gateway/relay/stream-writer'
 
@@ -15,6 +16,7 @@ const ANSWER: ChatEvent[] = [
   { type: 'text-delta', ...at, text: 'Hello' },
   { type: 'text-end', ...at },
   { type: 'finish', choice: 0, finish: { kind: 'stop' } },
+  { type: 'usage', usage: { ...ZERO_USAGE, uncached: 10, output: 1 } },
   { type: 'end' },
 ]
 
@@ -79,6 +81,31 @@ describe('where they don’t', () => {
     const { text } = createStreamWriter(createTestAnswer(), false).write(hubItems(...ANSWER))
     expect(text).toContain('"content":"Hello"')
     expect(text).toEndWith('data: [DONE]\n\n')
+  })
+})
+
+describe('an answer that is to be counted', () => {
+  test('waits with its end where the provider has not said its usage', () => {
+    const answer = createTestAnswer()
+    const writer = createStreamWriter(answer, true)
+    const items = itemsOf(chat, ...chatStream(['Hi'], null))
+    const { text, isComplete, rest } = writer.write(items)
+    expect([text.includes('Hi'), text.includes('[DONE]'), isComplete]).toEqual([true, false, false])
+    expect(rest).toEqual({ kind: 'items', items: items.slice(-1) })
+    answer.charge.counted = { tokens: undefined, ofGuess: answer.charge.meter.reading().countedOutput }
+    const end = writer.write(rest?.items ?? [])
+    expect([end.text.endsWith('data: [DONE]\n\n'), end.isComplete]).toEqual([true, true])
+  })
+
+  test('stops where it may be beyond its limit, and goes on from there', () => {
+    const answer = createTestAnswer({ outputBound: 3 })
+    const writer = createStreamWriter(answer, true)
+    const items = itemsOf(chat, ...['One', ' two', ' three', ' four', ' five'].map((content) => chatChunk({ content })))
+    const { text, rest } = writer.write(items)
+    expect([text.includes('three'), text.includes('four')]).toEqual([true, false])
+    expect(rest?.items).toEqual(items.slice(3))
+    answer.charge.meter.acquit(4)
+    expect(writer.write(rest?.items ?? [])).toEqual({ text: expect.stringContaining('five'), isComplete: false })
   })
 })
 

@@ -65,7 +65,16 @@ type Rest = {
   requestedModel?: string
   status?: string
   flag?: 'estimated' | 'clamped' | 'overrun' | 'late' | 'expired' | 'forced'
-  rule?: 'usage' | 'counted' | 'broken_usage' | 'broken_counted' | 'disconnect_usage' | 'disconnect_counted' | 'expired'
+  rule?:
+    | 'usage'
+    | 'counted'
+    | 'cut_usage'
+    | 'cut_counted'
+    | 'broken_usage'
+    | 'broken_counted'
+    | 'disconnect_usage'
+    | 'disconnect_counted'
+    | 'expired'
 }
 
 function timesOf({ range, from, to }: Pick<UsageFilters, 'range' | 'from' | 'to'>, nowMs: number) {

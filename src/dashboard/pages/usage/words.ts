@@ -3,6 +3,8 @@
 const RULES: Readonly<Record<string, string>> = {
   usage: "Provider's count",
   counted: 'Our count',
+  cut_usage: "Cut at the limit, provider's count",
+  cut_counted: 'Cut at the limit, our count',
   broken_usage: "Broken off, provider's count",
   broken_counted: 'Broken off, our count',
   disconnect_usage: "Client left, provider's count",

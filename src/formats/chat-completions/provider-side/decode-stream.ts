@@ -90,6 +90,10 @@ export function createStreamDecoder(): StreamDecoder {
     return [...closing, { type: 'end' }]
   }
 
+  function isFinished(): boolean {
+    return choices.size > 0 && choices.values().every((reader) => reader.isFinished)
+  }
+
   function closeBlocks(): ChatEvent[] {
     return [...choices.values()].flatMap((reader) => reader.closeBlocks())
   }
@@ -108,11 +112,10 @@ export function createStreamDecoder(): StreamDecoder {
       if (!isJsonObject(chunk)) return failUnread('malformed_event', 'the stream held an event that is no JSON object')
       return chunk.error ? fail(decodeError(undefined, chunk)) : readChunk(chunk)
     },
+    isFinished,
     end() {
       if (phase === 'done') return []
-      const isComplete =
-        phase === 'open' && choices.size > 0 && [...choices.values()].every((reader) => reader.isFinished)
-      return isComplete ? finishAll() : closeBlocks()
+      return phase === 'open' && isFinished() ? finishAll() : closeBlocks()
     },
   }
 }

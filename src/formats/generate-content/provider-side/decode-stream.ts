@@ -119,6 +119,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
       if (data.includes('"functionCall"')) rememberNumbers(json, data)
       return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
     },
+    isFinished,
     end() {
       const closed = candidates
         .values()

@@ -121,5 +121,5 @@ export function createStreamDecoder(): StreamDecoder {
     return blocks.stopAll()
   }
 
-  return { push, end }
+  return { push, isFinished: () => isFinished, end }
 }

@@ -1,0 +1,116 @@
+/**
+ * The last words of a stream that we stop in the middle: its open blocks are closed and its choices finish for length, in the
+ * client's format. Where the provider's own events passed through, an encoder that was shown none of them is brought to the
+ * same point first, and what it says on the way is not told.
+ */
+import type { ChatEvent } from '@/chat/event'
+import type { Usage } from '@/chat/usage'
+import type { AnswerContext, Format, StreamEncoder } from '@/formats/format'
+import type { Frame } from '@/lib/sse'
+
+type BlockStart = Extract<ChatEvent, { type: 'text-start' | 'refusal-start' | 'reasoning-start' | 'tool-call-start' }>
+
+/** What a stream has been made of so far, without its texts. */
+interface Outline {
+  observe(event: ChatEvent): void
+  /** Frames that end the stream for a client to whom `encoder` has told everything so far. */
+  endTold(encoder: StreamEncoder, usage: Usage): Frame[]
+  /** Frames that end it for a client to whom the provider's own events were passed on. */
+  endPassed(format: Format, context: AnswerContext, usage: Usage): Frame[]
+}
+
+const CUT = { kind: 'length' } as const
+
+/** Has seen nothing yet. */
+export function createOutline(): Outline {
+  let start: Extract<ChatEvent, { type: 'start' }> | undefined
+  const blocks: { start: BlockStart; isOpen: boolean }[] = []
+  const choices = new Set([0])
+
+  function end(block: number): void {
+    const ended = blocks[block]
+    if (ended) ended.isOpen = false
+  }
+
+  function closing(usage: Usage): ChatEvent[] {
+    const ends = blocks.flatMap(({ start, isOpen }) => (isOpen && !isRedacted(start) ? [endOf(start)] : []))
+    const finishes = [...choices].map((choice): ChatEvent => ({ type: 'finish', choice, finish: CUT }))
+    return [...ends, ...finishes, { type: 'usage', usage }]
+  }
+
+  function endTold(encoder: StreamEncoder, usage: Usage): Frame[] {
+    return [...closing(usage).flatMap((event) => encoder.push(event)), ...encoder.end()]
+  }
+
+  return {
+    observe(event) {
+      switch (event.type) {
+        case 'start':
+          start = event
+          return
+        case 'text-start':
+        case 'refusal-start':
+        case 'reasoning-start':
+        case 'tool-call-start':
+          blocks[event.block] = { start: event, isOpen: true }
+          choices.add(event.choice)
+          return
+        case 'text-end':
+        case 'refusal-end':
+        case 'reasoning-end':
+        case 'tool-call-end':
+          end(event.block)
+          return
+        default:
+          return
+      }
+    },
+    endTold,
+    endPassed(format, context, usage) {
+      const id = start?.id || context.id
+      const created = start?.created || context.created
+      // All blocks count where blocks are numbered, whatever the client asked to read: they were passed on.
+      const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
+      if (start) encoder.push(start)
+      for (const block of blocks) for (const event of retold(block)) encoder.push(event)
+      return endTold(encoder, usage)
+    },
+  }
+}
+
+/** A block as an encoder must have seen it to know of it: with something in it, which is not told. */
+function retold({ start, isOpen }: { start: BlockStart; isOpen: boolean }): ChatEvent[] {
+  if (isRedacted(start)) return [start]
+  const something = deltaOf(start)
+  return [start, something, something, ...(isOpen ? [] : [endOf(start)])]
+}
+
+function deltaOf({ type, choice, block }: BlockStart): ChatEvent {
+  switch (type) {
+    case 'text-start':
+      return { type: 'text-delta', choice, block, text: '.' }
+    case 'refusal-start':
+      return { type: 'refusal-delta', choice, block, text: '.' }
+    case 'reasoning-start':
+      return { type: 'reasoning-delta', choice, block, text: '.' }
+    case 'tool-call-start':
+      return { type: 'tool-call-delta', choice, block, argumentsText: ' ' }
+  }
+}
+
+function endOf({ type, choice, block }: BlockStart): ChatEvent {
+  switch (type) {
+    case 'text-start':
+      return { type: 'text-end', choice, block }
+    case 'refusal-start':
+      return { type: 'refusal-end', choice, block }
+    case 'reasoning-start':
+      return { type: 'reasoning-end', choice, block }
+    case 'tool-call-start':
+      return { type: 'tool-call-end', choice, block }
+  }
+}
+
+function isRedacted(start: BlockStart): boolean {
+  return start.type === 'reasoning-start' && start.redacted !== undefined
+}

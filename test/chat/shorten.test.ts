@@ -1,0 +1,31 @@
+/** An answer made shorter: text to its share, calls whole or not at all, characters in one piece. */
+import { expect, test } from 'bun:test'
+import type { AnswerBlock, ChatResponse } from '@/chat/response'
+import { shorten } from '@/chat/shorten'
+
+const call: AnswerBlock = { type: 'tool-call', id: '1', name: 'add', argumentsText: '{"a":1}' }
+const answerOf = (...content: AnswerBlock[]): ChatResponse => ({
+  ...{ id: '', created: 0, model: '', usage: null },
+  choices: [{ index: 0, content, finish: { kind: 'stop' } }],
+})
+const shortened = (share: number, ...content: AnswerBlock[]) => shorten(answerOf(...content), share).choices[0]
+
+test('keeps the beginning of the text, and finishes for length', () => {
+  expect(shortened(0.5, { type: 'text', text: 'abcdef' }, { type: 'text', text: 'gh' })).toEqual({
+    ...{ index: 0, finish: { kind: 'length' } },
+    content: [{ type: 'text', text: 'abcd' }],
+  })
+})
+
+test('half a call is none', () => {
+  expect(shortened(0.9, { type: 'text', text: 'ab' }, call)?.content).toEqual([{ type: 'text', text: 'ab' }])
+  expect(shortened(0.9, call, { type: 'text', text: 'abcdefgh' })?.content).toEqual([
+    call,
+    { type: 'text', text: 'abcdef' },
+  ])
+})
+
+test('a character of two halves is not cut in two', () => {
+  expect(shortened(0.5, { type: 'text', text: '🎉🎉' })?.content).toEqual([{ type: 'text', text: '🎉' }])
+  expect(shortened(0.3, { type: 'text', text: '🎉🎉' })?.content).toEqual([{ type: 'text', text: '' }])
+})

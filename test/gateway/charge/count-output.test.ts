@@ -1,0 +1,17 @@
+/** Counting what an answer has said: exact, one after another, and told apart from what could not be counted. */
+import { expect, test } from 'bun:test'
+import { countTextTokens } from '@/catalog/estimate'
+import { countOutput } from '@/gateway/charge/count-output'
+
+test('is what the tokenizer says, and what was not kept comes on top', async () => {
+  const texts = ['{"id": 17}', '人工智能正在改变']
+  const counted = await countTextTokens(texts)
+  expect(counted).toBeGreaterThan(8)
+  expect(await countOutput({ texts, unkeptTokens: 7 })).toBe((counted ?? 0) + 7)
+})
+
+test('a thousand answers at once all get their count', async () => {
+  const said = { texts: ['one two three four'], unkeptTokens: 0 }
+  const counts = await Promise.all(Array.from({ length: 1_000 }, () => countOutput(said)))
+  expect(new Set(counts)).toEqual(new Set([4]))
+})

@@ -1,0 +1,22 @@
+/** What is kept of an answer: each block's text as it was said, and no more than there is room for. */
+import { expect, test } from 'bun:test'
+import { createKeptText } from '@/gateway/charge/kept-text'
+
+test('blocks that take turns are kept apart, and pieces are whole texts again', () => {
+  const kept = createKeptText()
+  for (let index = 0; index < 200; index++) {
+    expect(kept.add(0, `a${index} `)).toBe(true)
+    expect(kept.add(1, `b${index} `)).toBe(true)
+  }
+  const words = (letter: string) => Array.from({ length: 200 }, (_, index) => `${letter}${index} `).join('')
+  expect(kept.texts()).toEqual([words('a'), words('b')])
+  kept.add(1, 'more')
+  expect(kept.texts()).toEqual([words('a'), `${words('b')}more`])
+})
+
+test('beyond a million characters nothing is kept', () => {
+  const kept = createKeptText()
+  expect(kept.add(0, 'x'.repeat(999_999))).toBe(true)
+  expect(kept.add(0, 'yy')).toBe(false)
+  expect(kept.texts().join('')).toBe('x'.repeat(999_999))
+})

@@ -1,0 +1,158 @@
+/**
+ * An answer beyond the limit that its provider was given: a stream is cut near it, what is charged is what our own count confirms
+ * and the hold pays, and a bill that nothing confirms stays within the limit.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
+import { piecesOf, questionIn, readTold, type Told, wholeOf } from '@test/gateway/told-in-pieces'
+import { PRICE, spentAtRest } from '@test/money-bugs/support'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { liveStream } from '@test/support/upstream'
+import { countTextTokens } from '@/catalog/estimate'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => new Promise(() => {}),
+    catalog(file) {
+      const root = String(file.providers.provider1?.baseUrl).replace(/\/v1$/, '')
+      const [alpha] = file.models
+      for (const format of FORMATS) {
+        const baseUrl = format === 'chat-completions' ? `${root}/v1` : root
+        file.providers[format] = { ...file.providers.provider1, format, baseUrl }
+        file.models.push({ ...alpha, id: `svc/${format}`, targets: [{ provider: format, model: 'x' }] })
+      }
+    },
+  })
+})
+afterAll(() => gateway.stop())
+
+const LENGTH: Record<FormatName, string> = {
+  'chat-completions': 'length',
+  messages: 'max_tokens',
+  'generate-content': 'MAX_TOKENS',
+}
+const PAIRS = FORMATS.flatMap((client) => FORMATS.map((provider) => [client, provider] as const))
+/** One token each. */
+const words = (count: number) => Array.from({ length: count }, (_, index) => (index % 9 === 8 ? ' word.' : ' word'))
+
+type Answer = { spent: number; text: string; finish: string | undefined; wire: string }
+
+async function ask(client: FormatName, provider: FormatName, stream: boolean, limit: number): Promise<Answer> {
+  const { accountId, key } = await gateway.customer('1')
+  const { path, body } = questionIn(client, `svc/${provider}`, { stream, limit })
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const wire = await response.text()
+  return { ...readTold(client, wire), wire, spent: await spentAtRest(gateway, accountId) }
+}
+
+function streams(provider: FormatName, texts: readonly string[], told: Told): void {
+  gateway.upstream.respond(() => {
+    const { texts: said, stop, usage, end } = piecesOf(provider, texts, told)
+    const live = liveStream()
+    for (const text of [...said, stop, usage, end]) if (text !== '') live.write(text)
+    live.close()
+    return live.response
+  })
+}
+
+const outputOf = (spent: number) => Math.round(spent / PRICE.output)
+
+describe('a stream', () => {
+  test.each(PAIRS)(
+    'of 6,050 tokens for 500 is cut near them and paid for: %s client, %s provider',
+    async (client, provider) => {
+      streams(provider, words(6_050), { input: 10, output: 6_050 })
+      const { text, finish, spent } = await ask(client, provider, true, 500)
+      const delivered = (await countTextTokens([text])) ?? 0
+      expect(delivered).toBeGreaterThan(500)
+      expect(delivered).toBeLessThan(1_000)
+      expect(finish).toBe(LENGTH[client])
+      expect(outputOf(spent)).toBeGreaterThan(500)
+      expect(outputOf(spent)).toBeLessThanOrEqual(delivered + 20)
+    },
+  )
+
+  test.each(FORMATS)('of a %s provider that would go on is stopped there', async (format) => {
+    const live = liveStream()
+    gateway.upstream.respond(() => live.response)
+    const asked = ask(format, format, true, 100)
+    for (const text of piecesOf(format, words(1_000), { input: 10, output: 0 }).texts) live.write(text)
+    const { text, finish } = await asked
+    await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped')
+    expect(finish).toBe(LENGTH[format])
+    expect(await countTextTokens([text])).toBeLessThan(300)
+  })
+
+  test.each(FORMATS)('ends as its %s clients expect an end', async (format) => {
+    streams(format, words(1_900), { input: 10, output: 1_900 })
+    const { wire } = await ask(format, format, true, 1)
+    expect(wire).not.toContain('error')
+    if (format === 'chat-completions') expect(wire).toEndWith('data: [DONE]\n\n')
+    if (format === 'messages') {
+      expect(wire.match(/event: content_block_start/g)).toHaveLength(1)
+      expect(wire.match(/event: content_block_stop\ndata: {"type":"content_block_stop","index":0}/g)).toHaveLength(1)
+      expect(wire).toContain('event: message_stop')
+    }
+    if (format === 'generate-content') expect(wire).toContain('"totalTokenCount"')
+  })
+
+  test.each(FORMATS)('of a %s provider within its limit is not cut, in whatever language', async (format) => {
+    const texts = '人工智能正在改变我们的生活方式。'.repeat(30).match(/.{1,3}/g) ?? []
+    const own = Math.floor(((await countTextTokens([texts.join('')])) ?? 0) / 1.3)
+    streams(format, texts, { input: 10, output: own })
+    const { text, spent } = await ask(format, format, true, own)
+    expect(text).toBe(texts.join(''))
+    expect(spent).toBe(10 * PRICE.input + own * PRICE.output)
+  })
+})
+
+describe('an answer in one piece', () => {
+  const text = words(6_050).join('')
+
+  test.each(PAIRS)('is told as far as it is paid for: %s client, %s provider', async (client, provider) => {
+    gateway.upstream.respond(() => Response.json(wholeOf(provider, text, { input: 10, output: 6_050 })))
+    const { text: told, finish, spent } = await ask(client, provider, false, 500)
+    expect(outputOf(spent)).toBeGreaterThanOrEqual(500)
+    const delivered = (await countTextTokens([told])) ?? 0
+    expect(Math.abs(delivered - outputOf(spent))).toBeLessThan(60)
+    expect(finish).toBe(LENGTH[client])
+  })
+
+  test.each(FORMATS)(
+    'a little beyond its limit is told whole, and paid for where our count agrees: %s',
+    async (format) => {
+      const little = words(120).join('')
+      gateway.upstream.respond(() => Response.json(wholeOf(format, little, { input: 10, output: 120 })))
+      const { text: told, spent } = await ask(format, format, false, 100)
+      expect(told).toBe(little)
+      expect(spent).toBe(10 * PRICE.input + 120 * PRICE.output)
+    },
+  )
+
+  test.each(FORMATS)('that its %s provider bills beyond what it says is paid up to the limit', async (format) => {
+    gateway.upstream.respond(() => Response.json(wholeOf(format, 'A short one.', { input: 10, output: 6_050 })))
+    const { text: told, spent } = await ask(format, format, false, 500)
+    expect(told).toBe('A short one.')
+    expect(spent).toBe(10 * PRICE.input + 500 * PRICE.output)
+  })
+})
+
+describe('reasoning that only the total shows', () => {
+  test.each(FORMATS.flatMap((client) => [true, false].map((stream) => [client, stream] as const)))(
+    'is output: %s client, streaming %p',
+    async (client, stream) => {
+      const told = { input: 100, output: 10, total: 610 }
+      if (stream) streams('chat-completions', ['An', ' answer'], told)
+      else gateway.upstream.respond(() => Response.json(wholeOf('chat-completions', 'An answer', told)))
+      const { spent } = await ask(client, 'chat-completions', stream, 10_000)
+      expect(spent).toBe(100 * PRICE.input + 510 * PRICE.output)
+    },
+  )
+})

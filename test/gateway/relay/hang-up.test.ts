@@ -1,0 +1,174 @@
+/**
+ * Whoever hangs up pays what the provider charges for it, and no more: hidden reasoning too, what was cut by a count that no
+ * kind of text can fool, and nothing where the provider had not said a byte.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
+import { piecesOf, questionIn } from '@test/gateway/told-in-pieces'
+import { PRICE, spentAtRest } from '@test/money-bugs/support'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { type LiveStream, liveStream } from '@test/support/upstream'
+import { countTextTokens } from '@/catalog/estimate'
+
+const DRAIN_SECONDS = 1
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond: () => new Promise(() => {}),
+    catalog(file) {
+      const root = String(file.providers.provider1?.baseUrl).replace(/\/v1$/, '')
+      const [alpha] = file.models
+      for (const format of FORMATS) {
+        file.providers[format] = {
+          ...file.providers.provider1,
+          ...{ format, baseUrl: format === 'chat-completions' ? `${root}/v1` : root },
+          onDisconnect: { policy: 'auto', maxSeconds: DRAIN_SECONDS },
+        }
+        const targets = [{ provider: format, model: 'x' }]
+        file.models.push({ ...alpha, id: `svc/thinks-${format}`, targets })
+        file.models.push({ ...alpha, id: `svc/plain-${format}`, targets, capabilities: [] })
+      }
+    },
+  })
+})
+afterAll(() => gateway.stop())
+
+type Left = { accountId: string; live: LiveStream }
+
+/** Asks for a stream, has the provider say `before`, and leaves once `sign` has arrived. */
+async function leaveAfter(
+  format: FormatName,
+  model: string,
+  { before, sign, limit = 10_000 }: { before: string; sign: string; limit?: number },
+): Promise<Left> {
+  const { accountId, key } = await gateway.customer('1')
+  const live = liveStream()
+  gateway.upstream.respond(() => live.response)
+  live.write(before)
+  const controller = new AbortController()
+  const response = await ask(format, model, key, { stream: true, limit, signal: controller.signal })
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const decoder = new TextDecoder()
+  for (let text = ''; !text.includes(sign); ) text += decoder.decode((await reader.read()).value, { stream: true })
+  controller.abort()
+  return { accountId, live }
+}
+
+function ask(
+  format: FormatName,
+  model: string,
+  key: string,
+  { stream, limit, signal }: { stream: boolean; limit: number; signal: AbortSignal },
+): Promise<Response> {
+  const { path, body } = questionIn(format, model, { stream, limit })
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  })
+}
+
+const wasStopped = () => gateway.upstream.calls.at(-1)?.isAborted ?? false
+const THOUGHT = { input: 10, output: 5_020, reasoning: 5_000 }
+
+describe('hidden reasoning', () => {
+  test.each(FORMATS)('%s: who leaves with the whole answer pays what the honest pay', async (format) => {
+    const { texts, stop, usage, end } = piecesOf(format, ['All of ', 'the answer'], THOUGHT)
+    const { accountId, live } = await leaveAfter(format, `svc/thinks-${format}`, {
+      before: texts.join(''),
+      sign: 'the answer',
+    })
+    live.write(stop + usage + end)
+    live.close()
+    expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
+  })
+
+  test('is owed once the provider has said why it stopped, whatever the catalogue knows of the model', async () => {
+    const { texts, stop, usage, end } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
+    const { accountId, live } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
+      before: texts.join('') + stop,
+      sign: '"stop"',
+    })
+    live.write(usage + end)
+    live.close()
+    expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
+  })
+
+  test('is not waited for where the model has none, nor once the usage is known', async () => {
+    const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
+    await leaveAfter('chat-completions', 'svc/plain-chat-completions', { before: texts.join(''), sign: 'the answer' })
+    await until(wasStopped, 'the provider to be stopped', DRAIN_SECONDS * 500)
+    const { accountId } = await leaveAfter('chat-completions', 'svc/thinks-chat-completions', {
+      before: texts.join('') + stop + usage,
+      sign: '"stop"',
+    })
+    await until(wasStopped, 'the provider to be stopped', DRAIN_SECONDS * 500)
+    expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
+  })
+
+  test('is waited for no longer than the policy has it', async () => {
+    const { texts } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
+    const { accountId } = await leaveAfter('chat-completions', 'svc/thinks-chat-completions', {
+      before: texts.join(''),
+      sign: 'the answer',
+    })
+    expect(await spentAtRest(gateway, accountId)).toBeLessThan(100 * PRICE.output)
+    expect(wasStopped()).toBe(true)
+  })
+})
+
+describe('what was cut', () => {
+  const KINDS: readonly [string, string][] = [
+    [
+      'JSON',
+      JSON.stringify(Array.from({ length: 40 }, (_, id) => ({ id: `usr_${id * 7_919}`, amount: id * 3.17, ok: true }))),
+    ],
+    ['CSV', Array.from({ length: 90 }, (_, row) => `${row},2025-01-${10 + (row % 20)},${row * 13.37}`).join(';')],
+    ['hex', Array.from({ length: 400 }, (_, index) => ((index * 2_654_435_761) >>> 8).toString(16)).join('')],
+    [
+      'base64',
+      Buffer.from(Array.from({ length: 1_500 }, (_, index) => (index * 197 + index * index) % 256)).toString('base64'),
+    ],
+    [
+      'Chinese',
+      '人工智能正在改变我们的生活方式。近年来，随着深度学习技术的快速发展，越来越多的企业开始采用大型语言模型。'.repeat(
+        8,
+      ),
+    ],
+    ['Thai', 'ปัญญาประดิษฐ์กำลังเปลี่ยนแปลงวิถีชีวิตของเรา เทคโนโลยีการเรียนรู้เชิงลึกพัฒนาอย่างรวดเร็ว'.repeat(8)],
+  ]
+  test.each(KINDS)('%s is counted as a tokenizer counts it', async (_, text) => {
+    const said = text.match(/.{1,7}/gs) ?? []
+    const { texts } = piecesOf('chat-completions', [...said, 'last'], THOUGHT)
+    const { accountId } = await leaveAfter('chat-completions', 'svc/plain-chat-completions', {
+      before: texts.join(''),
+      sign: 'last',
+    })
+    const counted = (await countTextTokens([`${text}last`])) ?? 0
+    const spent = (await spentAtRest(gateway, accountId)) - counted * PRICE.output
+    expect(spent).toBeGreaterThan(0)
+    expect(spent).toBeLessThan(30 * PRICE.input)
+  })
+})
+
+describe('a provider that has not sent a byte', () => {
+  test.each(FORMATS.flatMap((format) => [true, false].map((stream) => [format, stream] as const)))(
+    '%s, streaming %p: costs a customer who leaves nothing',
+    async (format, stream) => {
+      const { accountId, key } = await gateway.customer('1')
+      const before = gateway.upstream.calls.length
+      gateway.upstream.respond(() => new Promise(() => {}))
+      const controller = new AbortController()
+      const asked = ask(format, `svc/thinks-${format}`, key, { stream, limit: 100, signal: controller.signal })
+      const left = asked.catch(() => undefined)
+      await until(() => gateway.upstream.calls.length > before, 'the call')
+      controller.abort()
+      await left
+      await until(wasStopped, 'the provider to be stopped')
+      expect(await spentAtRest(gateway, accountId)).toBe(0)
+    },
+  )
+})
