@@ -25,7 +25,9 @@ export function opsRoutes(deps: HttpDeps) {
         detail: operation({
           tag: 'Operations',
           summary: 'May the process get traffic?',
-          description: '200 where every store answers and no shutdown is under way; else 503 with the reasons by name.',
+          description:
+            '200 where paid requests are taken: Redis answers and takes their writes, and no shutdown is under way; else 503 with ' +
+            'the reasons by name.',
           errors: [503],
           isPublic: true,
         }),
