@@ -3,6 +3,7 @@ import { isJsonObject } from '@/lib/json'
 import { checkPart, type FaultList } from './check'
 import { readCost, readPricing } from './pricing'
 import { type ModelFile, ModelSchema } from './schema'
+import { pricesAt, readToolPrices } from './tool-prices'
 import type { Model, Pricing, Provider, Target } from './types'
 
 export type ModelList = {
@@ -84,7 +85,7 @@ function readModel(
     name: file.name,
     created: file.created,
     ownedBy: file.ownedBy,
-    targets: readTargets(file.targets, cost, place, providers, faults),
+    targets: readTargets(file, cost, place, providers, faults),
     pricing: readPricing(file.pricing, `${place}.pricing`, faults),
     contextLength: file.contextLength,
     maxOutputTokens: file.maxOutputTokens,
@@ -95,22 +96,35 @@ function readModel(
   }
 }
 
-/** The targets whose provider has a key. Quirks of the provider apply to all of its targets, the model's `cost` to those without their own. */
+/**
+ * The targets whose provider has a key. Quirks of the provider apply to all of its targets, the model's `cost` and prices of tools to
+ * those without their own.
+ */
 function readTargets(
-  entries: ModelFile['targets'],
+  { targets: entries, pricing }: ModelFile,
   cost: Pricing | undefined,
   place: string,
   providers: ReadonlyMap<string, Provider | undefined>,
   faults: FaultList,
 ): Target[] {
   const targets: Target[] = []
+  const modelTools = readToolPrices(pricing.toolPrices, `${place}.pricing.toolPrices`, faults)
   for (const [index, entry] of entries.entries()) {
-    const own = entry.cost && readCost(entry.cost, `${place}.targets[${index}].cost`, faults)
+    const at = `${place}.targets[${index}]`
+    const own = entry.cost && readCost(entry.cost, `${at}.cost`, faults)
     const known = own ?? cost
+    const tools = entry.toolPrices ? readToolPrices(entry.toolPrices, `${at}.toolPrices`, faults) : modelTools
     const provider = providers.get(entry.provider)
     if (!provider || provider.keys.length === 0) continue
     const quirks = new Set([...provider.quirks, ...(entry.quirks ?? [])])
-    targets.push({ provider, model: entry.model, quirks, ...(known && { cost: known }) })
+    const toolPrices = pricesAt(provider, tools)
+    targets.push({
+      provider,
+      model: entry.model,
+      quirks,
+      ...(known && { cost: known }),
+      ...(toolPrices && { toolPrices }),
+    })
   }
   return targets
 }

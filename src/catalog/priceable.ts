@@ -1,9 +1,11 @@
 /** Refuses what the prices of the catalogue do not cover: fees per use, dearer service, and input of unknown size. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ChatRequest, UnpricedField } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
 import { UNPRICED_EXTRAS } from '@/formats/body-fields'
 import { isJsonObject, type JsonValue } from '@/lib/json'
-import type { Model, Target } from './types'
+import { takesTools } from './tool-allowance'
+import type { Target } from './types'
 
 /** Ways of service that cost the catalogue's price or less. Faster ones cost a multiple that usage does not show. */
 const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 'flex', 'unspecified'])
@@ -18,19 +20,22 @@ const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
 /**
  * Throws a GatewayError `invalid_request` that names the first field of `request` which could cost more than its tokens.
- * Nothing is refused if all that may answer, the targets of `models`, carry {@link UNPRICED_EXTRAS}, and no field that all
+ * Nothing is refused if all that may answer, the `targets`, carry {@link UNPRICED_EXTRAS}, and no field that all
  * of them are sent by the catalogue's leave; but one that clients know to do without is never kept from a target in silence.
  */
-export function refuseUnpriceable(request: ChatRequest, models: readonly Model[] = []): void {
-  const targets = models.flatMap((model) => model.targets)
+export function refuseUnpriceable(request: ChatRequest, targets: readonly Target[] = []): void {
   for (const field of request.unpriced ?? []) checkUnpriced(field, targets)
   if (targets.length > 0 && targets.every((target) => target.quirks.has(UNPRICED_EXTRAS))) return
   const { serviceTier } = request
   if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase())) refuse('service_tier')
-  for (const native of request.nativeOnly ?? []) checkNative(native)
+  const { serverTools = [] } = request
+  for (const tool of serverTools) checkServerTool(tool, targets)
+  const priced = new Set(serverTools.map(({ field, kind }) => `${field} (${kind})`))
+  for (const native of request.nativeOnly ?? []) if (!priced.has(native)) checkNative(native)
+  const pricedKinds = new Set(serverTools.map(({ kind }) => kind))
   for (const fields of Object.values(request.extensions)) {
     const tools: JsonValue | undefined = fields?.tools
-    if (Array.isArray(tools)) for (const [index, tool] of tools.entries()) checkTool(tool, index)
+    if (Array.isArray(tools)) for (const [index, tool] of tools.entries()) checkTool(tool, index, pricedKinds)
   }
 }
 
@@ -46,6 +51,11 @@ function checkUnpriced({ format, field, code }: UnpricedField, targets: readonly
   })
 }
 
+/** All may have to answer, so all need a price. */
+function checkServerTool(tool: ServerTool, targets: readonly Target[]): void {
+  if (targets.length === 0 || !targets.every((target) => takesTools(target, [tool]))) refuse(tool.field)
+}
+
 function checkNative(native: string): void {
   const [, field = native, kind = ''] = NATIVE.exec(native) ?? []
   if (field.startsWith('tools[') && !CALLER_RUN_TOOL.test(kind)) refuse(field)
@@ -53,9 +63,10 @@ function checkNative(native: string): void {
 }
 
 /** A tool is told by its `type`, or in generate-content by the name of its only field. */
-function checkTool(tool: JsonValue, index: number): void {
+function checkTool(tool: JsonValue, index: number, pricedKinds: ReadonlySet<string>): void {
   const kinds = !isJsonObject(tool) ? [] : typeof tool.type === 'string' ? [tool.type] : Object.keys(tool)
-  if (kinds.length === 0 || !kinds.every((kind) => CALLER_RUN_TOOL.test(kind))) refuse(`tools[${index}]`)
+  if (kinds.length === 0 || !kinds.every((kind) => CALLER_RUN_TOOL.test(kind) || pricedKinds.has(kind)))
+    refuse(`tools[${index}]`)
 }
 
 function refuse(param: string): never {

@@ -91,6 +91,27 @@ const CostSchema = strict({
   steps: Type.Optional(Type.Array(CostStepSchema, { maxItems: 16, description: 'a list of cost steps' })),
 })
 
+const ToolUsd = Type.Number({ minimum: 0, maximum: 1_000, description: 'a price in USD for each use' })
+const ToolPricesSchema = Type.Record(
+  Type.String(),
+  Type.Union(
+    [
+      ToolUsd,
+      strict({
+        usd: ToolUsd,
+        per: Type.Optional(Type.Union([Type.Literal('use'), Type.Literal('request')])),
+        maxUses: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+        tokensPerUse: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+      }),
+    ],
+    {
+      description:
+        'a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+    },
+  ),
+  { description: 'an object of prices by the name of a tool' },
+)
+
 export const ModelSchema = strict({
   id: Type.String({ description: 'a model id' }),
   name: Label,
@@ -102,12 +123,14 @@ export const ModelSchema = strict({
       model: Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' }),
       quirks: Type.Optional(Quirks),
       cost: Type.Optional(CostSchema),
+      toolPrices: Type.Optional(ToolPricesSchema),
     }),
     { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
   ),
   pricing: strict({
     ...PRICES,
     ...COSTS,
+    toolPrices: Type.Optional(ToolPricesSchema),
     steps: Type.Optional(Type.Array(PriceStepSchema, { maxItems: 16, description: 'a list of price steps' })),
   }),
   contextLength: Tokens,
@@ -149,6 +172,7 @@ export const LimitsSchema = strict({
 })
 
 export type ProviderFile = Static<typeof ProviderSchema>
+export type ToolPricesFile = Static<typeof ToolPricesSchema>
 export type ModelFile = Static<typeof ModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>

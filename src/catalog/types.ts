@@ -1,6 +1,6 @@
 /** What we sell, as the rest of the code sees it: the catalogue file after validation, with prices as integers. */
 import type { FormatName } from '@/chat/format-name'
-import type { Pico } from '@/lib/money'
+import type { Nano, Pico } from '@/lib/money'
 
 /** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
 export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
@@ -50,8 +50,24 @@ export type PriceStep = { aboveInputTokens: number; prices: Prices }
 
 export type Pricing = { base: Prices /** Ascending. */; steps: PriceStep[] }
 
+/**
+ * What one use of a tool costs, or each request in which it is used at all; with limits where the catalogue sets other ones than
+ * the format's usual.
+ */
+export type ToolPrice = { price: Nano; per: 'use' | 'request'; maxUses?: number; tokensPerUse?: number }
+
+/** By the tool's name, such as `web_search`. */
+export type ToolPrices = ReadonlyMap<string, ToolPrice>
+
 /** `cost` is what the provider charges us, by the operator's word: undefined where nobody said. Customers never see it. */
-export type Target = { provider: Provider; model: string; quirks: ReadonlySet<string>; cost?: Pricing }
+export type Target = {
+  provider: Provider
+  model: string
+  quirks: ReadonlySet<string>
+  cost?: Pricing
+  /** What customers pay for tools that run there; missing where none may be used. */
+  toolPrices?: ToolPrices
+}
 
 export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const
 export type Capability = (typeof CAPABILITIES)[number]

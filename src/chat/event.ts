@@ -9,6 +9,7 @@
 import type { ProviderError } from './provider-error'
 import type { Signature } from './request'
 import type { FinishReason } from './response'
+import type { ToolUses } from './server-tools'
 import type { Usage } from './usage'
 
 export type ChatEvent =
@@ -27,6 +28,8 @@ export type ChatEvent =
   | { type: 'tool-call-end'; choice: number; block: number; signature?: Signature }
   | { type: 'image'; choice: number; block: number; mediaType: string; data: string }
   | { type: 'finish'; choice: number; finish: FinishReason }
+  /** Uses of tools that run at the provider, of all kinds that it tells; of each the latest count wins. */
+  | { type: 'tool-uses'; uses: ToolUses }
   /** `unknown` names what the provider counted beside, in classes that have no price here. */
   | { type: 'usage'; usage: Usage; unknown?: readonly string[] }
   /** What the provider said inside a stream that had begun with 200. */

@@ -52,6 +52,9 @@ export function createFolder(): Folder {
       case 'finish':
         choice(event.choice).finish = event.finish
         return
+      case 'tool-uses':
+        response.toolUses = { ...response.toolUses, ...event.uses }
+        return
       case 'usage':
         response.usage = event.usage
         if (event.unknown) response.unknownUsage = event.unknown

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { FormatName } from './format-name'
+import type { ServerTool } from './server-tools'
 
 /** A hint that the prompt up to and including this block is worth caching. */
 export type CacheHint = { ttl: '5m' | '1h' }
@@ -151,6 +152,8 @@ export type ChatRequest = {
    * because leaving it out would change the meaning.
    */
   nativeOnly?: string[]
+  /** Those of `nativeOnly` that are tools with a price per use, where the catalogue names one. */
+  serverTools?: ServerTool[]
   /** Fields of the caller's body that no list of its format knows: they are not passed on, unless the catalogue says so. */
   unlisted?: string[]
   /** Fields of the caller's body that may cost more than the tokens of the answer. */

@@ -2,6 +2,7 @@
 
 import type { JsonValue } from '@/lib/json'
 import type { ContentBlock } from './request'
+import type { ToolUses } from './server-tools'
 import type { Usage } from './usage'
 
 /** Why the model stopped, in one word for all providers. */
@@ -38,4 +39,6 @@ export type ChatResponse = {
   usage: Usage | null
   /** What the provider counted beside, in classes that have no price here. */
   unknownUsage?: readonly string[]
+  /** Uses of tools that ran at the provider, where it says any. */
+  toolUses?: ToolUses
 }

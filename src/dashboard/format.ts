@@ -65,3 +65,9 @@ export function formatRelative(iso: string, nowMs = Date.now()): string {
   }
   return 'just now'
 }
+
+/** A tool that runs at the provider, by its name: `web_search` as `Web search`. */
+export function toolLabel(name: string): string {
+  const words = name.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -16,6 +16,7 @@ import accountLimits from './migrations/0010_account_limits.sql' with { type: 't
 import partitionsByOwner from './migrations/0011_partitions_by_their_owner.sql' with { type: 'text' }
 import providerCosts from './migrations/0012_provider_costs.sql' with { type: 'text' }
 import reversals from './migrations/0013_reversals.sql' with { type: 'text' }
+import toolCharges from './migrations/0014_tool_charges.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 11, name: 'partitions_by_their_owner', sql: partitionsByOwner },
   { id: 12, name: 'provider_costs', sql: providerCosts },
   { id: 13, name: 'reversals', sql: reversals },
+  { id: 14, name: 'tool_charges', sql: toolCharges },
 ]
 
 type MigrateOptions = {

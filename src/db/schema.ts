@@ -7,6 +7,7 @@ import {
   date,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   text,
@@ -15,7 +16,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { ChargeBasis } from '@/ledger/charge-basis'
 import type { AccountStatus, KeyStatus } from '@/ledger/outcomes'
-import type { BillingRule, CountGap, RecordFlag, UsageRecord } from '@/ledger/usage-record'
+import type { BillingRule, CountGap, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { amount, moment, tokens } from './columns'
 
@@ -144,6 +145,8 @@ export const usageRecords = pgTable(
     providerOutputTokens: bigint('provider_output_tokens', { mode: 'number' }),
     localInputTokens: bigint('local_input_tokens', { mode: 'number' }),
     localOutputTokens: bigint('local_output_tokens', { mode: 'number' }),
+    /** What of the cost was for tools that ran at the provider; null where nothing was. */
+    toolCharges: jsonb('tool_charges').$type<ToolCharge[]>(),
   },
   (table) => [
     primaryKey({ columns: [table.recordId, table.settledAt] }),

@@ -31,6 +31,8 @@ export type TargetTraits = {
   maxOutputTokens: number
   /** Dialect switches, by name; each encoder documents the ones it reads. */
   quirks: ReadonlySet<string>
+  /** How often each tool that runs at the provider may be used: what the hold was made for. */
+  toolLimits?: ReadonlyMap<string, number>
   /** Fields beyond the format's list that the catalogue has passed on to the provider. */
   passFields?: ReadonlySet<string>
 }
@@ -211,6 +213,8 @@ export interface Format {
   readonly requestSchema: TSchema
   readonly recognition: Recognition
   readonly endpoint: Endpoint
+  /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
+  readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
   /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest

@@ -1,12 +1,16 @@
 /** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
+
+import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL, leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext, Format } from '@/formats/format'
 import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
+import type { ToolTerms } from '@/gateway/charge/tool-charges'
 import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
@@ -90,6 +94,7 @@ function openCharge(
     hold,
     pricing: planned.model.pricing,
     cost: planned.target.cost,
+    tools: request.serverTools && termsOf(request.serverTools, planned.target),
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
     meter: createMeter(hold.size.bounds.outputTokens),
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
@@ -97,6 +102,14 @@ function openCharge(
   }
   keepRenewed(charge, clock)
   return charge
+}
+
+function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return [...byName.values()].flatMap(({ name, unsaidUses }) => {
+    const terms = toolPrices?.get(name)
+    return terms ? [{ name, unsaidUses, price: terms.price, per: terms.per }] : []
+  })
 }
 
 /** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */

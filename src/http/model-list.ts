@@ -1,8 +1,10 @@
 /** The bodies of the model lists, each written once from the catalogue: a common one, and one for each format that has its own. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { dearestToolPrices } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Format, ModelListing } from '@/formats/format'
+import { nanoToUsd } from '@/lib/money'
 import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
@@ -19,6 +21,13 @@ export const ModelEntry = Type.Object({
       input_per_1m_tokens: Type.Number(),
       output_per_1m_tokens: Type.Number(),
       currency: Type.Literal('USD'),
+      tools: Type.Optional(
+        Type.Record(
+          Type.String(),
+          Type.Object({ price: Type.Number(), per: Type.Union([Type.Literal('use'), Type.Literal('request')]) }),
+          { description: 'Tools that run at the provider, by name; one that is not listed is refused' },
+        ),
+      ),
     }),
     Type.Null({ description: 'Auto tiers: the chosen model’s price applies' }),
   ]),
@@ -141,8 +150,16 @@ function modelEntry(model: Model): ModelEntry {
       input_per_1m_tokens: input / PICO_PER_TOKEN_TO_USD_PER_1M,
       output_per_1m_tokens: output / PICO_PER_TOKEN_TO_USD_PER_1M,
       currency: 'USD',
+      ...toolsOf(model),
     },
   }
+}
+
+/** What a use costs at the dearest target. */
+function toolsOf({ targets }: Model): Pick<NonNullable<ModelEntry['pricing']>, 'tools'> {
+  const dearest = dearestToolPrices(targets)
+  const tools = [...dearest].map(([name, { price, per }]) => [name, { price: nanoToUsd(price), per }] as const)
+  return tools.length > 0 ? { tools: Object.fromEntries(tools) } : {}
 }
 
 function tierEntry(tier: Tier, service: string): ModelEntry {

@@ -17,6 +17,9 @@ export function usageRecordEvent({ requestId, model, charge, firstTokenMs, durat
     cached_tokens: isCharged ? charge.usage.cacheRead : 0,
     output_tokens: isCharged ? charge.usage.output : 0,
     reasoning_tokens: isCharged ? charge.usage.reasoning : 0,
+    tools: isCharged
+      ? (charge.tools ?? []).map(({ name, uses, cost }) => ({ name, uses, cost_usd: formatUsd(cost) }))
+      : [],
     rule: isCharged ? charge.rule : null,
     first_token_ms: firstTokenMs,
     duration_ms: durationMs,

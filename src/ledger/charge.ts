@@ -1,7 +1,7 @@
 /** What a request came to: how it ended and what is charged for it. The words that gateway, ledger and metrics share. */
 import type { Usage } from '@/chat/usage'
 import type { Nano } from '@/lib/money'
-import type { BillingRule, RecordFlag } from './usage-record'
+import type { BillingRule, RecordFlag, ToolCharge } from './usage-record'
 
 /**
  * `complete` the whole answer reached us; `cut` we stopped it, beyond its output limit; `broken` the upstream failed, truncated
@@ -13,7 +13,16 @@ export type Ending = (typeof ENDINGS)[number]
 
 export type Charge =
   | { kind: 'free' }
-  | { kind: 'charge'; cost: Nano; usage: Usage; rule: BillingRule; flags: RecordFlag[] }
+  | {
+      kind: 'charge'
+      /** Tokens and tools together. */
+      cost: Nano
+      usage: Usage
+      rule: BillingRule
+      flags: RecordFlag[]
+      /** What of the cost is for tools that ran at the provider. */
+      tools?: ToolCharge[]
+    }
 
 export const FREE: Charge = { kind: 'free' }
 

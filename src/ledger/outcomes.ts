@@ -192,5 +192,7 @@ export type RecentRecord = {
   inputTokens: number
   outputTokens: number
   cost: Nano
+  /** Uses of tools that ran at the provider, by name. */
+  toolUses: Record<string, number>
   atMs: number
 }

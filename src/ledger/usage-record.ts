@@ -3,7 +3,7 @@ import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { parsePayer } from '@/ledger/store/names'
 import { assert } from '@/lib/assert'
-import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { MAX_NANO, type Nano, nano } from '@/lib/money'
 
 /** Which rule of the billing matrix decided the charge (docs/BILLING.md has one row per rule). */
@@ -24,6 +24,14 @@ export type BillingRule = (typeof BILLING_RULES)[number]
 /** `forced`: charged although the store had lost the hold. */
 export const RECORD_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
 export type RecordFlag = (typeof RECORD_FLAGS)[number]
+
+/** Uses of one tool that ran at the provider, and what they cost together. */
+export type ToolCharge = { name: string; uses: number; cost: Nano }
+
+/** What all of them cost together. */
+export function toolsCost(tools: readonly ToolCharge[]): Nano {
+  return nano(tools.reduce((sum, { cost }) => sum + cost, 0))
+}
 
 /**
  * How a provider's counts and our own differ: its input or output is more than twice ours, or less than half; `clamped`: it
@@ -56,6 +64,8 @@ export type RequestFacts = {
   usage: Usage
   rule: BillingRule
   flags: RecordFlag[]
+  /** Missing where no tool was charged, and in records older than this field. */
+  tools?: ToolCharge[]
   stream: boolean
   /** HTTP status the client got; 499 where it went away first. */
   status: number
@@ -155,6 +165,7 @@ function parseFacts(text: string): RequestFacts | undefined {
     Array.isArray(value.flags) &&
     parseFlags(value.flags) !== undefined &&
     typeof value.stream === 'boolean' &&
+    hasTools(value.tools) &&
     (value.routeReason === undefined || typeof value.routeReason === 'string') &&
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
@@ -176,9 +187,10 @@ export function factsText(facts: RequestFacts): string {
   return JSON.stringify(facts)
 }
 
-/** What the list of latest records keeps of the facts: `input tokens|output tokens|model`. */
-export function summaryOf(facts: RequestFacts): string {
-  return `${inputTokens(facts.usage)}|${facts.usage.output}|${facts.model}`
+/** What the list of latest records keeps of the facts: `input tokens|output tokens|model`, and behind that `|tool=uses,…`. */
+export function summaryOf({ usage, model, tools }: RequestFacts): string {
+  const uses = tools ? `|${tools.map((tool) => `${tool.name}=${tool.uses}`).join(',')}` : ''
+  return `${inputTokens(usage)}|${usage.output}|${model}${uses}`
 }
 
 const TOKEN_CLASSES = [
@@ -189,6 +201,19 @@ const TOKEN_CLASSES = [
   'output',
   'reasoning',
 ] satisfies (keyof Usage)[]
+
+const TOOL_NAME = /^[a-z_]{1,64}$/
+
+function hasTools(tools: JsonValue | undefined): boolean {
+  if (tools === undefined) return true
+  const isAmount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
+  return (
+    Array.isArray(tools) &&
+    tools.every(
+      (tool) => isJsonObject(tool) && TOOL_NAME.test(String(tool.name)) && isAmount(tool.uses) && isAmount(tool.cost),
+    )
+  )
+}
 
 function hasUsage(usage: Usage | JsonObject): boolean {
   return TOKEN_CLASSES.every((name) => isCount(usage[name]))

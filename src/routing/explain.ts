@@ -2,9 +2,10 @@
 import { inputBound, outputCap } from '@/catalog/estimate'
 import { worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
+import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
-import { nanoToUsd } from '@/lib/money'
+import { type Nano, nano, nanoToUsd } from '@/lib/money'
 import { difficultyClass } from '@/routing/plan/choose'
 import type { Plan } from '@/routing/plan/plan'
 import type { RouteView } from '@/routing/plan/route-view'
@@ -39,9 +40,12 @@ const USUAL_OUTPUT_TOKENS = 500
 
 /** Explains `plan`, which was made for `request` of `bodyBytes` bytes. */
 export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number, view: RouteView): RouteExplanation {
-  refuseUnpriceable(request, plan.models)
+  refuseUnpriceable(
+    request,
+    plan.targets.map(({ target }) => target),
+  )
   const input = inputBound(plan.requirements.prompt, bodyBytes)
-  const hold = (model: Model) => worstCaseCost(model.pricing, input, outputCap(request, model))
+  const hold = (model: Model) => holdAt(plan, model, request, input)
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices
   return {
@@ -67,6 +71,13 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
     })),
     tier: explainChoice(plan),
   }
+}
+
+function holdAt({ targets: planned }: Plan, model: Model, request: ChatRequest, input: number): Nano {
+  const { serverTools = [] } = request
+  const targets = planned.filter((one) => one.model === model).map(({ target }) => target)
+  const bound = inputWithTools(serverTools, targets, input, model.contextLength)
+  return nano(worstCaseCost(model.pricing, bound, outputCap(request, model)) + dearestTools(serverTools, targets))
 }
 
 function explainChoice({ choice }: Plan): TierExplanation | null {

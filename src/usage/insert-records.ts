@@ -31,14 +31,14 @@ export async function insertRecords(
     WITH inserted AS (INSERT INTO usage_records (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, settled_at,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
-      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason,
+      rule, flags, stream, status, attempts, started_at, first_token_ms, duration_ms, route_reason, tool_charges,
       provider_cost_nano, charge_basis, count_gaps,
       provider_input_tokens, provider_output_tokens, local_input_tokens, local_output_tokens)
     SELECT event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, to_timestamp(at_ms / 1000),
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
       rule, string_to_array(flags, ','), stream, status, attempts, to_timestamp(started_at_ms / 1000),
-      first_token_ms, duration_ms, nullif(route_reason, ''),
+      first_token_ms, duration_ms, nullif(route_reason, ''), nullif(tool_charges, '')::jsonb,
       provider_cost_nano, charge_basis, string_to_array(nullif(count_gaps, ''), ','),
       provider_input, provider_output, local_input, local_output
     FROM unnest(
@@ -67,11 +67,12 @@ export async function insertRecords(
       ${numbers((record) => (record.facts.firstTokenMs === null ? null : toInt4(record.facts.firstTokenMs)))}::text::integer[],
       ${numbers((record) => toInt4(record.facts.durationMs))}::text::integer[],
       ${texts((record) => record.facts.routeReason ?? '')}::text::text[],
+      ${texts((record) => (record.facts.tools ? JSON.stringify(record.facts.tools) : ''))}::text::text[],
       ${operatorColumns(transaction, records)}
     ) AS e (event_id, hold_id, account_id, key_id, kind, cost_nano, held_nano, seq, at_ms,
       request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
       uncached, cache_read, cache_write_5m, cache_write_1h, output, reasoning,
-      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason,
+      rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason, tool_charges,
       provider_cost_nano, charge_basis, count_gaps, provider_input, provider_output, local_input, local_output)
     WHERE event_id NOT IN (
       SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${ids}::text::text[])

@@ -3,6 +3,7 @@ import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { Ledger } from '@/ledger/ledger'
 import type { RecentRecord } from '@/ledger/outcomes'
+import type { ToolCharge } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 
@@ -23,6 +24,8 @@ type UsageEntry = {
   inputTokens: number
   outputTokens: number
   credits: number
+  /** Uses of tools that ran at the provider, by name; left out where there were none. */
+  toolUses?: Record<string, number>
   /** ISO 8601, UTC. */
   createdAt: string
 }
@@ -108,15 +111,24 @@ function toEntry(record: RecentRecord): UsageEntry {
     inputTokens: record.inputTokens,
     outputTokens: record.outputTokens,
     credits: nanoToUsd(record.cost),
+    ...(Object.keys(record.toolUses).length > 0 && { toolUses: record.toolUses }),
     createdAt: new Date(record.atMs).toISOString(),
   }
 }
 
-type RecentRow = { event_id: string; model: string; input: number; output: number; cost: Nano; at_ms: number }
+type RecentRow = {
+  event_id: string
+  model: string
+  input: number
+  output: number
+  cost: Nano
+  tools: ToolCharge[] | null
+  at_ms: number
+}
 
 async function readRecent({ sql }: Database, accountId: string): Promise<RecentRecord[]> {
   const rows = await sql<RecentRow[]>`
-    SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost,
+    SELECT event_id, model, output_tokens::bigint AS output, cost_nano::bigint AS cost, tool_charges AS tools,
       (uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)::bigint AS input,
       floor(extract(epoch FROM settled_at) * 1000)::bigint AS at_ms
     FROM usage_records WHERE account_id = ${accountId} ORDER BY settled_at DESC, seq DESC LIMIT ${RECENT_COUNT}`
@@ -126,6 +138,7 @@ async function readRecent({ sql }: Database, accountId: string): Promise<RecentR
     inputTokens: row.input,
     outputTokens: row.output,
     cost: nano(row.cost),
+    toolUses: Object.fromEntries((row.tools ?? []).map(({ name, uses }) => [name, uses])),
     atMs: row.at_ms,
   }))
 }

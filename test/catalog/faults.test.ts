@@ -22,6 +22,26 @@ const CASES: [string, Json | undefined, string][] = [
     { costPer1mOutputTokens: 1, costPer1mInputTokens: 1, inputPer1mTokens: 1 },
     'models[1].targets[0].cost.inputPer1mTokens: is not a known property',
   ],
+  [
+    'models.1.pricing.toolPrices',
+    { web_serach: 0.01 },
+    'models[1].pricing.toolPrices.web_serach: is no tool of any format; expected one of web_search, web_fetch, code_execution, google_search, google_search_retrieval, url_context',
+  ],
+  [
+    'models.1.pricing.toolPrices',
+    { web_search: 0.0000000001 },
+    'models[1].pricing.toolPrices.web_search: is finer than 0.000000001 USD',
+  ],
+  [
+    'models.1.targets.0.toolPrices',
+    { web_search: { usd: 0.01, maxUses: 0 } },
+    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+  ],
+  [
+    'models.1.targets.0.toolPrices',
+    { web_search: -1 },
+    'models[1].targets[0].toolPrices.web_search: expected a price in USD for each use, or {"usd": …, "per": "use" or "request", "maxUses": …, "tokensPerUse": …}',
+  ],
   ['service', undefined, 'service: is missing; expected a lower-case word'],
   ['service', 'S V C', 'service: expected a lower-case word'],
   ['surprise', 1, 'surprise: is not a known property'],

@@ -12,7 +12,10 @@ import { modelOf, prices, requestOf } from './sample-requests'
 
 function paramOf(request: ChatRequest, models?: Model[]): string | undefined {
   try {
-    refuseUnpriceable(request, models)
+    refuseUnpriceable(
+      request,
+      models?.flatMap((model) => model.targets),
+    )
     return undefined
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error

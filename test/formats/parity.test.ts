@@ -41,6 +41,7 @@ const COMMON: Record<string, string[]> = {
   'provider-side/endpoint.ts': ['endpoint'],
   'quirks.ts': ['QUIRKS'],
   'restore-signatures.ts': ['restoreSignatures'],
+  'server-tools.ts': ['SERVER_TOOLS', 'listServerTools'],
   'signature.ts': ['decodeSignature', 'encodeSignature', 'isForeignSignature'],
   'tool-arguments.ts': ['decodeArguments', 'encodeArguments'],
   'usage.ts': ['decodeUsage', 'encodeUsage'],

@@ -209,6 +209,7 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
     payer: { accountId: 'acct_1', keyId: 'key_1' },
     pricing: modelOf('svc/alpha', []).pricing,
     writesForHour: false,
+    tools: undefined,
     meter: createMeter(outputBound),
     facts: { ...facts, attempts: 2, routeReason: 'requested' },
     arrivedMonotonicMs,

@@ -29,8 +29,14 @@ type Question = {
 
 const MODELS_PER_FORMAT = 200
 
-/** Starts the gateway; `provider` changes what every scripted provider is in the catalogue. Stop it in `afterAll`. */
-export async function startScriptedModels(provider: Record<string, unknown> = {}): Promise<ScriptedModels> {
+/**
+ * Starts the gateway; `provider` changes what every scripted provider is in the catalogue, `target` what every target is. Stop it in
+ * `afterAll`.
+ */
+export async function startScriptedModels(
+  provider: Record<string, unknown> = {},
+  target: Record<string, unknown> = {},
+): Promise<ScriptedModels> {
   const scripts = new Map<string, Script>()
   const gateway = await startGateway({
     respond: (call) => scripts.get(call.path.split('/')[1] ?? '')?.(call) ?? new Response(null, { status: 599 }),
@@ -47,7 +53,7 @@ export async function startScriptedModels(provider: Record<string, unknown> = {}
             timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
             ...provider,
           }
-          file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name }] })
+          file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name, ...target }] })
         }
       }
     },

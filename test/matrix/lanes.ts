@@ -90,6 +90,7 @@ function laneName({ client, provider, mode }: Lane): string {
 function targetName(declared: Case, provider: FormatName, cases: readonly Case[]): string {
   if (declared.isFaulty) return `faulty${cases.indexOf(declared)}`
   const quirks = declared.quirks?.[provider] ?? []
+  if (declared.toolPrices) return 'priced'
   return quirks.length === 0 ? 'plain' : quirks.join('_').replaceAll(/[^a-z0-9_-]/g, '')
 }
 
@@ -112,7 +113,9 @@ function fillCatalog(file: CatalogFile, cases: readonly Case[]): void {
         ...model,
         id: `svc/${label}`,
         name: label,
-        targets: [{ provider: label, model: UPSTREAM_MODEL }],
+        targets: [
+          { provider: label, model: UPSTREAM_MODEL, ...(declared.toolPrices && { toolPrices: declared.toolPrices }) },
+        ],
       })
     }
   }

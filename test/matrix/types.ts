@@ -92,6 +92,8 @@ export type Case = {
   failsInStream?: { message: string; textBefore: string }
   /** Catalogue switches of the target, by the provider's format. */
   quirks?: Partial<Record<FormatName, string[]>>
+  /** Prices of tools that run at the target. */
+  toolPrices?: Record<string, number>
   /** Its provider misbehaves, so it must share no health record with other cases. */
   isFaulty?: boolean
   /** Only these modes; all where absent. */

@@ -54,6 +54,7 @@ describe('writeUsageBatch', () => {
       routeReason: 'chosen; smart, easy chat (0.12), score 1.80 of 3',
       ...{ providerCost: null, chargeBasis: 'relayed', countGaps: null },
       ...{ providerInputTokens: null, providerOutputTokens: null, localInputTokens: null, localOutputTokens: null },
+      toolCharges: null,
     })
   })
 

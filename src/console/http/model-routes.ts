@@ -1,8 +1,9 @@
 /** The routes of the models page: what can be called and what it costs, the whole catalogue, made once. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { dearestToolPrices } from '@/catalog/tool-allowance'
 import { CAPABILITIES, type Catalog, type Model, type Prices, type Tier } from '@/catalog/types'
-import { formatPrice } from '@/lib/money'
+import { formatPrice, formatUsd } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
 
 const price = (description: string) => Type.String({ description: `${description}, decimal USD per 1,000,000 tokens` })
@@ -25,6 +26,14 @@ const ModelBody = Type.Object({
   priceSteps: Type.Array(Type.Object({ aboveInputTokens: Type.Integer(), prices: PriceList }), {
     description: 'What the whole request costs once its input is longer; ascending',
   }),
+  toolPrices: Type.Array(
+    Type.Object({
+      tool: Type.String(),
+      usd: Type.String(),
+      per: Type.Union([Type.Literal('use'), Type.Literal('request')]),
+    }),
+    { description: 'Tools that run at the provider' },
+  ),
   contextLength: Type.Integer(),
   maxOutputTokens: Type.Integer(),
   capabilities: Type.Array(Type.String()),
@@ -74,6 +83,11 @@ function modelBody(model: Model): ModelBody {
     priceSteps: pricing.steps.map((step) => ({
       aboveInputTokens: step.aboveInputTokens,
       prices: priceList(step.prices),
+    })),
+    toolPrices: [...dearestToolPrices(model.targets)].map(([tool, { price, per }]) => ({
+      tool,
+      usd: formatUsd(price),
+      per,
     })),
     contextLength: model.contextLength,
     maxOutputTokens: model.maxOutputTokens,

@@ -1,5 +1,6 @@
 /** An account's records as a CSV file of any length: read page by page as fast as the client takes it, in constant memory. */
 import type { Database } from '@/db/client'
+import { toolsCost } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { csvRow } from './csv-text'
 import type { ListedRecord, RecordPosition } from './listed-record'
@@ -69,7 +70,7 @@ const HEADINGS = [
   ...['time_utc', 'request_id', 'record_id', 'kind', 'key_id', 'key_name', 'model_requested', 'model', 'provider'],
   ...['status', 'stream', 'attempts', 'billing_rule', 'flags', 'input_tokens', 'cache_read_tokens'],
   ...['cache_write_5m_tokens', 'cache_write_1h_tokens', 'output_tokens', 'reasoning_tokens', 'cost_usd', 'held_usd'],
-  ...['first_token_ms', 'duration_ms', 'route_reason'],
+  ...['first_token_ms', 'duration_ms', 'route_reason', 'tool_uses', 'tools_cost_usd'],
 ]
 
 function toRow(record: ListedRecord): string {
@@ -81,5 +82,7 @@ function toRow(record: ListedRecord): string {
   const amounts = [{ decimal: formatUsd(record.cost) }, { decimal: formatUsd(record.held) }]
   const times = [record.firstTokenMs, record.durationMs, record.routeReason]
   const output = [usage.output, usage.reasoning]
-  return csvRow([...request, ...route, ...outcome, ...input, ...output, ...amounts, ...times])
+  const uses = record.tools.map((tool) => `${tool.name} ${tool.uses}`).join(', ')
+  const tools = [uses, { decimal: formatUsd(toolsCost(record.tools)) }]
+  return csvRow([...request, ...route, ...outcome, ...input, ...output, ...amounts, ...times, ...tools])
 }

@@ -1,7 +1,7 @@
 /** One usage record as it is shown and exported, and the columns it is read from. */
 import type { Sql } from 'postgres'
 import { inputTokens, type Usage } from '@/chat/usage'
-import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
+import type { BillingRule, RecordFlag, ToolCharge, UsageRecord } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import type { Fragment } from './usage-filter'
 
@@ -32,6 +32,8 @@ export type ListedRecord = {
   firstTokenMs: number | null
   durationMs: number
   routeReason: string | null
+  /** What of the cost was for tools that ran at the provider. */
+  tools: readonly ToolCharge[]
 }
 
 export type RecordRow = {
@@ -60,6 +62,7 @@ export type RecordRow = {
   first_token_ms: number | null
   duration_ms: number
   route_reason: string | null
+  tool_charges: ToolCharge[] | null
 }
 
 /** The columns of a {@link RecordRow}, of `usage_records`. Times are whole microseconds, so that a position is exact. */
@@ -69,7 +72,7 @@ export function recordColumns(sql: Sql): Fragment {
     cost_nano::bigint AS cost, held_nano::bigint AS held, uncached_tokens::bigint AS uncached,
     cache_read_tokens::bigint AS cache_read, cache_write_5m_tokens::bigint AS cache_write_5m,
     cache_write_1h_tokens::bigint AS cache_write_1h, output_tokens::bigint AS output,
-    reasoning_tokens::bigint AS reasoning, first_token_ms, duration_ms, route_reason`
+    reasoning_tokens::bigint AS reasoning, first_token_ms, duration_ms, route_reason, tool_charges`
 }
 
 /** ` AND … `: only what lies behind `position`, or nothing where there is none. The plain bound on the time is what an index can use. */
@@ -118,5 +121,6 @@ export function toListed(row: RecordRow, keyNames: ReadonlyMap<string, string>):
     firstTokenMs: row.first_token_ms,
     durationMs: row.duration_ms,
     routeReason: row.route_reason,
+    tools: row.tool_charges ?? [],
   }
 }

@@ -2,6 +2,7 @@
 import type { Usage } from '@/chat/usage'
 import type { Database } from '@/db/client'
 import type { BillingRule, RecordFlag, UsageRecord } from '@/ledger/usage-record'
+import { toolsCost } from '@/ledger/usage-record'
 import { type Nano, nano } from '@/lib/money'
 import { readKeyNames } from './key-names'
 import { type ListedRecord, type RecordRow, recordColumns, toListed } from './listed-record'
@@ -60,7 +61,8 @@ export async function readRecordDetail(
     cost,
     rule: record.rule,
     flags: [...new Set(records.flatMap((part) => part.flags))],
-    lines: price?.total === cost ? price.lines : undefined,
+    // What tools cost is in the record itself, at the price of the day.
+    lines: price && price.total + toolsCost(record.tools) === cost ? price.lines : undefined,
   }
 }
 

@@ -30,6 +30,7 @@ export const BODY_FIELDS = fieldTable({
     'safety_identifier',
     'prompt_cache_key',
     'cache_control',
+    'web_search_options',
     'service_tier',
     'fallback',
   ],
@@ -72,14 +73,7 @@ export const BODY_FIELDS = fieldTable({
   },
   values: { modalities: { values: ['text'], because: 'sounds and pictures have prices of their own' } },
   unpriced: {
-    'a fee for each search': [
-      'web_search_options',
-      'web_search',
-      'search_parameters',
-      'enable_search',
-      'search_options',
-      'plugins',
-    ],
+    'a fee for each search': ['web_search', 'search_parameters', 'enable_search', 'search_options', 'plugins'],
     'what is kept at the provider is read as well': ['previous_response_id', 'conversation', 'prompt', 'container'],
     'another model or provider, at another price': [
       'models',

@@ -17,6 +17,7 @@ import type { JsonObject } from '@/lib/json'
 import { framing } from './framing'
 import { LIMITS } from './limits'
 import { passThrough } from './pass-through'
+import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
 /** The format, whose requests may have at most `maxMessages` messages. */
@@ -29,6 +30,7 @@ export function createChatCompletions(maxMessages: number) {
     requestSchema,
     recognition,
     endpoint,
+    serverTools: SERVER_TOOLS,
     decodeRequest: decode,
     decodeLoneBody: decode,
     encodeRequest,

@@ -15,6 +15,7 @@ import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
+import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
 export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
@@ -26,6 +27,7 @@ export const generateContent = {
   requestSchema: GenerateContentRequest,
   recognition,
   endpoint,
+  serverTools: SERVER_TOOLS,
   modelListing,
   decodeRequest,
   decodeLoneBody,

@@ -14,6 +14,7 @@ import { encodeRequest } from '@/formats/messages/provider-side/encode-request'
 import { endpoint } from '@/formats/messages/provider-side/endpoint'
 import { framing } from './framing'
 import { passThrough } from './pass-through'
+import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
 export { decodeCountTokens, encodeCountTokens } from '@/formats/messages/client-side/count-tokens'
@@ -24,6 +25,7 @@ export const messages = {
   requestSchema: MessagesRequest,
   recognition,
   endpoint,
+  serverTools: SERVER_TOOLS,
   decodeRequest,
   decodeLoneBody: decodeRequest,
   encodeRequest,

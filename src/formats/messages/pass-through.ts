@@ -12,6 +12,7 @@ import { BODY_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
 import { restoreSignatures } from './restore-signatures'
+import { limitServerTools } from './server-tools'
 import { effortFor } from './thinking-effort'
 import { decodeUsage, encodeUsage, estimatedUsage } from './usage'
 
@@ -32,6 +33,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   // Its budget is read.
   if (body.thinking !== undefined) copy.thinking = body.thinking
   delete copy.fallback
+  if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
   for (const field of leftOutFields(request, traits)) delete copy[field]
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)

@@ -2,11 +2,12 @@
  * One attempt at one target: says the request in the target's format, sends it, reads up to the commit point, and tells the
  * ticket what came of it. Every fault until then is a value, so that another target may be tried.
  */
+import { toolAllowance } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
 import { leftOutFields, showFields } from '@/formats/body-fields'
-import type { Format } from '@/formats/format'
+import type { Format, TargetTraits } from '@/formats/format'
 import type { Meter } from '@/gateway/charge/meter'
 import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
@@ -100,12 +101,13 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | Gat
   const { ticket, clientFormat, providerFormat, body } = input
   const { model, target } = ticket.planned
   const request = withinModel(input.request, model)
-  const traits = {
+  const traits: TargetTraits = {
     model: target.model,
     maxOutputTokens: model.maxOutputTokens,
     quirks: target.quirks,
     passFields: target.provider.passFields,
   }
+  if (request.serverTools) traits.toolLimits = toolAllowance(request.serverTools, target).limits
   try {
     if (clientFormat === providerFormat) {
       noteLeftOut(deps, input, leftOutFields(request, traits))

@@ -96,6 +96,8 @@ export function isContent(event: ChatEvent): boolean {
     case 'finish':
       // Without a word of the provider's it was only concluded from the terminator.
       return event.finish.raw !== undefined
+    case 'tool-uses':
+      return Object.values(event.uses).some((count) => count > 0)
     case 'reasoning-start':
       return event.redacted !== undefined
     default:

@@ -3,6 +3,7 @@
 import { createTokenGuess } from '@/catalog/token-guess'
 import type { ChatEvent } from '@/chat/event'
 import type { ChatResponse, FinishKind } from '@/chat/response'
+import type { ToolUses } from '@/chat/server-tools'
 import type { Usage } from '@/chat/usage'
 import { createKeptText, type Said } from './kept-text'
 import { beyondLimit } from './output-limit'
@@ -23,6 +24,8 @@ export type MeterReading = {
   unknownUsage?: readonly string[]
   /** Whether `usage` has writes to a cache in the class that was asked for, which the provider did not tell. */
   isReclassified?: true
+  /** How often tools ran at the provider, as far as it has said. */
+  toolUses?: ToolUses
   /** Why the first choice that finished did; undefined while none has. */
   finish: FinishKind | undefined
 }
@@ -64,6 +67,7 @@ export function createMeter(outputBound: number): Meter {
   let usage: Usage | null = null
   let isUsageStale = false
   let unknownUsage: readonly string[] | undefined
+  let toolUses: ToolUses | undefined
   const guess = createTokenGuess()
   const kept = createKeptText()
   let unkeptTokens = 0
@@ -81,6 +85,12 @@ export function createMeter(outputBound: number): Meter {
     const before = guess.tokens()
     guess.add(text)
     if (!kept.add(block, text)) unkeptTokens += guess.tokens() - before
+  }
+
+  /** A use is paid for whether anything was written after it or not. */
+  function countUses(uses: ToolUses): void {
+    toolUses = { ...toolUses, ...uses }
+    if (Object.values(uses).some((count) => count > 0)) hasOutput = true
   }
 
   function observe(event: ChatEvent): void {
@@ -102,6 +112,9 @@ export function createMeter(outputBound: number): Meter {
       case 'image':
         hasOutput = true
         return
+      case 'tool-uses':
+        countUses(event.uses)
+        return
       case 'usage':
         usage = event.usage
         unknownUsage = event.unknown ?? unknownUsage
@@ -121,6 +134,7 @@ export function createMeter(outputBound: number): Meter {
   function observeResponse(response: ChatResponse): void {
     usage = response.usage
     unknownUsage = response.unknownUsage
+    if (response.toolUses) countUses(response.toolUses)
     hasEnded = true
     let number = 0
     for (const choice of response.choices) {
@@ -141,6 +155,7 @@ export function createMeter(outputBound: number): Meter {
       usage,
       isUsageStale,
       ...(unknownUsage && { unknownUsage }),
+      ...(toolUses && { toolUses }),
       countedOutput: Math.ceil(guess.tokens()),
       hasOutput,
       finish,

@@ -12,6 +12,7 @@ import { decideCharge, hasFinalUsage, needsCount } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
 import { type ProviderBill, providerBill } from './provider-bill'
+import { chargeTools, type ToolTerms } from './tool-charges'
 
 export type OpenCharge = {
   payer: Payer
@@ -21,6 +22,8 @@ export type OpenCharge = {
   cost?: Pricing | undefined
   /** Whether the provider was asked to keep something for an hour, and may not say in its usage that it did. */
   writesForHour: boolean
+  /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
+  tools: readonly ToolTerms[] | undefined
   meter: Meter
   /**
    * The output in our own count, where somebody needed it, and what it was guessed at then: there may be more by now. Undefined
@@ -54,8 +57,10 @@ export function readingOf({ meter, writesForHour, counted }: OpenCharge): MeterR
 }
 
 /** What the answer costs if it ends like this. */
-export function chargeAt({ pricing, hold: { size } }: OpenCharge, reading: MeterReading, ending: Ending): Charge {
-  return decideCharge(ending, reading, pricing, size)
+export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
+  const { pricing, tools, hold } = open
+  const charge = decideCharge(ending, reading, pricing, hold.size)
+  return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
 /** What the provider asks of us for an answer that is charged like this. */
@@ -94,7 +99,7 @@ export function lacksCount({ meter, hold, counted }: OpenCharge): boolean {
 /** What the books say of an answer that ended like this. */
 export function factsOf(
   { facts, meter, arrivedMonotonicMs }: OpenCharge,
-  { usage, rule, flags }: Extract<Charge, { kind: 'charge' }>,
+  { usage, rule, flags, tools }: Extract<Charge, { kind: 'charge' }>,
   bill: ProviderBill,
   ending: Ending,
   clock: Clock,
@@ -104,6 +109,7 @@ export function factsOf(
     usage,
     rule,
     flags,
+    ...(tools && { tools }),
     status: statusAt(ending),
     firstTokenMs: meter.firstTokenMs(),
     durationMs: Math.round(clock.monotonic() - arrivedMonotonicMs),

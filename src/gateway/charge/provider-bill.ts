@@ -27,10 +27,14 @@ export function providerBill(
   cost: Pricing | undefined,
   { estimatedInput }: Pick<HoldSize, 'estimatedInput'>,
 ): ProviderBill {
-  const isKnown = cost !== undefined && (charge.kind === 'charge' || reading.usage !== null)
+  // Nobody states what the provider charges us for its tools, nor how much it reads for them.
+  const hasTools = charge.kind === 'charge' && charge.tools !== undefined
+  const isKnown = cost !== undefined && !hasTools && (charge.kind === 'charge' || reading.usage !== null)
   const providerCost = isKnown ? plausible(requestCost(cost, claimedUsage(reading, estimatedInput))) : undefined
   const isClamped = charge.kind === 'charge' && charge.flags.includes('clamped')
-  const counts = reading.usage ? differingCounts(reading.usage, reading, estimatedInput, isClamped) : undefined
+  const counts = reading.usage
+    ? differingCounts(reading.usage, reading, estimatedInput, { isClamped, hasTools })
+    : undefined
   return {
     ...(providerCost !== undefined && { providerCost }),
     ...(counts && { counts }),
@@ -51,11 +55,11 @@ function differingCounts(
   usage: Usage,
   { countedOutput, isUsageStale }: MeterReading,
   localInput: number,
-  isClamped: boolean,
+  { isClamped, hasTools }: { isClamped: boolean; hasTools: boolean },
 ): DifferingCounts | undefined {
   // A sum of counts that are each exact may be none itself.
   const providerInput = Math.min(inputTokens(usage), Number.MAX_SAFE_INTEGER)
-  const inputGap = gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
+  const inputGap = hasTools ? undefined : gapOf(providerInput, providerInput, localInput, INPUT_SLACK_TOKENS)
   const outputGap = isUsageStale
     ? undefined
     : gapOf(usage.output - usage.reasoning, usage.output, countedOutput, OUTPUT_SLACK_TOKENS)

@@ -78,6 +78,7 @@ function logAnswer(
       rule: charge.rule,
       flags: charge.flags,
       usage: charge.usage,
+      ...(charge.tools && { tools: charge.tools }),
     }),
     ...(bill.providerCost !== undefined && { providerCostNano: bill.providerCost }),
     ...(bill.counts && { counts: bill.counts }),

@@ -2,10 +2,12 @@
 import { inputBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
+import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { assert } from '@/lib/assert'
-import { type Nano, nano } from '@/lib/money'
+import { MAX_NANO, type Nano, nano, ZERO_NANO } from '@/lib/money'
+import type { PlannedTarget } from '@/routing/plan/plan'
 
 /**
  * What a hold was sized for. Nothing above it is believed, but for input `beyond` a close estimate: as many tokens as could be
@@ -28,39 +30,67 @@ export type HoldSize = {
 /** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
 const MIN_LOWERED_CAP = 256
 
-/** What a size is reckoned from: the request, its prompt, and every model that may answer it. */
-export type Sized = { request: ChatRequest; prompt: Prompt; models: readonly Model[] }
+/** What a size is reckoned from: the request, its prompt, and everything that may answer it. */
+export type Sized = {
+  request: ChatRequest
+  prompt: Prompt
+  models: readonly Model[]
+  targets: readonly PlannedTarget[]
+}
 
 /**
  * The first, cheap size: one token per byte bounds the input from above without a tokenizer. Throws `invalid_request` for what
  * has no price at these models.
  */
-export function quickSize({ request, prompt, models }: Sized, bodyBytes: number): HoldSize {
-  refuseUnpriceable(request, models)
+export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
+  const { request, prompt, targets } = sized
+  refuseUnpriceable(
+    request,
+    targets.map(({ target }) => target),
+  )
   const bound = inputBound(prompt, bodyBytes)
-  return sizeFor(request, models, () => bound, prompt.estimatedTokens)
+  if (!request.serverTools) return sizeFor(sized, () => bound, prompt.estimatedTokens)
+  return sizeFor(sized, (model) => boundWithTools(sized, model, bound), prompt.estimatedTokens)
+}
+
+/** What tools bring is read as well, at whichever target of the model. */
+function boundWithTools({ request: { serverTools = [] }, targets }: Sized, model: Model, bound: number): number {
+  const own = targets.filter((planned) => planned.model === model).map(({ target }) => target)
+  return inputWithTools(serverTools, own, bound, model.contextLength)
+}
+
+/** The most that the tools of the request cost, at the dearest target. */
+function toolsCost({ request: { serverTools }, targets }: Sized): Nano {
+  if (!serverTools) return ZERO_NANO
+  return dearestTools(
+    serverTools,
+    targets.map(({ target }) => target),
+  )
 }
 
 /**
  * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
  * again where the hub does not hold the whole prompt, and so cannot count it.
  */
-export async function exactSize({ request, prompt, models }: Sized, quick: HoldSize): Promise<HoldSize> {
+export async function exactSize(sized: Sized, quick: HoldSize): Promise<HoldSize> {
+  const { request, prompt } = sized
   if (request.nativeOnly?.length) return quick
   const counted = await tokenizerCount(prompt)
   const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
-  return withRoomBeyond(sizeFor(request, models, bound, quick.estimatedInput), quick.bounds.inputTokens)
+  return withRoomBeyond(sizeFor(sized, bound, quick.estimatedInput), quick.bounds.inputTokens)
 }
 
 /**
  * The largest output cap (tokens per choice) that `available` pays at every model of the plan, below the request's own
  * models' caps; undefined where it would fall under {@link MIN_LOWERED_CAP}.
  */
-export function affordableCap({ request, models }: Sized, size: HoldSize, available: Nano): number | undefined {
+export function affordableCap(sized: Sized, size: HoldSize, available: Nano): number | undefined {
+  const { request, models } = sized
+  const room = available - toolsCost(sized)
   let low = MIN_LOWERED_CAP
   let high = Math.min(...models.map((model) => model.maxOutputTokens))
   const fits = (cap: number) =>
-    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices) <= available)
+    models.every((model) => worstCaseCost(model.pricing, size.bounds.inputTokens, cap * request.choices) <= room)
   if (high < low || !fits(low)) return undefined
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -71,8 +101,8 @@ export function affordableCap({ request, models }: Sized, size: HoldSize, availa
 }
 
 /** The size again after the request's own cap was lowered. */
-export function resize({ request, models }: Sized, size: HoldSize): HoldSize {
-  const resized = sizeFor(request, models, () => size.bounds.inputTokens, size.estimatedInput)
+export function resize(sized: Sized, size: HoldSize): HoldSize {
+  const resized = sizeFor(sized, () => size.bounds.inputTokens, size.estimatedInput)
   const { beyond } = size.bounds
   return beyond ? withRoomBeyond(resized, beyond.inputTokens) : resized
 }
@@ -81,12 +111,8 @@ function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
   return { ...size, bounds: { ...size.bounds, beyond: { inputTokens, cost: size.amount } } }
 }
 
-function sizeFor(
-  request: ChatRequest,
-  models: readonly Model[],
-  boundFor: (model: Model) => number,
-  estimatedInput: number,
-): HoldSize {
+function sizeFor(sized: Sized, boundFor: (model: Model) => number, estimatedInput: number): HoldSize {
+  const { request, models } = sized
   const first = models[0]
   assert(first, 'a plan has at least one model')
   let amount = 0
@@ -98,6 +124,7 @@ function sizeFor(
     bounds.outputTokens = Math.max(bounds.outputTokens, output)
     amount = Math.max(amount, worstCaseCost(model.pricing, input, output))
   }
+  amount = Math.min(amount + toolsCost(sized), MAX_NANO)
   const rateTokens = estimatedInput + (request.maxOutputTokens ?? 0) * request.choices
   const leastCost = Math.min(inputCost(first.pricing, Math.min(estimatedInput, bounds.inputTokens)), amount)
   return { amount: nano(amount), inputCost: nano(leastCost), bounds, rateTokens, estimatedInput }

@@ -98,11 +98,11 @@ async function draftFor(
   allowedModels: AllowedModels,
 ): Promise<Draft> {
   const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })
-  const { models, requirements } = plan
+  const { models, targets, requirements } = plan
   const { request, addedBytes } = await restoreSignatures(deps, arrived, plan)
   // What was put back into the request is read by the model as well.
   const prompt = request === arrived.request ? requirements.prompt : measurePrompt(request)
-  const sized = { request, prompt, models }
+  const sized = { request, prompt, models, targets }
   const size = quickSize(sized, arrived.bodyBytes + addedBytes)
   return { offer: { plan, request, loweredCap: undefined, size, allowedModels }, sized, size, step: 'quick' }
 }

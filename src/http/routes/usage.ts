@@ -19,6 +19,9 @@ const UsageSummary = Type.Object({
       inputTokens: Type.Integer(),
       outputTokens: Type.Integer(),
       credits: Type.Number({ description: 'USD' }),
+      toolUses: Type.Optional(
+        Type.Record(Type.String(), Type.Integer(), { description: 'Tools that ran at the provider, by name' }),
+      ),
       createdAt: Type.String({ description: 'ISO 8601, UTC' }),
     }),
     { maxItems: 50, description: 'Newest first' },

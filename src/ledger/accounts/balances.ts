@@ -98,17 +98,26 @@ export async function loaded<T>(
   throw storeUnavailable(new Error('the account does not stay loaded'))
 }
 
-/** `recordId|atMs|cost|inputTokens|outputTokens|model`, as the scripts write it. */
+/** `recordId|atMs|cost|inputTokens|outputTokens|model` and perhaps `|tool=uses,…`, as the scripts write it. */
 function parseRecentRecord(line: string): RecentRecord | undefined {
-  const match = /^([^|]+)\|(\d+)\|(-?\d+)\|(\d+)\|(\d+)\|(.*)$/s.exec(line)
+  const match = /^([^|]+)\|(\d+)\|(-?\d+)\|(\d+)\|(\d+)\|(.*?)(?:\|(\w+=\d+(?:,\w+=\d+)*))?$/s.exec(line)
   if (!match) return undefined
-  const [, recordId = '', atMs, cost, inputTokens, outputTokens, model = ''] = match
+  const [, recordId = '', atMs, cost, inputTokens, outputTokens, model = '', tools = ''] = match
   return {
     recordId,
     model,
     inputTokens: Number(inputTokens),
     outputTokens: Number(outputTokens),
     cost: nanoOf(cost),
+    toolUses: parseUses(tools),
     atMs: Number(atMs),
   }
+}
+
+function parseUses(text: string): Record<string, number> {
+  const uses = text.split(',').flatMap((part) => {
+    const match = /^(\w+)=(\d+)$/.exec(part)
+    return match ? [[match[1] ?? '', Number(match[2])] as const] : []
+  })
+  return Object.fromEntries(uses)
 }

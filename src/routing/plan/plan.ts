@@ -3,13 +3,14 @@
  * across its targets first, then the next model. A pure function of catalogue, request and a view of the present health.
  */
 import { refuseUnpriceable } from '@/catalog/priceable'
+import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
 import { type AllowedModelIds, checkAllowed, isAllowed, NOT_ALLOWED } from './permission'
-import { noneCanServe } from './refusal'
+import { noneCanServe, refuseUntakenTools } from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
 
@@ -65,10 +66,11 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
     models = resolve(draft, named)
   }
   if (models.length === 0) {
+    refuseUntakenTools(catalog, request, options.clientFormat, draft.passedOver)
     // What has no price is refused for that, whichever model it was meant for.
     refuseUnpriceable(
       request,
-      draft.passedOver.map(({ model }) => model),
+      draft.passedOver.flatMap(({ model }) => model.targets),
     )
     throw noneCanServe(draft.passedOver)
   }
@@ -150,21 +152,27 @@ function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
 function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
   const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
   if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.unshift(NOT_ALLOWED)
-  if (usableTargets(draft, model).length === 0) unmet.push(wrongFormat(draft.request))
+  if (usableTargets(draft, model).length === 0) unmet.push(wrongTarget(draft, model))
   if (unmet.length === 0) return true
   if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })
   return false
 }
 
-function wrongFormat({ nativeOnly = [] }: ChatRequest): Unmet {
+function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
+  const { nativeOnly = [], serverTools = [] } = request
+  if (targets.some(({ provider }) => provider.format === options.clientFormat)) {
+    const names = serverTools.slice(0, MAX_NAMED_PARTS).map(({ name }) => name)
+    return { requirement: 'server-tools', isFirm: true, detail: `has no price for ${names.join(', ')}` }
+  }
   const parts = nativeOnly.slice(0, MAX_NAMED_PARTS).join(', ')
   return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
 }
 
 function usableTargets({ request, options }: Draft, model: Model): Target[] {
   const { clientFormat } = options
-  if (!clientFormat || !request.nativeOnly?.length) return model.targets
-  return model.targets.filter((target) => target.provider.format === clientFormat)
+  const { nativeOnly, serverTools = [] } = request
+  if (!clientFormat || !nativeOnly?.length) return model.targets
+  return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
 }
 
 function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {

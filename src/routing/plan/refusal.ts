@@ -1,5 +1,10 @@
 /** Tells a caller why no model can serve the request: which requirement ruled out which model. */
-import { GatewayError } from '@/chat/error'
+import { takesTools } from '@/catalog/tool-allowance'
+import type { Catalog, Model } from '@/catalog/types'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { ChatRequest } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
 import type { PassedOver } from './requirements'
 
 /** Models named in full in one message; a tier may have many. */
@@ -24,4 +29,24 @@ export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
   )
   if (isOnlyLength) return new GatewayError('context_length_exceeded', message, { param: 'messages', details })
   return new GatewayError('invalid_request', message, { param: 'model', code: 'no_capable_model', details })
+}
+
+/** Throws the 400 for a tool that runs at providers and that none of the models asked for takes; it says which models do. */
+export function refuseUntakenTools(
+  catalog: Catalog,
+  { serverTools = [] }: ChatRequest,
+  format: FormatName | undefined,
+  passedOver: readonly PassedOver[],
+): void {
+  const [first] = serverTools
+  const takes = (model: Model, tools: readonly ServerTool[]) =>
+    model.targets.some((target) => target.provider.format === format && takesTools(target, tools))
+  if (!first || passedOver.some(({ model }) => takes(model, serverTools))) return
+  const untaken = serverTools.find((tool) => !passedOver.some(({ model }) => takes(model, [tool]))) ?? first
+  const takers = [...catalog.models.values()].filter((model) => takes(model, [untaken])).map(({ id }) => id)
+  const others =
+    takers.length > 0 ? `Models that take it: ${takers.slice(0, MAX_NAMED).join(', ')}` : 'No model takes it'
+  const { field, kind } = untaken
+  const what = field === kind ? field : `${field} (${kind})`
+  throw invalidRequest(`${what}: no price covers it here, or the model speaks another format. ${others}.`, field)
 }

@@ -11,7 +11,7 @@ export type Requirements = {
   outputTokens: number | undefined
 }
 
-type Requirement = Capability | 'context-length' | 'max-output' | 'format' | 'permission'
+type Requirement = Capability | 'context-length' | 'max-output' | 'format' | 'server-tools' | 'permission'
 
 /**
  * One requirement that a model does not meet, in words for the caller. A `firm` one means that the model cannot answer. One

@@ -12,6 +12,7 @@ beforeAll(async () => {
     respond: () => new Response(),
     catalog(file) {
       const [alpha] = file.models
+      Object.assign(alpha?.pricing as object, { toolPrices: { web_search: 0.01 } })
       const pricing = { inputPer1mTokens: 0.000001, outputPer1mTokens: 12.345678, cacheReadPer1mTokens: 0 }
       const writes = { cacheWritePer1mTokens: 100, cacheWrite1hPer1mTokens: 0.1 }
       const longContext = [{ aboveInputTokens: 200_000, inputPer1mTokens: 2, outputPer1mTokens: 24.5 }]
@@ -35,6 +36,7 @@ test('lists models and tiers in the order of the catalogue, with prices as decim
     prices: { input: '1', cacheRead: '0.1', cacheWrite5m: '1.25', cacheWrite1h: '2', output: '2' },
     ...{ providers: ['provider1'], priceSteps: [], contextLength: 256_000, maxOutputTokens: 32_768, fallback: [] },
     capabilities: ['tools', 'images', 'reasoning', 'json-schema'],
+    toolPrices: [{ tool: 'web_search', usd: '0.01', per: 'use' }],
   })
   expect(models[1]).toMatchObject({
     ...{ name: 'Odd <b>', fallback: ['svc/alpha'], capabilities: ['tools', 'reasoning'] },

@@ -15,7 +15,8 @@ const dear = modelOf('svc/dear', [provider], { maxOutputTokens: 500, usd: 10 })
 
 function sizedFor(changes: Partial<ChatRequest> = {}, models: Model[] = [cheap], text = 'Hi') {
   const request = requestOf(changes, text)
-  return { request, prompt: measurePrompt(request), models }
+  const targets = models.flatMap((model) => model.targets.map((target) => ({ model, target })))
+  return { request, prompt: measurePrompt(request), models, targets }
 }
 
 describe('the quick size', () => {

@@ -57,6 +57,22 @@ export const nativeOnly: Group = {
       'cachedContent',
     ),
     {
+      name: 'a tool that runs at the provider, where the catalogue has a price for it',
+      asks: ask({
+        chat: { web_search_options: {} },
+        messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+        gemini: { tools: [{ googleSearch: {} }] },
+      }),
+      toolPrices: { web_search: 0, google_search: 0 },
+      answer: TEXT,
+      pairs: {
+        '*>*': { refused: 'no price covers', because: 'only a provider of the caller’s own format has it' },
+        'messages>messages': {
+          receives: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+        },
+      },
+    },
+    {
       name: 'what costs more than its tokens, where the operator does not bear it',
       asks: ask({
         chat: { web_search_options: {} },

@@ -3,7 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
 import type { RecordDetail } from '@/console/usage-views/record-detail'
-import { formatUsd } from '@/lib/money'
+import { toolsCost } from '@/ledger/usage-record'
+import { formatUsd, nano } from '@/lib/money'
 import { toIso, toUsageItem, UsageItem } from './bodies'
 
 const Explained = Type.Object({ name: Type.String(), words: Type.String() })
@@ -13,6 +14,12 @@ const PriceLine = Type.Object({
   tokens: Type.Integer(),
   unitPrice: Type.String({ description: 'USD per 1,000,000 tokens' }),
   amount: Type.String({ description: 'USD, twelve decimals at most' }),
+})
+
+const ToolLine = Type.Object({
+  tool: Type.String({ description: 'Such as `web_search`' }),
+  uses: Type.Integer(),
+  amount: Type.String({ description: 'USD' }),
 })
 
 export const RecordDetailBody = Type.Composite([
@@ -38,6 +45,7 @@ export const RecordDetailBody = Type.Composite([
     lines: Type.Union([Type.Array(PriceLine), Type.Null()], {
       description: "Null where today's prices do not give this cost",
     }),
+    toolLines: Type.Array(ToolLine, { description: 'Tools that ran at the provider; part of the cost' }),
     rounding: Type.Union([Type.String(), Type.Null()], {
       description: 'What rounding the sum up to 0.000000001 USD added',
     }),
@@ -74,7 +82,8 @@ export function toRecordDetailBody(detail: RecordDetail): Static<typeof RecordDe
         unitPrice: formatUnitPrice(price),
         amount: formatClassAmount(line.tokens, price),
       })) ?? null,
-    rounding: lines ? formatRounding(lines, cost) : null,
+    toolLines: record.tools.map(({ name, uses, cost: part }) => ({ tool: name, uses, amount: formatUsd(part) })),
+    rounding: lines ? formatRounding(lines, nano(cost - toolsCost(record.tools))) : null,
     priceNote: lines ? null : NO_LINES,
   }
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { ModelBody } from '@/dashboard/catalogue'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
-import { formatCount, formatDay } from '@/dashboard/format'
+import { formatCount, formatDay, toolLabel } from '@/dashboard/format'
 import { Capabilities, Price } from './models-table'
 
 /** Open while there is a model. */
@@ -103,6 +103,11 @@ function Facts({ model }: { model: ModelBody }) {
       <Fact label="Can use">
         {model.capabilities.length === 0 ? 'Text only' : <Capabilities names={model.capabilities} />}
       </Fact>
+      {model.toolPrices.map(({ tool, usd, per }) => (
+        <Fact key={tool} label={toolLabel(tool)}>
+          <Price usd={usd} /> per {per}
+        </Fact>
+      ))}
       <Fact label="Providers">{model.providers.join(', ')}</Fact>
       {model.fallback.length > 0 && <Fact label="If it fails">{model.fallback.join(', ')}</Fact>}
       <Fact label="Released">{formatDay(model.created)}</Fact>

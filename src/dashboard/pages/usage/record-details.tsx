@@ -3,7 +3,7 @@ import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
-import { formatCount, formatDuration, formatMoney } from '@/dashboard/format'
+import { formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
 import { ModelNames, Outcome } from './record-cells'
 import type { UsageRecord } from './usage-data'
 import { classLabel, flagLabel, ruleLabel } from './words'
@@ -40,7 +40,7 @@ export function RecordDetails({ record }: { record: UsageRecord }) {
   )
 }
 
-function Price({ record: { lines, rounding, priceNote, cost } }: { record: UsageRecord }) {
+function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { record: UsageRecord }) {
   if (lines === null) return <Text size="sm">{priceNote}</Text>
   return (
     <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -66,6 +66,11 @@ function Price({ record: { lines, rounding, priceNote, cost } }: { record: Usage
               cells={[formatCount(line.tokens), formatMoney(line.unitPrice, EXACT), formatMoney(line.amount, EXACT)]}
             >
               {classLabel(line.class)}
+            </Row>
+          ))}
+          {toolLines.map(({ tool, uses, amount }) => (
+            <Row key={tool} cells={[formatCount(uses), '', formatMoney(amount, EXACT)]}>
+              {toolLabel(tool)}
             </Row>
           ))}
           {rounding !== null && rounding !== '0' && (

@@ -3,6 +3,7 @@ import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
+import { listServerTools } from '@/formats/chat-completions/server-tools'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest, type RequestCheck } from './check-request'
 import { hasCacheControl, markLastTurn } from './decode-cache'
@@ -26,6 +27,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
   const reasoning = decodeReasoning(request)
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
+  const serverTools = listServerTools(request)
   const userId = request.safety_identifier ?? request.user
   const { system, turns } = decodeTurns(request.messages)
   markLastTurn(turns, request.cache_control)
@@ -50,6 +52,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     fallback: request.fallback ?? [],
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(serverTools.length > 0 && { serverTools }),
     ...judgeFields(body, BODY_FIELDS, 'chat-completions'),
     extensions: {
       'chat-completions': decodeExtensions(body, {

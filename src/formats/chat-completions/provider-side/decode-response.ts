@@ -3,6 +3,7 @@ import type { ToolCallBlock } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice } from '@/chat/response'
 import { decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
+import { decodeToolUses } from '@/formats/chat-completions/server-tools'
 import { decodeSignature } from '@/formats/chat-completions/signature'
 import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
@@ -23,9 +24,14 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   }
 }
 
-function readUsage(usage: JsonValue | undefined): Pick<ChatResponse, 'usage' | 'unknownUsage'> {
+function readUsage(usage: JsonValue | undefined): Pick<ChatResponse, 'usage' | 'unknownUsage' | 'toolUses'> {
   const unknownUsage = findUnknownUsage(usage)
-  return { usage: decodeUsage(usage) ?? null, ...(unknownUsage && { unknownUsage }) }
+  const toolUses = decodeToolUses(usage)
+  return {
+    usage: decodeUsage(usage) ?? null,
+    ...(unknownUsage && { unknownUsage }),
+    ...(toolUses && { toolUses }),
+  }
 }
 
 function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {

@@ -11,6 +11,7 @@ import type { ChatEvent } from '@/chat/event'
 import type { ProviderError } from '@/chat/provider-error'
 import { inputTokens } from '@/chat/usage'
 import { DONE } from '@/formats/chat-completions/framing'
+import { decodeToolUses } from '@/formats/chat-completions/server-tools'
 import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
 import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
@@ -66,7 +67,9 @@ export function createStreamDecoder(): StreamDecoder {
     if (size < largestUsage) return []
     largestUsage = size
     const unknown = findUnknownUsage(stated)
-    return [{ type: 'usage', usage, ...(unknown && { unknown }) }]
+    const uses = decodeToolUses(stated)
+    const event: ChatEvent = { type: 'usage', usage, ...(unknown && { unknown }) }
+    return uses ? [{ type: 'tool-uses', uses }, event] : [event]
   }
 
   function fail(error: ProviderError): ChatEvent[] {

@@ -5,6 +5,7 @@ import { type FieldTable, type FieldVerdict, joinVerdicts, judgeFields } from '@
 import type { RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS } from '@/formats/generate-content/body-fields'
 import { normaliseRequest } from '@/formats/generate-content/normalise'
+import { listServerTools } from '@/formats/generate-content/server-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { answerFieldOf, decodeOutput } from './decode-output'
@@ -40,6 +41,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
   const extensions = decodeExtensions(wire, others)
   const nativeOnly = listNativeOnly(wire)
   const answerField = answerFieldOf(config)
+  const serverTools = listServerTools(wire.tools ?? [])
   const turns = decodeTurns(wire.contents)
   if (turns.length === 0 && nativeOnly.length === 0)
     throw invalidRequest('contents must hold at least one part', 'contents')
@@ -60,6 +62,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     fallback: wire.fallback ?? [],
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(serverTools.length > 0 && { serverTools }),
     ...judge(wire, config),
     extensions: Object.keys(extensions).length > 0 ? { 'generate-content': extensions } : {},
   }

@@ -7,6 +7,7 @@ import type { Usage } from '@/chat/usage'
 import type { RunningFields, StreamDecoder } from '@/formats/format'
 import { decodeBlockReason } from '@/formats/generate-content/finish-reason'
 import { LIMITS } from '@/formats/generate-content/limits'
+import { createUseCounter } from '@/formats/generate-content/server-tools'
 import { decodeUsage, findUnknownUsage } from '@/formats/generate-content/usage'
 import { providerError, UNSTATED_STATUS } from '@/formats/provider-error'
 import { randomBase62 } from '@/lib/ids'
@@ -32,6 +33,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
   let hasStarted = false
   let hasFailed = false
   let unsaid: Usage | undefined
+  const counter = createUseCounter()
 
   function candidateAt(index: number): BlockReader {
     let found = candidates.get(index)
@@ -64,7 +66,9 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
   function pushCandidates(list: readonly JsonValue[]): ChatEvent[] {
     return list.flatMap((candidate, position) => {
       if (!isJsonObject(candidate)) return []
-      return candidateAt(indexOf(candidate.index, position)).push(candidate)
+      const uses = counter.read(candidate)
+      const events = candidateAt(indexOf(candidate.index, position)).push(candidate)
+      return uses ? [...events, { type: 'tool-uses', uses }] : events
     })
   }
 

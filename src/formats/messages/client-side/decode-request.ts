@@ -5,6 +5,7 @@
 import type { ChatRequest, Turn } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/messages/body-fields'
+import { listServerTools } from '@/formats/messages/server-tools'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -33,6 +34,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
 export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
   const { system, turns } = decodeTurns(wire.messages)
   const nativeOnly = listNativeOnly(wire, body)
+  const serverTools = listServerTools(wire.tools ?? [])
   markLastBlock(turns, decodeCache(wire.cache_control))
   return {
     model: wire.model,
@@ -50,6 +52,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(serverTools.length > 0 && { serverTools }),
     ...judgeFields(body, BODY_FIELDS, 'messages'),
   }
 }

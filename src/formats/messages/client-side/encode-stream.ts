@@ -37,6 +37,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
       case 'finish':
         if (event.choice === 0) reason = event.finish
         return []
+      case 'tool-uses':
       case 'error':
       case 'end':
         return []

@@ -1,6 +1,8 @@
 /** A complete message of a messages provider as an answer of the hub. */
 import type { ChatResponse } from '@/chat/response'
+import type { ToolUses } from '@/chat/server-tools'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
+import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
 import { decodeUsage, findUnknownUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonValue, textOf } from '@/lib/json'
 import { decodeContent } from './decode-content'
@@ -11,6 +13,7 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (body.type !== 'message' && body.role !== 'assistant') return undefined
   const content = body.content.flatMap(decodeContent)
   const unknownUsage = findUnknownUsage(body.usage)
+  const toolUses = readToolUses(body.content, body.usage)
   const hasToolCalls = content.some((block) => block.type === 'tool-call')
   return {
     id: textOf(body.id) ?? '',
@@ -19,5 +22,17 @@ export function decodeResponse(body: JsonValue): ChatResponse | undefined {
     choices: [{ index: 0, content, finish: decodeFinishReason(body.stop_reason, body.stop_sequence, hasToolCalls) }],
     usage: decodeUsage(body.usage) ?? null,
     ...(unknownUsage && { unknownUsage }),
+    ...(toolUses && { toolUses }),
   }
+}
+
+/** Blocks are counted where the usage says nothing of a tool. */
+function readToolUses(content: readonly JsonValue[], usage: JsonValue | undefined): ToolUses | undefined {
+  const uses: Record<string, number> = {}
+  for (const block of content) {
+    const tool = usedTool(block)
+    if (tool !== undefined) uses[tool] = (uses[tool] ?? 0) + 1
+  }
+  Object.assign(uses, decodeToolUses(usage))
+  return Object.keys(uses).length > 0 ? uses : undefined
 }

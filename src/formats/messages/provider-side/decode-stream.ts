@@ -7,6 +7,7 @@
 import type { ChatEvent } from '@/chat/event'
 import type { StreamDecoder } from '@/formats/format'
 import { decodeFinishReason } from '@/formats/messages/finish-reason'
+import { decodeToolUses, usedTool } from '@/formats/messages/server-tools'
 import { decodeUsage, findUnknownUsage, mergeUsage } from '@/formats/messages/usage'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
@@ -35,6 +36,8 @@ export function createStreamDecoder(): StreamDecoder {
   let isFinished = false
   let isDone = false
   let usage: JsonObject = {}
+  /** Uses that were seen, by tool: the usage tells them at the end only, and not all. */
+  const counted = new Map<string, number>()
 
   function push(event: SseEvent, json: JsonValue | undefined): ChatEvent[] {
     if (isDone || event.data === undefined || event.data === '') return []
@@ -52,7 +55,7 @@ export function createStreamDecoder(): StreamDecoder {
       case 'message_start':
         return start(isJsonObject(json.message) ? json.message : {})
       case 'content_block_start':
-        return [...started(), ...blocks.start(json.index, json.content_block)]
+        return [...started(), ...countUse(json.content_block), ...blocks.start(json.index, json.content_block)]
       case 'content_block_delta':
         return [...started(), ...blocks.delta(json.index, json.delta)]
       case 'content_block_stop':
@@ -80,12 +83,22 @@ export function createStreamDecoder(): StreamDecoder {
     return [{ type: 'start', id, model, created: 0 }]
   }
 
+  function countUse(block: JsonValue | undefined): ChatEvent[] {
+    const tool = usedTool(block)
+    if (tool === undefined) return []
+    const count = (counted.get(tool) ?? 0) + 1
+    counted.set(tool, count)
+    return [{ type: 'tool-uses', uses: { [tool]: count } }]
+  }
+
   function addUsage(later: JsonValue | undefined): ChatEvent[] {
     if (later === undefined || later === null) return []
+    const uses = decodeToolUses(later)
+    const told: ChatEvent[] = uses ? [{ type: 'tool-uses', uses }] : []
     usage = mergeUsage(usage, later)
     const decoded = decodeUsage(usage)
     const unknown = findUnknownUsage(later)
-    return decoded ? [{ type: 'usage', usage: decoded, ...(unknown && { unknown }) }] : []
+    return decoded ? [...told, { type: 'usage', usage: decoded, ...(unknown && { unknown }) }] : told
   }
 
   function finish(delta: JsonObject): ChatEvent[] {

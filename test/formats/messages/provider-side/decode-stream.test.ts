@@ -71,8 +71,9 @@ describe('fixtures', () => {
     expect(events.find((event) => event.type === 'finish')).toMatchObject({
       finish: { kind: 'stop-sequence', sequence: 'END' },
     })
-    expect(types(events)).toEqual(['start', 'usage', 'text-start', 'text-delta', 'text-end', 'finish', 'usage', 'end'])
-    expect(events[2]).toMatchObject({ block: 0 })
+    const text = ['text-start', 'text-delta', 'text-end'] as const
+    expect(types(events)).toEqual(['start', 'usage', 'tool-uses', ...text, 'finish', 'usage', 'end'])
+    expect(events[3]).toMatchObject({ block: 0 })
   })
 
   test('an error ends the stream', () => {

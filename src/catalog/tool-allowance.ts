@@ -1,0 +1,82 @@
+/** How often the tools of a request may be used at a target, what that costs at most, and how much the model may read for it. */
+import type { ServerTool } from '@/chat/server-tools'
+import { UNPRICED_EXTRAS } from '@/formats/body-fields'
+import { MAX_NANO, type Nano, nano } from '@/lib/money'
+import type { Target, ToolPrice, ToolPrices } from './types'
+
+/** What a hold covers of the tools of a request at one target. */
+type ToolAllowance = {
+  /** Of each tool to which the caller sets no limit, by its name. */
+  limits: ReadonlyMap<string, number>
+  cost: Nano
+  /** Tokens that all uses together add to the prompt. */
+  addedTokens: number
+  /** How often the prompt is read after the first time. */
+  rereads: number
+}
+
+/** Where a use makes the model read again, its provider does so at most this often in one request, however many uses there are. */
+const MAX_REREADS = 10
+
+/** Whether `target` may be sent a request that offers `tools`: each has a price there, or the operator bears what it costs. */
+export function takesTools(target: Target, tools: readonly ServerTool[]): boolean {
+  return target.quirks.has(UNPRICED_EXTRAS) || tools.every(({ name }) => target.toolPrices?.has(name))
+}
+
+/** The allowance of `tools` at `target`; a tool without a price, whose cost the operator bears, has none. */
+export function toolAllowance(tools: readonly ServerTool[], { toolPrices }: Pick<Target, 'toolPrices'>): ToolAllowance {
+  const limits = new Map<string, number>()
+  let cost = 0
+  let addedTokens = 0
+  let rereads = 0
+  for (const tool of tools) {
+    const terms = toolPrices?.get(tool.name)
+    if (!terms) continue
+    const limit = tool.maxUses ?? terms.maxUses ?? tool.usualUses
+    if (tool.maxUses === undefined) limits.set(tool.name, limit)
+    cost += terms.price * (terms.per === 'request' ? 1 : limit)
+    addedTokens += limit * (terms.tokensPerUse ?? tool.tokensPerUse)
+    if (tool.isReread) rereads += limit
+  }
+  return { limits, cost: nano(Math.min(cost, MAX_NANO)), addedTokens, rereads: Math.min(rereads, MAX_REREADS) }
+}
+
+/** For lists of prices: each tool as the dearest of `targets` has it. */
+export function dearestToolPrices(targets: readonly Pick<Target, 'toolPrices'>[]): ToolPrices {
+  const dearest = new Map<string, ToolPrice>()
+  for (const { toolPrices } of targets) {
+    for (const [name, terms] of toolPrices ?? []) {
+      if (terms.price >= (dearest.get(name)?.price ?? 0)) dearest.set(name, terms)
+    }
+  }
+  return dearest
+}
+
+/** The most that `tools` cost for one request, at the dearest of `targets`. */
+export function dearestTools(tools: readonly ServerTool[], targets: readonly Target[]): Nano {
+  return nano(Math.max(0, ...targets.map((target) => toolAllowance(tools, target).cost)))
+}
+
+/**
+ * The most input tokens of a request whose prompt has at most `prompt`, at any of `targets`: it grows from reading to reading
+ * by what the tools bring, and no reading exceeds the model's context.
+ */
+export function inputWithTools(
+  tools: readonly ServerTool[],
+  targets: readonly Target[],
+  prompt: number,
+  contextLength: number,
+): number {
+  const most = Math.max(prompt, contextLength)
+  const bounds = targets.map((target) => sumOfReadings(toolAllowance(tools, target), prompt, most))
+  return Math.max(prompt, ...bounds)
+}
+
+function sumOfReadings({ addedTokens, rereads }: ToolAllowance, prompt: number, most: number): number {
+  if (rereads === 0) return Math.min(prompt + addedTokens, most)
+  let tokens = 0
+  for (let reading = 0; reading <= rereads; reading++) {
+    tokens += Math.min(prompt + Math.ceil((addedTokens * reading) / rereads), most)
+  }
+  return tokens
+}

@@ -1,0 +1,33 @@
+/**
+ * The search of the web that some chat-completions models make before they answer. Most services do not say how many there
+ * were: it is one for each request.
+ */
+import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
+import { readCount } from '@/chat/usage'
+import { isJsonObject, type JsonValue } from '@/lib/json'
+
+const SEARCH: ServerToolKind = {
+  name: 'web_search',
+  usualUses: 1,
+  isLimitable: false,
+  tokensPerUse: 16_000,
+  isReread: false,
+  unsaidUses: 1,
+}
+
+/** The names by which the catalogue may price them. */
+export const SERVER_TOOLS = [SEARCH.name]
+
+/** The search that `web_search_options` asks for. */
+export function listServerTools({ web_search_options: options }: { web_search_options?: unknown }): ServerTool[] {
+  const field = 'web_search_options'
+  return options ? [{ ...SEARCH, field, kind: field }] : []
+}
+
+/** What the usage says of searches: OpenRouter's spelling and Perplexity's. Undefined where it says nothing. */
+export function decodeToolUses(usage: JsonValue | undefined): ToolUses | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const own = isJsonObject(usage.server_tool_use) ? usage.server_tool_use.web_search_requests : undefined
+  const count = readCount(own) ?? readCount(usage.num_search_queries)
+  return count === undefined ? undefined : { [SEARCH.name]: count }
+}

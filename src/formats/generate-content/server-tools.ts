@@ -1,0 +1,85 @@
+/**
+ * Tools of the generate-content format that run at the provider. None can be limited by the caller; each answer says what
+ * was searched, which addresses were read and which code was run.
+ */
+import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** Twenty addresses are the most that one request may have read; searches and runs of code have no stated maximum. */
+const KINDS: ReadonlyMap<string, ServerToolKind> = new Map([
+  ['googleSearch', kindOf('google_search', 10, 1_000)],
+  ['googleSearchRetrieval', kindOf('google_search_retrieval', 10, 1_000)],
+  ['urlContext', kindOf('url_context', 20, 10_000)],
+  ['codeExecution', kindOf('code_execution', 5, 4_000)],
+])
+
+/** The names by which the catalogue may price them. */
+export const SERVER_TOOLS = [...KINDS.values()].map(({ name }) => name)
+
+/** Those of `tools` that run at the provider and may be priced. */
+export function listServerTools(tools: readonly object[]): ServerTool[] {
+  return tools.flatMap((tool, index) =>
+    Object.keys(tool).flatMap((kind) => {
+      const known = KINDS.get(kind)
+      return known ? [{ ...known, field: `tools[${index}]`, kind }] : []
+    }),
+  )
+}
+
+interface UseCounter {
+  /** What a candidate, or the part of one that a chunk holds, adds: the counts so far, or undefined where they are as before. */
+  read(candidate: JsonObject): ToolUses | undefined
+}
+
+/**
+ * Counts what an answer used. A query is counted once however often it is repeated, and an empty one not at all, as on the
+ * provider's bill. Which of the two searches was offered is not said: both are told.
+ */
+export function createUseCounter(): UseCounter {
+  const queries = new Set<string>()
+  const addresses = new Set<string>()
+  let codeRuns = 0
+
+  function size(): number {
+    return queries.size + addresses.size + codeRuns
+  }
+
+  return {
+    read(candidate) {
+      const before = size()
+      for (const text of textsOf(candidate.groundingMetadata, ['webSearchQueries', 'imageSearchQueries']))
+        queries.add(text)
+      for (const text of addressesOf(candidate.urlContextMetadata)) addresses.add(text)
+      codeRuns += countCode(candidate.content)
+      if (size() === before) return undefined
+      return {
+        google_search: queries.size,
+        google_search_retrieval: queries.size,
+        url_context: addresses.size,
+        code_execution: codeRuns,
+      }
+    },
+  }
+}
+
+function textsOf(holder: JsonValue | undefined, fields: readonly string[]): string[] {
+  if (!isJsonObject(holder)) return []
+  return fields.flatMap((field) => {
+    const list = holder[field]
+    return Array.isArray(list) ? list.filter((item) => typeof item === 'string' && item.trim() !== '').map(String) : []
+  })
+}
+
+function addressesOf(metadata: JsonValue | undefined): string[] {
+  const list = isJsonObject(metadata) && Array.isArray(metadata.urlMetadata) ? metadata.urlMetadata : []
+  return list.filter(isJsonObject).flatMap(({ retrievedUrl: url }) => (typeof url === 'string' ? [url] : []))
+}
+
+function countCode(content: JsonValue | undefined): number {
+  const parts = isJsonObject(content) && Array.isArray(content.parts) ? content.parts : []
+  return parts.filter((part) => isJsonObject(part) && isJsonObject(part.executableCode)).length
+}
+
+function kindOf(name: string, usualUses: number, tokensPerUse: number): ServerToolKind {
+  return { name, usualUses, isLimitable: false, tokensPerUse, isReread: false, unsaidUses: 0 }
+}

@@ -1,0 +1,158 @@
+/** What tools cost: price times uses to the nano-USD, and never more than was held for tokens and tools together. */
+import { describe, expect, test } from 'bun:test'
+import { arbitraryPricing, modelOf } from '@test/catalog/sample-requests'
+import { providerOf } from '@test/routing/world'
+import fc from 'fast-check'
+import { requestCost, worstCaseCost } from '@/catalog/price'
+import { dearestTools, inputWithTools, takesTools } from '@/catalog/tool-allowance'
+import type { Target, ToolPrice } from '@/catalog/types'
+import type { ServerTool } from '@/chat/server-tools'
+import { decideCharge } from '@/gateway/charge/charge'
+import type { MeterReading } from '@/gateway/charge/meter'
+import { chargeTools } from '@/gateway/charge/tool-charges'
+import { type Charge, FREE } from '@/ledger/charge'
+import { nano } from '@/lib/money'
+
+const USAGE = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
+const charged = (cost: number): Charge => ({ kind: 'charge', cost: nano(cost), usage: USAGE, rule: 'usage', flags: [] })
+const terms = (more: Partial<ToolPrice> = {}) => ({ price: nano(10), per: 'use' as const, unsaidUses: 0, ...more })
+
+describe('the charge of tools', () => {
+  test('is price times uses, beside that of the tokens', () => {
+    const tools = [
+      { name: 'web_search', ...terms() },
+      { name: 'web_fetch', ...terms({ price: nano(3) }) },
+    ]
+    expect(chargeTools(charged(100), tools, { web_search: 2, web_fetch: 1, other: 9 }, nano(1_000))).toEqual({
+      ...charged(123),
+      tools: [
+        { name: 'web_search', uses: 2, cost: nano(20) },
+        { name: 'web_fetch', uses: 1, cost: nano(3) },
+      ],
+    } as Charge)
+  })
+
+  test('is once a request where the catalogue says so, and nothing where the tool was not used', () => {
+    const tools = [{ name: 'google_search', ...terms({ per: 'request' }) }]
+    expect(chargeTools(charged(0), tools, { google_search: 7 }, nano(100))).toMatchObject({ cost: 10 })
+    expect(chargeTools(charged(5), tools, { google_search: 0 }, nano(100))).toEqual(charged(5))
+    expect(chargeTools(charged(5), tools, undefined, nano(100))).toEqual(charged(5))
+  })
+
+  test('takes what stands to reason where the answer says nothing', () => {
+    const tools = [{ name: 'web_search', ...terms(), unsaidUses: 1 }]
+    expect(chargeTools(charged(0), tools, undefined, nano(100))).toMatchObject({ cost: 10 })
+    expect(chargeTools(charged(0), tools, { web_search: 0 }, nano(100))).toMatchObject({ cost: 0 })
+  })
+
+  test('is nothing for an answer that is free', () => {
+    expect(chargeTools(FREE, [{ name: 'web_search', ...terms() }], { web_search: 2 }, nano(100))).toEqual(FREE)
+  })
+
+  test('ends with the hold, and is flagged then', () => {
+    const tools = [{ name: 'web_search', ...terms() }]
+    expect(chargeTools(charged(75), tools, { web_search: 5 }, nano(100))).toMatchObject({
+      ...{ cost: 95, flags: ['clamped'] },
+      tools: [{ uses: 2, cost: 20 }],
+    })
+  })
+})
+
+const uses = fc.nat({ max: 50 })
+const arbitraryTool: fc.Arbitrary<ServerTool> = fc.record(
+  {
+    name: fc.constantFrom('web_search', 'web_fetch', 'code_execution'),
+    usualUses: fc.integer({ min: 1, max: 20 }),
+    isLimitable: fc.boolean(),
+    tokensPerUse: fc.nat({ max: 50_000 }),
+    isReread: fc.boolean(),
+    unsaidUses: fc.nat({ max: 1 }),
+    field: fc.constant('tools[0]'),
+    kind: fc.constant('x'),
+    maxUses: fc.integer({ min: 1, max: 100 }),
+  },
+  { requiredKeys: ['name', 'usualUses', 'isLimitable', 'tokensPerUse', 'isReread', 'unsaidUses', 'field', 'kind'] },
+)
+const arbitraryPrice: fc.Arbitrary<ToolPrice> = fc.record(
+  {
+    price: fc.nat({ max: 100_000_000 }).map(nano),
+    per: fc.constantFrom('use' as const, 'request' as const),
+    maxUses: fc.integer({ min: 1, max: 50 }),
+    tokensPerUse: fc.nat({ max: 50_000 }),
+  },
+  { requiredKeys: ['price', 'per'] },
+)
+const tokens = fc.nat({ max: 3_000_000 })
+const arbitraryUsage = fc.record({
+  ...{ uncached: tokens, cacheRead: tokens, cacheWrite5m: tokens, cacheWrite1h: tokens },
+  ...{ output: tokens, reasoning: fc.constant(0) },
+})
+
+test('property: the hold covers every charge, which is the price of tokens plus price times uses unless it says otherwise', () => {
+  fc.assert(
+    fc.property(
+      arbitraryPricing,
+      fc.uniqueArray(arbitraryTool, { selector: ({ name }) => name, maxLength: 3 }),
+      fc.array(arbitraryPrice, { minLength: 3, maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('web_search', 'web_fetch', 'code_execution'), uses),
+      arbitraryUsage,
+      fc.nat({ max: 300_000 }),
+      fc.nat({ max: 10_000 }),
+      (pricing, tools, prices, reported, usage, prompt, output) => {
+        const toolPrices = new Map(
+          ['web_search', 'web_fetch', 'code_execution'].map((name, index) => [name, prices[index] as ToolPrice]),
+        )
+        const target: Target = { provider: providerOf('p'), model: 'm', quirks: new Set(), toolPrices }
+        expect(takesTools(target, tools)).toBe(true)
+        const model = { ...modelOf(pricing, output), targets: [target] }
+        const bounds = {
+          inputTokens: inputWithTools(tools, [target], prompt, model.contextLength),
+          outputTokens: output,
+        }
+        const tokensHeld = worstCaseCost(pricing, bounds.inputTokens, output)
+        const held = nano(tokensHeld + dearestTools(tools, [target]))
+        const reading: MeterReading = { usage, isUsageStale: false, countedOutput: 0, hasOutput: true, finish: 'stop' }
+        const before = decideCharge('complete', reading, pricing, { amount: held, bounds, estimatedInput: prompt })
+        const offered = tools.map(({ name, unsaidUses }) => ({
+          name,
+          unsaidUses,
+          ...(toolPrices.get(name) as ToolPrice),
+        }))
+        const charge = chargeTools(before, offered, reported, held)
+        if (charge.kind !== 'charge') throw new Error('a complete answer is charged')
+        const listed = charge.tools ?? []
+        expect(charge.cost).toBeLessThanOrEqual(held)
+        expect(charge.cost).toBe(
+          nano(requestCost(pricing, charge.usage) + listed.reduce((sum, { cost }) => sum + cost, 0)),
+        )
+        for (const { name, uses: count, cost } of listed)
+          expect(cost).toBe(nano(count * (toolPrices.get(name)?.price ?? 0)))
+        if (charge.flags.includes('clamped')) return
+        for (const { name, per, unsaidUses } of offered) {
+          const said = reported[name] ?? unsaidUses
+          const wanted = per === 'request' ? Math.min(said, 1) : said
+          expect(listed.find((tool) => tool.name === name)?.uses ?? 0).toBe(wanted)
+        }
+      },
+    ),
+  )
+})
+
+test('property: the input that is held for grows with what is allowed, and no reading exceeds the context', () => {
+  fc.assert(
+    fc.property(arbitraryTool, fc.nat({ max: 300_000 }), (tool, prompt) => {
+      const toolPrices = new Map([[tool.name, { price: nano(1), per: 'use' as const }]])
+      const target: Target = { provider: providerOf('p'), model: 'm', quirks: new Set(), toolPrices }
+      const bound = inputWithTools([tool], [target], prompt, 200_000)
+      expect(bound).toBeGreaterThanOrEqual(prompt)
+      expect(bound).toBeLessThanOrEqual(Math.max(prompt, 200_000) * 11)
+      const more = inputWithTools(
+        [{ ...tool, maxUses: (tool.maxUses ?? tool.usualUses) + 1 }],
+        [target],
+        prompt,
+        200_000,
+      )
+      expect(more).toBeGreaterThanOrEqual(bound - 1)
+    }),
+  )
+})

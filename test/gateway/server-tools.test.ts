@@ -1,0 +1,258 @@
+/** Tools that run at the provider: only where they have a price, held for, charged by the use, and passed on unharmed. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { costOf } from '@test/money-bugs/support'
+import { until } from '@test/support/until'
+import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
+import { type FormatName, type ScriptedModels, startScriptedModels } from './scripted-models'
+import { message, messageEvents, namedEvents, SEARCH, SEARCH_CONTENT, sse } from './search-answers'
+
+const CENT = 10_000_000
+const TOKEN = { input: 1_000, output: 2_000 }
+const PRICES = {
+  web_search: 0.01,
+  web_fetch: 0,
+  code_execution: { usd: 0.02, maxUses: 3 },
+  google_search: 0.01,
+  url_context: 0,
+  google_search_retrieval: { usd: 0.05, per: 'request' },
+}
+
+let world: ScriptedModels
+
+beforeAll(async () => {
+  world = await startScriptedModels({}, { toolPrices: PRICES })
+})
+afterAll(async () => {
+  await world.gateway.stop()
+})
+
+/** What one question costs in nano-USD, and what is answered. */
+async function asked(format: FormatName, answer: () => Response, body: Record<string, unknown>, stream = false) {
+  let received: Record<string, unknown> = {}
+  const model = world.modelWith(format, (call) => {
+    received = call.body
+    return answer()
+  })
+  let result: Awaited<ReturnType<ScriptedModels['ask']>> | undefined
+  const cost = await costOf(world.gateway, world.customer.accountId, async () => {
+    result = await world.ask({ format, model, body, stream })
+  })
+  return {
+    cost,
+    received,
+    status: result?.response.status,
+    text: result?.text ?? '',
+    headers: result?.response.headers,
+  }
+}
+
+describe('messages', () => {
+  const tokens = 100 * TOKEN.input + 10 * TOKEN.output
+
+  test('searches are charged by the provider’s own count, and the answer is passed on as it is', async () => {
+    const own = message({ web_search_requests: 3 })
+    const { cost, text, headers } = await asked('messages', () => Response.json(own), { tools: [SEARCH] })
+    expect(cost).toBe(tokens + 3 * CENT)
+    expect(JSON.parse(text)).toEqual({ ...own, model: expect.stringContaining('svc/') })
+    expect(headers?.get('x-svc-cost-usd')).toBe('0.03012')
+  })
+
+  test('a stream likewise, block by block', async () => {
+    const events = messageEvents({ web_search_requests: 2, web_fetch_requests: 1 })
+    const [first, ...others] = events
+    const { cost, text } = await asked('messages', () => sse(namedEvents(events)), { tools: [SEARCH] }, true)
+    expect(cost).toBe(tokens + 2 * CENT)
+    expect(text.endsWith(namedEvents(others))).toBe(true)
+    expect(text).toContain(String(first?.type))
+  })
+
+  test('a limit is imposed where the caller sets none, and the caller’s own is kept', async () => {
+    const answer = () => Response.json(message({ web_search_requests: 0 }))
+    const { received } = await asked('messages', answer, { tools: [SEARCH] })
+    expect(received.tools).toEqual([{ ...SEARCH, max_uses: 5 }])
+    const own = { ...SEARCH, max_uses: 2, allowed_domains: ['a.example'] }
+    expect((await asked('messages', answer, { tools: [own] })).received.tools).toEqual([own])
+  })
+
+  test('runs of code are counted in the content, which alone tells them', async () => {
+    const run = { type: 'server_tool_use', id: 'srvtoolu_2', name: 'bash_code_execution', input: {} }
+    const own = { ...message(undefined), content: [...SEARCH_CONTENT, run, { ...run, id: 'srvtoolu_3' }] }
+    const tools = [{ type: 'code_execution_20250825', name: 'code_execution' }]
+    const { cost, received } = await asked('messages', () => Response.json(own), { tools })
+    expect(cost).toBe(tokens + 2 * 2 * CENT)
+    expect(received.tools).toEqual(tools)
+  })
+
+  test('the next turn sends the blocks back as they were', async () => {
+    const messages = [
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: SEARCH_CONTENT },
+      { role: 'user', content: 'And tomorrow?' },
+    ]
+    const { received, cost } = await asked('messages', () => Response.json(message(undefined)), { messages })
+    expect(received.messages).toEqual(messages)
+    expect(cost).toBe(tokens)
+  })
+
+  test('whoever leaves after a search pays for it', async () => {
+    const until2 = messageEvents({}).slice(0, 6)
+    const model = world.modelWith('messages', () => sse(`${namedEvents(until2)}: waiting\n\n`))
+    const cost = await costOf(world.gateway, world.customer.accountId, () =>
+      world.ask({ format: 'messages', model, body: { tools: [SEARCH] }, stream: true }),
+    )
+    expect(cost).toBeGreaterThanOrEqual(CENT + 100 * TOKEN.input)
+  })
+
+  test('uses beyond the limit are paid from what is left of the hold', async () => {
+    const tools = [{ ...SEARCH, max_uses: 1 }]
+    const { cost } = await asked('messages', () => Response.json(message({ web_search_requests: 2 })), { tools })
+    expect(cost).toBe(tokens + 2 * CENT)
+  })
+
+  test('what is never left of it is not charged, and the record says so', async () => {
+    const tools = [{ ...SEARCH, max_uses: 1 }]
+    const answer = () => Response.json(message({ web_search_requests: 1_000_000 }))
+    const { cost, headers } = await asked('messages', answer, { tools })
+    const id = headers?.get('x-request-id') ?? ''
+    const [record] = await until(async () => {
+      const rows = await world.gateway.gateway.database.sql`
+        SELECT held_nano::bigint AS held, flags, tool_charges FROM usage_records WHERE request_id = ${id}`
+      return rows.length > 0 && rows
+    }, 'the record')
+    expect(cost).toBeLessThanOrEqual(record?.held)
+    expect(cost).toBeGreaterThan(record?.held - CENT)
+    expect(record?.flags).toBe('{clamped}')
+  })
+})
+
+describe('generate-content', () => {
+  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 10, totalTokenCount: 110 }
+  const tokens = 100 * TOKEN.input + 10 * TOKEN.output
+  const candidate = (more: object, isLast = true) => ({
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'Sun.' }] },
+        index: 0,
+        ...(isLast && { finishReason: 'STOP' }),
+        ...more,
+      },
+    ],
+    usageMetadata,
+  })
+  const grounded = (...webSearchQueries: string[]) => ({ groundingMetadata: { webSearchQueries, groundingChunks: [] } })
+
+  test.each([
+    ['googleSearch', { googleSearch: {} }, 2 * CENT],
+    ['google_search, as Python spells it', { google_search: {} }, 2 * CENT],
+    ['googleSearchRetrieval, which is paid once a request', { googleSearchRetrieval: {} }, 5 * CENT],
+  ])('%s: each query once, and an empty one not at all', async (_name, tool, fee) => {
+    const own = candidate(grounded('weather', '', 'weather', 'forecast'))
+    const { cost, text, received } = await asked('generate-content', () => Response.json(own), { tools: [tool] })
+    expect(cost).toBe(tokens + fee)
+    expect(JSON.parse(text)).toEqual(own)
+    expect(received.tools).toEqual([tool])
+  })
+
+  test('a stream that repeats its queries', async () => {
+    const events = [candidate({}, false), candidate(grounded('a'), false), candidate(grounded('a', 'b'))]
+    const answer = () => eventStream(...events)
+    const { cost, text } = await asked('generate-content', answer, { tools: [{ googleSearch: {} }] }, true)
+    expect(cost).toBe(tokens + 2 * CENT)
+    expect(text).toBe(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+  })
+
+  test('an answer without a search costs none', async () => {
+    const answer = () => Response.json(candidate({}))
+    const tools = [{ googleSearch: {} }, { urlContext: {} }]
+    expect((await asked('generate-content', answer, { tools })).cost).toBe(tokens)
+  })
+
+  test('a tool without a price is refused beside one that has one', async () => {
+    const answer = () => Response.json(candidate({}))
+    const { status, text } = await asked('generate-content', answer, { tools: [{ googleSearch: {}, googleMaps: {} }] })
+    expect(status).toBe(400)
+    expect(text).toContain('tools[0]')
+  })
+})
+
+describe('chat-completions', () => {
+  const body = { web_search_options: { search_context_size: 'low' } }
+  const usage = usageOf(100, 10)
+  const tokens = 100 * TOKEN.input + 10 * TOKEN.output
+
+  test('a search is charged for each request, where the provider does not count', async () => {
+    const answer = () => Response.json(chatCompletion('Sun', usage))
+    const { cost, received } = await asked('chat-completions', answer, body)
+    expect(cost).toBe(tokens + CENT)
+    expect(received).toMatchObject(body)
+  })
+
+  test('the provider’s count, where it gives one', async () => {
+    const answer = () =>
+      Response.json(chatCompletion('Sun', { ...usage, server_tool_use: { web_search_requests: 2 } } as never))
+    expect((await asked('chat-completions', answer, body)).cost).toBe(tokens + 2 * CENT)
+  })
+
+  test('the last event of a stream lists them', async () => {
+    const model = world.modelWith('chat-completions', () => eventStream(...chatStream(['Sun'], usage)))
+    const { text } = await world.ask({
+      ...{ format: 'chat-completions', model, body, stream: true },
+      headers: { 'x-svc-usage-record': 'true' },
+    })
+    const record = JSON.parse(text.split('event: usage_record\ndata: ')[1] ?? '{}')
+    expect(record).toMatchObject({ cost_usd: '0.01012', tools: [{ name: 'web_search', uses: 1, cost_usd: '0.01' }] })
+  })
+})
+
+describe('the money', () => {
+  test('what the tools may cost is held: who has less is refused, and who allows fewer uses is not', async () => {
+    const { key } = await world.gateway.customer('0.6')
+    const model = world.modelWith('messages', () => Response.json(message({ web_search_requests: 1 })))
+    const ask = (maxUses: number) =>
+      fetch(`${world.gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] },
+          tools: [{ ...SEARCH, max_uses: maxUses }],
+        }),
+      })
+    expect((await ask(60)).status).toBe(402)
+    expect((await ask(1)).status).toBe(200)
+  })
+
+  test('the route tells the same hold', async () => {
+    const model = world.modelWith('messages', () => Response.json(message(undefined)))
+    const ask = async (tools: unknown[]) => {
+      const response = await fetch(`${world.gateway.url}/v1/route?format=messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${world.customer.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }], tools }),
+      })
+      return ((await response.json()) as { hold_usd: number }).hold_usd
+    }
+    expect(await ask([{ ...SEARCH, max_uses: 3 }])).toBeGreaterThan((await ask([])) + 0.03)
+  })
+
+  test('records, the account’s summary and the list of models say what tools cost', async () => {
+    const answer = () => Response.json(message({ web_search_requests: 3 }))
+    const { headers } = await asked('messages', answer, { tools: [SEARCH] })
+    const id = headers?.get('x-request-id') ?? ''
+    const [record] = await until(async () => {
+      const rows = await world.gateway.gateway.database.sql`
+        SELECT cost_nano::bigint AS cost, tool_charges FROM usage_records WHERE request_id = ${id}`
+      return rows.length > 0 && rows
+    }, 'the record')
+    expect(record?.tool_charges).toEqual([{ name: 'web_search', uses: 3, cost: 3 * CENT }])
+    const authorization = { headers: { authorization: `Bearer ${world.customer.key}` } }
+    const usage = (await (await fetch(`${world.gateway.url}/v1/usage`, authorization)).json()) as {
+      recentUsage: unknown[]
+    }
+    expect(usage.recentUsage[0]).toMatchObject({ credits: 0.03012, toolUses: { web_search: 3 } })
+    const models = (await (await fetch(`${world.gateway.url}/v1/models/svc/messages-0`)).json()) as Record<
+      string,
+      unknown
+    >
+    expect(models.pricing).toMatchObject({ tools: { web_search: { price: 0.01, per: 'use' } } })
+  })
+})
