@@ -2,7 +2,8 @@
 
 /**
  * One block of an event stream. `data` is undefined for a block without a data line (a comment, a bare event name).
- * `raw` is the block's exact text including its blank line, so that relaying all `raw` relays the stream.
+ * `raw` is the block's exact text including its blank line, so that relaying all `raw` relays the stream, but for a byte order mark
+ * at its start: not all clients know it there, and lose the first event.
  */
 export type SseEvent = { event: string | undefined; data: string | undefined; raw: string }
 
@@ -106,7 +107,7 @@ export function createSseParser(maxEventChars = 16 * 1024 * 1024): SseParser {
     buffer += text
     if (atStreamStart) {
       atStreamStart = false
-      if (buffer.startsWith(BYTE_ORDER_MARK)) lineStart = scanned = 1
+      if (buffer.startsWith(BYTE_ORDER_MARK)) buffer = buffer.slice(BYTE_ORDER_MARK.length)
     }
     return drain()
   }

@@ -16,7 +16,7 @@ import { decodeUsage, encodeUsage } from './usage'
 
 interface StreamRepair {
   /** What has to change before anything else: a whole message in place of a delta is one, unless it repeats what came before. */
-  moves(chunk: JsonObject): JsonEdit[]
+  moves(chunk: JsonObject): readonly JsonEdit[]
   /** What is to change in a chunk; the same array each time. */
   repair(chunk: JsonObject): readonly JsonEdit[]
   /** The chunks that clients wait for before the end, and that the provider left out. */
@@ -30,6 +30,10 @@ type Choice = {
   isFinished: boolean
   calls: ReturnType<typeof createCallRepair>
 }
+
+/** Made once: nearly every chunk has one choice, and nothing to put right. */
+const FIRST_CHOICE = ['choices', 0]
+const FIRST_DELTA = ['choices', 0, 'delta']
 
 /** The name of what a stream consists of. */
 const CHUNK = 'chat.completion.chunk'
@@ -58,10 +62,10 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
   function repairPart(part: JsonObject, place: number): void {
     const index = indexOf(part, place)
     const choice = choiceOf(index)
-    repairChoice(put, ['choices', place], part, index)
+    repairChoice(put, place === 0 ? FIRST_CHOICE : ['choices', place], part, index)
     const isLast = typeof part.finish_reason === 'string' && part.finish_reason !== ''
     choice.isFinished ||= isLast
-    const path = ['choices', place, 'delta']
+    const path = place === 0 ? FIRST_DELTA : ['choices', place, 'delta']
     if (isJsonObject(part.delta)) repairDelta(path, part.delta, choice, isLast)
     else put(path, choice.hasRole ? {} : { role: 'assistant' }, 'delta')
     choice.hasRole = true
@@ -121,8 +125,9 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
   return {
     moves(chunk) {
       const parts = Array.isArray(chunk.choices) ? chunk.choices : []
+      if (!parts.some(isWhole)) return NONE
       return parts.flatMap((part, place): JsonEdit[] => {
-        if (!isJsonObject(part) || isJsonObject(part.delta) || !isJsonObject(part.message)) return []
+        if (!isWhole(part)) return []
         hooks.repaired('delta')
         const path = ['choices', place]
         const delta = choices.get(indexOf(part, place))?.hasContent ? {} : asWritten(part.message)
@@ -137,12 +142,13 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
       if (typeof chunk.id === 'string' && chunk.id !== '') id = chunk.id
       repairHead(put, chunk, CHUNK, id, context)
       if (typeof chunk.created === 'number' && chunk.created > 0) created = Math.floor(chunk.created)
-      if (Array.isArray(chunk.choices))
-        for (const [place, part] of chunk.choices.entries()) {
-          if (isJsonObject(part)) repairPart(part, place)
-          else put(['choices', place], undefined, 'choices')
-        }
-      else put(['choices'], [], 'choices')
+      const parts = Array.isArray(chunk.choices) ? chunk.choices : undefined
+      if (!parts) put(['choices'], [], 'choices')
+      for (let place = 0; parts && place < parts.length; place++) {
+        const part = parts[place]
+        if (isJsonObject(part)) repairPart(part, place)
+        else put(['choices', place], undefined, 'choices')
+      }
       noteUsage(chunk)
       return edits
     },
@@ -159,6 +165,13 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
 
 function sizeOf(usage: Usage): number {
   return inputTokens(usage) + usage.output
+}
+
+const NONE: readonly JsonEdit[] = []
+
+/** Whether a choice has a message in place of a delta. */
+function isWhole(part: JsonValue): part is JsonObject & { message: JsonObject } {
+  return isJsonObject(part) && !isJsonObject(part.delta) && isJsonObject(part.message)
 }
 
 function indexOf(part: JsonObject, place: number): number {

@@ -90,6 +90,7 @@ export const dialects: Group = {
       usage: USUAL,
       sees: { text: 'Hello wörld 👋' },
     }),
+    dialect('the role on every chunk', { fixture: 'role-repeated', usage: USUAL, sees: { text: 'Hello!' } }),
     dialect('no [DONE]', { fixture: 'no-done', usage: USUAL, sees: { text: 'Hi' } }),
     dialect('a whole call without index beside finish and usage', {
       fixture: 'mistral-whole-tool',

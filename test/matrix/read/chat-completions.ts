@@ -97,6 +97,8 @@ function readChunks(chunks: JsonObject[], context: ReadContext, complaints: stri
       if (finished.has(choice.index)) complaints.push('a choice goes on after its finish')
       if (typeof choice.finish_reason === 'string') finished.add(choice.index)
       const delta = asObject(choice.delta) ?? {}
+      // A client that puts texts together does so with roles.
+      if (chunk !== first && delta.role && choice.index === 0) complaints.push('the role is said again')
       if (choice.index !== 0) {
         addOther(seen, countOf(choice.index), textOf(delta.content))
         continue
@@ -122,6 +124,7 @@ function addFragment(calls: Map<number, Call>, fragment: JsonObject, complaints:
   const index = typeof fragment.index === 'number' ? fragment.index : calls.size
   const known = calls.get(index)
   if (known) {
+    if (fragment.id || definition.name) complaints.push('a call says its id or name again')
     known.argumentsText += textOf(definition.arguments)
     return
   }
