@@ -126,7 +126,8 @@ function readTimeouts(file: Partial<Timeouts>, place: string, faults: FaultList)
   if (connectMs > firstByteMs) faults.add(`${place}.connectMs`, 'must not exceed firstByteMs')
   if (firstByteMs > totalMs) faults.add(`${place}.firstByteMs`, 'must not exceed totalMs')
   if (idleMs > totalMs) faults.add(`${place}.idleMs`, 'must not exceed totalMs')
-  return { connectMs, firstByteMs, idleMs, totalMs }
+  const { hedgeMs } = file
+  return { connectMs, firstByteMs, idleMs, totalMs, ...(hedgeMs !== undefined && { hedgeMs }) }
 }
 
 function readDisconnectPolicy(file: ProviderFile['onDisconnect']): DisconnectPolicy {

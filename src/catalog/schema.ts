@@ -44,6 +44,7 @@ export const ProviderSchema = strict({
       connectMs: Type.Optional(Milliseconds),
       firstByteMs: Type.Optional(Milliseconds),
       idleMs: Type.Optional(Milliseconds),
+      hedgeMs: Type.Optional(Milliseconds),
       totalMs: Type.Optional(Milliseconds),
     }),
   ),

@@ -3,7 +3,14 @@ import type { FormatName } from '@/chat/format-name'
 import type { Nano, Pico } from '@/lib/money'
 
 /** How long each phase of an upstream call may take, in milliseconds; `firstByteMs` and `totalMs` begin with the call. */
-export type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
+export type Timeouts = {
+  connectMs: number
+  firstByteMs: number
+  idleMs: number
+  totalMs: number
+  /** Silence after which another target is asked beside this one, at least; undefined: see routing/journey/patience.ts. */
+  hedgeMs?: number
+}
 
 /**
  * What happens to the upstream call when the client goes away: stop it; or read on for the exact usage, within bounds, always or

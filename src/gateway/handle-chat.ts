@@ -1,29 +1,16 @@
-/** The use case: plan, reserve, try one target after another until one answers, relay what it says, settle. */
-
-import type { Target } from '@/catalog/types'
-import { asksForHour } from '@/chat/cache-hints'
-import { GatewayError } from '@/chat/error'
+/** The use case: plan, reserve, find an answer, relay what it says, settle. */
 import type { ChatRequest } from '@/chat/request'
-import type { ServerTool } from '@/chat/server-tools'
-import { CACHE_CONTROL, leftOutFields } from '@/formats/body-fields'
-import type { AnswerContext, Format } from '@/formats/format'
-import { attemptTarget, type Begun } from '@/gateway/attempt/attempt'
-import { createMeter } from '@/gateway/charge/meter'
-import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
-import type { ToolTerms } from '@/gateway/charge/tool-charges'
+import { leftOutFields } from '@/formats/body-fields'
+import type { AnswerContext } from '@/formats/format'
 import { storeClosed } from '@/gateway/hold/denial'
-import { type Hold, withHold } from '@/gateway/hold/hold'
+import { withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
-import { plannedFacts } from '@/gateway/hold/request-facts'
 import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
-import { assert } from '@/lib/assert'
-import type { Clock } from '@/lib/clock'
-import type { AttemptNote } from '@/routing/journey/journey-state'
-import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
+import type { Ticket } from '@/routing/journey/ticket'
 import { sessionOf } from '@/routing/plan/stickiness'
-import { describeTrail, routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
+import { type FoundAnswer, findAnswer } from './find-answer'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
@@ -35,86 +22,6 @@ export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Respon
     if (answer.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, answer.charge.facts.model, session)
     return relayAnswer(deps, call, agreed, answer)
   })
-}
-
-/** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
-type FoundAnswer = {
-  begun: Begun
-  ticket: Ticket
-  providerFormat: Format
-  charge: OpenCharge
-  /** Milliseconds spent waiting for upstreams until then. */
-  upstreamMs: number
-}
-
-/** Tries the plan's targets until one answers. Where none does, throws what the first one said. */
-async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
-  const { plan, request } = agreed
-  const { payer, signal } = call
-  const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: request.stream, signal })
-  const startedMs = deps.clock.monotonic()
-  let firstError: GatewayError | undefined
-  let failed: FailedAttempt | undefined
-  for (let ticket = await journey.next(); ticket; ticket = await journey.next(failed)) {
-    const { model, target } = ticket.planned
-    const providerFormat = deps.formats.get(target.provider.format)
-    assert(providerFormat, `no codec for ${target.provider.format}`)
-    const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
-    const attempt = await attemptTarget(deps, {
-      requestId: call.requestId,
-      ticket,
-      clientFormat: call.format,
-      providerFormat,
-      request,
-      body: call.body,
-      signal: call.signal,
-      meter: charge.meter,
-    })
-    if (attempt.kind !== 'failed') {
-      const upstreamMs = deps.clock.monotonic() - startedMs
-      return { begun: attempt, ticket, providerFormat, charge, upstreamMs }
-    }
-    firstError ??= attempt.error
-    failed = attempt.failed
-  }
-  throw withTrail(firstError ?? journey.refusal(), journey.trail)
-}
-
-/** From now on the books hear of this attempt, should this process die. */
-function openCharge(
-  { clock }: ChatDeps,
-  call: ChatCall,
-  hold: Hold,
-  ticket: Ticket,
-  { reason, request }: { reason: string; request: ChatRequest },
-): OpenCharge {
-  const { planned, number: attempts } = ticket
-  const charge = {
-    payer: call.payer,
-    hold,
-    pricing: planned.model.pricing,
-    cost: planned.target.cost,
-    tools: request.serverTools && termsOf(request.serverTools, planned.target),
-    writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
-    meter: createMeter(hold.size.bounds.outputTokens),
-    facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
-    arrivedMonotonicMs: call.arrivedMonotonicMs,
-  }
-  keepRenewed(charge, clock)
-  return charge
-}
-
-function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  return [...byName.values()].flatMap(({ name, unsaidUses }) => {
-    const terms = toolPrices?.get(name)
-    return terms ? [{ name, unsaidUses, price: terms.price, per: terms.per }] : []
-  })
-}
-
-/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
-function keepRenewed(charge: OpenCharge, clock: Clock): void {
-  charge.hold.onRenewal(() => progressOf(charge, clock))
 }
 
 /** Tells the client; the relay settles when the answer has ended. */
@@ -164,11 +71,4 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
   }
-}
-
-/** Tells a caller who got no answer what was tried. */
-function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
-  const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
-  if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
-  return new GatewayError(error.kind, error.message, { ...error.options, headers })
 }

@@ -4,30 +4,26 @@
  * question unsent.
  */
 
-/** What a {@link Deadline} answers instead of a value once its time is up. */
-export const LATE: unique symbol = Symbol('late')
+/** What a {@link Watch} answers instead of a value once its signal has fired. */
+export const UNWANTED: unique symbol = Symbol('unwanted')
 
-/** One span of time for several waits in a row. */
-interface Deadline {
-  /** Settles as `work` does, or resolves to {@link LATE} once the time is over. What fails after that fails unheard. */
-  orLate<T>(work: PromiseLike<T>): Promise<T | typeof LATE>
-  /** Frees the timer. To be called however the waiting ends. */
+/** Several waits in a row, for as long as somebody wants what they bring. */
+interface Watch {
+  /** Settles as `work` does, or resolves to {@link UNWANTED} once the signal has fired. What fails after that fails unheard. */
+  orUnwanted<T>(work: PromiseLike<T>): Promise<T | typeof UNWANTED>
+  /** To be called however the waiting ends. */
   clear(): void
 }
 
-/** Starts a deadline: its time runs from now, and is over early where `signal` fires. */
-export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
-  const late = Promise.withResolvers<typeof LATE>()
-  const end = () => late.resolve(LATE)
-  const stop = startAlarm(timeoutMs, end)
-  if (signal?.aborted) end()
-  signal?.addEventListener('abort', end)
+/** Watches `signal` from now on. */
+export function watchFor(signal: AbortSignal): Watch {
+  const fired = Promise.withResolvers<typeof UNWANTED>()
+  const end = () => fired.resolve(UNWANTED)
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
   return {
-    orLate: (work) => Promise.race([work, late.promise]),
-    clear() {
-      stop()
-      signal?.removeEventListener('abort', end)
-    },
+    orUnwanted: (work) => Promise.race([work, fired.promise]),
+    clear: () => signal.removeEventListener('abort', end),
   }
 }
 

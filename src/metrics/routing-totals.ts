@@ -12,6 +12,8 @@ export type RoutingTotals = {
   readonly fallbacks: ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, number>>>
   readonly broken: ReadonlyMap<string, number>
   readonly retries: ReadonlyMap<string, number>
+  /** By the provider that was silent. */
+  readonly hedges: ReadonlyMap<string, number>
   readonly shed: ReadonlyMap<string, number>
   readonly refusedKeys: ReadonlyMap<string, number>
   /** By the state that a circuit changed to. */
@@ -24,7 +26,7 @@ export function createRoutingTotals(providers: Iterable<string>): RoutingTotals 
   const attempts = new Map<string, Map<string, AttemptTotal>>()
   const fallbacks = new Map<string, Map<string, Map<string, number>>>()
   const atZero = () => new Map(names.map((name) => [name, 0]))
-  const [broken, retries, shed, refusedKeys] = [atZero(), atZero(), atZero(), atZero()] as const
+  const [broken, retries, hedges, shed, refusedKeys] = [atZero(), atZero(), atZero(), atZero(), atZero()] as const
   const circuitChanges = new Map([
     ['open', 0],
     ['closed', 0],
@@ -45,6 +47,8 @@ export function createRoutingTotals(providers: Iterable<string>): RoutingTotals 
           return add(broken, event.provider)
         case 'retry':
           return add(retries, event.provider)
+        case 'hedge':
+          return add(hedges, event.provider)
         case 'shed':
           return add(shed, event.provider)
         case 'key-out':
@@ -59,6 +63,7 @@ export function createRoutingTotals(providers: Iterable<string>): RoutingTotals 
     fallbacks,
     broken,
     retries,
+    hedges,
     shed,
     refusedKeys,
     circuitChanges,

@@ -168,6 +168,7 @@ export function exposeRouting(registry: Registry, totals: RoutingTotals): void {
     ['svc_provider_key_refused_total', 'Alert: the provider refused one of our keys.', totals.refusedKeys],
     ['svc_upstream_broken_total', 'Answers that a provider broke off after their first content.', totals.broken],
     ['svc_upstream_retries_total', 'Second calls of the same target for one request.', totals.retries],
+    ['svc_upstream_hedges_total', 'Times that another target was asked beside a silent provider.', totals.hedges],
     ['svc_provider_shed_total', 'Requests turned away by the limit of calls in flight.', totals.shed],
   ] as const
   for (const [name, help, values] of byProvider) {

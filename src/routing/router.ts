@@ -11,7 +11,7 @@ import { type CircuitBreaker, createCircuitBreaker } from '@/routing/health/circ
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
 import { createKeyPool, type KeyPool } from '@/routing/health/key-pool'
-import { createLatencies, type Latencies } from '@/routing/health/latency'
+import { createLatencies, FORGOTTEN_AFTER_MS, type Latencies } from '@/routing/health/latency'
 import { createPromises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
 import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
@@ -63,6 +63,8 @@ type RouterOptions = {
 /** A note of an open circuit outlives it by this much, the time of a probe. */
 const PROBE_MS = 10_000
 const TICK_MS = 1_000
+/** How often the slowest of each target is told, where something new was found out. */
+const TELL_MS = 10_000
 
 /** Creates the router of one process. */
 export function createRouter(options: RouterOptions): Router {
@@ -71,6 +73,7 @@ export function createRouter(options: RouterOptions): Router {
   const view = viewOf(parts.breaker, parts.keys, parts.latency)
   const stickiness = createStickiness(clock, options.sessions)
   let ticking: Timer | undefined
+  let telling: Timer | undefined
   return {
     async plan(request, { clientFormat, session, allowedModels = null }) {
       const stickyModelId = await recall(stickiness, catalog, request, session)
@@ -94,9 +97,11 @@ export function createRouter(options: RouterOptions): Router {
     start() {
       exchange.start((notes) => adoptNotes(parts, notes))
       ticking = setInterval(parts.breaker.tick, TICK_MS)
+      telling = setInterval(() => tellLatencies(parts, exchange), TELL_MS)
     },
     async stop() {
       clearInterval(ticking)
+      clearInterval(telling)
       await exchange.stop()
     },
   }
@@ -166,7 +171,9 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
   const open = new Set<string>()
   for (const { subject, state, remainingMs, isOwn } of notes) {
     const id = subject.slice(subject.indexOf(':') + 1)
-    if (state === 'open') {
+    if (typeof state === 'number') {
+      if (!isOwn) parts.latency.adopt(id, subject.startsWith('stream:'), state)
+    } else if (state === 'open') {
       open.add(id)
       if (!isOwn) parts.breaker.adopt(id, remainingMs)
     } else if (isOwn) continue
@@ -174,6 +181,13 @@ function adoptNotes(parts: RoutingParts, notes: readonly HealthNote[]): void {
     else parts.keys.adopt(id, { state, forMs: remainingMs })
   }
   parts.breaker.closeAdoptedExcept(open)
+}
+
+/** A gateway that has just started need not learn anew what each target's silence means. */
+function tellLatencies({ latency }: RoutingParts, exchange: HealthExchange): void {
+  for (const { id, stream, slowestMs } of latency.takeNews()) {
+    exchange.publish(`${stream ? 'stream' : 'whole'}:${id}`, Math.ceil(slowestMs), FORGOTTEN_AFTER_MS)
+  }
 }
 
 async function pauseUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<void> {

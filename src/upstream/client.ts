@@ -39,7 +39,12 @@ type UpstreamCall = {
   bodyText: string
   /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
   signal: AbortSignal
+  /** Is given a way to end the call; see {@link CallHandle}. */
+  handle?: CallHandle
 }
+
+/** Ends one call from outside: as one that nobody wants any more, or as having run out of one of its timeouts. */
+export type CallHandle = { end(phase?: TimeoutPhase): void }
 
 /** Up to this announced length a body is read natively in one go, at a fraction of a reader's cost. */
 const MAX_NATIVE_READ_BYTES = 1024 * 1024
@@ -54,6 +59,7 @@ export async function callUpstream(
   const { target, key, format } = call
   const limits = target.provider.timeouts
   const deadline = createDeadline(limits, call.signal)
+  if (call.handle) call.handle.end = deadline.end
   const reach = target.provider.isProxied
     ? undefined
     : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
@@ -97,6 +103,7 @@ type Deadline = {
   outliveClient(): void
   onOvertime(listener: (failure: UpstreamFailure) => void): void
   abort(): void
+  end(phase?: TimeoutPhase): void
   clear(): void
 }
 
@@ -140,6 +147,10 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
       tellOvertime = listener
     },
     abort,
+    end(cause) {
+      if (cause) fire(cause)
+      else abort()
+    },
     clear() {
       client.removeEventListener('abort', abort)
       clearTimeout(total)

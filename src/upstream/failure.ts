@@ -15,8 +15,8 @@ export type UpstreamFailure =
   | { kind: 'malformed'; detail: string }
   | { kind: 'broken'; detail: string }
 
-/** Which of a provider's timeouts ended a call. */
-export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total'
+/** Which of a provider's timeouts ended a call; `silence` is routing's own, while another target might answer. */
+export type TimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total' | 'silence'
 
 /**
  * The failure in the caller's terms. A provider's refusal of *our* credentials is never the caller's fault, whatever status the

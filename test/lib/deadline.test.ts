@@ -1,6 +1,6 @@
 /** Tests the one way to wait for something with a limit. */
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import { LATE, startDeadline, withDeadline } from '@/lib/deadline'
+import { UNWANTED, watchFor, withDeadline } from '@/lib/deadline'
 
 class TooLateError extends Error {
   override readonly name = 'TooLateError'
@@ -139,29 +139,28 @@ describe('a process that stood still', () => {
   }
 })
 
-describe('a deadline', () => {
-  test('is one span of time for several waits', async () => {
-    const deadline = startDeadline(10)
-    jest.advanceTimersByTime(9)
-    expect(await deadline.orLate(Promise.resolve('first'))).toBe('first')
-    const second = deadline.orLate(never)
-    jest.advanceTimersByTime(1)
-    expect(await second).toBe(LATE)
-    expect(await deadline.orLate(never)).toBe(LATE)
+describe('a watch', () => {
+  test('gives what comes while it is wanted, and says so once it is not', async () => {
+    const client = new AbortController()
+    const watch = watchFor(client.signal)
+    expect(await watch.orUnwanted(Promise.resolve('first'))).toBe('first')
+    const second = watch.orUnwanted(never)
+    client.abort()
+    expect(await second).toBe(UNWANTED)
+    expect(await watch.orUnwanted(never)).toBe(UNWANTED)
+    expect(await watchFor(client.signal).orUnwanted(never)).toBe(UNWANTED)
   })
 
-  test('prefers work that is done to being late', async () => {
-    const deadline = startDeadline(10)
-    jest.advanceTimersByTime(10)
-    expect(await deadline.orLate(Promise.resolve('done'))).toBe('done')
+  test('prefers work that is done', async () => {
+    expect(await watchFor(AbortSignal.abort()).orUnwanted(Promise.resolve('done'))).toBe('done')
   })
 
-  test('never comes once it is cleared', async () => {
-    const deadline = startDeadline(10)
-    const ended = observe(deadline.orLate(never))
-    deadline.clear()
-    expect(jest.getTimerCount()).toBe(0)
-    jest.advanceTimersByTime(20)
+  test('hears nothing once it is cleared', async () => {
+    const client = new AbortController()
+    const watch = watchFor(client.signal)
+    const ended = observe(watch.orUnwanted(never))
+    watch.clear()
+    client.abort()
     await settled()
     expect(ended.value).toBeUndefined()
   })

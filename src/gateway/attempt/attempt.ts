@@ -13,7 +13,7 @@ import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { AttemptFault } from '@/routing/journey/fault-class'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
-import { callUpstream, type UpstreamAnswer } from '@/upstream/client'
+import { type CallHandle, callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { awaitContent, type CommittedStream } from './commit-point'
 import { foldStream } from './fold-stream'
@@ -31,16 +31,33 @@ type AttemptInput = {
   signal: AbortSignal
   /** Sees what is read of an answer that is not delivered as it comes. */
   meter: Meter
+  handle: AttemptHandle
+}
+
+/** Ends an attempt from outside: `end` as its call's handle does, `drop` as one that nobody wants any more. */
+export type AttemptHandle = CallHandle & { drop(): void; isDropped: boolean }
+
+/** The handle of an attempt that has yet to begin. */
+export function createAttemptHandle(): AttemptHandle {
+  const handle: AttemptHandle = {
+    end: () => undefined,
+    drop() {
+      handle.isDropped = true
+      handle.end()
+    },
+    isDropped: false,
+  }
+  return handle
 }
 
 /**
- * What there is to relay; `abandoned` where the client went away while the upstream was at work, which may have sent something
- * by then. A stream may be one that nobody waits for any more.
+ * What there is to relay; `abandoned` where the client went away, or another attempt won, while the upstream was at work, which may
+ * have sent something by then. A stream may be one that nobody waits for any more.
  */
 export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasSent: boolean }
 
 /** No answer: what the caller is told if no other target does better, and what the journey decides by. */
-type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
+export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 /** Calls the ticket's target once. */
 export async function attemptTarget(deps: { logger: Logger }, input: AttemptInput): Promise<Begun | Failed> {
@@ -65,16 +82,20 @@ async function callTarget(
   input: AttemptInput,
   bodyText: string,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const { ticket, providerFormat, request, signal } = input
+  const { ticket, providerFormat, request, signal, handle } = input
   const { target } = ticket.planned
-  const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal }
+  const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal, handle }
   const answer = await callUpstream(call)
-  if (signal.aborted) {
+  if (signal.aborted || handle.isDropped) {
     if (answer.kind === 'answer') answer.abort()
     return { kind: 'abandoned', hasSent: false }
   }
   if (answer.kind === 'failed') return answer
   const result = await readAnswer(input, answer)
+  if (handle.isDropped) {
+    answer.abort()
+    return { kind: 'abandoned', hasSent: false }
+  }
   if (!signal.aborted || result.kind === 'complete') return result
   const hasSent = answer.hasSent()
   if (result.kind === 'stream' && hasSent) return result

@@ -3,13 +3,13 @@
  * wrong before it may still fall back; from then on the answer belongs to the client.
  */
 import type { ChatEvent } from '@/chat/event'
-import { LATE, startDeadline } from '@/lib/deadline'
+import { UNWANTED, watchFor } from '@/lib/deadline'
 import type { UpstreamFailure } from '@/upstream/failure'
 import { emptyFailure } from './read-complete'
 import { itemsOf, type StreamItem } from './repeats'
 import type { StreamBatch, StreamSource } from './stream-source'
 
-/** `held` were read while waiting for content; `pending` is a read under way, where the wait for content grew too long. */
+/** `held` were read while waiting for content; `pending` is what the next read brings, where it has begun. */
 export type CommittedStream = {
   kind: 'stream'
   source: StreamSource
@@ -20,26 +20,26 @@ export type CommittedStream = {
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
 /** What may be held back before content, so that an error after a 200 can still fall back. */
-const MAX_HELD_ITEMS = 64
 const MAX_HELD_CHARS = 256 * 1024
-const MAX_HELD_MS = 10_000
+/** Beyond so many, what says nothing is dropped: a model may think for an hour between pings. */
+const MAX_HELD_ITEMS = 64
 
 /**
- * Reads until there is content, as much or as long as may be held back, or nobody left to wait for it, which `signal` tells. Where
- * the answer `isTranslated`, an empty one that finished with an error is a failure: only its own format could say so.
+ * Reads until there is content, however long that takes, as much as may be held back, or nobody left to wait for it, which `signal`
+ * tells. Where the answer `isTranslated`, an empty one that finished with an error is a failure: only its own format could say so.
  */
 export async function awaitContent(
   source: StreamSource,
   isTranslated: boolean,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Committed> {
   const held: StreamItem[] = []
-  const patience = startDeadline(MAX_HELD_MS, signal)
+  const watch = watchFor(signal)
   try {
     for (;;) {
       const pending = source.next()
-      const batch = await patience.orLate(pending)
-      if (batch === LATE) return { kind: 'stream', source, held, pending }
+      const batch = await watch.orUnwanted(pending)
+      if (batch === UNWANTED) return { kind: 'stream', source, held, pending }
       if (batch.kind === 'failed') return batch
       if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
       const items = itemsOf(batch)
@@ -48,14 +48,23 @@ export async function awaitContent(
         source.abort()
         return { kind: 'failed', failure }
       }
-      held.push(...items)
+      hold(held, items)
       if (items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
         return { kind: 'stream', source, held, pending: undefined }
       }
     }
   } finally {
-    patience.clear()
+    watch.clear()
   }
+}
+
+function hold(held: StreamItem[], items: StreamItem[]): void {
+  for (const item of items) if (held.length < MAX_HELD_ITEMS || !item.events.every(isHollow)) held.push(item)
+}
+
+/** An event that shows nothing and announces nothing. */
+function isHollow(event: ChatEvent): boolean {
+  return event.type.endsWith('-delta') && !isContent(event)
 }
 
 /** An answer may be legally empty, and then says that it has finished; one that stops without its terminator was cut. */
@@ -106,5 +115,5 @@ export function isContent(event: ChatEvent): boolean {
 }
 
 function isTooMuchHeld(held: StreamItem[]): boolean {
-  return held.length >= MAX_HELD_ITEMS || held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
+  return held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
 }

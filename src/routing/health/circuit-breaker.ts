@@ -23,6 +23,8 @@ export interface CircuitCall {
   failed(): void
   /** The target answered, but not what was asked (a refusal of the request or of the key): it is alive. */
   answered(): void
+  /** It was silent for so long that another target was asked, which answered. */
+  outrun(): void
   /** The client left before anything was known. */
   abandoned(): void
 }
@@ -165,16 +167,17 @@ function enter(circuit: Circuit, slowAfterMs: number, isForced: boolean, options
 
 function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): CircuitCall {
   const isProbe = circuit.probe === call
-  function finish(outcome: 'success' | 'failure' | 'alive' | 'unknown'): void {
+  function finish(outcome: 'success' | 'failure' | 'slow' | 'alive' | 'unknown'): void {
     if (!circuit.inFlight.delete(call)) return
     if (circuit.probe === call) circuit.probe = undefined
     if (call.generation !== circuit.generation || outcome === 'unknown') return
     if (circuit.state === 'closed') {
       if (outcome === 'failure') count(circuit, 'failures', options)
-      else if (outcome === 'success' && !call.isCountedSlow) {
-        count(circuit, options.clock.monotonic() >= call.slowAtMs ? 'slow' : 'successes', options)
+      else if ((outcome === 'success' || outcome === 'slow') && !call.isCountedSlow) {
+        const isSlow = outcome === 'slow' || options.clock.monotonic() >= call.slowAtMs
+        count(circuit, isSlow ? 'slow' : 'successes', options)
       }
-    } else if (outcome !== 'failure') settle(circuit, options)
+    } else if (outcome !== 'failure' && outcome !== 'slow') settle(circuit, options)
     else if (isProbe) open(circuit, options)
   }
   return {
@@ -182,6 +185,7 @@ function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): Ci
     succeeded: () => finish('success'),
     failed: () => finish('failure'),
     answered: () => finish('alive'),
+    outrun: () => finish('slow'),
     abandoned: () => finish('unknown'),
   }
 }

@@ -11,10 +11,10 @@ import noteText from './note-health.lua' with { type: 'text' }
 import readText from './read-health.lua' with { type: 'text' }
 import withdrawText from './withdraw-health.lua' with { type: 'text' }
 
-/** Of a target: `open`. Of a key: `cooling` or `out`. */
-type HealthState = 'open' | 'cooling' | 'out'
+/** Of a target: `open`. Of a key: `cooling` or `out`. Of a latency: how many milliseconds. */
+type HealthState = 'open' | 'cooling' | 'out' | number
 
-/** `subject` is `target:`, `key:` or `promise:` (see `promises.ts`) and an id. */
+/** `subject` is `target:`, `key:`, `promise:` (see `promises.ts`), `stream:` or `whole:` (see `latency.ts`) and an id. */
 export type HealthNote = { subject: string; state: HealthState; remainingMs: number; isOwn: boolean }
 
 export interface HealthExchange {
@@ -112,9 +112,15 @@ function parseNotes(reply: unknown, gatewayId: string): HealthNote[] {
   const fields = Array.isArray(reply) ? reply.map(String) : []
   const notes: HealthNote[] = []
   for (let index = 0; index + 3 < fields.length; index += 4) {
-    const [subject = '', owner, state, remaining] = fields.slice(index, index + 4)
-    if (state !== 'open' && state !== 'cooling' && state !== 'out') continue
+    const [subject = '', owner, word, remaining] = fields.slice(index, index + 4)
+    const state = readState(word)
+    if (state === undefined) continue
     notes.push({ subject, state, remainingMs: Number(remaining), isOwn: owner === gatewayId })
   }
   return notes
+}
+
+function readState(word: string | undefined): HealthState | undefined {
+  if (word === 'open' || word === 'cooling' || word === 'out') return word
+  return word !== undefined && /^\d{1,9}$/.test(word) ? Number(word) : undefined
 }

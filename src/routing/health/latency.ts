@@ -1,37 +1,91 @@
-/** Remembers how long targets usually take until their answer begins: an average in which the past fades. */
+/** Remembers how long targets take until their answer begins: on average, and at their slowest. The past fades. */
 import type { Clock } from '@/lib/clock'
 
 export interface Latencies {
   note(id: string, stream: boolean, milliseconds: number): void
-  /** Undefined where nothing was noted lately. */
+  /** The average. Undefined where nothing was noted lately. */
   usual(id: string, stream: boolean): number | undefined
+  /** What all but a hundredth take. Undefined while too few were noted lately, here or at another gateway. */
+  slowest(id: string, stream: boolean): number | undefined
+  /** What another gateway found to be its slowest; believed while we know too little ourselves. */
+  adopt(id: string, stream: boolean, slowestMs: number): void
+  /** What was found out here since the last call, to be told to the others. */
+  takeNews(): { id: string; stream: boolean; slowestMs: number }[]
 }
 
 /** The weight of the latest call in the average. */
 const SMOOTHING = 0.2
 /** What nobody has measured for this long is no longer believed, so that a slow target gets another chance. */
 export const FORGOTTEN_AFTER_MS = 10 * 60_000
+/** Calls that the slowest is taken from, and how many there have to be. */
+const SAMPLES = 100
+const MIN_KNOWN_SAMPLES = 5
+/** The slowest is looked for anew after so many calls. */
+const RENEWED_EVERY = 10
+const SLOWEST_SHARE = 0.99
 
-type Average = { averageMs: number; atMs: number }
+type Entry = {
+  averageMs: number
+  atMs: number
+  /** The latest calls, in a ring. */
+  samples: Float64Array
+  count: number
+  slowestMs: number
+  hasNews: boolean
+}
+
+type Adopted = { slowestMs: number; atMs: number }
 
 /** Knows nothing yet. Streams and complete answers are kept apart: the latter begin when they are finished. */
 export function createLatencies(clock: Clock): Latencies {
-  const streams = new Map<string, Average>()
-  const wholes = new Map<string, Average>()
+  const known = { streams: new Map<string, Entry>(), wholes: new Map<string, Entry>() }
+  const adopted = { streams: new Map<string, Adopted>(), wholes: new Map<string, Adopted>() }
+  const isRecent = (atMs: number) => clock.monotonic() - atMs <= FORGOTTEN_AFTER_MS
+
+  function recent(id: string, stream: boolean): Entry | undefined {
+    const entry = (stream ? known.streams : known.wholes).get(id)
+    return entry && isRecent(entry.atMs) ? entry : undefined
+  }
+
   return {
     note(id, stream, milliseconds) {
-      const averages = stream ? streams : wholes
-      const entry = averages.get(id)
-      const atMs = clock.monotonic()
-      if (!entry || atMs - entry.atMs > FORGOTTEN_AFTER_MS) averages.set(id, { averageMs: milliseconds, atMs })
-      else {
-        entry.averageMs += SMOOTHING * (milliseconds - entry.averageMs)
-        entry.atMs = atMs
-      }
+      const entry = recent(id, stream) ?? emptyEntry(milliseconds)
+      if (entry.count === 0) (stream ? known.streams : known.wholes).set(id, entry)
+      entry.averageMs += SMOOTHING * (milliseconds - entry.averageMs)
+      entry.atMs = clock.monotonic()
+      entry.samples[entry.count++ % SAMPLES] = milliseconds
+      if (entry.count < RENEWED_EVERY || entry.count % RENEWED_EVERY === 0) renewSlowest(entry)
+      else entry.slowestMs = Math.max(entry.slowestMs, milliseconds)
     },
-    usual(id, stream) {
-      const entry = (stream ? streams : wholes).get(id)
-      return entry && clock.monotonic() - entry.atMs <= FORGOTTEN_AFTER_MS ? entry.averageMs : undefined
+    usual: (id, stream) => recent(id, stream)?.averageMs,
+    slowest(id, stream) {
+      const own = recent(id, stream)
+      if (own && own.count >= MIN_KNOWN_SAMPLES) return own.slowestMs
+      const others = (stream ? adopted.streams : adopted.wholes).get(id)
+      return others && isRecent(others.atMs) ? others.slowestMs : undefined
     },
+    adopt(id, stream, slowestMs) {
+      ;(stream ? adopted.streams : adopted.wholes).set(id, { slowestMs, atMs: clock.monotonic() })
+    },
+    takeNews: () => [...newsOf(known.streams, true), ...newsOf(known.wholes, false)],
   }
+}
+
+function emptyEntry(averageMs: number): Entry {
+  return { averageMs, atMs: 0, samples: new Float64Array(SAMPLES), count: 0, slowestMs: 0, hasNews: false }
+}
+
+function renewSlowest(entry: Entry): void {
+  const sorted = entry.samples.slice(0, Math.min(entry.count, SAMPLES)).sort()
+  entry.slowestMs = sorted[Math.ceil(sorted.length * SLOWEST_SHARE) - 1] ?? 0
+  entry.hasNews = entry.count >= MIN_KNOWN_SAMPLES
+}
+
+function newsOf(entries: Map<string, Entry>, stream: boolean): ReturnType<Latencies['takeNews']> {
+  const news: ReturnType<Latencies['takeNews']> = []
+  for (const [id, entry] of entries) {
+    if (entry.hasNews) news.push({ id, stream, slowestMs: entry.slowestMs })
+    entry.hasNews = false
+  }
+  return news
 }

@@ -9,6 +9,7 @@ import { targetId } from '@/routing/health/target-id'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { classify } from './fault-class'
 import { type Entry, isAtEnd, type JourneyState, remainingMs } from './journey-state'
+import { type Patience, patienceWith } from './patience'
 import { issueTicket, type Ticket } from './ticket'
 
 /** A target that is tried against its breaker's advice may be silent for this long at most. */
@@ -118,7 +119,7 @@ function open(
 ): Ticket | undefined {
   const { parts, accountId, stream } = journey
   const { provider } = entry.planned.target
-  const slowAfterMs = Math.min(stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS, provider.timeouts.firstByteMs)
+  const slowAfterMs = Math.min(silenceThatCounts(journey, entry), provider.timeouts.firstByteMs)
   const isAgainstAdvice = endTrial !== undefined && !parts.breaker.admits(targetId(entry.planned.target))
   const circuit = parts.breaker.enter(targetId(entry.planned.target), slowAfterMs, endTrial !== undefined)
   if (!circuit) {
@@ -147,6 +148,33 @@ function noteMove(journey: JourneyState, entry: Entry): void {
   if (!last || last.entry.planned.model === entry.planned.model) return
   const [from, to] = [last.entry.planned.model.id, entry.planned.model.id]
   journey.parts.notify({ type: 'fallback', from, to, reason: classify(last.fault) })
+}
+
+/** A target that is all there is gets all the time; where another is left, being silent for longer than it ever is counts. */
+function silenceThatCounts(journey: JourneyState, entry: Entry): number {
+  const { parts, stream } = journey
+  const ceilingMs = stream ? SLOW_STREAM_MS : SLOW_WHOLE_MS
+  if (!journey.entries.some((other) => other !== entry && !other.isDone)) return ceilingMs
+  const { hedgeMs, giveUpMs } = patienceOf(journey, entry.planned)
+  const isKnown = parts.latency.slowest(targetId(entry.planned.target), stream) !== undefined
+  return Math.min(isKnown ? hedgeMs : giveUpMs, ceilingMs)
+}
+
+/** The patience with a target of this journey. */
+export function patienceOf({ parts, stream }: JourneyState, { target }: PlannedTarget): Patience {
+  return patienceWith(parts.latency.slowest(targetId(target), stream), stream, target.provider.timeouts.hedgeMs)
+}
+
+/** Whether a target that is neither done with nor being asked would be let through now. */
+export function findFree(journey: JourneyState): Entry | undefined {
+  const { breaker, keys } = journey.parts
+  const asked = new Set([...journey.underWay.values()].map(({ entry }) => entry))
+  return journey.entries.find((entry) => {
+    if (entry.isDone || asked.has(entry)) return false
+    const { target } = entry.planned
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys)
+    return key !== undefined && breaker.admits(targetId(target)) && !isPromised(journey, entry, key)
+  })
 }
 
 function withPatience(planned: PlannedTarget, limitMs: number): PlannedTarget {

@@ -10,6 +10,7 @@ import type { Plan } from '@/routing/plan/plan'
 import { tryAnyway, tryEntry, waitForSlot } from './admission'
 import { goOn } from './after-failure'
 import { type AttemptNote, isAtEnd, type JourneyState } from './journey-state'
+import { noteOutrun, onSilence } from './silence'
 import type { FailedAttempt, RoutingParts, Ticket } from './ticket'
 
 export interface Journey {
@@ -18,6 +19,17 @@ export interface Journey {
    * nothing is left, the deadline is over, or the client is gone.
    */
   next(failed?: FailedAttempt): Promise<Ticket | undefined>
+  /** Whether there is any target beside the one that is asked first. */
+  hasOthers(): boolean
+  /** Notes how an attempt failed while another is under way. */
+  note(failed: FailedAttempt): void
+  /**
+   * What follows when the latest attempt has been silent for `silentMs`: the ticket of an attempt to make beside it, the order
+   * to give up the eldest that is under way, or nothing yet.
+   */
+  onSilence(ticket: Ticket, silentMs: number): Ticket | 'give-up' | undefined
+  /** An attempt was silent for so long that a later one won. */
+  outrun(ticket: Ticket): void
   /** The failed attempts so far, in order. */
   readonly trail: readonly AttemptNote[]
   /** Why nothing was tried: every provider is busy, or it is too late. */
@@ -54,6 +66,10 @@ export function startJourney(parts: RoutingParts, plan: Plan, traveller: Travell
       if (failed) goOn(journey, failed)
       return advance(journey)
     },
+    hasOthers: () => journey.entries.length > 1,
+    note: (failed) => goOn(journey, failed),
+    onSilence: (ticket, silentMs) => onSilence(journey, ticket, silentMs),
+    outrun: (ticket) => noteOutrun(journey, ticket),
     refusal: () => journey.overload ?? (journey.restMs === undefined ? tooLate() : resting(journey.restMs)),
   }
 }

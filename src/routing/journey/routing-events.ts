@@ -9,6 +9,8 @@ export type RoutingEvent =
   /** A request went on from one model to another. */
   | { type: 'fallback'; from: string; to: string; reason: FaultClass }
   | { type: 'retry'; provider: string }
+  /** A provider was silent for so long that another was asked beside it. */
+  | { type: 'hedge'; provider: string }
   /** An answer that had begun was broken off by its provider. */
   | { type: 'broken'; model: string; provider: string }
   | { type: 'circuit'; target: string; state: 'open' | 'closed' }

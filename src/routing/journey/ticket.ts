@@ -49,7 +49,9 @@ export interface Ticket {
   ended(isBroken: boolean): void
   /** No content came. Returns what the journey asks for to decide what comes next. */
   failed(fault: AttemptFault): FailedAttempt
-  /** The client left before any content came. */
+  /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
+  outrun(): number
+  /** Nobody waits for its content any more, and that says nothing about the target: the client left. */
   abandoned(): void
 }
 
@@ -107,6 +109,16 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
       noteFault(parts, input, fault)
       parts.notify({ type: 'attempt', ...names, outcome: classify(fault), milliseconds })
       return { number, fault, milliseconds }
+    },
+    outrun() {
+      const milliseconds = elapsedMs()
+      if (phase !== 'waiting') return milliseconds
+      phase = 'over'
+      input.onDecided?.()
+      release()
+      circuit.outrun()
+      parts.notify({ type: 'attempt', ...names, outcome: 'timeout', milliseconds })
+      return milliseconds
     },
     abandoned() {
       if (phase !== 'waiting') return

@@ -7,7 +7,7 @@ import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
-import { attemptTarget } from '@/gateway/attempt/attempt'
+import { attemptTarget, createAttemptHandle } from '@/gateway/attempt/attempt'
 import { createMeter } from '@/gateway/charge/meter'
 import { assert } from '@/lib/assert'
 import type { Ticket } from '@/routing/journey/ticket'
@@ -41,6 +41,7 @@ function ticketTo(provider: FormatName): Ticket {
     began: () => void told.push('began'),
     ended: () => void told.push('ended'),
     abandoned: () => void told.push('abandoned'),
+    outrun: () => told.push('outrun'),
     failed(fault) {
       told.push(`failed: ${fault.kind}`)
       return { number: 3, fault, milliseconds: 5 }
@@ -62,6 +63,7 @@ function attempt({ from = 'chat-completions', to = from, changes = {}, body = {}
       body: { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], ...body },
       signal: client.signal,
       meter: createMeter(50),
+      handle: createAttemptHandle(),
     },
   )
 }

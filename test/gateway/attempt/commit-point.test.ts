@@ -1,5 +1,5 @@
 /** The moment at which an answer becomes the client's: what is held back until then, and what may still fall back. */
-import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { beforeEach, describe, expect, jest, test } from 'bun:test'
 import { createTestSource, formatOf, hubItems, itemsOf, type TestSource } from '@test/gateway/answer-parts'
 import { chatChunk } from '@test/support/upstream'
 import type { ChatEvent } from '@/chat/event'
@@ -7,6 +7,7 @@ import { awaitContent } from '@/gateway/attempt/commit-point'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 
 const format = formatOf('chat-completions')
+const NOBODY_LEAVES = new AbortController().signal
 const ROLE = chatChunk({ role: 'assistant', content: '' })
 const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 const END: ChatEvent = { type: 'end' }
@@ -22,7 +23,7 @@ const done = (...events: ChatEvent[]) => ({ kind: 'done' as const, events })
 
 test('comes with the first content; what came before is held for the client', async () => {
   source.give(batch(itemsOf(format, ROLE)), batch(itemsOf(format, ROLE, chatChunk({ content: 'Hi' }), ROLE)))
-  const stream = await awaitContent(source, false)
+  const stream = await awaitContent(source, false, NOBODY_LEAVES)
   expect(stream).toMatchObject({ kind: 'stream', pending: undefined })
   expect(stream.kind === 'stream' && stream.held).toHaveLength(4)
   expect(source.reads()).toBe(2)
@@ -42,7 +43,7 @@ describe('is there with', () => {
     ['a finish: an answer may be empty', { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }],
   ])('%s', async (_, event) => {
     source.give(batch(hubItems(event)))
-    expect((await awaitContent(source, false)).kind).toBe('stream')
+    expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   })
 
   test('not with what only announces it', async () => {
@@ -53,14 +54,17 @@ describe('is there with', () => {
       { type: 'reasoning-start', ...at },
     ]
     source.give(batch(hubItems(...announcing)), done())
-    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure: { kind: 'broken' } })
+    expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'broken' },
+    })
   })
 })
 
 describe('before it', () => {
   test('an error inside a 200 is a failure, and ends the call', async () => {
     source.give(batch(itemsOf(format, ROLE, OVERLOADED)))
-    const failed = await awaitContent(source, false)
+    const failed = await awaitContent(source, false, NOBODY_LEAVES)
     expect(failed).toMatchObject({ kind: 'failed', failure: { kind: 'refused', error: { message: 'overloaded' } } })
     expect(source.isAborted()).toBe(true)
   })
@@ -68,35 +72,41 @@ describe('before it', () => {
   test('a stream that breaks or just stops is a failure', async () => {
     const failure = { kind: 'timeout', phase: 'idle' } as const
     source.give({ kind: 'failed', failure })
-    expect(await awaitContent(source, false)).toEqual({ kind: 'failed', failure })
+    expect(await awaitContent(source, false, NOBODY_LEAVES)).toEqual({ kind: 'failed', failure })
     source.give(batch(itemsOf(format, ROLE)), done())
-    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure: { kind: 'broken' } })
+    expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'broken' },
+    })
   })
 
   test('a role and a terminator are no answer', async () => {
     source.give(batch(itemsOf(format, ROLE, '[DONE]')), done())
     const failure = { kind: 'malformed', detail: 'stream ended with nothing said, not even a finish' }
-    expect(await awaitContent(source, false)).toMatchObject({ kind: 'failed', failure })
+    expect(await awaitContent(source, false, NOBODY_LEAVES)).toMatchObject({ kind: 'failed', failure })
   })
 
   test('an answer that has finished and ends with its terminator is an empty one, to be relayed as such', async () => {
     const finished: ChatEvent = { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'stop' } }
     source.give(batch(itemsOf(format, ROLE)), done(finished, END))
-    const stream = await awaitContent(source, false)
+    const stream = await awaitContent(source, false, NOBODY_LEAVES)
     expect(stream).toMatchObject({ kind: 'stream', held: [{}] })
     expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(finished, END))
   })
 
   test('a failed finish is a failure in translation, where no other format has a word for it', async () => {
     source.give(batch(hubItems(FAILED)), batch(hubItems(FAILED)))
-    expect(await awaitContent(source, true)).toMatchObject({ kind: 'failed', failure: { kind: 'malformed' } })
-    expect((await awaitContent(source, false)).kind).toBe('stream')
+    expect(await awaitContent(source, true, NOBODY_LEAVES)).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'malformed' },
+    })
+    expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   })
 })
 
 test('an error after content in the same read is the client’s to be told', async () => {
   source.give(batch(itemsOf(format, chatChunk({ content: 'Hi' }), OVERLOADED)))
-  expect((await awaitContent(source, false)).kind).toBe('stream')
+  expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
   expect(source.isAborted()).toBe(false)
 })
 
@@ -111,10 +121,13 @@ test('is not waited for by nobody: what was read of it, and is being read, goes 
 })
 
 describe('what is held back has bounds', () => {
-  test('in number', async () => {
-    for (let index = 0; index < 100; index++) source.give(batch(itemsOf(format, ROLE)))
-    const stream = await awaitContent(source, false)
-    expect(stream.kind === 'stream' && stream.held).toHaveLength(64)
+  test('in number, beyond which only what says something is held', async () => {
+    const empty: ChatEvent = { type: 'text-delta', choice: 0, block: 0, text: '' }
+    const telling: ChatEvent = { type: 'text-start', choice: 0, block: 1 }
+    for (let index = 0; index < 100; index++) source.give(batch(hubItems(empty)))
+    source.give(batch(hubItems(telling)), batch(itemsOf(format, chatChunk({ content: 'Hi' }))))
+    const stream = await awaitContent(source, false, NOBODY_LEAVES)
+    expect(stream.kind === 'stream' && stream.held).toHaveLength(64 + 2)
   })
 
   test('in length', async () => {
@@ -123,26 +136,25 @@ describe('what is held back has bounds', () => {
       sse: { ...item.sse, raw: `: ${'x'.repeat(100_000)}\n\n` },
     }))
     for (let index = 0; index < 10; index++) source.give(batch(long))
-    const stream = await awaitContent(source, false)
+    const stream = await awaitContent(source, false, NOBODY_LEAVES)
     expect(stream.kind === 'stream' && stream.held).toHaveLength(3)
   })
 
-  describe('in time', () => {
-    beforeEach(() => void jest.useFakeTimers())
-    afterEach(() => void jest.useRealTimers())
-
-    test('and the read under way goes along', async () => {
-      source.give(batch(itemsOf(format, ROLE)))
-      const waiting = awaitContent(source, false)
-      for (let second = 0; second < 11; second++) {
-        for (let turn = 0; turn < 10; turn++) await Promise.resolve()
-        jest.advanceTimersByTime(1_000)
-      }
-      const stream = await waiting
-      expect(stream).toMatchObject({ kind: 'stream', held: [{}] })
-      source.give(done(END))
-      expect(stream.kind === 'stream' && (await stream.pending)).toEqual(done(END))
-      expect(source.reads()).toBe(2)
+  test('but not in time: only content is an answer', async () => {
+    source.give(batch(itemsOf(format, ROLE)))
+    const waiting = awaitContent(source, false, NOBODY_LEAVES)
+    let isDecided = false
+    void waiting.then(() => {
+      isDecided = true
     })
+    jest.useFakeTimers()
+    for (let minute = 0; minute < 10; minute++) {
+      jest.advanceTimersByTime(60_000)
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    }
+    jest.useRealTimers()
+    expect(isDecided).toBe(false)
+    source.give(batch(itemsOf(format, chatChunk({ content: 'Hi' }))))
+    expect((await waiting).kind).toBe('stream')
   })
 })

@@ -1,0 +1,101 @@
+/**
+ * The attempts of one request that are under way: one as a rule, two where the first was silent for so long that the next target
+ * is asked beside it. The first content wins; the other call is ended, and costs the customer nothing.
+ */
+
+import type { Format } from '@/formats/format'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
+import type { Clock } from '@/lib/clock'
+import type { Journey } from '@/routing/journey/journey'
+import type { Ticket } from '@/routing/journey/ticket'
+import type { AttemptHandle, Begun, Failed } from './attempt'
+
+/** One attempt under way, or ended where it has a `result`. */
+export type Entrant = {
+  ticket: Ticket
+  providerFormat: Format
+  charge: OpenCharge
+  handle: AttemptHandle
+  sinceMs: number
+  result: Begun | Failed | undefined
+  /** A bug of ours; thrown where the race is waited for. */
+  error?: unknown
+  /** Called when it has ended. */
+  onEnd: (() => void) | undefined
+}
+
+/** How often it is looked whether silence has grown too long. */
+const LOOK_MS = 250
+
+/** Counts an attempt in; `running` never rejects unless there is a bug. */
+export function enter(facts: Omit<Entrant, 'result' | 'error' | 'onEnd'>, running: Promise<Begun | Failed>): Entrant {
+  const entrant: Entrant = { ...facts, result: undefined, onEnd: undefined }
+  running.then(
+    (result) => {
+      entrant.result = result
+      entrant.onEnd?.()
+    },
+    (error: unknown) => {
+      entrant.error = error
+      entrant.onEnd?.()
+    },
+  )
+  return entrant
+}
+
+/** Waits for the first of `entrants` to end; `begin` adds one where the journey says that another target is to be asked. */
+export async function firstToEnd(
+  entrants: Entrant[],
+  journey: Journey,
+  clock: Clock,
+  begin: (ticket: Ticket) => void,
+): Promise<Entrant & { result: Begun | Failed }> {
+  for (;;) {
+    const ended = entrants.find(({ result, error }) => result !== undefined || error !== undefined)
+    if (ended?.result) return ended as Entrant & { result: Begun | Failed }
+    if (ended) throw ended.error
+    const isLate = await anyEnd(entrants, journey.hasOthers() ? LOOK_MS : undefined)
+    if (isLate) look(entrants, journey, clock, begin)
+  }
+}
+
+/** Resolves when one ends, to false, or after `withinMs`, to true. */
+function anyEnd(entrants: readonly Entrant[], withinMs: number | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(true), withinMs)
+    for (const entrant of entrants) {
+      entrant.onEnd = () => {
+        clearTimeout(timer)
+        resolve(false)
+      }
+    }
+  })
+}
+
+function look(entrants: readonly Entrant[], journey: Journey, clock: Clock, begin: (ticket: Ticket) => void): void {
+  const [eldest, newest] = [entrants[0], entrants.at(-1)]
+  if (!eldest || !newest) return
+  const next = journey.onSilence(newest.ticket, clock.monotonic() - newest.sinceMs)
+  if (next === 'give-up') eldest.handle.end('silence')
+  else if (next) begin(next)
+}
+
+/**
+ * Ends all but the winner. Who was outrun by a later one was silent for too long, and that is counted, unless it is the client's
+ * going away that decided.
+ */
+export function endOthers(entrants: readonly Entrant[], winner: Entrant, journey: Journey, hasAnswered: boolean): void {
+  for (const other of entrants) {
+    if (other === winner) continue
+    if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) journey.outrun(other.ticket)
+    other.handle.drop()
+    other.onEnd = () => discard(other)
+    if (other.result) discard(other)
+  }
+}
+
+/** What came in the same moment as the winner's content. */
+function discard({ result, ticket }: Entrant): void {
+  if (result?.kind === 'stream') result.source.abort()
+  ticket.ended(false)
+}

@@ -1,0 +1,142 @@
+/** Tries the targets of a plan, one after another or beside one another, until one answers. */
+import type { Target } from '@/catalog/types'
+import { asksForHour } from '@/chat/cache-hints'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import type { ServerTool } from '@/chat/server-tools'
+import { CACHE_CONTROL } from '@/formats/body-fields'
+import type { Format } from '@/formats/format'
+import { attemptTarget, type Begun, createAttemptHandle } from '@/gateway/attempt/attempt'
+import { type Entrant, endOthers, enter, firstToEnd } from '@/gateway/attempt/race'
+import { createMeter } from '@/gateway/charge/meter'
+import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
+import type { ToolTerms } from '@/gateway/charge/tool-charges'
+import type { Hold } from '@/gateway/hold/hold'
+import type { Offer } from '@/gateway/hold/negotiation'
+import { plannedFacts } from '@/gateway/hold/request-facts'
+import { assert } from '@/lib/assert'
+import type { Clock } from '@/lib/clock'
+import type { Journey } from '@/routing/journey/journey'
+import type { AttemptNote } from '@/routing/journey/journey-state'
+import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
+import { describeTrail, routeReason } from '@/routing/route-reason'
+import type { ChatCall, ChatDeps } from './chat-call'
+
+/** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
+export type FoundAnswer = {
+  begun: Begun
+  ticket: Ticket
+  providerFormat: Format
+  charge: OpenCharge
+  /** Milliseconds spent waiting for upstreams until then. */
+  upstreamMs: number
+}
+
+/** Finds the first answer. Where there is none, throws what the first target said. */
+export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
+  const { plan, request } = agreed
+  const { payer, signal } = call
+  const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: request.stream, signal })
+  const startedMs = deps.clock.monotonic()
+  const entrants: Entrant[] = []
+  const begin = (ticket: Ticket) => void entrants.push(beginAttempt(deps, call, hold, agreed, journey, ticket))
+  let firstError: GatewayError | undefined
+  let failed: FailedAttempt | undefined
+  for (;;) {
+    if (entrants.length === 0) {
+      const ticket = await journey.next(failed)
+      if (!ticket) throw withTrail(firstError ?? journey.refusal(), journey.trail)
+      begin(ticket)
+    } else if (failed) journey.note(failed)
+    failed = undefined
+    const first = await firstToEnd(entrants, journey, deps.clock, begin)
+    const { result, ticket, providerFormat, charge } = first
+    if (result.kind !== 'failed') {
+      if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, first)
+      return { begun: result, ticket, providerFormat, charge, upstreamMs: deps.clock.monotonic() - startedMs }
+    }
+    entrants.splice(entrants.indexOf(first), 1)
+    firstError ??= result.error
+    failed = result.failed
+  }
+}
+
+function beginAttempt(
+  deps: ChatDeps,
+  call: ChatCall,
+  hold: Hold,
+  { plan, request }: Offer,
+  journey: Journey,
+  ticket: Ticket,
+): Entrant {
+  const { model, target } = ticket.planned
+  const providerFormat = deps.formats.get(target.provider.format)
+  assert(providerFormat, `no codec for ${target.provider.format}`)
+  const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
+  const handle = createAttemptHandle()
+  const { requestId, format: clientFormat, body, signal } = call
+  const running = attemptTarget(deps, {
+    ...{ requestId, ticket, clientFormat, providerFormat, request, body, signal, handle },
+    meter: charge.meter,
+  })
+  return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic() }, running)
+}
+
+/** Ends the other calls, and says of the winner what is known of them now. */
+function decideRace(
+  deps: ChatDeps,
+  { signal }: ChatCall,
+  { plan }: Offer,
+  journey: Journey,
+  entrants: readonly Entrant[],
+  winner: Entrant,
+): void {
+  endOthers(entrants, winner, journey, !signal.aborted)
+  const { charge, ticket } = winner
+  charge.facts.routeReason = routeReason(plan, ticket.planned.model.id, journey.trail)
+  keepRenewed(charge, deps.clock)
+}
+
+/** From now on the books hear of this attempt, should this process die. */
+function openCharge(
+  { clock }: ChatDeps,
+  call: ChatCall,
+  hold: Hold,
+  ticket: Ticket,
+  { reason, request }: { reason: string; request: ChatRequest },
+): OpenCharge {
+  const { planned, number: attempts } = ticket
+  const charge = {
+    payer: call.payer,
+    hold,
+    pricing: planned.model.pricing,
+    cost: planned.target.cost,
+    tools: request.serverTools && termsOf(request.serverTools, planned.target),
+    writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
+    meter: createMeter(hold.size.bounds.outputTokens),
+    facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
+    arrivedMonotonicMs: call.arrivedMonotonicMs,
+  }
+  keepRenewed(charge, clock)
+  return charge
+}
+
+function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerms[] {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  return [...byName.values()].flatMap(({ name, unsaidUses }) => {
+    const terms = toolPrices?.get(name)
+    return terms ? [{ name, unsaidUses, price: terms.price, per: terms.per }] : []
+  })
+}
+
+/** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
+function keepRenewed(charge: OpenCharge, clock: Clock): void {
+  charge.hold.onRenewal(() => progressOf(charge, clock))
+}
+
+/** Tells a caller who got no answer what was tried. */
+function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
+  const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
+  if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
+  return new GatewayError(error.kind, error.message, { ...error.options, headers })
+}

@@ -1,0 +1,111 @@
+/** A provider that is silent while another stands ready: that one is asked beside it, the first content wins, one is paid. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { chatChunk, chatCompletion, eventStream, liveStream, type UpstreamCall } from '@test/support/upstream'
+import { FORMATS, type Script, type ScriptedModels, silence, soundAnswer, startScriptedModels } from './scripted-models'
+
+setDefaultTimeout(30_000)
+
+const HEDGE_MS = 300
+const TIMEOUTS = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000, hedgeMs: HEDGE_MS }
+/** More than all hedges take, less than any of the provider's own timeouts. */
+const BOUND_MS = 10_000
+
+let world: ScriptedModels
+beforeAll(async () => {
+  world = await startScriptedModels({ timeouts: TIMEOUTS })
+})
+afterAll(() => world.gateway.stop())
+
+/** A script, and the calls that it was played for. */
+function noted(script: Script): { script: Script; calls: UpstreamCall[] } {
+  const calls: UpstreamCall[] = []
+  return {
+    calls,
+    script(call) {
+      calls.push(call)
+      return script(call)
+    },
+  }
+}
+
+function roleThenSilence(): Response {
+  const live = liveStream()
+  live.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: '' }))}\n\n`)
+  return live.response
+}
+
+const SILENCES: [name: string, stream: boolean, script: Script][] = [
+  ['says nothing', false, silence],
+  ['says nothing', true, silence],
+  ['answers 200 and says nothing', true, () => liveStream().response],
+  ['says its role and no more', true, roleThenSilence],
+]
+
+// First of all, while retries are left for a second call.
+test('the first to have content wins, also where it is the one that was silent', async () => {
+  const slow = async () => {
+    await Bun.sleep(5 * HEDGE_MS)
+    return Response.json(chatCompletion('At last'))
+  }
+  const model = world.modelWith('chat-completions', slow)
+  const beside = noted(silence)
+  const next = world.modelWith('chat-completions', beside.script)
+  const { response, text } = await world.ask({ format: 'chat-completions', model, fallback: [next] })
+  expect(text).toContain('At last')
+  expect(response.headers.get('x-svc-model')).toBe(model)
+  await until(() => beside.calls[0]?.isAborted, 'the other call to be ended')
+})
+
+for (const format of FORMATS) {
+  test.each(SILENCES)(`a provider that %s (stream: %p) does not keep a ${format} client`, async (_, stream, script) => {
+    const silent = noted(script)
+    const model = world.modelWith('chat-completions', silent.script)
+    const next = world.modelWith(format, () => soundAnswer(format, stream))
+    const startedMs = performance.now()
+    const { response, text } = await world.ask({ format, model, fallback: [next], stream })
+    expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
+    expect(response.status).toBe(200)
+    expect(text).toMatch(/So/)
+    expect(response.headers.get('x-svc-model')).toBe(next)
+    expect(response.headers.get('x-svc-route-reason')).toMatch(
+      new RegExp(`^fallback; ${model} (silent|silence-timeout)$`),
+    )
+    await until(() => silent.calls.every((call) => call.isAborted), 'the silent call to be ended')
+    expect(silent.calls).toHaveLength(1)
+  })
+}
+
+test('a fault of one leaves the other its chance', async () => {
+  const model = world.modelWith('chat-completions', silence)
+  const broken = world.modelWith('chat-completions', () => Response.json({ error: {} }, { status: 404 }))
+  const sound = world.modelWith('chat-completions', () =>
+    eventStream(chatChunk({ content: 'Sound' }, 'stop'), '[DONE]'),
+  )
+  const asked = { format: 'chat-completions' as const, model, fallback: [broken, sound], stream: true }
+  const { response, text } = await world.ask(asked)
+  expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, sound])
+  expect(text).toContain('Sound')
+})
+
+describe('a crowd', () => {
+  test('before one silent provider is answered whole, each request paid once, by a few calls more', async () => {
+    const silent = noted(silence)
+    const model = world.modelWith('chat-completions', silent.script)
+    const sound = noted(() => soundAnswer('chat-completions', false))
+    const next = world.modelWith('chat-completions', sound.script)
+    const startedMs = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => world.ask({ format: 'chat-completions', model, fallback: [next] })),
+    )
+    expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
+    expect(answers.map(({ response }) => response.status)).toEqual(Array(60).fill(200))
+    expect(silent.calls.length).toBeLessThanOrEqual(60)
+    expect(sound.calls.length).toBe(60)
+    await until(() => silent.calls.every((call) => call.isAborted), 'all silent calls to be ended')
+    await until(
+      async () => (await world.gateway.balance(world.customer.accountId)).held === 0,
+      'every hold to be settled',
+    )
+  })
+})
