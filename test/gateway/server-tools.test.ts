@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { costOf } from '@test/money-bugs/support'
 import { until } from '@test/support/until'
-import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
-import { type FormatName, type ScriptedModels, startScriptedModels } from './scripted-models'
+import { chatCompletion, chatStream, eventStream, liveStream, usageOf } from '@test/support/upstream'
+import { type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 import { message, messageEvents, namedEvents, SEARCH, SEARCH_CONTENT, sse } from './search-answers'
 
 const CENT = 10_000_000
+/** What the other answer costs that a test asks for in between. */
+const SOUND = 10 * 1_000 + 5 * 2_000
 const TOKEN = { input: 1_000, output: 2_000 }
 const PRICES = {
   web_search: 0.01,
@@ -94,13 +96,40 @@ describe('messages', () => {
     expect(cost).toBe(tokens)
   })
 
-  test('whoever leaves after a search pays for it', async () => {
+  test('a search is paid although the answer broke off after it', async () => {
     const until2 = messageEvents({}).slice(0, 6)
     const model = world.modelWith('messages', () => sse(`${namedEvents(until2)}: waiting\n\n`))
     const cost = await costOf(world.gateway, world.customer.accountId, () =>
       world.ask({ format: 'messages', model, body: { tools: [SEARCH] }, stream: true }),
     )
     expect(cost).toBeGreaterThanOrEqual(CENT + 100 * TOKEN.input)
+  })
+
+  test('whoever leaves in the middle pays what the provider says in the end', async () => {
+    const live = liveStream()
+    const model = world.modelWith('messages', () => live.response)
+    const events = messageEvents({ web_search_requests: 2 })
+    live.write(namedEvents(events.slice(0, 5)))
+    const client = new AbortController()
+    const cost = await costOf(world.gateway, world.customer.accountId, async () => {
+      const response = await fetch(`${world.gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${world.customer.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ model, stream: true, max_tokens: 10, tools: [SEARCH] },
+          messages: [{ role: 'user', content: 'Weather?' }],
+        }),
+        signal: client.signal,
+      })
+      await response.body?.getReader().read()
+      client.abort()
+      // By then the gateway has seen the client go.
+      const other = world.modelWith('messages', () => soundAnswer('messages', false))
+      await world.ask({ format: 'messages', model: other })
+      live.write(namedEvents(events.slice(5)))
+      live.close()
+    })
+    expect(cost).toBe(tokens + 2 * CENT + SOUND)
   })
 
   test('uses beyond the limit are paid from what is left of the hold', async () => {

@@ -1,6 +1,6 @@
 /**
  * Reads an upstream on after its client has gone, within bounds, to learn the exact usage: what was delivered does not tell it
- * where a model reasons unseen, nor where all was delivered but the count of it.
+ * where a model reasons unseen or tools run at the provider, nor where all was delivered but the count of it.
  */
 import type { DisconnectPolicy } from '@/catalog/types'
 import type { ChatEvent } from '@/chat/event'
@@ -38,7 +38,7 @@ const MAX_DRAIN_CHARS = 16 * 1024 * 1024
 export function drainPolicy(
   {
     provider: { onDisconnect },
-    charge: { meter },
+    charge: { meter, tools },
     mayReason,
   }: Pick<RelayedAnswer, 'provider' | 'charge' | 'mayReason'>,
   source: Pick<StreamSource, 'hasSent' | 'isFinished'>,
@@ -46,7 +46,7 @@ export function drainPolicy(
   if (onDisconnect.kind === 'abort' || !source.hasSent()) return undefined
   const isFinished = source.isFinished()
   if (isFinished && hasFinalUsage(meter.reading())) return undefined
-  const isOwed = isFinished || mayReason || meter.hasReasoned()
+  const isOwed = isFinished || mayReason || meter.hasReasoned() || tools !== undefined
   return isOwed || onDisconnect.kind === 'drain' ? onDisconnect : undefined
 }
 

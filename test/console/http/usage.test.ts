@@ -122,6 +122,28 @@ describe('a usage record', () => {
     expect((body.records as unknown[]).length).toBe(1)
   })
 
+  test('lists what tools cost that ran at the provider beside what tokens cost', async () => {
+    const { accountId, keyId } = ada
+    const usage = { uncached: 10, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 5, reasoning: 0 }
+    const tools = [{ name: 'web_search', uses: 3, cost: nano(30_000_000) }]
+    const facts = { requestId: 'req_tools', model: 'svc/alpha', usage, tools }
+    const record = usageRecord({
+      accountId,
+      keyId,
+      holdId: 'req_tools',
+      cost: 30_020_000,
+      atMs: Date.now(),
+      seq: 89,
+      facts,
+    })
+    await writeUsageBatch(gateway.gateway.database.sql, [record])
+    expect(await get<object>(ada, '/requests/req_tools')).toMatchObject({
+      ...{ cost: '0.03002', rounding: '0', priceNote: null },
+      lines: [{ amount: '0.00001' }, { amount: '0.00001' }],
+      toolLines: [{ tool: 'web_search', uses: 3, amount: '0.03' }],
+    })
+  })
+
   test('adds a late correction to the charge that it corrects, found by either id', async () => {
     const facts = { requestId: 'req_late', usage: { ...usageRecord().facts.usage, uncached: 1, cacheRead: 0 } }
     const { accountId, keyId } = ada

@@ -197,6 +197,7 @@ describe('a client that leaves', () => {
   test.each([
     ['has said why it stopped', () => source.finish()],
     ['may have reasoned unseen', () => Object.assign(answer, { mayReason: true })],
+    ['may have used tools', () => Object.assign(answer.charge, { tools: [] })],
     ['has been seen to reason', () => answer.charge.meter.observe({ type: 'reasoning-start', choice: 0, block: 9 })],
   ])('is not let off by itself where the provider %s: its last word is waited for', async (_, owe) => {
     begin({ providerChanges: { onDisconnect: { kind: 'auto', maxMs: 5_000, maxConcurrent: 1 } } })
