@@ -141,6 +141,8 @@ export type PassHooks = {
  * more of a text changes nothing for those after it: gateway/relay/stream-writer.ts relies on both.
  */
 export interface PassingStream {
+  /** Whether what is charged is said with the reason why the answer ended, where the provider says nothing. */
+  readonly closesWithUsage?: true
   /** The data of one event with the public model id, and put right where it breaks the shape; undefined hides the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
   /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */

@@ -62,6 +62,7 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
       // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },
+    closesWithUsage: true,
     ending: () => [],
   }
 }

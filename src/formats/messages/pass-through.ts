@@ -115,6 +115,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
         typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data
       return withUsage(named, ['message', 'usage'], usage, ['input_tokens', 'output_tokens'])
     },
+    closesWithUsage: true,
     ending: () => [],
   }
 }

@@ -47,6 +47,8 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   let frameCount = 0
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
   let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
+  /** What was shown to the meter and waits for a count before it is written. */
+  let observed: StreamItem | undefined
   let known: { like: StreamItem; template: TextTemplate } | undefined
 
   function encoderOf(): StreamEncoder {
@@ -97,8 +99,12 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       const isLast = item.events.some((event) => event.type === 'end')
       if (isLast && lacksCount(answer.charge))
         return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
-      const fault = observe(item.events)
+      const fault = item === observed ? undefined : observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
+      if (item !== observed && closesWithUsage(item) && lacksCount(answer.charge)) {
+        observed = item
+        return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
+      }
       if (passing && isLast) text += frames(passing.ending(true))
       text += passing ? relayed(item, passing) : encoded(item.events)
       if (isLast) return { text: wholeLine(text) + closing(), isComplete: true }
@@ -134,6 +140,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
     latest = template && { like, word, template }
     return text
+  }
+
+  function closesWithUsage({ events }: StreamItem): boolean {
+    return passing?.closesWithUsage === true && events.some((event) => event.type === 'finish')
   }
 
   function show(event: ChatEvent): void {

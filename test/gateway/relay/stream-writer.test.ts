@@ -129,6 +129,7 @@ describe('a framing with brackets', () => {
     const same = createTestAnswer({ client: 'generate-content', changes: { framing: jsonArrayFraming } })
     const event = {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, index: 0, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
     }
     const writer = createStreamWriter(same, true)
     const { text } = writer.write(itemsOf(same.client.format, event))
