@@ -7,7 +7,9 @@ import type { Model } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { type Nano, nano, nanoToUsd } from '@/lib/money'
 import { difficultyClass } from '@/routing/plan/choose'
+import { explainSignals } from '@/routing/plan/difficulty'
 import type { Plan } from '@/routing/plan/plan'
+import { explainRequest } from '@/routing/plan/read-request'
 import type { RouteView } from '@/routing/plan/route-view'
 import { estimatedCost } from '@/routing/plan/score'
 import { routeReason } from './route-reason'
@@ -31,6 +33,8 @@ type TierExplanation = {
   difficulty: number
   class: 'easy' | 'hard'
   sticky: boolean
+  /** What made the request look hard (above 0) or easy, the weightiest first. */
+  because: { because: string; effect: number }[]
   features: Record<string, number | boolean>
   ranking: { model: string; score: number; penalties: Record<string, number>; estimated_cost_usd: number }[]
 }
@@ -69,7 +73,7 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
       requirements: unmet.map((item) => item.requirement),
       reasons: unmet.map((item) => item.detail),
     })),
-    tier: explainChoice(plan),
+    tier: explainChoice(plan, request),
   }
 }
 
@@ -80,7 +84,7 @@ function holdAt({ targets: planned }: Plan, model: Model, request: ChatRequest, 
   return nano(worstCaseCost(model.pricing, bound, outputCap(request, model)) + dearestTools(serverTools, targets))
 }
 
-function explainChoice({ choice }: Plan): TierExplanation | null {
+function explainChoice({ choice }: Plan, request: ChatRequest): TierExplanation | null {
   if (!choice) return null
   const { tier, kind, difficulty, isSticky, features, ranking } = choice
   return {
@@ -90,6 +94,9 @@ function explainChoice({ choice }: Plan): TierExplanation | null {
     difficulty,
     class: difficultyClass(difficulty),
     sticky: isSticky,
+    because: [...explainSignals(features), ...explainRequest(request)]
+      .sort((left, right) => Math.abs(right.effect) - Math.abs(left.effect))
+      .map(({ because, effect }) => ({ because, effect: Math.round(effect * 1_000) / 1_000 })),
     features,
     ranking: ranking.map(({ model, score, parts, estimatedCost: cost }) => ({
       model: model.id,

@@ -1,13 +1,12 @@
-/** The labelled prompts of the router's evaluation, as requests. Half of them tune the weights, the other half judges them. */
+/** Our own labelled prompts, as requests. They judge the scorer, which is trained on none of them. */
 
 import fixture from '@test/fixtures/routing/prompts.json'
 import type { ChatRequest, ContentBlock, Effort, Turn } from '@/chat/request'
 import { requestOf } from './world'
 
-export type LabelledPrompt = {
+type LabelledPrompt = {
   expected: 'easy' | 'hard'
   kind: string
-  half: 'tuning' | 'report'
   text: string
   request: ChatRequest
 }
@@ -21,16 +20,15 @@ type PromptOptions = {
   document?: [kind: string, chars: number]
 }
 
-/** All prompts, each text changed by `rewrite`. Every other one of each group belongs to the report half. */
-export function labelledPrompts(model: string, rewrite = (text: string) => text): LabelledPrompt[] {
+/** All prompts, for `model`. */
+export function labelledPrompts(model: string): LabelledPrompt[] {
   return (['easy', 'hard'] as const).flatMap((expected) =>
     Object.entries(fixture[expected]).flatMap(([kind, group]) =>
-      (group as [string, PromptOptions?][]).map(([text, options = {}], index) => ({
+      (group as [string, PromptOptions?][]).map(([text, options = {}]) => ({
         expected,
         kind,
-        half: index % 2 === 0 ? ('tuning' as const) : ('report' as const),
         text,
-        request: build(model, rewrite(text), options),
+        request: build(model, text, options),
       })),
     ),
   )

@@ -157,7 +157,7 @@ describe('what the caller is told', () => {
       'svc/small@p1=503, svc/small@p1=first-byte-timeout',
     )
     const chosen = await router.plan(requestOf({ model: 'auto-smart' }, HARD), ORIGIN)
-    expect(routeReason(chosen, 'svc/large', [])).toMatch(/^chosen; smart, hard mathematics \([01]\.\d\d\), score -?\d/)
+    expect(routeReason(chosen, 'svc/large', [])).toMatch(/^chosen; smart, hard chat \([01]\.\d\d\), score -?\d/)
     await router.stop()
   })
 
@@ -180,8 +180,10 @@ describe('what the caller is told', () => {
         { model: 'svc/small', provider: 'p1', available: true },
       ],
       passed_over: [],
-      tier: { id: 'auto-smart', strategy: 'smart', class: 'hard', kind: 'mathematics', sticky: false },
+      tier: { id: 'auto-smart', strategy: 'smart', class: 'hard', kind: 'chat', sticky: false },
     })
+    const { because = [] } = explanation.tier ?? {}
+    expect(because.some((reason) => reason.because.includes('“') && reason.effect > 0)).toBe(true)
     const [dear, cheap] = explanation.models
     expect(explanation.hold_usd).toBe(dear?.hold_usd as number)
     expect(dear?.hold_usd).toBeGreaterThan(cheap?.hold_usd as number)

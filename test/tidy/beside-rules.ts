@@ -4,9 +4,19 @@ import type { Import, Source, Violation } from './source'
 import { resolveLocal } from './tree'
 
 /** The rooms of bench/. */
-const BENCH = ['books', 'load', 'machine', 'mock', 'peers', 'report', 'scenarios', 'soak', 'stages', 'world'].map(
-  (room) => `bench/${room}`,
-)
+const BENCH = [
+  'books',
+  'load',
+  'machine',
+  'mock',
+  'peers',
+  'report',
+  'router',
+  'scenarios',
+  'soak',
+  'stages',
+  'world',
+].map((room) => `bench/${room}`)
 
 /**
  * What each tree or folder beside src/ may import beside itself and packages. The longest row that a path begins with is its
@@ -29,6 +39,7 @@ export const MAY_IMPORT_BESIDE: Readonly<Record<string, readonly string[]>> = {
   'bench/mock': ['bench/load'],
   'bench/peers': ['src', 'bench/load', 'bench/machine'],
   'bench/report': [],
+  'bench/router': ['src', 'test'],
   'bench/scenarios': ['bench/books', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report', 'bench/world'],
   'bench/soak': ['src', 'faults/world', 'bench/load', 'bench/machine', 'bench/peers', 'bench/report'],
   'bench/stages': ['src', 'bench/load', 'bench/machine', 'bench/mock', 'bench/peers', 'bench/report'],

@@ -1,43 +1,37 @@
 /**
- * How good a model a request deserves, as a number: a weighted sum of its features through a logistic curve. The weights were
- * fitted to one half of the evaluation's prompts (docs/ROUTING.md) and rounded; they are data, not theory.
+ * How good a model a request deserves, as a number: what its text scores, as learned from public prompts, and what the request
+ * carries beside it, through a logistic curve. Public collections hold no tools, schemas or wishes for thought: what those weigh is
+ * set by hand.
  */
 import type { RequestFeatures } from './read-request'
 
 /** From this difficulty on a request counts as hard. */
 export const HARD_FROM = 0.5
 
-/** Of a longer text only the ends are read, and its length says nothing about the instruction. */
-const LONG_TEXT_CHARS = 1_200
+type Signal = { because: string; weight: number; read(features: RequestFeatures): number }
 
-type Signal = { weight: number; read(features: RequestFeatures): number }
-
-const BIAS = -2.3
-
-/** Every signal goes from 0 to 1. The prompts hold too little of the last four: those weights are set by hand. */
-const SIGNALS: Readonly<Record<string, Signal>> = {
-  hardCues: { weight: 5.8, read: ({ hardCues }) => Math.min(1, hardCues / 4) },
-  easyCues: { weight: -0.7, read: ({ easyCues }) => Math.min(1, easyCues / 3) },
-  constraints: { weight: 0.2, read: ({ constraints }) => Math.min(1, constraints / 4) },
-  length: {
-    weight: 3.6,
-    read: ({ promptChars }) => (promptChars > LONG_TEXT_CHARS ? 0.6 : logarithm(promptChars / 40, 6)),
-  },
-  code: { weight: 0.8, read: ({ code }) => code },
-  mathematics: { weight: 1.3, read: ({ mathematics }) => mathematics },
-  tools: { weight: 1.3, read: ({ tools }) => logarithm(tools, 5) },
-  schema: { weight: -0.3, read: ({ hasSchema }) => Number(hasSchema) },
-  turns: { weight: 0.5, read: ({ turns }) => logarithm(turns - 1, 6) },
-  images: { weight: 0.2, read: ({ hasImages }) => Number(hasImages) },
-  askedToThink: { weight: 2, read: ({ effort }) => Math.max(0, effort) },
-  askedNotToThink: { weight: -1, read: ({ effort }) => Math.max(0, -effort) },
-}
+/** Every signal goes from 0 to 1. */
+const SIGNALS: readonly Signal[] = [
+  { because: 'many tools to choose from', weight: 1.3, read: ({ tools }) => logarithm(tools, 5) },
+  { because: 'an answer that follows a schema', weight: -0.3, read: ({ hasSchema }) => Number(hasSchema) },
+  { because: 'a long conversation', weight: 0.5, read: ({ turns }) => logarithm(turns - 1, 6) },
+  { because: 'images', weight: 0.2, read: ({ hasImages }) => Number(hasImages) },
+  { because: 'thinking was asked for', weight: 2, read: ({ effort }) => Math.max(0, effort) },
+  { because: 'thinking was switched off', weight: -1, read: ({ effort }) => Math.max(0, -effort) },
+]
 
 /** The difficulty of a request, 0 to 1. */
 export function difficultyOf(features: RequestFeatures): number {
-  let sum = BIAS
-  for (const signal of Object.values(SIGNALS)) sum += signal.weight * signal.read(features)
+  let sum = features.text
+  for (const { weight, read } of SIGNALS) sum += weight * read(features)
   return 1 / (1 + Math.exp(-sum))
+}
+
+/** What beside its text moved the difficulty of a request, and how far. */
+export function explainSignals(features: RequestFeatures): { because: string; effect: number }[] {
+  return SIGNALS.map(({ because, weight, read }) => ({ because, effect: weight * read(features) })).filter(
+    ({ effect }) => effect !== 0,
+  )
 }
 
 /** 0 at 0, 1 at 2^`doublings` - 1 and above. */

@@ -1,19 +1,24 @@
 /**
  * Reads what a request is about, from a bounded part of it: enough to tell a question that any model answers from one that
- * needs a good one, cheap enough (a few microseconds) to be done for every request to a tier.
+ * needs a good one, cheap enough (some twenty microseconds) to be done for every request to a tier.
  */
 import type { ChatRequest, Turn } from '@/chat/request'
-import { countCues } from './cues'
+import { sampleTexts } from '@/routing/difficulty/sample'
+import { type Contribution, explainText, scoreText } from '@/routing/difficulty/score-text'
 import { type Requirements, readRequirements } from './requirements'
 
 export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tools'
 
-/** Counts are of the sampled text unless said otherwise; strengths go from 0 to 1. */
+/** Strengths go from 0 to 1. */
 export type RequestFeatures = {
   /** Our estimate of the whole input. */
   inputTokens: number
-  /** Characters of the last message that has text, as if each ideograph were a short word. */
+  /** Characters of the last message that has text. */
   promptChars: number
+  /** How many of them are what the instruction is to be done to. */
+  materialChars: number
+  /** How hard the text reads, before the logistic curve: 0 is as likely easy as hard. */
+  text: number
   turns: number
   tools: number
   hasImages: boolean
@@ -22,43 +27,39 @@ export type RequestFeatures = {
   effort: number
   code: number
   mathematics: number
-  /** Words that ask for work that small models do badly (prove, design, diagnose) or well (translate, list, rename). */
-  hardCues: number
-  easyCues: number
-  /** Words that bind the answer: must, within, without, each, at most. */
-  constraints: number
-  isEnglish: boolean
 }
 
-/** A text longer than both together is read at its ends, where the instruction is. */
-const HEAD_CHARS = 500
-const TAIL_CHARS = 700
 /** How far back the last message with text is looked for: behind it are only tool results. */
 const MAX_TURNS_BACK = 24
-const IDEOGRAPH_CHARS = 4
+/** As many reasons as one reads. */
+const REASONS = 8
 
 /** Reads the features of `request`. `requirements` saves the estimate where the caller has it already. */
 export function readFeatures(
   request: ChatRequest,
   requirements: Pick<Requirements, 'capabilities' | 'inputTokens'> = readRequirements(request),
 ) {
-  const { text, chars } = sampleOf(request.turns)
-  const cues = countCues(text)
+  const { text, chars } = sampleTexts(instructionTexts(request.turns))
+  const score = scoreText(text, chars)
   return {
     inputTokens: requirements.inputTokens,
-    promptChars: chars + cues.ideographs * (IDEOGRAPH_CHARS - 1),
+    promptChars: chars,
+    materialChars: score.materialChars,
+    text: score.sum,
     turns: request.turns.length,
     tools: request.tools.length,
     hasImages: requirements.capabilities.has('images'),
     hasSchema: request.output.type !== 'text',
     effort: effortOf(request),
-    code: Math.min(1, cues.code / 3),
-    mathematics: Math.min(1, cues.mathematics / 3),
-    hardCues: cues.hard,
-    easyCues: cues.easy,
-    constraints: cues.constraints,
-    isEnglish: !cues.hasOtherLetters,
+    code: score.code,
+    mathematics: score.mathematics,
   } satisfies RequestFeatures
+}
+
+/** What in the text of `request` moved its score furthest. */
+export function explainRequest(request: ChatRequest): Contribution[] {
+  const { text, chars } = sampleTexts(instructionTexts(request.turns))
+  return explainText(text, chars, REASONS)
 }
 
 /** The one word that describes the request best. */
@@ -78,35 +79,19 @@ function effortOf({ reasoning }: ChatRequest): number {
 }
 
 /** The instruction is in the last message of the user that has text; what precedes it was answered already. */
-function sampleOf(turns: readonly Turn[]): { text: string; chars: number } {
+function instructionTexts(turns: readonly Turn[]): string[] {
   const oldest = Math.max(0, turns.length - MAX_TURNS_BACK)
   for (let index = turns.length - 1; index >= oldest; index--) {
     const turn = turns[index]
     if (turn?.role !== 'user') continue
     const texts = textsOf(turn)
-    if (texts.length > 0) return sampleTexts(texts)
+    if (texts.length > 0) return texts
   }
-  return { text: '', chars: 0 }
+  return []
 }
 
 function textsOf(turn: Turn): string[] {
   const texts: string[] = []
   for (const block of turn.content) if (block.type === 'text' && block.text !== '') texts.push(block.text)
   return texts
-}
-
-function sampleTexts(texts: readonly string[]): { text: string; chars: number } {
-  let chars = 0
-  for (const text of texts) chars += text.length
-  if (chars <= HEAD_CHARS + TAIL_CHARS) return { text: texts.length === 1 ? (texts[0] ?? '') : texts.join('\n'), chars }
-  let head = ''
-  for (const text of texts) {
-    head += text.slice(0, HEAD_CHARS - head.length)
-    if (head.length >= HEAD_CHARS) break
-  }
-  let tail = ''
-  for (let index = texts.length - 1; index >= 0 && tail.length < TAIL_CHARS; index--) {
-    tail = (texts[index] ?? '').slice(-(TAIL_CHARS - tail.length)) + tail
-  }
-  return { text: `${head}\n${tail}`, chars }
 }

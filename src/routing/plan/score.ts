@@ -34,7 +34,7 @@ type Strategy = {
   demand: number
 }
 
-const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1.25 }
+const SMART: Strategy = { weights: { quality: 3, price: 1, latency: 0.2, health: 2 }, demand: 1.3 }
 /** The strategies by their names in the catalogue. */
 const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['smart', SMART],
@@ -42,8 +42,10 @@ const STRATEGIES: ReadonlyMap<string, Strategy> = new Map([
   ['cheap', { weights: { quality: 2.5, price: 1.5, latency: 0.2, health: 2 }, demand: 0.7 }],
 ])
 
-/** Even the hardest request is not worth any price for the last bit of quality. */
-const MAX_DEMAND = 0.95
+/** Even the hardest request is not worth any price for the last bit of quality: the cheapest of the good ones will do. */
+const MAX_DEMAND = 0.82
+const NOTHING_BELOW = 0.32
+const ALL_FROM = 0.6
 /** Candidates that differ less in quality than this are not told apart as if they were best and worst. */
 const MIN_QUALITY_RANGE = 0.25
 /** The ratio (4) that values must span before the greatest counts fully against a model. */
@@ -67,7 +69,7 @@ export function rankCandidates(
   const latencies = latencyScale(candidates, prices)
   const best = Math.max(...qualities)
   const range = Math.max(best - Math.min(...qualities), MIN_QUALITY_RANGE)
-  const demanded = Math.min(MAX_DEMAND, need.difficulty * strategy.demand)
+  const demanded = Math.min(MAX_DEMAND, decisiveness(need.difficulty) * strategy.demand)
 
   const ranked = candidates.map((candidate, index): Ranked => {
     const { model, isUsable, failureRate } = candidate
@@ -84,6 +86,11 @@ export function rankCandidates(
     return { model, score, estimatedCost: costs[index] as Nano, parts }
   })
   return ranked.sort((left, right) => right.score - left.score)
+}
+
+/** Difficulties are chances, and chances keep to the middle: below a certain one nothing is asked for, above another all. */
+function decisiveness(difficulty: number): number {
+  return Math.min(1, Math.max(0, (difficulty - NOTHING_BELOW) / (ALL_FROM - NOTHING_BELOW)))
 }
 
 /** What the request would cost at `model` if nothing is cached, in nano-USD. */

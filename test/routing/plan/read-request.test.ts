@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { requestOf } from '@test/routing/world'
 import fc from 'fast-check'
 import type { ChatRequest, Turn } from '@/chat/request'
-import { difficultyOf, HARD_FROM } from '@/routing/plan/difficulty'
+import { difficultyOf } from '@/routing/plan/difficulty'
 import { kindOf, readFeatures } from '@/routing/plan/read-request'
 
 function user(text: string): Turn {
@@ -41,7 +41,7 @@ describe('features', () => {
       hasSchema: true,
       effort: 1,
       promptChars: 17,
-      isEnglish: true,
+      materialChars: 0,
     })
     expect(features.inputTokens).toBeGreaterThan(1_000)
   })
@@ -61,7 +61,7 @@ describe('features', () => {
   test('the kind is what the text is about, else what the request carries', () => {
     const kind = (text: string, changes: Partial<ChatRequest> = {}) => kindOf(readFeatures(requestOf(changes, text)))
     expect(kind('```python\ndef f(): pass\n```\nWhat does this function do?')).toBe('code')
-    expect(kind('Prove that this sequence of integers converges')).toBe('mathematics')
+    expect(kind('Find all x with x^2 + 3*x = 10 and f(x) > 0')).toBe('mathematics')
     expect(kind('Turn off the lamp', { tools: [{ name: 'lamp' }] })).toBe('tools')
     expect(kind('Where does she live?', { output: { type: 'json-schema', schema: {} } })).toBe('extraction')
     expect(kind('How are you?')).toBe('chat')
@@ -74,45 +74,50 @@ describe('features', () => {
     }
     const call: Turn = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 'a', argumentsText: '' }] }
     const turns = [user('Prove the theorem, derive and justify'), call, result, call, result]
-    expect(readFeatures(requestOf({ turns })).hardCues).toBeGreaterThanOrEqual(3)
+    const alone = readFeatures(requestOf({}, 'Prove the theorem, derive and justify'))
+    expect(readFeatures(requestOf({ turns })).text).toBe(alone.text)
   })
 
   test('a conversation without a word of the user’s is read as nothing', () => {
-    expect(readFeatures(requestOf({ turns: [] }))).toMatchObject({ promptChars: 0, hardCues: 0, isEnglish: true })
+    expect(readFeatures(requestOf({ turns: [] }))).toMatchObject({ promptChars: 0, materialChars: 0, code: 0 })
   })
 
-  test('an instruction is found at either end of a long document', () => {
+  test('an instruction is found at either end of a long document, in one text or in several', () => {
     const filler = 'The ferry left before dawn and nobody asked where it went. '.repeat(2_000)
-    const task = 'Analyse and critique this text, evaluate its argument, and justify each assumption.'
-    for (const text of [`${task}\n\n${filler}`, `${filler}\n\n${task}`]) {
-      expect(readFeatures(requestOf({}, text)).hardCues).toBeGreaterThanOrEqual(4)
-    }
-    const inBlocks: Turn = {
+    const easy = 'Translate this text into German, please.'
+    const hard = 'Analyse and critique this text, evaluate its argument, and justify each of its assumptions.'
+    const inBlocks = (task: string): Turn => ({
       role: 'user',
-      content: [filler, filler, task].map((text) => ({ type: 'text', text }) as const),
+      content: [filler, filler, `\n\n${task}`].map((text) => ({ type: 'text', text }) as const),
+    })
+    for (const place of [
+      (task: string) => user(`${task}\n\n${filler}`),
+      (task: string) => user(`${filler}\n\n${task}`),
+      inBlocks,
+    ]) {
+      const textOf = (task: string) => readFeatures(requestOf({ turns: [place(task)] })).text
+      expect(textOf(hard)).toBeGreaterThan(textOf(easy))
     }
-    expect(readFeatures(requestOf({ turns: [inBlocks] })).hardCues).toBeGreaterThanOrEqual(4)
   })
 })
 
 describe('difficulty', () => {
   test('tells small talk from work', () => {
-    expect(difficulty('Hi!')).toBeLessThan(0.2)
-    expect(difficulty('What is the capital of France?')).toBeLessThan(0.3)
-    expect(difficulty('Prove the theorem by induction, derive the recurrence and justify each step.')).toBeGreaterThan(
-      0.7,
-    )
-    expect(
-      difficulty(
-        'Design the architecture, compare the trade-offs, analyse the risks and propose a migration strategy.',
-      ),
-    ).toBeGreaterThan(0.8)
+    const talk = ['Hi!', 'Thanks, that worked!', 'What is the capital of France?', 'Who painted the Mona Lisa?']
+    const work = [
+      'Prove the theorem by induction, derive the recurrence and justify each step.',
+      'Design the architecture, compare the trade-offs, analyse the risks and propose a migration strategy.',
+    ]
+    for (const text of talk) expect(difficulty(text), text).toBeLessThan(0.4)
+    for (const text of work) expect(difficulty(text), text).toBeGreaterThan(0.45)
   })
 
-  test('reads other languages and scripts', () => {
-    expect(difficulty('Beweise den Satz und begründe jede Annahme; analysiere die Risiken.')).toBeGreaterThan(HARD_FROM)
-    expect(difficulty('请分析这个架构的权衡，证明算法的正确性，并比较各种设计。')).toBeGreaterThan(HARD_FROM)
-    expect(difficulty('今天星期几？')).toBeLessThan(HARD_FROM)
+  test.each([
+    ['Beweise den Satz und begründe jede Annahme; analysiere die Risiken.', 'Wie heißt die Hauptstadt von Peru?'],
+    ['请分析这个架构的权衡，证明算法的正确性，并比较各种设计。', '今天星期几？'],
+    ['Докажите теорему и обоснуйте каждое допущение.', 'Какой сегодня день?'],
+  ])('reads other languages and scripts: %s', (hard, easy) => {
+    expect(difficulty(hard)).toBeGreaterThan(difficulty(easy) + 0.05)
   })
 
   test('rises with what was asked for', () => {
@@ -136,7 +141,7 @@ describe('difficulty', () => {
   })
 
   test('does not depend on the middle of a long text', () => {
-    const ends = (middle: string) => `Explain this. ${'a '.repeat(400)}${middle}${' b'.repeat(600)} Why?`
+    const ends = (middle: string) => `Explain this. ${'a '.repeat(600)}${middle}${' b'.repeat(600)} Why?`
     const short = difficulty(ends('x'.repeat(10_000)))
     expect(difficulty(ends('Prove derive analyse design. '.repeat(20_000)))).toBe(short)
   })

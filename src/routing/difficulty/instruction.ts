@@ -1,0 +1,62 @@
+/**
+ * Tells what a prompt asks for from what it is to be done to: in `Translate: "…"`, the quoted text is not the task. Both are
+ * still read, but what a word says of the task's difficulty depends on which of the two it stands in.
+ */
+
+/** The two parts of one prompt. Either may be empty, and neither is longer than the text it was taken from. */
+export type PromptParts = { instruction: string; payload: string }
+
+/** A paragraph longer than this is taken for material, unless it is the only one. */
+const MAX_INSTRUCTION_CHARS = 480
+/** An instruction that ends in a colon is short: `Fix the spelling:`, `Translate the following text into German:`. */
+const MAX_LEAD_CHARS = 140
+/** Shorter quotations are names and words that the task is about. */
+const MIN_QUOTATION_CHARS = 24
+const MIN_AFTER_COLON_CHARS = 12
+
+const FENCE = /```[\s\S]*?(?:```|$)/g
+const QUOTATION =
+  /"[^"\n]{24,}"|“[^”]{24,}”|«[^»]{24,}»|„[^“”]{24,}[“”]|「[^」]{12,}」|『[^』]{12,}』|‘[^’]{24,}’|(?<=[\s:(])'[^'\n]{24,}'(?=[\s.,;)?!]|$)/g
+const COLON = /[:：]/g
+const PARAGRAPHS = /\n\s*\n/
+
+/** Splits `text`. Linear in its length, which the caller has bounded. */
+export function splitPrompt(text: string): PromptParts {
+  const payload: string[] = []
+  const take = (part: string) => {
+    payload.push(part)
+    return ' \u0001 '
+  }
+  let rest = text.includes('```') ? text.replace(FENCE, take) : text
+  if (rest.length > MIN_QUOTATION_CHARS) rest = rest.replace(QUOTATION, take)
+  rest = withoutMaterial(rest, payload)
+  rest = beforeColon(rest, payload)
+  return { instruction: rest.trim(), payload: payload.join('\n') }
+}
+
+/** Of several paragraphs, the long ones are material; the first and the last may be the instruction, and so may short ones. */
+function withoutMaterial(text: string, payload: string[]): string {
+  if (text.length <= MAX_INSTRUCTION_CHARS) return text
+  const paragraphs = text.split(PARAGRAPHS)
+  if (paragraphs.length < 2) return text
+  const kept: string[] = []
+  for (const [index, paragraph] of paragraphs.entries()) {
+    const isEnd = index === 0 || index === paragraphs.length - 1
+    if (isEnd && paragraph.length <= MAX_INSTRUCTION_CHARS) kept.push(paragraph)
+    else payload.push(paragraph)
+  }
+  return kept.length > 0 ? kept.join('\n\n') : text
+}
+
+/** What follows the first colon is material where it stands on its own and the words before it are an instruction. */
+function beforeColon(text: string, payload: string[]): string {
+  COLON.lastIndex = 0
+  const found = COLON.exec(text)
+  if (!found || found.index > MAX_LEAD_CHARS || found.index < 4) return text
+  const after = text.slice(found.index + 1)
+  // Times, addresses and ratios have no gap behind their colon.
+  const isGap = found[0] === '：' || /^\s/.test(after)
+  if (!isGap || after.trim().length < MIN_AFTER_COLON_CHARS) return text
+  payload.push(after)
+  return text.slice(0, found.index + 1)
+}

@@ -1,0 +1,50 @@
+/** What of a prompt is taken for the instruction, and what for the material. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { splitPrompt } from '@/routing/difficulty/instruction'
+
+const PROOF = 'Prove that every compact Hausdorff space is normal.'
+
+describe('material', () => {
+  test.each([
+    [`Translate: '${PROOF}'`, PROOF],
+    [`Fix the spelling: ${PROOF}`, PROOF],
+    [`Übersetze ins Englische: „${PROOF}“`, PROOF],
+    [`把下面的句子翻译成英文：证明根号二是无理数，并且说明每一步。`, '证明根号二是无理数，并且说明每一步。'],
+    [`What does this do?\n\`\`\`js\nlet a = 1\n\`\`\``, 'let a = 1'],
+  ])('of %s is what stands behind the instruction', (text, material) => {
+    const { instruction, payload } = splitPrompt(text)
+    expect(payload).toContain(material)
+    expect(instruction).not.toContain(material)
+  })
+
+  test('of several paragraphs is the long ones', () => {
+    const passage = 'The ferry left before dawn. '.repeat(40).trim()
+    for (const text of [`Where did it go?\n\n${passage}`, `${passage}\n\nWhere did it go?`]) {
+      expect(splitPrompt(text)).toEqual({ instruction: 'Where did it go?', payload: passage })
+    }
+  })
+})
+
+describe('all is instruction', () => {
+  test.each([
+    PROOF,
+    'Meet me at 10:30',
+    'Open http://example.test/page',
+    'The word “ephemeral”',
+    '',
+    'a'.repeat(5_000),
+  ])('where nothing is set apart: %#', (text) => {
+    expect(splitPrompt(text)).toEqual({ instruction: text, payload: '' })
+  })
+})
+
+test('no text is too odd, and none grows', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
+      const { instruction, payload } = splitPrompt(text)
+      expect(payload.length).toBeLessThanOrEqual(text.length + 10)
+      expect(instruction.length).toBeLessThanOrEqual(text.length + 100)
+    }),
+  )
+})

@@ -1,0 +1,14 @@
+/** The trained weights in the repository: they fit this program's signals, and something was learned. */
+import { expect, test } from 'bun:test'
+import { BUCKETS } from '@/routing/difficulty/fingerprint'
+import { STRUCTURE } from '@/routing/difficulty/structure'
+import { loadWeights } from '@/routing/difficulty/weights'
+
+test('there is one for every signal and every bucket, and many say something', () => {
+  const { structure, buckets, slope } = loadWeights()
+  expect(structure).toHaveLength(STRUCTURE.length)
+  expect(buckets).toHaveLength(BUCKETS)
+  expect(structure.filter((weight) => weight !== 0).length).toBeGreaterThan(STRUCTURE.length / 2)
+  expect(buckets.filter((weight) => weight !== 0).length).toBeGreaterThan(10_000)
+  expect(slope).toBeGreaterThan(0)
+})
