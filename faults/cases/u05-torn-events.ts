@@ -48,7 +48,7 @@ export const u5: Fault = {
         stream: true,
         format,
         words,
-        maxTokens: 4 * words + 50,
+        maxTokens: 12 * words + 50,
       })
     }
     for (const [what, writing] of Object.entries(WRITINGS)) {

@@ -23,10 +23,13 @@ export type Wish = {
   timeoutMs?: number
 }
 
+/** More than any vocabulary makes of a word of the scripted provider, which bills one. */
+const TOKENS_PER_WORD = 12
+
 /** The request as its format writes it. */
 export function requestOf(wish: Wish): { path: string; headers: Record<string, string>; body: unknown } {
   const { customer, model = 'steady', format = 'chat-completions', stream = false, marker = '' } = wish
-  const { words = 5, pauseMs = 0, maxTokens = 4 * words + 50 } = wish
+  const { words = 5, pauseMs = 0, maxTokens = TOKENS_PER_WORD * words + 50 } = wish
   const prompt = `Request ${marker} with words=${words} pause=${pauseMs}, please. ${PROMPT_CANARY}`
   const messages = [{ role: 'user', content: prompt }]
   switch (format) {
