@@ -78,3 +78,10 @@ export class GatewayError extends Error {
 export function invalidRequest(message: string, param?: string): GatewayError {
   return new GatewayError('invalid_request', message, param === undefined ? {} : { param })
 }
+
+/** The error that a caller is told of: what is none of ours is a bug, of which nothing is said. */
+export function knownError(error: unknown): GatewayError {
+  return error instanceof GatewayError
+    ? error
+    : new GatewayError('internal', 'The service had an internal error. Try again.')
+}

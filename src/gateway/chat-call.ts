@@ -25,6 +25,8 @@ export type ChatCall = ArrivedRequest &
     body: JsonObject
     /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
     sessionName: string | undefined
+    /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
+    onLateFailure(error: unknown): void
     /** When the request arrived, by the clock that durations are taken from. */
     arrivedMonotonicMs: number
   }

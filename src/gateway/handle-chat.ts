@@ -1,12 +1,16 @@
 /** The use case: plan, reserve, find an answer, relay what it says, settle. */
+import { knownError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
 import { storeClosed } from '@/gateway/hold/denial'
-import { withHold } from '@/gateway/hold/hold'
+import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
+import { waitingHeaders } from '@/gateway/relay/headers'
+import { answerLate, LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
+import { withDeadline } from '@/lib/deadline'
 import type { Ticket } from '@/routing/journey/ticket'
 import { sessionOf } from '@/routing/plan/stickiness'
 import type { ChatCall, ChatDeps } from './chat-call'
@@ -18,9 +22,33 @@ export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Respon
   const session = sessionOf(call.payer.accountId, call.request, call.sessionName)
   const negotiation = await negotiate(deps, call, session)
   return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
-    const answer = await findAnswer(deps, call, hold, agreed)
-    if (answer.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, answer.charge.facts.model, session)
-    return relayAnswer(deps, call, agreed, answer)
+    const answering = answer(deps, call, hold, agreed, session)
+    if (!call.request.stream) return answering
+    const early = await withDeadline(answering, LATE_AFTER_MS, () => undefined)
+    return early ?? answerMeanwhile(deps, call, hold, agreed, answering)
+  })
+}
+
+async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: string | undefined) {
+  const found = await findAnswer(deps, call, hold, agreed)
+  if (found.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, found.charge.facts.model, session)
+  return relayAnswer(deps, call, agreed, found)
+}
+
+/** From now on the stream takes care of the hold. */
+function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, answering: Promise<Response>) {
+  const { requestId, format, onLateFailure } = call
+  hold.handOver()
+  return answerLate(deps, {
+    client: clientOf(call),
+    context: contextOf(call, agreed, agreed.plan.models[0]?.id ?? call.request.model),
+    headers: waitingHeaders(deps.clock, format, { hold, requestId }, agreed.loweredCap),
+    answering,
+    async onFailure(error) {
+      await hold.release()
+      onLateFailure(error)
+      return knownError(error)
+    },
   })
 }
 

@@ -34,6 +34,13 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
   const isOpen = endpoint.payerOf === undefined
   let payer: Payer | undefined
   let model: string | undefined
+  function refuse(error: unknown): Response {
+    endSilence(request)
+    if (payer) deps.unpaid.refused(payer, error)
+    const response = errorResponse(error, format, requestId, deps.logger)
+    deps.metrics.refused(format.name, model, response.status)
+    return response
+  }
   try {
     if (deps.isDraining()) throw restarting()
     payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
@@ -57,13 +64,11 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
       arrivedMonotonicMs,
       epilogue,
       onEnd,
+      onLateFailure: (error) => void refuse(error),
     })
     return isOpen ? openToPage(request, response) : response
   } catch (error) {
-    endSilence(request)
-    if (payer) deps.unpaid.refused(payer, error)
-    const response = errorResponse(error, format, requestId, deps.logger)
-    deps.metrics.refused(format.name, model, response.status)
+    const response = refuse(error)
     return isOpen ? openToPage(request, response) : response
   }
 }

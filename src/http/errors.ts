@@ -1,6 +1,6 @@
 /** The one place where an error becomes an answer: in the format of the path's family, with nothing internal in it. */
 import { ParseError, ValidationError } from 'elysia'
-import { GatewayError, invalidRequest } from '@/chat/error'
+import { GatewayError, invalidRequest, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Logger } from '@/lib/logger'
 import { NO_SNIFFING } from './pages'
@@ -11,7 +11,7 @@ export function errorResponse(error: unknown, format: Format, requestId: string,
   if (!known) logger.error('unexpected_error', { requestId, error })
   else if (known.status >= 500)
     logger.warn('request_failed', { requestId, kind: known.kind, reason: known.options.cause })
-  const told = known ?? new GatewayError('internal', 'The service had an internal error. Try again.')
+  const told = knownError(error)
   const { status, body, headers } = format.encodeError(told, requestId)
   return new Response(JSON.stringify(body), {
     status,

@@ -65,6 +65,7 @@ async function openStream(kept: WeakRef<object>[]): Promise<ReadableStreamDefaul
     arrivedMonotonicMs: performance.now(),
     epilogue: undefined,
     onEnd: undefined,
+    onLateFailure: () => undefined,
   })
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   await reader.read()

@@ -1,7 +1,8 @@
 /** The headers of every answer: who gave it, after how many attempts and why, what that leaves of the key's limits, and how long the gateway itself took. */
 import { showFields } from '@/formats/body-fields'
-import type { Format } from '@/formats/format'
+import type { Format, Framing } from '@/formats/format'
 import type { OpenCharge } from '@/gateway/charge/open-charge'
+import type { Hold } from '@/gateway/hold/hold'
 import type { Clock } from '@/lib/clock'
 import type { Metrics } from '@/metrics/metrics'
 
@@ -15,6 +16,25 @@ export type HeaderFacts = {
   leftOut: readonly string[]
 }
 
+/** What every stream's headers say of how it is to be passed on. */
+export function streamHeaders({ contentType }: Framing): Record<string, string> {
+  return { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+}
+
+/** What can be said before anybody has answered. */
+export function waitingHeaders(
+  clock: Clock,
+  format: Format,
+  { hold, requestId }: { hold: Pick<Hold, 'limits'>; requestId: string },
+  loweredCap: number | undefined,
+): Record<string, string> {
+  const headers = format.rateLimitHeaders(hold.limits, clock.now())
+  headers['x-content-type-options'] = 'nosniff'
+  headers['x-request-id'] = requestId
+  if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
+  return headers
+}
+
 /** The headers as of now; the overhead that they state is counted as well, so they are made once per answer. */
 export function answerHeaders(
   deps: { clock: Clock; metrics: Pick<Metrics, 'overhead'> },
@@ -24,15 +44,12 @@ export function answerHeaders(
 ): Record<string, string> {
   const overheadMs = Math.max(0, deps.clock.monotonic() - arrivedMonotonicMs - upstreamMs)
   deps.metrics.overhead(overheadMs)
-  const headers = format.rateLimitHeaders(hold.limits, deps.clock.now())
-  headers['x-content-type-options'] = 'nosniff'
-  headers['x-request-id'] = facts.requestId
+  const headers = waitingHeaders(deps.clock, format, { hold, requestId: facts.requestId }, loweredCap)
   headers['x-svc-model'] = facts.model
   headers['x-svc-provider'] = facts.provider
   headers['x-svc-attempts'] = String(facts.attempts)
   headers['x-svc-route-reason'] = facts.routeReason
   headers['x-svc-overhead-ms'] = overheadMs.toFixed(3)
-  if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
   if (leftOut.length > 0) headers['x-svc-left-out'] = showFields(leftOut)
   return headers
 }

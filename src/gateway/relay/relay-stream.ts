@@ -21,7 +21,7 @@ import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import type { ActiveStreams } from './active-streams'
 import { type DrainSlots, drainPolicy, drainUpstream } from './drain'
-import { answerHeaders, type HeaderFacts } from './headers'
+import { answerHeaders, type HeaderFacts, streamHeaders } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'
 
@@ -43,7 +43,7 @@ type StreamInput = {
 }
 
 /** How long the upstream may be silent before the client gets a sign of life. */
-const KEEP_ALIVE_MS = 15_000
+export const KEEP_ALIVE_MS = 15_000
 
 type Relay = {
   deps: RelayDeps
@@ -73,10 +73,7 @@ export function relayStream(deps: RelayDeps, answer: RelayedAnswer, input: Strea
     pull: () => pump(relay),
     cancel: () => hangUp(relay),
   })
-  const headers = answerHeaders(deps, client.format, charge, told)
-  headers['content-type'] = client.framing.contentType
-  headers['cache-control'] = 'no-cache'
-  headers['x-accel-buffering'] = 'no'
+  const headers = { ...answerHeaders(deps, client.format, charge, told), ...streamHeaders(client.framing) }
   // Nobody will read, and so nobody will say that they stopped reading.
   if (client.signal.aborted) void hangUp(relay)
   return new Response(body, { headers })
@@ -249,6 +246,7 @@ function sinceArrival({ deps, answer }: Relay): number {
   return Math.round(deps.clock.monotonic() - answer.charge.arrivedMonotonicMs)
 }
 
-function shuttingDown(): GatewayError {
+/** What the clients of streams are told when the process ends. */
+export function shuttingDown(): GatewayError {
   return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
 }
