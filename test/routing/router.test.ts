@@ -5,9 +5,10 @@ import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { providerError } from '@/formats/provider-error'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
-import type { HealthExchange, HealthNote } from '@/routing/health/health-exchange'
+import type { HealthExchange } from '@/routing/health/health-exchange'
 import { describeTrail, routeReason } from '@/routing/route-reason'
 import { createRouter, type Origin, type Router } from '@/routing/router'
+import { sharedHealth } from './shared-health'
 import { catalogOf, type ManualClock, manualClock, modelOf, providerOf, requestOf, tierOf } from './world'
 
 const p1 = providerOf('p1')
@@ -20,31 +21,6 @@ const ORIGIN: Origin = { clientFormat: 'chat-completions', session: undefined }
 const NEVER = new AbortController().signal
 const traveller = (signal: AbortSignal) => ({ accountId: 'acc_1', stream: false, signal })
 const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
-
-/** A store that all exchanges of one test share; `sync` is the moment at which everybody reads. */
-function sharedHealth() {
-  const notes = new Map<string, { owner: string; note: Omit<HealthNote, 'isOwn'> }>()
-  const listeners: (() => void)[] = []
-  return {
-    sync: () => {
-      for (const listener of listeners) listener()
-    },
-    join(owner: string): HealthExchange {
-      return {
-        publish(subject, state, forMs) {
-          if (!notes.has(subject)) notes.set(subject, { owner, note: { subject, state, remainingMs: forMs } })
-        },
-        withdraw: (subject) => void notes.delete(subject),
-        start(listener) {
-          listeners.push(() =>
-            listener([...notes.values()].map((item) => ({ ...item.note, isOwn: item.owner === owner }))),
-          )
-        },
-        stop: async () => undefined,
-      }
-    },
-  }
-}
 
 function routerOf(clock: ManualClock, exchange?: HealthExchange, from: Catalog = catalog): Router {
   const router = createRouter({ catalog: from, clock, random: () => 0.5, ...(exchange && { exchange }) })
@@ -67,7 +43,7 @@ const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })
 describe('several gateways', () => {
   test('what one learns of a target the other acts on, until the first finds it well again', async () => {
     const clock = manualClock()
-    const health = sharedHealth()
+    const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
     for (let index = 0; index < MIN_SAMPLES; index++) await failOnce(first, NAMED, 404)
     expect(await targetsOf(second, NAMED)).toEqual(['svc/small', 'svc/large'])
@@ -86,7 +62,7 @@ describe('several gateways', () => {
 
   test('a key that one was told to rest is left alone by the other', async () => {
     const clock = manualClock()
-    const health = sharedHealth()
+    const health = sharedHealth(clock)
     const [first, second] = [routerOf(clock, health.join('a')), routerOf(clock, health.join('b'))]
     await failOnce(first, NAMED, 429)
     health.sync()

@@ -2,7 +2,8 @@
  * Circuit breakers, one per target: what keeps failing is left alone for a while, so that requests don't queue up to fail.
  *
  * **Closed**: every call is admitted and counted. When, of at least twenty outcomes in half a minute, half are failures or most
- * are slow, it opens. A call that has been silent for too long counts as slow while it still hangs (`tick`).
+ * are slow, it opens; and when twenty were slow since the last good one, whatever went well before. A call that has been silent
+ * for too long counts as slow while it still hangs (`tick`).
  * **Open**: nothing is admitted, for five seconds at first and twice as long each time in a row, up to a minute. Outcomes of
  * calls that began earlier no longer count. A call that was forced in, because nothing else was left, closes it by succeeding.
  * **Half-open**, when that time is over: one call, the probe, is admitted. If it succeeds the circuit closes; if it fails or
@@ -82,6 +83,8 @@ type Circuit = {
   generation: number
   probe: Call | undefined
   window: SampleWindow
+  /** Slow outcomes since the last good one. */
+  slowInRow: number
   inFlight: Set<Call>
 }
 
@@ -140,6 +143,7 @@ function createCircuit(id: string, nowMs: number): Circuit {
     generation: 0,
     probe: undefined,
     window: createSampleWindow(),
+    slowInRow: 0,
     inFlight: new Set(),
   }
 }
@@ -172,8 +176,9 @@ function describeCall(circuit: Circuit, call: Call, options: BreakerOptions): Ci
     if (circuit.probe === call) circuit.probe = undefined
     if (call.generation !== circuit.generation || outcome === 'unknown') return
     if (circuit.state === 'closed') {
-      if (outcome === 'failure') count(circuit, 'failures', options)
-      else if ((outcome === 'success' || outcome === 'slow') && !call.isCountedSlow) {
+      if (outcome === 'alive') circuit.slowInRow = 0
+      else if (outcome === 'failure') count(circuit, 'failures', options)
+      else if (!call.isCountedSlow) {
         const isSlow = outcome === 'slow' || options.clock.monotonic() >= call.slowAtMs
         count(circuit, isSlow ? 'slow' : 'successes', options)
       }
@@ -194,9 +199,14 @@ function count(circuit: Circuit, outcome: 'successes' | 'failures' | 'slow', opt
   if (circuit.state !== 'closed') return
   const nowMs = options.clock.monotonic()
   circuit.window.add(outcome, nowMs)
+  if (outcome === 'slow') circuit.slowInRow++
+  else if (outcome === 'successes') circuit.slowInRow = 0
   if (outcome === 'successes') return
   const { all, failures, slow } = circuit.window.totals(nowMs)
-  if (all >= MIN_SAMPLES && (failures >= all * FAILURE_SHARE || slow >= all * SLOW_SHARE)) open(circuit, options)
+  // Silence costs seconds each time: it isn't borne until half a minute of good outcomes has fallen out of the window.
+  const hasGoneSilent = Math.min(slow, circuit.slowInRow) >= MIN_SAMPLES
+  const isMostlyBad = all >= MIN_SAMPLES && (failures >= all * FAILURE_SHARE || slow >= all * SLOW_SHARE)
+  if (hasGoneSilent || isMostlyBad) open(circuit, options)
 }
 
 function open(circuit: Circuit, options: BreakerOptions): void {
@@ -226,6 +236,7 @@ function change(circuit: Circuit, state: CircuitState): void {
   circuit.generation++
   circuit.probe = undefined
   circuit.window.clear()
+  circuit.slowInRow = 0
 }
 
 function adopt(circuit: Circuit, remainingMs: number, nowMs: number): void {

@@ -103,6 +103,38 @@ describe('closed', () => {
     expect(breaker.state(ID)).toBe('open')
   })
 
+  describe('opens at twenty slow ones in a row, however much went well before', () => {
+    const outrun = (times: number) => {
+      for (let index = 0; index < times; index++) enter().outrun()
+    }
+    beforeEach(() => succeed(1_000))
+
+    test('also where a failure is among them', () => {
+      outrun(MIN_SAMPLES - 1)
+      fail(1)
+      expect(breaker.state(ID)).toBe('closed')
+      outrun(1)
+      expect(breaker.state(ID)).toBe('open')
+    })
+
+    test.each([
+      ['a good one', () => succeed(1)],
+      ['a refusal, which shows that somebody is there', () => enter().answered()],
+    ])('not with %s among them', (_, answer) => {
+      outrun(MIN_SAMPLES - 1)
+      answer()
+      outrun(MIN_SAMPLES - 1)
+      expect(breaker.state(ID)).toBe('closed')
+    })
+
+    test('not where they took longer than the window', () => {
+      outrun(MIN_SAMPLES - 1)
+      clock.advance(WINDOW_MS)
+      outrun(MIN_SAMPLES - 1)
+      expect(breaker.state(ID)).toBe('closed')
+    })
+  })
+
   test('each target has its own', () => {
     fail(MIN_SAMPLES)
     expect(breaker.admits('p2/other')).toBe(true)
