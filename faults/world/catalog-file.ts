@@ -6,21 +6,24 @@ export const INPUT_NANO = 1_000
 export const OUTPUT_NANO = 2_000
 /** Must appear nowhere but in the calls to the provider. */
 export const UPSTREAM_SECRET = 'sk-upstream-canary-5f0e8d21c7'
-/** No output limit of a request is above this. */
+/** The usual limit of a model's output. */
 export const MAX_OUTPUT_TOKENS = 4_096
 
 type Timeouts = { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number }
-type Entry = { baseUrl?: string; timeouts?: Timeouts; onDisconnect?: Record<string, unknown>; before?: string }
+type Entry = {
+  baseUrl?: string
+  timeouts?: Timeouts
+  onDisconnect?: Record<string, unknown>
+  before?: string
+  maxOutputTokens?: number
+}
 
 const PATIENT: Timeouts = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 120_000 }
 export const BRISK: Timeouts = { connectMs: 500, firstByteMs: 800, idleMs: 800, totalMs: 3_000 }
 
 /** What is special about each model. `before` names a provider that is tried first. */
 function entries(upstreamUrl: string, tlsUrl: string): Record<string, Entry> {
-  const isolated = ['status', 'broken', 'strange', 'late', 'stale', 'flood', 'mixed'].map((name): [string, Entry] => [
-    name,
-    {},
-  ])
+  const isolated = ['status', 'broken', 'late', 'stale', 'flood', 'mixed'].map((name): [string, Entry] => [name, {}])
   return {
     /** The traffic of every fault. */
     steady: {},
@@ -34,6 +37,8 @@ function entries(upstreamUrl: string, tlsUrl: string): Record<string, Entry> {
     second: { before: 'first', timeouts: BRISK },
     first: { baseUrl: `${upstreamUrl}/first/v1`, timeouts: BRISK },
     ...Object.fromEntries(isolated),
+    /** Gives thousands of words in one stream. */
+    strange: { maxOutputTokens: 16 * MAX_OUTPUT_TOKENS },
   }
 }
 
@@ -61,7 +66,7 @@ export function catalogText(upstreamUrl: string, tlsUrl: string): string {
     targets: [...(entry.before ? [entry.before] : []), name].map((provider) => ({ provider, model: 'scripted' })),
     pricing: PRICING,
     contextLength: 128_000,
-    maxOutputTokens: MAX_OUTPUT_TOKENS,
+    maxOutputTokens: entry.maxOutputTokens ?? MAX_OUTPUT_TOKENS,
     capabilities: ['tools'],
   }))
   return JSON.stringify({
