@@ -144,8 +144,12 @@ describe('billing matrix', () => {
   })
 
   test('cut beyond its limit: what our count has of it, as far as the hold pays', () => {
-    const cut = { hasOutput: true, countedOutput: 900 }
-    expect(decide('cut', cut, 900)).toMatchObject({ rule: 'cut_counted', usage: { output: 900 }, flags: ['estimated'] })
+    const cut = { hasOutput: true, countedOutput: 1_100 }
+    expect(decide('cut', cut, 1_100)).toMatchObject({
+      rule: 'cut_counted',
+      usage: { output: 1_100 },
+      flags: ['estimated'],
+    })
     const usage = { ...USAGE, output: 2_000 }
     const rich = decide('cut', { ...cut, usage }, 1_900)
     expect(rich).toMatchObject({ rule: 'cut_usage', usage: { output: 1_450 }, cost: 3_000_000, flags: ['clamped'] })
