@@ -105,6 +105,8 @@ export type Framing = {
   format(frame: Frame, index: number): string
   /** What keeps an idle connection open without meaning anything, as a whole block; '' where there is no such thing. */
   keepAlive: string
+  /** Whether clients can read this block of a provider's own stream; absent = whatever server-sent events may be, they can. */
+  isReadable?(block: string): boolean
 }
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }

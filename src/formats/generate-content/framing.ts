@@ -1,16 +1,20 @@
 /** How generate-content frames become bytes: server-sent events with `alt=sse`, one JSON array without. */
 import type { Framing } from '@/formats/format'
 
+/** One line of data, and line ends: one before it may be the second half of what the block before ended in. */
+const PLAIN_BLOCK = /^\n?(?:data: [^\r\n]*)?[\r\n]*$/
+
 /**
- * Events end in CRLF as the original's do, and have no names. A comment is a block of its own: the client library drops every
- * block that does not begin with `data:`.
+ * Events end in CRLF as the original's do, and have no names. Nothing else may be in a stream, no comment either: the library for
+ * Python takes any line for an answer that does not begin with `data: `.
  */
 export const framing: Framing = {
   contentType: 'text/event-stream',
   open: '',
   close: '',
   format: ({ data }) => `data: ${onOneLine(data)}\r\n\r\n`,
-  keepAlive: ': keepalive\r\n\r\n',
+  keepAlive: '\r\n\r\n',
+  isReadable: (block) => PLAIN_BLOCK.test(block),
 }
 
 /** A JSON array whose elements come as they are made; white space between them means nothing. */

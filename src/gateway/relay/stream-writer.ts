@@ -64,10 +64,13 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
 
   function relayed(item: StreamItem, passing: PassingStream): string {
     const { sse } = item
-    if (sse.data === undefined) return isNativeFraming ? sse.raw : ''
+    const isReadable = isNativeFraming && (framing.isReadable?.(sse.raw) ?? true)
+    // The second half of what the block before ended in goes out, whatever becomes of this one.
+    const before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
+    if (sse.data === undefined) return isReadable ? sse.raw : before
     const data = passing.event(sse.data, item.json)
-    if (data === undefined) return ''
-    if (!isNativeFraming) return frames([{ data }])
+    if (data === undefined) return before
+    if (!isReadable) return before + frames([{ data }])
     frameCount++
     if (data === sse.data) return sse.raw
     const at = sse.raw.indexOf(sse.data)

@@ -10,6 +10,8 @@ import { respondWith } from '@test/matrix/provider'
 import { until } from '@test/support/until'
 import { liveStream, type UpstreamCall } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
 import type { PythonLibrary } from './libraries'
 
 /** How each library calls what it raises; the messages format has a status of its own for overloads. */
@@ -58,6 +60,7 @@ export function describeFeatures(libraries: readonly PythonLibrary[]): void {
     describeExceptions(library, provider, inWorld)
     describeLeaving(library, provider, inWorld)
   })
+  describeSilence(libraries)
 }
 
 function accessTo({ gateway, customer }: ScriptedModels): Access {
@@ -155,5 +158,25 @@ function describeLeaving(library: PythonLibrary, provider: FormatName, world: In
       30_000,
     )
     expect(balance.spent).toBeGreaterThan(0)
+  })
+}
+
+function describeSilence(libraries: readonly PythonLibrary[]): void {
+  const cases = libraries.map((library) => [library.name, library] as const)
+
+  test.each(cases)('%s reads a stream that is kept alive between all events', async (_name, library) => {
+    const framing = FORMATS.get(library.family)?.framing
+    assert(framing, 'a family is a format')
+    const events = (await speak(library.family, true, 'Hello from afar').text()).split(/(?<=\n\n)/)
+    const idle = events.map((event) => framing.keepAlive + event).join('') + framing.keepAlive
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response(idle, { headers: { 'content-type': framing.contentType } }),
+    })
+    const access = { baseUrl: `http://127.0.0.1:${server.port}`, key: 'any' }
+    const talked = await library.talk(access, { model: 'any', prompt: 'Hi', isStream: true, withTools: false })
+    await server.stop(true)
+    expect(talked.text).toBe('Hello from afar')
   })
 }

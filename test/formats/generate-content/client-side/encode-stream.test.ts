@@ -207,7 +207,7 @@ describe('bytes', () => {
       contentType: 'text/event-stream',
       open: '',
       close: '',
-      keepAlive: ': keepalive\r\n\r\n',
+      keepAlive: '\r\n\r\n',
     })
   })
 
