@@ -113,6 +113,7 @@ export type EncodedError = { status: number; body: JsonObject; headers: Record<s
 
 /** What of an answer on its way through had to be put right, by the field at fault. */
 export type Repair =
+  | 'annotations'
   | 'arguments'
   | 'choices'
   | 'content'

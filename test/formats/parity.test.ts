@@ -140,6 +140,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
+  'repair-annotations.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-answer.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-stream.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import { encodeFinishReason } from './finish-reason'
 import { type Put, repairCalls, repairChoice, repairContent, repairHead, repairSum } from './repair'
+import { repairAnnotations } from './repair-annotations'
 import { decodeUsage, encodeUsage } from './usage'
 
 /** What is to change in the answer; where it states no usage, what is charged is stated. */
@@ -34,5 +35,6 @@ function repairWhole(put: Put, place: number, choice: JsonObject, message: JsonO
   repairChoice(put, ['choices', place], choice, index, otherwise)
   if (message.role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
   repairContent(put, path, message)
+  repairAnnotations(put, path, message.annotations)
   repairCalls(put, [...path, 'tool_calls'], message.tool_calls)
 }

@@ -11,6 +11,7 @@ import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/sse'
 import { encodeFinishReason } from './finish-reason'
 import { type Put, repairChoice, repairContent, repairHead, repairSum } from './repair'
+import { createListRepair, repairAnnotations } from './repair-annotations'
 import { createCallRepair } from './repair-calls'
 import { decodeUsage, encodeUsage } from './usage'
 
@@ -29,6 +30,7 @@ type Choice = {
   hasFunctionCall: boolean
   isFinished: boolean
   calls: ReturnType<typeof createCallRepair>
+  lists: ReturnType<typeof createListRepair>
 }
 
 /** Made once: nearly every chunk has one choice, and nothing to put right. */
@@ -54,7 +56,7 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
     const known = choices.get(index)
     if (known) return known
     const flags = { hasRole: false, hasContent: false, hasFunctionCall: false, isFinished: false }
-    const choice = { ...flags, calls: createCallRepair() }
+    const choice = { ...flags, calls: createCallRepair(), lists: createListRepair() }
     choices.set(index, choice)
     return choice
   }
@@ -77,6 +79,8 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
       if (role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
     } else if (role !== undefined && role !== null) put([...path, 'role'], undefined, 'role')
     repairContent(put, path, delta)
+    repairAnnotations(put, path, delta.annotations)
+    choice.lists.repair(put, path, delta)
     choice.hasContent ||= bringsContent(delta)
     choice.hasFunctionCall ||= isJsonObject(delta.function_call)
     if (Array.isArray(fragments)) choice.calls.repair(put, [...path, 'tool_calls'], fragments)

@@ -6,7 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { editJson, replaceStringInJson } from '@/lib/json-splice'
+import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, CONFIG_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
 import { camelCase, contentOfSystem, listOfContents } from './normalise'
@@ -39,7 +39,22 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
 
 function passResponse(text: string, json: JsonObject, { model }: AnswerContext, hooks: PassHooks): string {
   const named = withPublicModel(text, json, model)
-  return decodeUsage(json.usageMetadata) ? named : withUsage(named, hooks)
+  return decodeUsage(json.usageMetadata) ? withCounts(named, json, hooks) : withUsage(named, hooks)
+}
+
+/** A count of nothing is left out by the provider's own way to write JSON, and missed by libraries that check. */
+function withCounts(text: string, { usageMetadata }: JsonObject, hooks: PassHooks): string {
+  const edits: JsonEdit[] = []
+  for (const [name, details] of Object.entries(isJsonObject(usageMetadata) ? usageMetadata : {})) {
+    if (!Array.isArray(details)) continue
+    for (const [place, detail] of details.entries()) {
+      if (!isJsonObject(detail) || detail.tokenCount !== undefined) continue
+      edits.push({ path: ['usageMetadata', name, place, 'tokenCount'], value: 0 })
+    }
+  }
+  if (edits.length === 0) return text
+  hooks.repaired('usage')
+  return editJson(text, edits)
 }
 
 /** Byte for byte but for the model's name. */
@@ -58,7 +73,7 @@ function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream
     // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words.
     event(data, json) {
       if (!isJsonObject(json) || json.error !== undefined) return undefined
-      const named = withPublicModel(data, json, model)
+      const named = withCounts(withPublicModel(data, json, model), json, hooks)
       // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },

@@ -104,12 +104,19 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
     return editJson(data, [{ path, value: encodeUsage(charged) }])
   }
 
+  let isStarted = false
+
   return {
-    // An error is hidden, since the encoder tells it in our own words; so is what is not JSON.
+    // An error is hidden, since the encoder tells it in our own words; so is what is not JSON, and a start that is said again.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
       if (json.type === 'message_delta') return withUsage(data, ['usage'], json.usage, ['output_tokens'])
       if (json.type !== 'message_start' || !isJsonObject(json.message)) return data
+      if (isStarted) {
+        hooks.repaired('type')
+        return undefined
+      }
+      isStarted = true
       const { model, usage } = json.message
       const named =
         typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data

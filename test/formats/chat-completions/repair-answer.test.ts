@@ -34,6 +34,18 @@ describe('an answer in one piece', () => {
     }
   })
 
+  test('has no annotations but citations of addresses, which are whole', () => {
+    const annotations = [
+      { type: 'file', file: {} },
+      { type: 'url_citation', url_citation: { url: 'b', title: 't' } },
+    ]
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'a', annotations }, finish_reason: 'stop' }]
+    const { json, repairs } = pass(JSON.stringify({ ...whole, choices }))
+    const citation = { url: 'b', title: 't', start_index: 0, end_index: 0 }
+    expect(json.choices[0].message.annotations).toEqual([{ type: 'url_citation', url_citation: citation }])
+    expect(repairs).toEqual(['annotations'])
+  })
+
   test('is put right field by field', () => {
     const calls = [
       { function: { name: 'f', arguments: { q: 1 } } },

@@ -143,6 +143,16 @@ describe('answers', () => {
     )
   })
 
+  test('a count that the provider leaves out is 0, as its clients expect to read', () => {
+    const usageMetadata = { promptTokenCount: 1, promptTokensDetails: [{ modality: 'AUDIO' }, { tokenCount: 1 }] }
+    const answer = { candidates: [], usageMetadata }
+    const whole = passThrough.response(JSON.stringify(answer), answer, context, passHooks())
+    const promptTokensDetails = [{ modality: 'AUDIO', tokenCount: 0 }, { tokenCount: 1 }]
+    expect(JSON.parse(whole)).toEqual({ ...answer, usageMetadata: { ...usageMetadata, promptTokensDetails } })
+    const stream = passThrough.createStream(context, passHooks())
+    expect(stream.event(JSON.stringify(answer), answer)).toBe(whole)
+  })
+
   test('events likewise; what would break the client or show a provider’s own error is hidden', () => {
     const event = (data: string) => passThrough.createStream(context, passHooks()).event(data, parseJson(data))
     expect(event('{"candidates":[ ],"modelVersion":"up"}')).toBe('{"candidates":[ ],"modelVersion":"svc/alpha"}')

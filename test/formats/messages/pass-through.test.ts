@@ -179,6 +179,16 @@ describe('an event', () => {
     }
   })
 
+  test('a start that is said again is hidden', () => {
+    const hooks = passHooks()
+    const stream = passThrough.createStream(context, hooks)
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const event = JSON.stringify({ type: 'message_start', message: { model: context.model, usage } })
+    expect(stream.event(event, parseJson(event))).toBe(event)
+    expect(stream.event(event, parseJson(event))).toBeUndefined()
+    expect(hooks.repairs).toEqual(['type'])
+  })
+
   test('a model named in the text stays', () => {
     const data = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"upstream-model"}}'
     expect(event(data)).toBe(data)

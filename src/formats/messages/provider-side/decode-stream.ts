@@ -33,6 +33,7 @@ const KNOWN_EVENTS: ReadonlySet<string | undefined> = new Set([
 export function createStreamDecoder(): StreamDecoder {
   const blocks = createBlockReader()
   let isStarted = false
+  let hasContent = false
   let isFinished = false
   let isDone = false
   let usage: JsonObject = {}
@@ -55,6 +56,7 @@ export function createStreamDecoder(): StreamDecoder {
       case 'message_start':
         return start(isJsonObject(json.message) ? json.message : {})
       case 'content_block_start':
+        hasContent = true
         return [...started(), ...countUse(json.content_block), ...blocks.start(json.index, json.content_block)]
       case 'content_block_delta':
         return [...started(), ...blocks.delta(json.index, json.delta)]
@@ -71,7 +73,9 @@ export function createStreamDecoder(): StreamDecoder {
     }
   }
 
+  /** Some proxies say the start twice. Where content came in between, they ask anew: what is half said can't be taken back. */
   function start(message: JsonObject): ChatEvent[] {
+    if (hasContent) return fail({ type: 'api_error', message: 'the answer began anew in the middle' })
     const events = started(textOf(message.id) ?? '', textOf(message.model) ?? '')
     return [...events, ...addUsage(message.usage)]
   }

@@ -138,6 +138,13 @@ describe('what should not come', () => {
     expect(types(events)).toEqual(['start', 'usage', 'usage', 'finish', 'end'])
   })
 
+  test('an answer that begins anew after content has failed: nobody can take back what was half said', () => {
+    const call = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'look' } }
+    const events = stream(start, call, start, call, finish('tool_use'), stop)
+    expect(types(events)).toEqual(['start', 'usage', 'tool-call-start', 'tool-call-end', 'error'])
+    expect(events.at(-1)).toMatchObject({ error: { reason: 'server' } })
+  })
+
   test('a block started again closes the one before', () => {
     const again = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'x' } }
     const once: ChatEvent['type'][] = ['text-start', 'text-delta', 'text-end']
