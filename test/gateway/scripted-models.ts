@@ -1,6 +1,7 @@
 /** A gateway with many models, each at a provider of its own that answers by a script, and ways to ask it in all formats. */
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
+import { assert } from '@/lib/assert'
 
 export const FORMATS = ['chat-completions', 'messages', 'generate-content'] as const
 export type FormatName = (typeof FORMATS)[number]
@@ -64,6 +65,7 @@ export async function startScriptedModels(
     gateway,
     customer,
     modelWith(format, script) {
+      assert(models < MODELS_PER_FORMAT, 'there are models left')
       const name = `${format}-${models++}`
       scripts.set(name, script)
       return `svc/${name}`

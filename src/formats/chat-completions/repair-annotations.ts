@@ -25,7 +25,7 @@ function repairCitation(put: Put, path: JsonEdit['path'], citation: JsonObject):
 }
 
 /** What a message lists beside its calls, each list told in pieces. */
-export interface ListRepair {
+interface ListRepair {
   /** Gives each thing in a list of `delta` the place that it has in the whole list, where it names none. */
   repair(put: Put, path: JsonEdit['path'], delta: JsonObject): void
 }

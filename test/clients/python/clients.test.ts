@@ -1,4 +1,5 @@
 /** The official client libraries for Python against every provider format: `openai`, `anthropic` and `google-genai`. */
+import { describeRecorded } from '@test/clients/recorded/describe'
 import { describeLibraries } from '@test/clients/suite'
 import { describeToolRunners } from '@test/clients/tool-runners'
 import { describeFeatures } from './features'
@@ -11,4 +12,5 @@ if (libraries.length > 0) {
   describeToolRunners(libraries)
   describeFeatures(libraries)
   describeMatrix(libraries)
+  describeRecorded(libraries)
 }

@@ -52,7 +52,8 @@ type Recorded = {
   view: { kind: 'answer'; value: unknown } | { kind: 'failed'; status: number | undefined; message: string }
 }
 
-function matrixClient({ family, worker }: PythonLibrary): MatrixClient {
+/** A Python library as a client of the matrix. */
+export function matrixClient({ family, worker }: PythonLibrary): MatrixClient {
   return {
     async send({ baseUrl, key, model, mode, body }): Promise<Sent> {
       const sent = (await worker.call('send', { access: { baseUrl, key }, model, mode, body })) as Recorded

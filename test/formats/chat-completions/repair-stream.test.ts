@@ -160,40 +160,6 @@ describe('a stream', () => {
     expect(choices[0].finish_reason).toBe(told)
   })
 
-  test('what is listed in pieces has a place in the whole list, but for calls, which have their own', () => {
-    const { deltas: told, repairs } = deltas(
-      { ...ROLE, reasoning_details: [{ text: 'a' }] },
-      { reasoning_details: [{ text: 'b' }, { text: 'c' }], images: [{ url: 'x' }] },
-      { reasoning_details: [{ index: 7 }], names: ['x'] },
-      { reasoning_details: [{ text: 'd' }] },
-    )
-    expect(told).toEqual([
-      { ...ROLE, reasoning_details: [{ text: 'a', index: 0 }] },
-      {
-        reasoning_details: [
-          { text: 'b', index: 1 },
-          { text: 'c', index: 2 },
-        ],
-        images: [{ url: 'x', index: 0 }],
-      },
-      { reasoning_details: [{ index: 7 }], names: ['x'] },
-      { reasoning_details: [{ text: 'd', index: 8 }] },
-    ])
-    expect(repairs).toEqual(['index'])
-  })
-
-  test('annotations are whole citations of addresses', () => {
-    const cited = { url: 'https://a.example', title: 't', start_index: 1, end_index: 2 }
-    const { deltas: told } = deltas(
-      { ...ROLE, annotations: [{ index: 0, type: 'url_citation', url_citation: cited }] },
-      { annotations: [{ type: 'file', file: {} }, { index: 1, type: 'url_citation', url_citation: { url: 'b' } }, 7] },
-    )
-    expect(told.map(({ annotations }) => annotations)).toEqual([
-      [{ index: 0, type: 'url_citation', url_citation: cited }],
-      [{ index: 1, type: 'url_citation', url_citation: { url: 'b', title: '', start_index: 0, end_index: 0 } }],
-    ])
-  })
-
   test('log probabilities are an object or nothing', () => {
     const choices = [{ index: 0, delta: ROLE, logprobs: [], finish_reason: null }]
     expect(stream([{ ...HEAD, choices }]).told[0].choices[0].logprobs).toBeNull()
