@@ -33,6 +33,12 @@ const slowly =
 
 const spent = async () => (await world.gateway.balance(world.customer.accountId)).spent
 
+const ALIVE: Record<(typeof FORMATS)[number], RegExp> = {
+  'chat-completions': /^: keepalive\n\n/,
+  messages: /^event: ping\n/,
+  'generate-content': /^\r\n\r\n/,
+}
+
 /** All at once: each takes its ten seconds. */
 test('the client hears from us, then gets the answer, or the error in its own words; both are settled', async () => {
   const before = await spent()
@@ -57,7 +63,7 @@ test('the client hears from us, then gets the answer, or the error in its own wo
     expect(response.headers.get('x-request-id')).toMatch(/^req_/)
     expect(response.headers.get('x-svc-model')).toBeNull()
     const [alive] = text.split(/data: \{"(?:id|type": ?"message|candidates)/)
-    expect(alive).toMatch(FORMATS[index % 3] === 'messages' ? /^event: ping\n/ : /^: keepalive/)
+    expect(alive).toMatch(ALIVE[FORMATS[index % 3] as (typeof FORMATS)[number]])
     expect(text).toContain('So')
   }
   for (const { response, text } of await Promise.all(failing)) {
