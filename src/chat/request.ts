@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { FormatName } from './format-name'
+import type { RoutePreferences } from './preferences'
 import type { ServerTool } from './server-tools'
 
 /** A hint that the prompt up to and including this block is worth caching. */
@@ -140,6 +141,8 @@ export type ChatRequest = {
   hasCacheControl?: true
   /** Models to try in order when the first fails; an extension of ours in every format. */
   fallback: string[]
+  /** What else the caller wishes of routing; likewise. */
+  preferences?: RoutePreferences
   /** Whether a chat-completions caller offered deprecated `functions`, and so waits for `function_call` in place of tool calls. */
   wantsFunctionCall?: boolean
   /** The field of the answer's object that is the answer: the hub asks for an object where the caller wants a bare word. */

@@ -11,6 +11,7 @@ import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { openToPage } from './pages'
+import { withQualityHeader } from './quality-header'
 import { newRequestId } from './request-id'
 import { allowSilence, endSilence } from './silence'
 
@@ -48,7 +49,7 @@ export async function answerChat(deps: HttpDeps, request: Request, endpoint: Cha
     if (admission) await admission
     const { json, bytes } = await readJsonBody(request, deps)
     const onEnd = allowSilence(request)
-    const chat = format.decodeRequest(json, line)
+    const chat = withQualityHeader(format.decodeRequest(json, line), request.headers)
     model = chat.model
     const response = await handleChat(deps, {
       requestId,

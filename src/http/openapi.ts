@@ -2,8 +2,18 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { KEY_HEADERS } from './auth'
+import { QUALITY_HEADER } from './quality-header'
 
 type OperationTag = 'Inference' | 'Models' | 'Usage' | 'Operations'
+
+/** The header of {@link QUALITY_HEADER}, as every operation takes it that routes. */
+export const QUALITY_PARAMETER = {
+  name: QUALITY_HEADER,
+  in: 'header',
+  required: false,
+  description: 'The least quality of a tier’s candidates; wins over `svc.quality` of the body.',
+  schema: { type: 'number', minimum: 0, maximum: 1 },
+} as const
 
 type OperationOptions = {
   tag: OperationTag
@@ -11,6 +21,8 @@ type OperationOptions = {
   description: string
   requestSchema?: TSchema
   responseSchema?: TSchema
+  /** Whether it is routed, and so takes the headers that say how. */
+  isRouted?: boolean
   /** Error statuses this operation can answer with. */
   errors: readonly number[]
   /** Whether an API key is needed. */
@@ -37,7 +49,7 @@ const STATUS_TEXT: Record<number, string> = {
 
 /** The documentation of one operation, in the shape that a route's `detail` takes. */
 export function operation(options: OperationOptions): DocumentDecoration {
-  const { tag, summary, description, requestSchema, responseSchema, errors, isPublic } = options
+  const { tag, summary, description, requestSchema, responseSchema, errors, isPublic, isRouted } = options
   const responses: Record<string, { description: string; content?: Record<string, { schema: TSchema }> }> = {
     200: {
       description: 'Success',
@@ -50,6 +62,7 @@ export function operation(options: OperationOptions): DocumentDecoration {
     summary,
     description,
     security: isPublic ? [] : Object.keys(SECURITY_SCHEMES).map((scheme) => ({ [scheme]: [] })),
+    ...(isRouted && { parameters: [QUALITY_PARAMETER] }),
     ...(requestSchema && {
       requestBody: { required: true, content: { 'application/json': { schema: requestSchema } } },
     }),

@@ -4,11 +4,13 @@ import { worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
+import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
-import { type Nano, nano, nanoToUsd } from '@/lib/money'
+import { formatPrice, type Nano, nano, nanoToUsd, type Pico } from '@/lib/money'
 import { difficultyClass } from '@/routing/plan/choose'
 import { explainSignals } from '@/routing/plan/difficulty'
 import type { Plan } from '@/routing/plan/plan'
+import { isWanted } from '@/routing/plan/preferences'
 import { explainRequest } from '@/routing/plan/read-request'
 import type { RouteView } from '@/routing/plan/route-view'
 import { estimatedCost } from '@/routing/plan/score'
@@ -23,7 +25,20 @@ export type RouteExplanation = {
   targets: { model: string; provider: string; available: boolean; usual_latency_ms: number | null }[]
   models: { model: string; hold_usd: number; estimated_cost_usd: number }[]
   passed_over: { model: string; requirements: string[]; reasons: string[] }[]
+  preferences: PreferencesExplanation | null
   tier: TierExplanation | null
+}
+
+/** What the caller wishes, as it is understood; prices in USD per 1,000,000 tokens. */
+type PreferencesExplanation = {
+  quality: number | null
+  /** False where no candidate that can serve has it; null where it decides nothing. */
+  quality_reached: boolean | null
+  max_price: { input: number | null; output: number | null }
+  providers: { order: readonly string[]; only: readonly string[]; ignore: readonly string[] }
+  sort: Sort | null
+  /** Targets that `providers` rules out, of the models that are tried all the same. */
+  ruled_out_targets: { model: string; provider: string }[]
 }
 
 type TierExplanation = {
@@ -73,8 +88,34 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
       requirements: unmet.map((item) => item.requirement),
       reasons: unmet.map((item) => item.detail),
     })),
+    preferences: explainPreferences(plan, request.preferences),
     tier: explainChoice(plan, request),
   }
+}
+
+function explainPreferences(
+  { models, choice }: Plan,
+  preferences: RoutePreferences | undefined,
+): PreferencesExplanation | null {
+  if (!preferences) return null
+  const { quality, maxPrice, order, only, ignore, sort } = preferences
+  const ruledOut = models.flatMap((model) =>
+    model.targets
+      .filter((target) => !isWanted(target, preferences))
+      .map(({ provider }) => ({ model: model.id, provider: provider.name })),
+  )
+  return {
+    quality: quality ?? null,
+    quality_reached: quality !== undefined && choice ? !choice.isBelowQuality : null,
+    max_price: { input: usdPer1m(maxPrice?.input), output: usdPer1m(maxPrice?.output) },
+    providers: { order, only, ignore },
+    sort: sort ?? null,
+    ruled_out_targets: ruledOut,
+  }
+}
+
+function usdPer1m(price: Pico | undefined): number | null {
+  return price === undefined ? null : Number(formatPrice(price))
 }
 
 function holdAt({ targets: planned }: Plan, model: Model, request: ChatRequest, input: number): Nano {

@@ -21,10 +21,11 @@ export function describeTrail(trail: readonly AttemptNote[]): string {
   return clean(trail.map(({ model, provider, reason }) => `${model}@${provider}=${reason}`).join(', '))
 }
 
-function describeChoice({ tier, kind, difficulty, isSticky, ranking }: TierChoice): string {
+function describeChoice({ tier, kind, difficulty, isSticky, isBelowQuality, ranking }: TierChoice): string {
   if (isSticky) return `session; ${tier.id} keeps the model of this conversation`
   const score = ranking[0]?.score.toFixed(2) ?? '0'
-  return `chosen; ${tier.strategy}, ${difficultyClass(difficulty)} ${kind} (${difficulty.toFixed(2)}), score ${score} of ${ranking.length}`
+  const below = isBelowQuality ? ', below the quality asked for' : ''
+  return `chosen; ${tier.strategy}, ${difficultyClass(difficulty)} ${kind} (${difficulty.toFixed(2)}), score ${score} of ${ranking.length}${below}`
 }
 
 function clean(text: string): string {

@@ -33,6 +33,7 @@ export const BODY_FIELDS = fieldTable({
     'web_search_options',
     'service_tier',
     'fallback',
+    'svc',
   ],
   passed: {
     'how tokens are chosen': [

@@ -3,7 +3,17 @@ import { fieldTable } from '@/formats/body-fields'
 
 /** The top level. */
 export const BODY_FIELDS = fieldTable({
-  hub: ['model', 'contents', 'systemInstruction', 'generationConfig', 'tools', 'toolConfig', 'serviceTier', 'fallback'],
+  hub: [
+    'model',
+    'contents',
+    'systemInstruction',
+    'generationConfig',
+    'tools',
+    'toolConfig',
+    'serviceTier',
+    'fallback',
+    'svc',
+  ],
   passed: {
     'what is held back, and how strictly': ['safetySettings', 'modelArmorConfig'],
     'what the provider keeps of the request, at no price of its own': ['labels', 'store'],

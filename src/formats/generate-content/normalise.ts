@@ -56,6 +56,7 @@ const REQUEST = shape({
   generationConfig: shape({ thinkingConfig: LEAF }),
   tools: shape({ functionDeclarations: LEAF }),
   toolConfig: shape({ functionCallingConfig: LEAF }),
+  svc: LEAF,
 })
 const COUNT_TOKENS = shape({ ...Object.fromEntries(REQUEST), generateContentRequest: REQUEST })
 

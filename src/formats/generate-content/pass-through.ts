@@ -17,12 +17,12 @@ import { decodeUsage, encodeUsage } from './usage'
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
 
 /**
- * The caller's body for the provider, in the caller's own spelling: without our `fallback`, with shorthand for contents
+ * The caller's body for the provider, in the caller's own spelling: without our `fallback` and `svc`, with shorthand for contents
  * written out, with the output limit that was paid for, and with only those signatures that the provider can know. Reads the
  * quirks of restore-signatures.ts and `noThinking`.
  */
 function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject {
-  const { fallback: _, ...passed } = relayedFields(body, BODY_FIELDS)
+  const { fallback: _, svc: _preferences, ...passed } = relayedFields(body, BODY_FIELDS)
   const configKey = spelledKey(body, 'generationConfig')
   const config = body[configKey]
   if (isJsonObject(config)) passed[configKey] = relayedFields(config, CONFIG_FIELDS, camelCase)

@@ -13,6 +13,7 @@ export const BODY_FIELDS = fieldTable({
     'output_config',
     'cache_control',
     'fallback',
+    'svc',
     'max_tokens',
     'stream',
     'temperature',

@@ -33,6 +33,7 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   // Its budget is read.
   if (body.thinking !== undefined) copy.thinking = body.thinking
   delete copy.fallback
+  delete copy.svc
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
   for (const field of leftOutFields(request, traits)) delete copy[field]
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]

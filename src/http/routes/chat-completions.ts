@@ -31,6 +31,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
           requestSchema: endpoint.format.requestSchema,
           errors: INFERENCE_ERRORS,
+          isRouted: true,
         }),
       })
       // A base address with `/v1` twice, or without.

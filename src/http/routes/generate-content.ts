@@ -96,6 +96,7 @@ export const GENERATE_CONTENT_PATHS = documentWildcards({
       description: `Answers in one piece. ${GENERATE_DETAIL}`,
       requestSchema: generateContent.requestSchema,
       errors: INFERENCE_ERRORS,
+      isRouted: true,
     }),
   },
   '/v1beta/models/{model}:streamGenerateContent': {
@@ -105,6 +106,7 @@ export const GENERATE_CONTENT_PATHS = documentWildcards({
       description: `Server-sent events with \`?alt=sse\`, else a JSON array that is written as it comes. ${GENERATE_DETAIL}`,
       requestSchema: generateContent.requestSchema,
       errors: INFERENCE_ERRORS,
+      isRouted: true,
     }),
   },
   '/v1beta/models/{model}:countTokens': {

@@ -26,6 +26,7 @@ export function messagesRoutes(deps: HttpDeps) {
             'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
           requestSchema: format.requestSchema,
           errors: INFERENCE_ERRORS,
+          isRouted: true,
         }),
       })
       .post('/v1/messages/count_tokens', answerTokens, {

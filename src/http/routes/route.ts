@@ -10,8 +10,9 @@ import { authenticate } from '@/http/auth'
 import { readJsonBody } from '@/http/body'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
-import { operation } from '@/http/openapi'
+import { operation, QUALITY_PARAMETER } from '@/http/openapi'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
+import { withQualityHeader } from '@/http/quality-header'
 import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
@@ -46,6 +47,11 @@ const RoutePlan = Type.Object({
     }),
     { description: 'Models that cannot serve the request, and why' },
   ),
+  preferences: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+    description:
+      'What `svc` and `x-svc-quality` ask for, as it is understood; the models that it rules out are among `passed_over`, ' +
+      'targets of other models in `ruled_out_targets`. null where nothing is asked for',
+  }),
   tier: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
     description: 'How a tier read the request and ranked its candidates; null where a model was named',
   }),
@@ -68,6 +74,7 @@ export function routeRoutes(deps: HttpDeps) {
         errors: [400, 401, 403, 404, 413, 415, 503],
       }),
       parameters: [
+        QUALITY_PARAMETER,
         {
           name: 'format',
           in: 'query',
@@ -91,7 +98,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const { allowedModels } = await requireActiveKey(deps, payer)
     const { json, bytes } = await readJsonBody(request, deps)
     format = named ?? formatOfBody(deps.formats, json, request.headers)
-    const chat = format.decodeLoneBody(json)
+    const chat = withQualityHeader(format.decodeLoneBody(json), request.headers)
     const session = sessionOf(payer.accountId, chat, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)

@@ -1,7 +1,8 @@
 /** Lets a tier choose: reads the request, ranks the candidates, keeps a conversation where it is, and shortens the list. */
-import type { Model, Tier } from '@/catalog/types'
+import type { Model, Target, Tier } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import { difficultyOf, HARD_FROM } from './difficulty'
+import { arrangeCandidates, mayStay } from './preferences'
 import { kindOf, type RequestFeatures, type RequestKind, readFeatures } from './read-request'
 import { type Requirements, wantsReasoning } from './requirements'
 import type { RouteView } from './route-view'
@@ -13,10 +14,12 @@ export type TierChoice = {
   features: RequestFeatures
   kind: RequestKind
   difficulty: number
-  /** All eligible candidates, best first, before stickiness. */
+  /** All eligible candidates, best first, or in the order that the caller wishes, before stickiness. */
   ranking: Ranked[]
   /** Whether the first model is first because the conversation began with it. */
   isSticky: boolean
+  /** Whether no candidate that can serve has the quality that the caller asks for. */
+  isBelowQuality: boolean
   /** The models to try, in order. Never empty. */
   models: Model[]
 }
@@ -25,9 +28,12 @@ type TierQuestion = {
   tier: Tier
   /** The candidates that can serve the request. Not empty. */
   eligible: readonly Model[]
+  isBelowQuality: boolean
   request: ChatRequest
   requirements: Requirements
   view: RouteView
+  /** The targets of a model that may answer the request. */
+  targetsOf: (model: Model) => readonly Target[]
   /** The model that this conversation has been talking to. */
   stickyModelId: string | undefined
 }
@@ -40,14 +46,14 @@ const MAX_MODELS = 3
 
 /** Chooses. Fails for no request: with nothing to go by, the order is by price and stated quality. */
 export function chooseModels(question: TierQuestion): TierChoice {
-  const { tier, eligible, request, requirements, view, stickyModelId } = question
+  const { tier, eligible, isBelowQuality, request, requirements, view } = question
   const features = readFeatures(request, requirements)
   const difficulty = difficultyOf(features)
   const likely = EASY_OUTPUT_TOKENS + difficulty * (HARD_OUTPUT_TOKENS - EASY_OUTPUT_TOKENS)
-  const ranking = rankCandidates(
+  const ranked = rankCandidates(
     tier.strategy,
     tier.weights,
-    eligible.map((model) => stateOf(model, request.stream, view)),
+    eligible.map((model) => stateOf(model, question)),
     {
       difficulty,
       inputTokens: requirements.inputTokens,
@@ -55,11 +61,12 @@ export function chooseModels(question: TierQuestion): TierChoice {
       wantsReasoning: wantsReasoning(request.reasoning),
     },
   )
+  const { ranking, stickyModelId } = asWished(ranked, question)
   const sticky = ranking.find(({ model }) => model.id === stickyModelId)?.model
-  const isSticky = sticky?.targets.some((target) => view.isUsable(target)) ?? false
-  const models = shortlist(ranking.map(({ model }) => model))
+  const isSticky = sticky !== undefined && question.targetsOf(sticky).some((target) => view.isUsable(target))
+  const models = shortlist(ranking, question)
   if (sticky && isSticky) models.splice(0, models.length, sticky, ...models.filter((model) => model !== sticky))
-  return { tier, features, kind: kindOf(features), difficulty, ranking, isSticky, models }
+  return { tier, features, kind: kindOf(features), difficulty, ranking, isSticky, isBelowQuality, models }
 }
 
 /** `easy` or `hard`, as the reason and the evaluation say it. */
@@ -67,19 +74,35 @@ export function difficultyClass(difficulty: number): 'easy' | 'hard' {
   return difficulty >= HARD_FROM ? 'hard' : 'easy'
 }
 
-function stateOf(model: Model, stream: boolean, view: RouteView): Candidate {
-  const usable = model.targets.filter((target) => view.isUsable(target))
-  const target = usable[0] ?? model.targets[0]
+/** What the caller wishes comes before the tier's own ranking, and before what the conversation is used to. */
+function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]; stickyModelId: string | undefined } {
+  const { request, view, targetsOf, isBelowQuality, stickyModelId } = question
+  const { preferences, stream } = request
+  if (!preferences) return { ranking: ranked, stickyModelId }
+  const judged = { preferences, targetsOf, latencyMs: (target: Target) => view.latencyMs(target, stream) }
+  const ranking = arrangeCandidates(ranked, judged, isBelowQuality)
+  const first = ranking[0]?.model
+  const sticky = ranking.find(({ model }) => model.id === stickyModelId)?.model
+  const stays = first && sticky && mayStay(sticky, first, judged, isBelowQuality)
+  return { ranking, stickyModelId: stays ? stickyModelId : undefined }
+}
+
+function stateOf(model: Model, { request, view, targetsOf }: TierQuestion): Candidate {
+  const targets = targetsOf(model)
+  const usable = targets.filter((target) => view.isUsable(target))
+  const target = usable[0] ?? targets[0]
   return {
     model,
     isUsable: usable.length > 0,
     failureRate: target ? view.failureRate(target) : 0,
-    latencyMs: target && view.latencyMs(target, stream),
+    latencyMs: target && view.latencyMs(target, request.stream),
   }
 }
 
 /** The best few, and the best of every provider that none of them is from: one provider's outage must not end the list. */
-function shortlist(models: readonly Model[]): Model[] {
+function shortlist(ranking: readonly Ranked[], { targetsOf }: TierQuestion): Model[] {
+  const providerNames = (model: Model) => targetsOf(model).map((target) => target.provider.name)
+  const models = ranking.map(({ model }) => model)
   const chosen = models.slice(0, MAX_MODELS)
   const providers = new Set(chosen.flatMap(providerNames))
   for (const model of models.slice(MAX_MODELS)) {
@@ -88,8 +111,4 @@ function shortlist(models: readonly Model[]): Model[] {
     for (const name of providerNames(model)) providers.add(name)
   }
   return chosen
-}
-
-function providerNames(model: Model): string[] {
-  return model.targets.map((target) => target.provider.name)
 }

@@ -10,6 +10,7 @@ import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
 import { type AllowedModelIds, checkAllowed, isAllowed, NOT_ALLOWED } from './permission'
+import { arrangeTargets, checkProviderNames, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import { noneCanServe, refuseUntakenTools } from './refusal'
 import { type PassedOver, type Requirements, readRequirements, ruledOut, type Unmet } from './requirements'
 import { BLIND_VIEW, type RouteView } from './route-view'
@@ -50,6 +51,7 @@ export type PlanOptions = {
  */
 export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanOptions = {}): Plan {
   const named = findNamed(catalog, request, options.allowedModels)
+  if (request.preferences) checkProviderNames(catalog, request.preferences)
   const draft: Draft = {
     request,
     requirements: readRequirements(request),
@@ -140,19 +142,41 @@ function fromModel(draft: Draft, model: Model): Model[] {
 }
 
 function fromTier(draft: Draft, tier: Tier, isPrimary: boolean): Model[] {
-  const eligible = tier.candidates.filter((model) => canServe(draft, model, () => true))
-  if (eligible.length === 0) return []
+  const able = tier.candidates.filter((model) => canServe(draft, model, () => true))
+  if (able.length === 0) return []
   const { request, requirements, view, options } = draft
+  const good = request.preferences ? goodEnough(draft, able) : able
+  const isBelowQuality = good.length === 0
+  const eligible = isBelowQuality ? able : good
   const stickyModelId = isPrimary ? options.stickyModelId : undefined
-  const choice = chooseModels({ tier, eligible, request, requirements, view, stickyModelId })
+  const targetsOf = (model: Model) => wantedTargets(draft, model)
+  const question = { tier, eligible, isBelowQuality, request, requirements, view, targetsOf, stickyModelId }
+  const choice = chooseModels(question)
   if (isPrimary) draft.choice = choice
   return choice.models
+}
+
+/** The candidates of the quality that is asked for. The others are passed over, unless there is nothing else. */
+function goodEnough({ request: { preferences }, passedOver }: Draft, able: readonly Model[]): readonly Model[] {
+  if (!preferences?.quality) return able
+  const good = able.filter((model) => !tooWeak(model, preferences))
+  if (good.length === 0) return good
+  for (const model of able) {
+    const unmet = tooWeak(model, preferences)
+    if (unmet) passedOver.push({ model, unmet: [unmet] })
+  }
+  return good
 }
 
 function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean): boolean {
   const unmet = ruledOut(model, draft.requirements).filter((item) => matters(item) && (item.isFirm || !draft.isLenient))
   if (!isAllowed(draft.options.allowedModels ?? null, model)) unmet.unshift(NOT_ALLOWED)
-  if (usableTargets(draft, model).length === 0) unmet.push(wrongTarget(draft, model))
+  const usable = usableTargets(draft, model)
+  if (usable.length === 0) unmet.push(wrongTarget(draft, model))
+  else if (wantedTargets(draft, model).length === 0) unmet.push(noneWanted(usable))
+  const { preferences } = draft.request
+  const dear = preferences && tooDear(model, preferences, draft.requirements.inputTokens)
+  if (dear) unmet.push(dear)
   if (unmet.length === 0) return true
   if (!draft.passedOver.some((item) => item.model === model)) draft.passedOver.push({ model, unmet })
   return false
@@ -175,8 +199,17 @@ function usableTargets({ request, options }: Draft, model: Model): Target[] {
   return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
 }
 
+/** Those of them that the caller lets answer, in the order wished. */
+function wantedTargets(draft: Draft, model: Model): Target[] {
+  const targets = usableTargets(draft, model)
+  const { preferences, stream } = draft.request
+  if (!preferences) return targets
+  const wanted = targets.filter((target) => isWanted(target, preferences))
+  return arrangeTargets(wanted, { preferences, latencyMs: (target) => draft.view.latencyMs(target, stream) })
+}
+
 function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {
-  const all = models.flatMap((model) => usableTargets(draft, model).map((target) => ({ model, target })))
+  const all = models.flatMap((model) => wantedTargets(draft, model).map((target) => ({ model, target })))
   const usable = all.filter(({ target }) => view.isUsable(target))
   return usable.length === all.length ? all : [...usable, ...all.filter((planned) => !usable.includes(planned))]
 }

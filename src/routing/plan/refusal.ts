@@ -10,6 +10,12 @@ import type { PassedOver } from './requirements'
 /** Models named in full in one message; a tier may have many. */
 const MAX_NAMED = 8
 
+/** The fields that are to blame where each model was passed over for them. */
+const BLAMED = [
+  ['max-price', 'svc.max_price'],
+  ['providers', 'svc.providers'],
+] as const
+
 /** The 400 for a request that every model was passed over for. */
 export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
   const details = Object.fromEntries(
@@ -28,7 +34,11 @@ export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
     unmet.every(({ requirement }) => requirement === 'context-length' || requirement === 'permission'),
   )
   if (isOnlyLength) return new GatewayError('context_length_exceeded', message, { param: 'messages', details })
-  return new GatewayError('invalid_request', message, { param: 'model', code: 'no_capable_model', details })
+  const blamed = BLAMED.find(([requirement]) =>
+    passedOver.every(({ unmet }) => unmet.some((item) => item.requirement === requirement)),
+  )
+  const param = blamed?.[1] ?? 'model'
+  return new GatewayError('invalid_request', message, { param, code: 'no_capable_model', details })
 }
 
 /** Throws the 400 for a tool that runs at providers and that none of the models asked for takes; it says which models do. */

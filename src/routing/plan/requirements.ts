@@ -11,7 +11,16 @@ export type Requirements = {
   outputTokens: number | undefined
 }
 
-type Requirement = Capability | 'context-length' | 'max-output' | 'format' | 'server-tools' | 'permission'
+type Requirement =
+  | Capability
+  | 'context-length'
+  | 'max-output'
+  | 'format'
+  | 'server-tools'
+  | 'permission'
+  | 'quality'
+  | 'max-price'
+  | 'providers'
 
 /**
  * One requirement that a model does not meet, in words for the caller. A `firm` one means that the model cannot answer. One

@@ -4,6 +4,7 @@ import type { ChatRequest } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
+import { readPreferences } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest, type RequestCheck } from './check-request'
 import { hasCacheControl, markLastTurn } from './decode-cache'
@@ -50,6 +51,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     ...(request.service_tier && { serviceTier: request.service_tier }),
     ...(hasCacheControl(request) && { hasCacheControl: true }),
     fallback: request.fallback ?? [],
+    ...readPreferences(request.svc),
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(serverTools.length > 0 && { serverTools }),

@@ -4,6 +4,7 @@
  */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/chat-completions/limits'
+import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject } from '@/lib/json'
 
 /** An object of which nothing is known but that it is one. */
@@ -127,6 +128,7 @@ const REQUEST_FIELDS = {
   web_search_options: optional(AnyObject),
   store: optional(Type.Boolean()),
   verbosity: optional(Type.String()),
+  svc: optional(preferencesSchema()),
   fallback: optional(
     Type.Array(Type.String(LIMITS.modelChars), {
       ...LIMITS.fallback,

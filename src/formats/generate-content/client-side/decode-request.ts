@@ -6,6 +6,7 @@ import type { RequestLine } from '@/formats/format'
 import { BODY_FIELDS, CONFIG_FIELDS } from '@/formats/generate-content/body-fields'
 import { normaliseRequest } from '@/formats/generate-content/normalise'
 import { listServerTools } from '@/formats/generate-content/server-tools'
+import { readPreferences } from '@/formats/preferences'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { answerFieldOf, decodeOutput } from './decode-output'
@@ -60,6 +61,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     ...(answerField !== undefined && { answerField }),
     ...(wire.serviceTier !== undefined && { serviceTier: wire.serviceTier }),
     fallback: wire.fallback ?? [],
+    ...readPreferences(wire.svc),
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(serverTools.length > 0 && { serverTools }),

@@ -4,6 +4,7 @@
  */
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/generate-content/limits'
+import { preferencesSchema } from '@/formats/preferences'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 /** An object of which nothing is known but that it is one: the caller's own data, never renamed. */
@@ -103,6 +104,7 @@ export const GenerateContentRequest = object({
   serviceTier: optional(Type.String()),
   store: optional(Type.Boolean()),
   continuationToken: optional(Type.String()),
+  svc: optional(preferencesSchema('maxPrice')),
   fallback: optional(
     Type.Array(Type.String(LIMITS.modelChars), {
       ...LIMITS.fallback,

@@ -6,6 +6,7 @@ import type { ChatRequest, Turn } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/messages/body-fields'
 import { listServerTools } from '@/formats/messages/server-tools'
+import { readPreferences } from '@/formats/preferences'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -49,6 +50,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     reasoning: decodeReasoning(wire),
     output: decodeOutput(wire, body),
     fallback: wire.fallback ?? [],
+    ...readPreferences(wire.svc),
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     ...(nativeOnly.length > 0 && { nativeOnly }),

@@ -1,6 +1,7 @@
 /** The messages request as schemas, which both check a body and document it; unknown fields are allowed and kept. */
 import { type Static, Type } from '@sinclair/typebox'
 import { LIMITS } from '@/formats/messages/limits'
+import { preferencesSchema } from '@/formats/preferences'
 import { AnyBlock, CacheControl, ToolName } from './wire-blocks'
 
 const Content = Type.Union([Type.String(), Type.Array(AnyBlock, LIMITS.blocks)], {
@@ -102,6 +103,7 @@ const CommonFields = {
   thinking: Type.Optional(Thinking),
   output_config: Type.Optional(OutputConfig),
   cache_control: CacheControl,
+  svc: Type.Optional(preferencesSchema()),
   fallback: Type.Optional(
     Type.Array(Type.String(LIMITS.modelChars), {
       ...LIMITS.fallback,

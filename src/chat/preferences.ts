@@ -1,0 +1,22 @@
+/** What a caller may wish of routing beside the model; an extension of ours in every format. */
+import type { Pico } from '@/lib/money'
+
+export const SORTS = ['price', 'latency'] as const
+export type Sort = (typeof SORTS)[number]
+
+/** Prices of plain input and output beyond which a model is too dear. */
+export type MaxPrice = { input?: Pico; output?: Pico }
+
+/** Providers by the names that the catalogue gives them; an empty list says nothing. */
+export type RoutePreferences = {
+  /** The least quality of a tier's candidates, 0 to 1. */
+  quality?: number
+  maxPrice?: MaxPrice
+  /** These first, in this order. */
+  order: readonly string[]
+  /** No other than these. */
+  only: readonly string[]
+  /** Not these. */
+  ignore: readonly string[]
+  sort?: Sort
+}

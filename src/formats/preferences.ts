@@ -1,0 +1,100 @@
+/** The body's field `svc`, by which every format's callers say what they wish of routing. It is never sent to a provider. */
+import { Type } from '@sinclair/typebox'
+import { invalidRequest } from '@/chat/error'
+import { type MaxPrice, type RoutePreferences, SORTS, type Sort } from '@/chat/preferences'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { type Pico, priceToPico } from '@/lib/money'
+
+const USD_PER_1M = { minimum: 0, maximum: 1_000_000 }
+const ProviderNames = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    maxItems: 64,
+    description: 'Names as `x-svc-provider` shows them',
+  }),
+)
+
+const FIELDS = {
+  quality: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The least quality of a tier’s candidates. The header `x-svc-quality` says the same, and wins.',
+    }),
+  ),
+  providers: Type.Optional(
+    Type.Object(
+      { order: ProviderNames, only: ProviderNames, ignore: ProviderNames },
+      { description: 'Which providers are tried first, alone, or not at all' },
+    ),
+  ),
+  sort: Type.Optional(
+    Type.Union(
+      SORTS.map((sort) => Type.Literal(sort)),
+      { description: 'What decides among a tier’s candidates and a model’s targets' },
+    ),
+  ),
+}
+const MAX_PRICES = ['input', 'output', 'prompt', 'completion'] as const
+const MaxPriceSchema = Type.Optional(
+  Type.Object(Object.fromEntries(MAX_PRICES.map((name) => [name, Type.Optional(Type.Number(USD_PER_1M))])), {
+    description:
+      'USD per 1,000,000 tokens: dearer models are not asked. `prompt` and `completion` mean input and output.',
+  }),
+)
+const DESCRIPTION = { description: 'What routing is to heed for this request; an extension of this service' }
+
+/** The schema of the field; `maxPrice` is the spelling of the format. */
+export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_price') {
+  return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, DESCRIPTION)
+}
+
+/** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */
+export function readPreferences(svc: unknown): { preferences?: RoutePreferences } {
+  if (!isJsonObject(svc)) return {}
+  const spelling = 'maxPrice' in svc ? 'maxPrice' : 'max_price'
+  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort'], 'svc')
+  const providers = isJsonObject(svc.providers) ? svc.providers : {}
+  refuseUnknown(providers, ['order', 'only', 'ignore'], 'svc.providers')
+  const preferences: RoutePreferences = {
+    order: namesIn(providers.order),
+    only: namesIn(providers.only),
+    ignore: namesIn(providers.ignore),
+  }
+  if (typeof svc.quality === 'number') preferences.quality = svc.quality
+  if (typeof svc.sort === 'string') preferences.sort = svc.sort as Sort
+  const maxPrice = svc[spelling]
+  if (isJsonObject(maxPrice)) preferences.maxPrice = readMaxPrice(maxPrice, `svc.${spelling}`)
+  return { preferences }
+}
+
+function namesIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : []
+}
+
+/** A wish that is misspelt must not be taken for none. */
+function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {
+  const unknown = Object.keys(object).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const param = `${path}.${unknown.slice(0, 64)}`
+  throw invalidRequest(`${param} is not known; ${path} takes ${known.join(', ')}`, param)
+}
+
+function readMaxPrice(prices: JsonObject, path: string): MaxPrice {
+  refuseUnknown(prices, MAX_PRICES, path)
+  const input = readPrice(prices, 'input', 'prompt', path)
+  const output = readPrice(prices, 'output', 'completion', path)
+  return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) }
+}
+
+function readPrice(prices: JsonObject, name: string, otherName: string, path: string): Pico | undefined {
+  if (prices[name] !== undefined && prices[otherName] !== undefined) {
+    throw invalidRequest(`${path}.${name} and ${path}.${otherName} mean the same; send one of them`, `${path}.${name}`)
+  }
+  const said = prices[name] === undefined ? otherName : name
+  const usd = prices[said]
+  if (typeof usd !== 'number') return undefined
+  const price = priceToPico(usd)
+  const param = `${path}.${said}`
+  if (price === undefined) throw invalidRequest(`${param} must not be finer than 0.000001`, param)
+  return price
+}

@@ -1,0 +1,112 @@
+/** Heeds what a caller wishes of routing: which models and targets it rules out, and in which order the others come. */
+import { pricesFor } from '@/catalog/price'
+import type { Catalog, Model, Target } from '@/catalog/types'
+import { invalidRequest } from '@/chat/error'
+import type { RoutePreferences } from '@/chat/preferences'
+import { formatPrice } from '@/lib/money'
+import type { Unmet } from './requirements'
+import type { Ranked } from './score'
+
+/** What the wishes are judged by. */
+type Judged = {
+  preferences: RoutePreferences
+  targetsOf: (model: Model) => readonly Target[]
+  latencyMs: (target: Target) => number | undefined
+}
+
+/** Our estimate may be this much too low: a request near a dearer price list is judged by that. */
+const ESTIMATE_TOLERANCE = 1.25
+/** Names in one message. */
+const MAX_NAMED = 8
+
+/** Throws `invalid_request` for names of providers that do not exist. */
+export function checkProviderNames({ providers }: Catalog, preferences: RoutePreferences): void {
+  for (const list of ['order', 'only', 'ignore'] as const) {
+    const unknown = preferences[list].filter((name) => !providers.has(name))
+    if (unknown.length === 0) continue
+    const field = `svc.providers.${list}`
+    throw invalidRequest(`${field} names providers that do not exist: ${unknown.slice(0, MAX_NAMED).join(', ')}`, field)
+  }
+}
+
+/** Whether the caller lets `target` answer. */
+export function isWanted({ provider }: Target, { only, ignore }: RoutePreferences): boolean {
+  return (only.length === 0 || only.includes(provider.name)) && !ignore.includes(provider.name)
+}
+
+/** Why none of `targets` may answer. */
+export function noneWanted(targets: readonly Target[]): Unmet {
+  const names = [...new Set(targets.map(({ provider }) => provider.name))].slice(0, MAX_NAMED)
+  return {
+    requirement: 'providers',
+    isFirm: true,
+    detail: `is served by ${names.join(', ')}, which svc.providers leaves out`,
+  }
+}
+
+/** Why `model` is too dear for a request of about `inputTokens`, if it is. */
+export function tooDear(model: Model, { maxPrice }: RoutePreferences, inputTokens: number): Unmet | undefined {
+  if (!maxPrice) return undefined
+  const prices = pricesFor(model.pricing, inputTokens * ESTIMATE_TOLERANCE)
+  for (const kind of ['input', 'output'] as const) {
+    const most = maxPrice[kind]
+    if (most === undefined || prices[kind] <= most) continue
+    const detail = `costs ${formatPrice(prices[kind])} USD per 1M ${kind} tokens, above svc.max_price ${formatPrice(most)}`
+    return { requirement: 'max-price', isFirm: true, detail }
+  }
+  return undefined
+}
+
+/** Why `model` is not good enough, if it is not. What nobody has stated is not there. */
+export function tooWeak({ quality }: Model, { quality: least = 0 }: RoutePreferences): Unmet | undefined {
+  if ((quality ?? 0) >= least) return undefined
+  const has = quality === undefined ? 'has no stated quality' : `has quality ${quality}`
+  return { requirement: 'quality', isFirm: true, detail: `${has}, below the ${least} asked for` }
+}
+
+/** The targets of a model in the order wished. */
+export function arrangeTargets(
+  targets: readonly Target[],
+  { preferences, latencyMs }: Omit<Judged, 'targetsOf'>,
+): Target[] {
+  const places = new Map(targets.map((target) => [target, placeOf(preferences, target)]))
+  const byPlace = (one: Target, other: Target) => (places.get(one) ?? 0) - (places.get(other) ?? 0)
+  if (preferences.sort !== 'latency') return targets.toSorted(byPlace)
+  const latencies = new Map(targets.map((target) => [target, latencyMs(target) ?? Number.MAX_VALUE]))
+  return targets.toSorted(
+    (one, other) => byPlace(one, other) || (latencies.get(one) ?? 0) - (latencies.get(other) ?? 0),
+  )
+}
+
+/** A tier's candidates in the order wished, else as ranked; `isBelow` where none has the quality: then the best comes first. */
+export function arrangeCandidates(ranking: readonly Ranked[], judged: Judged, isBelow: boolean): Ranked[] {
+  const keys = new Map(ranking.map((ranked) => [ranked, sortKey(ranked, judged, isBelow)]))
+  return ranking.toSorted((one, other) => {
+    const place = placeOfModel(one.model, judged) - placeOfModel(other.model, judged)
+    return place || (keys.get(one) ?? 0) - (keys.get(other) ?? 0)
+  })
+}
+
+/** Whether a conversation may stay with `model` although the wishes put `first` first. */
+export function mayStay(model: Model, first: Model, judged: Judged, isBelow: boolean): boolean {
+  if (isBelow || judged.preferences.sort !== undefined) return false
+  return placeOfModel(model, judged) <= placeOfModel(first, judged)
+}
+
+function sortKey({ model, estimatedCost }: Ranked, { preferences, targetsOf, latencyMs }: Judged, isBelow: boolean) {
+  if (isBelow) return -(model.quality ?? 0)
+  if (preferences.sort === 'price') return estimatedCost
+  if (preferences.sort !== 'latency') return 0
+  return Math.min(...targetsOf(model).map((target) => latencyMs(target) ?? Number.MAX_VALUE))
+}
+
+function placeOfModel(model: Model, { preferences, targetsOf }: Judged): number {
+  if (preferences.order.length === 0) return 0
+  return Math.min(...targetsOf(model).map((target) => placeOf(preferences, target)))
+}
+
+/** Who is not named comes after all who are. */
+function placeOf({ order }: RoutePreferences, { provider }: Target): number {
+  const place = order.indexOf(provider.name)
+  return place === -1 ? order.length : place
+}

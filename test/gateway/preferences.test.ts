@@ -1,0 +1,122 @@
+/** A caller's wishes through a whole gateway, in all formats: heeded, validated in the caller's words, and never sent on. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  FORMATS,
+  type FormatName,
+  type ScriptedModels,
+  soundAnswer,
+  startScriptedModels,
+  status,
+} from './scripted-models'
+
+let world: ScriptedModels
+beforeAll(async () => {
+  world = await startScriptedModels()
+})
+afterAll(() => world.gateway.stop())
+
+const PAIRS = FORMATS.flatMap((client) => FORMATS.map((provider): [FormatName, FormatName] => [client, provider]))
+const providerOf = (model: string) => model.replace('svc/', '')
+
+describe('what is wished is not told to providers', () => {
+  test.each(PAIRS)('%s to %s', async (format, provider) => {
+    let received = ''
+    const model = world.modelWith(provider, ({ body }) => {
+      received = JSON.stringify(body)
+      return soundAnswer(provider, false)
+    })
+    const svc = { quality: 0.123, max_price: { prompt: 1, completion: 2 }, providers: { only: [providerOf(model)] } }
+    const { response } = await world.ask({ format, model, body: { svc }, headers: { 'x-svc-quality': '0.5' } })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-left-out')).toBeNull()
+    expect(received).toContain('Hi')
+    for (const word of ['svc"', '0.123', 'max_price', 'maxPrice', 'providers']) expect(received).not.toContain(word)
+  })
+
+  test.each([...FORMATS])('not even to a provider of %s that is sent all fields', async (format) => {
+    const open = await startScriptedModels({ quirks: ['unpriced-extras'], passFields: ['svc'] })
+    let received: unknown
+    const model = open.modelWith(format, ({ body }) => {
+      received = body
+      return soundAnswer(format, false)
+    })
+    const { response } = await open.ask({ format, model, body: { svc: { quality: 0 }, x_own: 1 } })
+    await open.gateway.stop()
+    expect(response.status).toBe(200)
+    expect(received).toHaveProperty('x_own')
+    expect(received).not.toHaveProperty('svc')
+  })
+})
+
+describe.each([...FORMATS])('a caller of %s', (format) => {
+  test('is answered by nobody that it rules out, even where all else fails', async () => {
+    const broken = world.modelWith(format, status(500))
+    let calls = 0
+    const sound = world.modelWith(format, () => {
+      calls++
+      return soundAnswer(format, false)
+    })
+    const ask = (svc: unknown) => world.ask({ format, model: broken, fallback: [sound], body: { svc } })
+    expect((await ask({ providers: { ignore: [providerOf(sound)] } })).response.status).toBe(502)
+    expect(calls).toBe(0)
+    const { response } = await ask({ providers: { only: [providerOf(sound)] } })
+    expect([response.status, response.headers.get('x-svc-provider')]).toEqual([200, providerOf(sound)])
+    expect(response.headers.get('x-svc-attempts')).toBe('1')
+  })
+
+  const faults: [name: string, svc: unknown, param: string, words: string][] = [
+    ['no object', 'best', 'svc', 'an object'],
+    ['too much quality', { quality: 1.1 }, 'svc.quality', '1'],
+    ['quality in words', { quality: 'high' }, 'svc.quality', 'a number'],
+    ['an unheard-of wish', { qualty: 1 }, 'svc.qualty', 'quality, max'],
+    ['a price below nothing', { max_price: { input: -1 } }, 'svc.max', '0'],
+    ['a price of something else', { max_price: { image: 1 } }, 'svc.max', 'input, output, prompt, completion'],
+    ['one price twice', { max_price: { input: 1, prompt: 1 } }, 'svc.max', 'mean the same'],
+    ['a price too fine', { max_price: { prompt: 0.1234567 } }, 'svc.max', '0.000001'],
+    ['an unheard-of list', { providers: { except: [] } }, 'svc.providers.except', 'order, only, ignore'],
+    ['no list', { providers: { only: 'provider1' } }, 'svc.providers.only', 'an array'],
+    ['an unheard-of provider', { providers: { only: ['nobody'] } }, 'svc.providers.only', 'nobody'],
+    ['an unheard-of order', { sort: 'beauty' }, 'svc.sort', 'latency'],
+    [
+      'too low a price',
+      { max_price: { input: 0.5 } },
+      'svc.max_price',
+      'costs 1 USD per 1M input tokens, above svc.max_price 0.5',
+    ],
+  ]
+  test.each(faults)('is told of %s in its own words', async (_, svc, param, words) => {
+    const model = world.modelWith(format, () => expect.unreachable())
+    const { response, text } = await world.ask({ format, model, body: { svc } })
+    expect(response.status).toBe(400)
+    const { error } = JSON.parse(text)
+    expect(error.message).toContain(words)
+    const details = error.details?.param ?? error.details?.[0]?.fieldViolations?.[0]?.field ?? error.param ?? ''
+    expect(`${details} ${error.message}`).toContain(param)
+  })
+
+  test('is told of a header that is no number from 0 to 1, and may leave it empty', async () => {
+    const model = world.modelWith(format, () => soundAnswer(format, false))
+    const ask = (quality: string) => world.ask({ format, model, headers: { 'x-svc-quality': quality } })
+    for (const quality of ['2', '-1', 'high', '1.5', 'NaN', '0x1', '.']) {
+      const { response, text } = await ask(quality)
+      expect([response.status, text.includes('x-svc-quality must be a number from 0 to 1')]).toEqual([400, true])
+    }
+    for (const quality of ['0', '1', '1.0', '.5', '0.25', '']) expect((await ask(quality)).response.status).toBe(200)
+  })
+})
+
+test('generate-content callers may spell it either way, but not both', async () => {
+  const format = 'generate-content'
+  const model = world.modelWith(format, () => soundAnswer(format, false))
+  const ask = (svc: unknown) => world.ask({ format, model, body: { svc } })
+  expect((await ask({ maxPrice: { input: 1 } })).response.status).toBe(200)
+  expect((await ask({ maxPrice: { input: 0.1 } })).response.status).toBe(400)
+  expect((await ask({ maxPrice: { input: 1 }, max_price: { input: 1 } })).text).toContain('given twice')
+})
+
+test('OpenRouter’s own field is what it was: refused, with its name', async () => {
+  const format = 'chat-completions'
+  const model = world.modelWith(format, () => soundAnswer(format, false))
+  const { response, text } = await world.ask({ format, model, body: { provider: { only: ['x'] } } })
+  expect([response.status, JSON.parse(text).error.param]).toEqual([400, 'provider'])
+})
