@@ -1,4 +1,4 @@
-/** Fallback through a whole gateway: every class of fault at every moment, in all formats, and never half an answer as a whole one. */
+/** Fallback through a whole gateway: between all formats, what is told and what is paid. Every fault by itself stands in attempt/faults.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { until } from '@test/support/until'
 import {
@@ -9,46 +9,10 @@ import {
   liveStream,
   type UpstreamCall,
 } from '@test/support/upstream'
-import {
-  FORMATS,
-  type Script,
-  type ScriptedModels,
-  silence,
-  soundAnswer,
-  startScriptedModels,
-  status,
-} from './scripted-models'
-
-type Fault = [name: string, stream: boolean, respond: Script]
+import { FORMATS, type ScriptedModels, soundAnswer, startScriptedModels, status } from './scripted-models'
 
 const BOTH = [false, true]
 const ROLE = chatChunk({ role: 'assistant', content: '' })
-const TOO_LONG = { error: { message: 'maximum context length is 10 tokens', type: 'invalid_request_error' } }
-const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
-
-const EITHER_WAY: Fault[] = BOTH.flatMap((stream): Fault[] => [
-  ...[401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529].map(
-    (code): Fault => [`status ${code}`, stream, status(code)],
-  ),
-  [
-    '400 too long for the model',
-    stream,
-    () => Response.json({ error: { message: 'maximum context length is 10' } }, { status: 400 }),
-  ],
-  ['HTML in a 200', stream, () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-  ['an empty 200', stream, () => new Response('')],
-  ['silence before the headers', stream, silence],
-  ['a redirect', stream, () => new Response(null, { status: 307, headers: { location: 'http://127.0.0.1:9/' } })],
-])
-const STREAMING: Fault[] = [
-  ['an error in the first event', true, () => eventStream(OVERLOADED)],
-  ['a role and then an error', true, () => eventStream(ROLE, OVERLOADED)],
-  ['a role and then the end', true, () => eventStream(ROLE)],
-  ['a role and then silence', true, () => liveWith(ROLE).response],
-  ['a prompt too long for it, said in a 200', true, () => eventStream(TOO_LONG)],
-  ['no event at all', true, () => eventStream()],
-  ['malformed events and the end', true, () => eventStream('{"cho')],
-]
 
 function liveWith(...events: unknown[]) {
   const live = liveStream()
@@ -63,23 +27,6 @@ beforeAll(async () => {
 afterAll(() => world.gateway.stop())
 
 describe('before the first content another model answers', () => {
-  test.each([...EITHER_WAY, ...STREAMING])('%s, streaming %p', async (_, stream, respond) => {
-    const primary = world.modelWith('chat-completions', respond)
-    const sound = world.modelWith('chat-completions', () => soundAnswer('chat-completions', stream))
-    const { response, text } = await world.ask({
-      format: 'chat-completions',
-      model: primary,
-      fallback: [sound],
-      stream,
-    })
-    expect(response.status).toBe(200)
-    expect(response.headers.get('x-svc-model')).toBe(sound)
-    expect(response.headers.get('x-svc-route-reason')).toStartWith(`fallback; ${primary} `)
-    expect(Number(response.headers.get('x-svc-attempts'))).toBeGreaterThanOrEqual(2)
-    expect(text).toContain(sound)
-    if (stream) expect(text.trimEnd()).toEndWith('data: [DONE]')
-  })
-
   const pairs = FORMATS.flatMap((client) =>
     FORMATS.flatMap((provider) => BOTH.map((stream) => [client, provider, stream] as const)),
   )
@@ -93,66 +40,8 @@ describe('before the first content another model answers', () => {
   })
 })
 
-describe('after the first content nothing is switched, and a broken answer never ends clean', () => {
-  const half = [ROLE, chatChunk({ content: 'Half an ' })]
-  const endings: [name: string, respond: Script][] = [
-    ['an end without terminator', () => eventStream(...half)],
-    ['an error event', () => eventStream(...half, OVERLOADED)],
-    ['silence', () => liveWith(...half).response],
-  ]
-  test.each(endings)('%s', async (_, respond) => {
-    const primary = world.modelWith('chat-completions', respond)
-    await expectError(primary)
-  })
-
-  test('a broken connection', async () => {
-    const live = liveWith(...half)
-    const primary = world.modelWith('chat-completions', () => live.response)
-    await expectError(primary, (text) => {
-      if (text.includes('Half an ')) live.error()
-    })
-  })
-
-  async function expectError(primary: string, onText: (text: string) => void = () => undefined): Promise<void> {
-    let soundCalls = 0
-    const sound = world.modelWith('chat-completions', () => {
-      soundCalls++
-      return soundAnswer('chat-completions', true)
-    })
-    const question = { format: 'chat-completions' as const, model: primary, fallback: [sound], stream: true, onText }
-    const { response, text } = await world.ask(question)
-    expect(response.status).toBe(200)
-    expect(response.headers.get('x-svc-model')).toBe(primary)
-    expect(text).toContain('Half an ')
-    expect(text).toContain('"error"')
-    expect(text).not.toContain('[DONE]')
-    expect(soundCalls).toBe(0)
-  }
-})
-
 describe('a provider that streams to a client who asked for JSON', () => {
   const half = [ROLE, chatChunk({ content: 'Half an ' })]
-  const faults: [name: string, respond: Script][] = [
-    ['an end without terminator', () => eventStream(...half)],
-    ['an error event', () => eventStream(...half, OVERLOADED)],
-    ['silence', () => liveWith(...half).response],
-  ]
-  test.each(faults)('falls back after half an answer: %s', async (_, respond) => {
-    const primary = world.modelWith('chat-completions', respond)
-    const sound = world.modelWith('messages', () => soundAnswer('messages', false))
-    const payer = await world.gateway.customer('1')
-    const headers = { authorization: `Bearer ${payer.key}` }
-    const { response, text } = await world.ask({
-      format: 'chat-completions',
-      model: primary,
-      fallback: [sound],
-      headers,
-    })
-    expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, sound])
-    expect(JSON.parse(text).choices[0].message.content).toBe('Sound')
-    expect(text).not.toContain('Half')
-    expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 20_000 })
-  })
 
   test('is told as a failure that costs nothing where there is nothing to fall back to', async () => {
     const model = world.modelWith('chat-completions', () => eventStream(...half))

@@ -12,6 +12,8 @@ export interface ScriptedModels {
   readonly customer: Customer
   /** A model that no other test knows, at a provider of its own: nothing that one test breaks is another's. */
   modelWith(format: FormatName, script: Script): string
+  /** Likewise, but at one of the addresses that the world was started with. */
+  modelAt(format: FormatName, address: string): string
   /** Answers for the catalogue's own model, `svc/alpha`. */
   script(respond: Script): void
   /** Asks, and reads to the end; `onText` sees what has come so far, each time more comes. */
@@ -29,14 +31,16 @@ type Question = {
 }
 
 const MODELS_PER_FORMAT = 200
+const MODELS_PER_ADDRESS = 4
 
 /**
- * Starts the gateway; `provider` changes what every scripted provider is in the catalogue, `target` what every target is. Stop it in
- * `afterAll`.
+ * Starts the gateway; `provider` changes what every scripted provider is in the catalogue, `target` what every target is;
+ * `addresses` are those of providers that no script plays, by name. Stop it in `afterAll`.
  */
 export async function startScriptedModels(
   provider: Record<string, unknown> = {},
   target: Record<string, unknown> = {},
+  addresses: Record<string, string> = {},
 ): Promise<ScriptedModels> {
   const scripts = new Map<string, Script>()
   const gateway = await startGateway({
@@ -44,32 +48,41 @@ export async function startScriptedModels(
     catalog(file) {
       const root = String(file.providers.provider1?.baseUrl).replace(/\/v1$/, '')
       const [alpha] = file.models
+      const add = (format: FormatName, name: string, address: string) => {
+        file.providers[name] = {
+          format,
+          baseUrl: `${address}/${name}${format === 'chat-completions' ? '/v1' : ''}`,
+          keys: [`sk-${name}-canary`],
+          timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
+          ...provider,
+        }
+        file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name, ...target }] })
+      }
       for (const format of FORMATS) {
-        for (let index = 0; index < MODELS_PER_FORMAT; index++) {
-          const name = `${format}-${index}`
-          file.providers[name] = {
-            format,
-            baseUrl: `${root}/${name}${format === 'chat-completions' ? '/v1' : ''}`,
-            keys: [`sk-${name}-canary`],
-            timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
-            ...provider,
-          }
-          file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name, ...target }] })
+        for (let index = 0; index < MODELS_PER_FORMAT; index++) add(format, `${format}-${index}`, root)
+        for (const [name, address] of Object.entries(addresses)) {
+          for (let index = 0; index < MODELS_PER_ADDRESS; index++) add(format, `${format}-${name}-${index}`, address)
         }
       }
     },
   })
   const customer = await gateway.customer('100')
-  let models = 0
+  const taken = new Map<string, number>()
+  const take = (kind: string, most: number) => {
+    const index = taken.get(kind) ?? 0
+    assert(index < most, 'there are models left')
+    taken.set(kind, index + 1)
+    return `${kind}-${index}`
+  }
   return {
     gateway,
     customer,
     modelWith(format, script) {
-      assert(models < MODELS_PER_FORMAT, 'there are models left')
-      const name = `${format}-${models++}`
+      const name = take(format, MODELS_PER_FORMAT)
       scripts.set(name, script)
       return `svc/${name}`
     },
+    modelAt: (format, address) => `svc/${take(`${format}-${address}`, MODELS_PER_ADDRESS)}`,
     script: (respond) => void scripts.set('v1', respond),
     ask: (question) => ask(gateway.url, customer.key, question),
   }
