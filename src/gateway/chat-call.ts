@@ -14,7 +14,7 @@ import type { Router } from '@/routing/router'
 export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
-    router: Pick<Router, 'begin' | 'remember'>
+    router: Pick<Router, 'begin' | 'remember' | 'sessionOf'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>
   }

@@ -12,14 +12,14 @@ import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
 import { withDeadline } from '@/lib/deadline'
 import type { Ticket } from '@/routing/journey/ticket'
-import { sessionOf } from '@/routing/plan/stickiness'
+import type { Session } from '@/routing/plan/session'
 import type { ChatCall, ChatDeps } from './chat-call'
 import { type FoundAnswer, findAnswer } from './find-answer'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
 export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
-  const session = sessionOf(call.payer.accountId, call.request, call.sessionName)
+  const session = deps.router.sessionOf(call.request, call.payer.accountId, call.sessionName)
   const negotiation = await negotiate(deps, call, session)
   return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
     const answering = answer(deps, call, hold, agreed, session)
@@ -29,7 +29,7 @@ export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Respon
   })
 }
 
-async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: string | undefined) {
+async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: Session | undefined) {
   const found = await findAnswer(deps, call, hold, agreed)
   if (found.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, found.charge.facts.model, session)
   return relayAnswer(deps, call, agreed, found)

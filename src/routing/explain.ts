@@ -7,7 +7,7 @@ import type { Model } from '@/catalog/types'
 import type { RoutePreferences, Sort } from '@/chat/preferences'
 import type { ChatRequest } from '@/chat/request'
 import { formatPrice, type Nano, nano, nanoToUsd, type Pico } from '@/lib/money'
-import { difficultyClass } from '@/routing/plan/choose'
+import { difficultyClass, type SessionOutcome } from '@/routing/plan/choose'
 import { explainSignals } from '@/routing/plan/difficulty'
 import type { Plan } from '@/routing/plan/plan'
 import { isWanted } from '@/routing/plan/preferences'
@@ -48,6 +48,8 @@ type TierExplanation = {
   difficulty: number
   class: 'easy' | 'hard'
   sticky: boolean
+  /** The model that the conversation has been talking to, and whether it is kept or why not. */
+  session: { model: string; outcome: SessionOutcome } | null
   /** What made the request look hard (above 0) or easy, the weightiest first. */
   because: { because: string; effect: number }[]
   features: Record<string, number | boolean>
@@ -127,14 +129,15 @@ function holdAt({ targets: planned }: Plan, model: Model, request: ChatRequest, 
 
 function explainChoice({ choice }: Plan, request: ChatRequest): TierExplanation | null {
   if (!choice) return null
-  const { tier, kind, difficulty, isSticky, features, ranking } = choice
+  const { tier, kind, difficulty, session, features, ranking } = choice
   return {
     id: tier.id,
     strategy: tier.strategy,
     kind,
     difficulty,
     class: difficultyClass(difficulty),
-    sticky: isSticky,
+    sticky: session?.outcome === 'kept',
+    session: session ? { model: session.modelId, outcome: session.outcome } : null,
     because: [...explainSignals(features), ...explainRequest(request)]
       .sort((left, right) => Math.abs(right.effect) - Math.abs(left.effect))
       .map(({ because, effect }) => ({ because, effect: Math.round(effect * 1_000) / 1_000 })),

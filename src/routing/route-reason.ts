@@ -21,11 +21,12 @@ export function describeTrail(trail: readonly AttemptNote[]): string {
   return clean(trail.map(({ model, provider, reason }) => `${model}@${provider}=${reason}`).join(', '))
 }
 
-function describeChoice({ tier, kind, difficulty, isSticky, isBelowQuality, ranking }: TierChoice): string {
-  if (isSticky) return `session; ${tier.id} keeps the model of this conversation`
+function describeChoice({ tier, kind, difficulty, session, isBelowQuality, ranking }: TierChoice): string {
+  if (session?.outcome === 'kept') return `session; ${tier.id} keeps the model of this conversation`
   const score = ranking[0]?.score.toFixed(2) ?? '0'
+  const moved = session?.outcome === 'too-weak' ? `moved up from ${session.modelId}; ` : ''
   const below = isBelowQuality ? ', below the quality asked for' : ''
-  return `chosen; ${tier.strategy}, ${difficultyClass(difficulty)} ${kind} (${difficulty.toFixed(2)}), score ${score} of ${ranking.length}${below}`
+  return `chosen; ${moved}${tier.strategy}, ${difficultyClass(difficulty)} ${kind} (${difficulty.toFixed(2)}), score ${score} of ${ranking.length}${below}`
 }
 
 function clean(text: string): string {

@@ -18,16 +18,20 @@ import { type Journey, startJourney, type Traveller } from '@/routing/journey/jo
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingListener, RoutingStatus } from '@/routing/journey/routing-events'
 import type { RoutingParts } from '@/routing/journey/ticket'
+import { outranks, type TierChoice } from '@/routing/plan/choose'
 import type { AllowedModelIds } from '@/routing/plan/permission'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
 import type { RouteView } from '@/routing/plan/route-view'
+import { type Session, sessionOf } from '@/routing/plan/session'
 import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing/plan/stickiness'
 import { explainPlan, type RouteExplanation } from './explain'
 
 export interface Router {
+  /** The conversation that a request to a tier belongs to; `name` is what the caller calls it. Undefined for other requests. */
+  sessionOf(request: ChatRequest, accountId: string, name: string | undefined): Session | undefined
   /**
    * Plans a request. Throws what `buildPlan` throws, and `overloaded` where every provider of the plan would turn it away.
-   * `session` names the conversation (see `sessionOf`); only a request to a tier may wait for the shared store, and briefly.
+   * Only a request to a tier has a session, and may wait for the shared store, briefly.
    */
   plan(request: ChatRequest, origin: Origin): Promise<Plan>
   /** The plan as data, for callers who want to see their routing. */
@@ -35,7 +39,7 @@ export interface Router {
   /** Starts a planned request on its way. */
   begin(plan: Plan, traveller: Traveller): Journey
   /** The model of the plan that has begun to answer: the conversation stays with it. */
-  remember(plan: Plan, modelId: string, session: string | undefined): void
+  remember(plan: Plan, modelId: string, session: Session | undefined): void
   status(): RoutingStatus
   /** Usual milliseconds until an answer of `target` begins, or undefined while nobody knows. */
   latencyMs(target: Target, stream: boolean): number | undefined
@@ -46,7 +50,7 @@ export interface Router {
 
 export type Origin = {
   clientFormat: FormatName
-  session: string | undefined
+  session: Session | undefined
   /** Ids of the models that the key may call; null or left out = every model. */
   allowedModels?: AllowedModelIds
 }
@@ -75,8 +79,10 @@ export function createRouter(options: RouterOptions): Router {
   let ticking: Timer | undefined
   let telling: Timer | undefined
   return {
+    sessionOf: (request, accountId, name) =>
+      catalog.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     async plan(request, { clientFormat, session, allowedModels = null }) {
-      const stickyModelId = await recall(stickiness, catalog, request, session)
+      const stickyModelId = session && (await stickiness.recall(session))
       const plan = buildPlan(catalog, request, {
         clientFormat,
         view,
@@ -89,8 +95,7 @@ export function createRouter(options: RouterOptions): Router {
     explain: (plan, request, bodyBytes) => explainPlan(plan, request, bodyBytes, view),
     begin: (plan, traveller) => startJourney(parts, plan, traveller),
     remember(plan, modelId, session) {
-      const belongs = plan.choice?.models.some((model) => model.id === modelId)
-      if (session && belongs) stickiness.remember(session, modelId)
+      if (session && plan.choice) keepModel(stickiness, session, plan.choice, modelId)
     },
     status: () => ({ circuits: parts.breaker.list(), keys: parts.keys.resting(), providers: parts.limiter.list() }),
     latencyMs: view.latencyMs,
@@ -151,8 +156,12 @@ function viewOf(breaker: CircuitBreaker, keys: KeyPool, latency: Latencies): Rou
   }
 }
 
-async function recall(stickiness: Stickiness, catalog: Catalog, request: ChatRequest, session: string | undefined) {
-  return session && catalog.tiers.has(request.model) ? await stickiness.recall(session) : undefined
+/** A model that stood in for a stronger one, which had no answer this time, does not take the conversation over. */
+function keepModel(stickiness: Stickiness, session: Session, choice: TierChoice, modelId: string): void {
+  if (!choice.models.some(({ id }) => id === modelId)) return
+  const before = choice.session?.modelId
+  const kept = before !== undefined && outranks(choice, before, modelId) ? before : modelId
+  stickiness.remember(session, kept, (held) => outranks(choice, held, kept))
 }
 
 /** Overload is refused before credit is touched: a refusal must cost next to nothing. */

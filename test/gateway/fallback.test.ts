@@ -163,20 +163,3 @@ test('only the model that answered is billed, and nothing where none did', async
   // Ten tokens of input and five of output, at 1 and 2 USD per million.
   expect(await world.gateway.balance(payer.accountId)).toMatchObject({ held: 0, spent: 20_000 })
 })
-
-test('a tier says why it chose, and keeps the model of a conversation that names itself', async () => {
-  world.script(() => soundAnswer('chat-completions', false))
-  const question = { format: 'chat-completions' as const, model: 'auto-smart', headers: { 'x-svc-session': 'one' } }
-  const first = await world.ask(question)
-  expect(first.response.headers.get('x-svc-route-reason')).toStartWith('chosen; smart, easy chat')
-  const second = await world.ask(question)
-  expect(second.response.headers.get('x-svc-route-reason')).toStartWith('session; auto-smart')
-  for (const { headers } of [first.response, second.response]) {
-    const { sql } = world.gateway.gateway.database
-    const [record] = await until(async () => {
-      const rows = await sql`SELECT route_reason FROM usage_records WHERE request_id = ${headers.get('x-request-id')}`
-      return rows.length > 0 && rows
-    }, 'the usage record')
-    expect(record?.route_reason).toBe(headers.get('x-svc-route-reason'))
-  }
-})

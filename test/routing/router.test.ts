@@ -72,31 +72,6 @@ describe('several gateways', () => {
   })
 })
 
-describe('tiers', () => {
-  const tier = (text: string) => requestOf({ model: 'auto-smart' }, text)
-
-  test('a conversation keeps the model that answered it', async () => {
-    const router = routerOf(manualClock())
-    const origin = { ...ORIGIN, session: 'conversation' }
-    const plan = await router.plan(tier(HARD), origin)
-    expect(plan.models[0]).toBe(large)
-    router.remember(plan, 'svc/large', origin.session)
-    expect(await targetsOf(router, tier('Hi'))).toEqual(['svc/small', 'svc/large'])
-    expect(await targetsOf(router, tier('Hi'), origin)).toEqual(['svc/large', 'svc/small'])
-    expect(await targetsOf(router, NAMED, origin)).toEqual(['svc/small', 'svc/large'])
-    await router.stop()
-  })
-
-  test('a model outside the tier is never remembered', async () => {
-    const router = routerOf(manualClock())
-    const origin = { ...ORIGIN, session: 'conversation' }
-    router.remember(await router.plan(tier('Hi'), origin), 'svc/elsewhere', origin.session)
-    router.remember(await router.plan(NAMED, origin), 'svc/large', origin.session)
-    expect((await router.plan(tier('Hi'), origin)).choice?.isSticky).toBe(false)
-    await router.stop()
-  })
-})
-
 describe('overload', () => {
   test('is refused before anything is reserved, only where every provider of the plan is full', async () => {
     const narrow = providerOf('narrow', { maxConcurrency: 1 })

@@ -10,6 +10,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { ReserveOutcome } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
 import type { Plan } from '@/routing/plan/plan'
+import type { Session } from '@/routing/plan/session'
 import type { Router } from '@/routing/router'
 import { affordableCap, exactSize, type HoldSize, quickSize, resize, type Sized } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
@@ -47,7 +48,7 @@ const MAX_REPLANS = 5
 export async function negotiate(
   deps: NegotiationDeps,
   arrived: ArrivedRequest,
-  session: string | undefined,
+  session: Session | undefined,
 ): Promise<Negotiation> {
   let draft = await draftAllowed(deps, arrived, session)
   let replans = 0
@@ -76,7 +77,7 @@ type Draft = { offer: Offer; sized: Sized; size: HoldSize; step: 'quick' | 'exac
 async function draftAllowed(
   deps: NegotiationDeps,
   arrived: ArrivedRequest,
-  session: string | undefined,
+  session: Session | undefined,
 ): Promise<Draft> {
   const { payer } = arrived
   const believed = deps.permissions.recall(payer.keyId)
@@ -94,7 +95,7 @@ async function draftAllowed(
 async function draftFor(
   deps: NegotiationDeps,
   arrived: ArrivedRequest,
-  session: string | undefined,
+  session: Session | undefined,
   allowedModels: AllowedModels,
 ): Promise<Draft> {
   const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })

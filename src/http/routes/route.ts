@@ -18,7 +18,6 @@ import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { requireActiveKey } from '@/http/require-active-key'
 import type { RouteExplanation } from '@/routing/explain'
-import { sessionOf } from '@/routing/plan/stickiness'
 
 const Usd = Type.Number({ description: 'USD' })
 
@@ -99,7 +98,7 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const { json, bytes } = await readJsonBody(request, deps)
     format = named ?? formatOfBody(deps.formats, json, request.headers)
     const chat = withQualityHeader(format.decodeLoneBody(json), request.headers)
-    const session = sessionOf(payer.accountId, chat, request.headers.get('x-svc-session') ?? undefined)
+    const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }

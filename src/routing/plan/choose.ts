@@ -16,13 +16,19 @@ export type TierChoice = {
   difficulty: number
   /** All eligible candidates, best first, or in the order that the caller wishes, before stickiness. */
   ranking: Ranked[]
-  /** Whether the first model is first because the conversation began with it. */
-  isSticky: boolean
+  /** The model that the conversation has been talking to and what became of it; undefined where there is none. */
+  session: { modelId: string; outcome: SessionOutcome } | undefined
   /** Whether no candidate that can serve has the quality that the caller asks for. */
   isBelowQuality: boolean
   /** The models to try, in order. Never empty. */
   models: Model[]
 }
+
+/**
+ * A conversation keeps its model, or else the tier chooses anew: for a stronger one (`too-weak`), because no call would get through
+ * to it, because it cannot serve this request, or because the caller wishes otherwise.
+ */
+export type SessionOutcome = 'kept' | 'too-weak' | 'unavailable' | 'cannot-serve' | 'unwanted'
 
 type TierQuestion = {
   tier: Tier
@@ -44,9 +50,12 @@ const HARD_OUTPUT_TOKENS = 2_000
 /** Models of one tier that a plan tries. The hold covers the dearest, so a long tail would tie up credit for nothing. */
 const MAX_MODELS = 3
 
+/** Quality that may be missing more before a conversation gives up its model, and with it the provider's cache. */
+const STICKY_MARGIN = 0.1
+
 /** Chooses. Fails for no request: with nothing to go by, the order is by price and stated quality. */
 export function chooseModels(question: TierQuestion): TierChoice {
-  const { tier, eligible, isBelowQuality, request, requirements, view } = question
+  const { tier, eligible, isBelowQuality, request, requirements } = question
   const features = readFeatures(request, requirements)
   const difficulty = difficultyOf(features)
   const likely = EASY_OUTPUT_TOKENS + difficulty * (HARD_OUTPUT_TOKENS - EASY_OUTPUT_TOKENS)
@@ -61,12 +70,41 @@ export function chooseModels(question: TierQuestion): TierChoice {
       wantsReasoning: wantsReasoning(request.reasoning),
     },
   )
-  const { ranking, stickyModelId } = asWished(ranked, question)
-  const sticky = ranking.find(({ model }) => model.id === stickyModelId)?.model
-  const isSticky = sticky !== undefined && question.targetsOf(sticky).some((target) => view.isUsable(target))
+  const { ranking, mayKeep } = asWished(ranked, question)
   const models = shortlist(ranking, question)
-  if (sticky && isSticky) models.splice(0, models.length, sticky, ...models.filter((model) => model !== sticky))
-  return { tier, features, kind: kindOf(features), difficulty, ranking, isSticky, isBelowQuality, models }
+  const session = resume(ranking, mayKeep, models, question)
+  return { tier, features, kind: kindOf(features), difficulty, ranking, session, isBelowQuality, models }
+}
+
+/** Whether the model `heldId` is, by this choice, stronger than `modelId`, and could have served the request as well. */
+export function outranks({ ranking }: TierChoice, heldId: string, modelId: string): boolean {
+  const qualityOf = (id: string) => ranking.find(({ model }) => model.id === id)?.quality ?? Number.NEGATIVE_INFINITY
+  return qualityOf(heldId) > qualityOf(modelId)
+}
+
+/** Puts the conversation's model first among `models`, if it can answer now and is strong enough for what is asked now. */
+function resume(ranking: readonly Ranked[], mayKeep: boolean, models: Model[], question: TierQuestion) {
+  const { stickyModelId: modelId } = question
+  if (modelId === undefined) return undefined
+  const sticky = ranking.find(({ model }) => model.id === modelId)
+  const outcome = outcomeFor(sticky, ranking, mayKeep, question)
+  if (sticky && outcome === 'kept') {
+    models.splice(0, models.length, sticky.model, ...models.filter((model) => model !== sticky.model))
+  }
+  return { modelId, outcome }
+}
+
+function outcomeFor(
+  sticky: Ranked | undefined,
+  [first]: readonly Ranked[],
+  mayKeep: boolean,
+  { view, targetsOf }: TierQuestion,
+): SessionOutcome {
+  if (!sticky || !first) return 'cannot-serve'
+  if (!targetsOf(sticky.model).some((target) => view.isUsable(target))) return 'unavailable'
+  if (!mayKeep) return 'unwanted'
+  // What lacks more than the first choice does is weaker: a conversation never moves down.
+  return sticky.shortfall > first.shortfall + STICKY_MARGIN ? 'too-weak' : 'kept'
 }
 
 /** `easy` or `hard`, as the reason and the evaluation say it. */
@@ -75,16 +113,16 @@ export function difficultyClass(difficulty: number): 'easy' | 'hard' {
 }
 
 /** What the caller wishes comes before the tier's own ranking, and before what the conversation is used to. */
-function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]; stickyModelId: string | undefined } {
+function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]; mayKeep: boolean } {
   const { request, view, targetsOf, isBelowQuality, stickyModelId } = question
   const { preferences, stream } = request
-  if (!preferences) return { ranking: ranked, stickyModelId }
+  if (!preferences) return { ranking: ranked, mayKeep: true }
   const judged = { preferences, targetsOf, latencyMs: (target: Target) => view.latencyMs(target, stream) }
   const ranking = arrangeCandidates(ranked, judged, isBelowQuality)
   const first = ranking[0]?.model
   const sticky = ranking.find(({ model }) => model.id === stickyModelId)?.model
-  const stays = first && sticky && mayStay(sticky, first, judged, isBelowQuality)
-  return { ranking, stickyModelId: stays ? stickyModelId : undefined }
+  const mayKeep = first !== undefined && sticky !== undefined && mayStay(sticky, first, judged, isBelowQuality)
+  return { ranking, mayKeep }
 }
 
 function stateOf(model: Model, { request, view, targetsOf }: TierQuestion): Candidate {

@@ -2,10 +2,11 @@
  * Reads what a request is about, from a bounded part of it: enough to tell a question that any model answers from one that
  * needs a good one, cheap enough (some twenty microseconds) to be done for every request to a tier.
  */
-import type { ChatRequest, Turn } from '@/chat/request'
+import type { ChatRequest } from '@/chat/request'
 import { sampleTexts } from '@/routing/difficulty/sample'
 import { type Contribution, explainText, scoreText } from '@/routing/difficulty/score-text'
 import { type Requirements, readRequirements } from './requirements'
+import { readUserTurns } from './user-turns'
 
 export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tools'
 
@@ -13,11 +14,13 @@ export type RequestKind = 'chat' | 'code' | 'mathematics' | 'extraction' | 'tool
 export type RequestFeatures = {
   /** Our estimate of the whole input. */
   inputTokens: number
-  /** Characters of the last message that has text. */
+  /** Which turn of the user counts, as the hardest: 0 is the last that has text, 1 the one before. */
+  turnsBack: number
+  /** Characters of that turn. */
   promptChars: number
   /** How many of them are what the instruction is to be done to. */
   materialChars: number
-  /** How hard the text reads, before the logistic curve: 0 is as likely easy as hard. */
+  /** How hard its text reads from now, before the logistic curve: 0 is as likely easy as hard. */
   text: number
   turns: number
   tools: number
@@ -29,8 +32,12 @@ export type RequestFeatures = {
   mathematics: number
 }
 
-/** How far back the last message with text is looked for: behind it are only tool results. */
-const MAX_TURNS_BACK = 24
+/** The latest turns of the user that are read, beside the first. */
+const MAX_TURNS_BACK = 5
+/** What a turn's difficulty is worth after each further turn: "go on" behind a proof is part of the proof, for a while. */
+const DECAY = 0.93
+/** The first turn often names the task of them all: it is never further off than this. */
+const FIRST_TURNS_BACK = 8
 /** As many reasons as one reads. */
 const REASONS = 8
 
@@ -39,13 +46,13 @@ export function readFeatures(
   request: ChatRequest,
   requirements: Pick<Requirements, 'capabilities' | 'inputTokens'> = readRequirements(request),
 ) {
-  const { text, chars } = sampleTexts(instructionTexts(request.turns))
-  const score = scoreText(text, chars)
+  const { sample, score, turnsBack, sum } = hardestTurn(request)
   return {
     inputTokens: requirements.inputTokens,
-    promptChars: chars,
+    turnsBack,
+    promptChars: sample.chars,
     materialChars: score.materialChars,
-    text: score.sum,
+    text: sum,
     turns: request.turns.length,
     tools: request.tools.length,
     hasImages: requirements.capabilities.has('images'),
@@ -58,8 +65,10 @@ export function readFeatures(
 
 /** What in the text of `request` moved its score furthest. */
 export function explainRequest(request: ChatRequest): Contribution[] {
-  const { text, chars } = sampleTexts(instructionTexts(request.turns))
-  return explainText(text, chars, REASONS)
+  const { sample, score, turnsBack, sum } = hardestTurn(request)
+  const reasons = explainText(sample.text, sample.chars, REASONS)
+  if (turnsBack > 0) reasons.push({ because: 'said earlier in the conversation', effect: sum - score.sum })
+  return reasons
 }
 
 /** The one word that describes the request best. */
@@ -78,20 +87,29 @@ function effortOf({ reasoning }: ChatRequest): number {
   return effort === 'medium' || (budgetTokens ?? 0) > 0 ? 0.5 : 0
 }
 
-/** The instruction is in the last message of the user that has text; what precedes it was answered already. */
-function instructionTexts(turns: readonly Turn[]): string[] {
-  const oldest = Math.max(0, turns.length - MAX_TURNS_BACK)
-  for (let index = turns.length - 1; index >= oldest; index--) {
-    const turn = turns[index]
-    if (turn?.role !== 'user') continue
-    const texts = textsOf(turn)
-    if (texts.length > 0) return texts
+/** The turn of the user that says most about the conversation: the hardest, where each later turn takes some of its weight. */
+function hardestTurn({ turns }: ChatRequest) {
+  const [last, ...earlier] = readUserTurns(turns, MAX_TURNS_BACK)
+  const sample = sampleTexts(last?.texts ?? [])
+  const score = scoreText(sample.text, sample.chars)
+  let hardest = { sample, score, turnsBack: 0, sum: score.sum }
+  let chance = chanceOf(score.sum)
+  for (const [index, { texts }] of earlier.entries()) {
+    const weight = DECAY ** (index + 1 < MAX_TURNS_BACK ? index + 1 : FIRST_TURNS_BACK)
+    // Not even a certainty would count for more.
+    if (weight <= chance) break
+    const older = sampleTexts(texts)
+    const olderScore = scoreText(older.text, older.chars)
+    const olderChance = chanceOf(olderScore.sum) * weight
+    if (olderChance <= chance) continue
+    chance = olderChance
+    const sum = Math.log(chance / (1 - chance))
+    hardest = { sample: older, score: olderScore, turnsBack: index + 1, sum }
   }
-  return []
+  return hardest
 }
 
-function textsOf(turn: Turn): string[] {
-  const texts: string[] = []
-  for (const block of turn.content) if (block.type === 'text' && block.text !== '') texts.push(block.text)
-  return texts
+/** The logistic curve. */
+function chanceOf(sum: number): number {
+  return 1 / (1 + Math.exp(-sum))
 }

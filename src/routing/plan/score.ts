@@ -26,6 +26,10 @@ export type Ranked = {
   model: Model
   score: number
   estimatedCost: Nano
+  /** From the worst candidate (0) to the best (1). */
+  quality: number
+  /** Quality that is missing for the request's difficulty. */
+  shortfall: number
   parts: { quality: number; price: number; latency: number; health: number }
 }
 
@@ -83,7 +87,7 @@ export function rankCandidates(
       health: isUsable ? weightOf('health') * failureRate : UNUSABLE_HEALTH,
     }
     const score = -(parts.quality + parts.price + parts.latency + parts.health)
-    return { model, score, estimatedCost: costs[index] as Nano, parts }
+    return { model, score, estimatedCost: costs[index] as Nano, quality: relative, shortfall, parts }
   })
   return ranked.sort((left, right) => right.score - left.score)
 }

@@ -2,11 +2,10 @@
  * Remembers which model a conversation talks to, so that a tier does not change it in the middle and the provider's prompt
  * cache stays warm. Kept in the process, and in the shared store for the turns that reach another gateway.
  */
-import type { ChatRequest } from '@/chat/request'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
-import { sha256Hex } from '@/lib/ids'
+import type { Session } from './session'
 
 /** The shared store. Losing what it holds costs a cold cache, nothing else. */
 export interface SessionKeeper {
@@ -14,11 +13,14 @@ export interface SessionKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
 }
 
+/** Whether the model of this id is stronger than the one to be remembered, and could have served as well. */
+type Outranks = (heldModelId: string) => boolean
+
 export interface Stickiness {
-  /** The model of the conversation, or undefined; asks the shared store only for what this process does not know. */
-  recall(session: string): Promise<string | undefined>
-  /** The conversation has had an answer from this model. Returns at once. */
-  remember(session: string, modelId: string): void
+  /** The model of the conversation, or undefined; asks the shared store only for what this process may not know. */
+  recall(session: Session): Promise<string | undefined>
+  /** The conversation has had an answer from this model, and keeps a stronger one that it already has. Returns at once. */
+  remember(session: Session, modelId: string, outranks: Outranks): void
 }
 
 /** A conversation that pauses longer has lost its prompt cache anyway. */
@@ -29,41 +31,45 @@ export const MAX_SESSIONS = 50_000
 const RECALL_TIMEOUT_MS = 25
 /** What is known here is written to the shared store again only this often. */
 const REFRESH_MS = 60_000
+/** For so long another gateway is not expected to have moved a named conversation to a stronger model. */
+const TRUST_MS = 1_000
 
-type Entry = { modelId: string; atMs: number; sharedAtMs: number }
+type Entry = { modelId: string; atMs: number; sharedAtMs: number; readAtMs: number }
 
 /** Creates the memory; without `keeper` it is this process's own. */
 export function createStickiness(clock: Clock, keeper?: SessionKeeper): Stickiness {
   const sessions = createBoundedMap<string, Entry>(MAX_SESSIONS)
 
+  function live(key: string, nowMs: number): Entry | undefined {
+    const known = sessions.get(key)
+    return known && nowMs - known.atMs < SESSION_SECONDS * 1000 ? known : undefined
+  }
+
   return {
-    async recall(session) {
-      const known = sessions.get(session)
+    async recall({ from, isNamed }) {
+      if (from === undefined) return undefined
       const nowMs = clock.monotonic()
-      if (known && nowMs - known.atMs < SESSION_SECONDS * 1000) return known.modelId
-      if (!keeper) return undefined
-      const modelId = await askKeeper(keeper, session)
-      if (modelId) sessions.set(session, { modelId, atMs: nowMs, sharedAtMs: nowMs })
-      return modelId
+      const known = live(from, nowMs)
+      // What has no name goes on under another digest, so that what is known of the old one stays true.
+      if (known && (!isNamed || nowMs - known.readAtMs < TRUST_MS)) return known.modelId
+      if (!keeper) return known?.modelId
+      const held = await askKeeper(keeper, from)
+      if (!held) return known?.modelId
+      const sharedAtMs = known?.modelId === held ? known.sharedAtMs : nowMs
+      sessions.set(from, { modelId: held, atMs: nowMs, sharedAtMs, readAtMs: nowMs })
+      return held
     },
-    remember(session, modelId) {
+    remember(session, modelId, outranks) {
+      const { to } = session
       const nowMs = clock.monotonic()
-      const known = sessions.get(session)
-      const isShared = known?.modelId === modelId && nowMs - known.sharedAtMs < REFRESH_MS
-      sessions.set(session, { modelId, atMs: nowMs, sharedAtMs: isShared ? known.sharedAtMs : nowMs })
-      if (!isShared) keeper?.set(keyOf(session), modelId, SESSION_SECONDS).catch(() => undefined)
+      const known = live(to, nowMs)
+      const kept = known && outranks(known.modelId) ? known.modelId : modelId
+      const isShared = known?.modelId === kept && nowMs - known.sharedAtMs < REFRESH_MS
+      const sharedAtMs = isShared ? known.sharedAtMs : nowMs
+      sessions.set(to, { modelId: kept, atMs: nowMs, sharedAtMs, readAtMs: known?.readAtMs ?? nowMs })
+      if (keeper && !isShared) tellKeeper(keeper, session, kept, outranks).catch(() => undefined)
     },
   }
-}
-
-/**
- * The conversation that a request to a tier belongs to: what the caller named it, within the account and the tier; undefined
- * where nothing names it. `header` is `x-svc-session`.
- */
-export function sessionOf(accountId: string, request: ChatRequest, header: string | undefined): string | undefined {
-  const name = header || request.cacheKey || request.userId
-  // A digest, because the name is whatever a client sends and ends up in the name of a key.
-  return name ? sha256Hex(`${accountId}\n${request.model}\n${name}`).slice(0, 32) : undefined
 }
 
 function keyOf(session: string): string {
@@ -74,4 +80,16 @@ function keyOf(session: string): string {
 async function askKeeper(keeper: SessionKeeper, session: string): Promise<string | undefined> {
   const asked = keeper.get(keyOf(session)).catch(() => null)
   return (await withDeadline(asked, RECALL_TIMEOUT_MS, () => null)) ?? undefined
+}
+
+/** Another gateway may have moved a conversation that has a name to a stronger model meanwhile: that one stays. */
+async function tellKeeper(
+  keeper: SessionKeeper,
+  { to, isNamed }: Session,
+  modelId: string,
+  outranks: Outranks,
+): Promise<void> {
+  const held = isNamed ? await keeper.get(keyOf(to)) : null
+  if (held && held !== modelId && outranks(held)) return
+  await keeper.set(keyOf(to), modelId, SESSION_SECONDS)
 }

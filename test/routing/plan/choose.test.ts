@@ -122,8 +122,28 @@ describe('conversations', () => {
     const other = tierOf('auto-x', 'smart', models)
     const plan = buildPlan(catalogOf(models, [other]), requestOf(tools, EASY), { stickyModelId: 'svc/small' })
     expect(plan.models[0]).toBe(middle)
-    expect(plan.choice?.isSticky).toBe(false)
+    expect(plan.choice?.session).toEqual({ modelId: 'svc/small', outcome: 'cannot-serve' })
     expect(modelsOf(tier, EASY, { stickyModelId: 'svc/unheard-of' })[0]).toBe(small)
+  })
+
+  test('move to a stronger model when the task becomes hard, and never to a weaker one when it is easy', () => {
+    expect(modelsOf(tier, HARD, { stickyModelId: 'svc/small' })[0]).toBe(large)
+    expect(modelsOf(tier, HARD, { stickyModelId: 'svc/best' })[0]).toBe(best)
+    for (const held of ALL) expect(modelsOf(tier, EASY, { stickyModelId: held.id })[0]).toBe(held)
+  })
+
+  test('keep a model that is a little weaker than what a hard task would get', () => {
+    const near = modelOf('svc/near', [p2], { usd: 2.9, quality: 0.87 })
+    const models = [...ALL, near]
+    const wide = tierOf('auto-wide', 'smart', models, { price: 0 })
+    const plan = buildPlan(catalogOf(models, [wide]), requestOf({ model: wide.id }, HARD), { stickyModelId: near.id })
+    expect(plan.choice?.ranking[0]?.model).not.toBe(near)
+    expect(plan.models[0]).toBe(near)
+  })
+
+  test('stay where the tier asks for no quality', () => {
+    const least = tierOf('auto-cheap', 'cheap', [small, large], { quality: 0 })
+    expect(modelsOf(least, HARD, { stickyModelId: 'svc/large' })[0]).toBe(large)
   })
 
   test('the shortlist still holds the rest', () => {

@@ -174,7 +174,7 @@ describe('a key that may call some models only', () => {
     const request = requestOf({ model: 'auto-smart' })
     const chosen = buildPlan(catalog, request, { allowedModels: ['svc/gamma'], stickyModelId: 'svc/beta' })
     expect(order(chosen)).toEqual(['svc/gamma p1'])
-    expect(chosen.choice?.isSticky).toBe(false)
+    expect(chosen.choice?.session).toEqual({ modelId: 'svc/beta', outcome: 'cannot-serve' })
     expect(chosen.passedOver).toMatchObject([{ model: beta, unmet: [{ requirement: 'permission' }] }])
   })
 })

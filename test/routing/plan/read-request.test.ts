@@ -1,10 +1,11 @@
 /** What is read of a request, how hard it is found, and that reading stays bounded. */
 import { describe, expect, test } from 'bun:test'
+import { answered, talk } from '@test/routing/talk'
 import { requestOf } from '@test/routing/world'
 import fc from 'fast-check'
 import type { ChatRequest, Turn } from '@/chat/request'
 import { difficultyOf } from '@/routing/plan/difficulty'
-import { kindOf, readFeatures } from '@/routing/plan/read-request'
+import { explainRequest, kindOf, readFeatures } from '@/routing/plan/read-request'
 
 function user(text: string): Turn {
   return { role: 'user', content: [{ type: 'text', text }] }
@@ -98,6 +99,65 @@ describe('features', () => {
       const textOf = (task: string) => readFeatures(requestOf({ turns: [place(task)] })).text
       expect(textOf(hard)).toBeGreaterThan(textOf(easy))
     }
+  })
+})
+
+describe('a conversation as a whole', () => {
+  const PROOF = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
+  const whole = (...said: string[]) => difficultyOf(readFeatures(requestOf({ turns: talk(...said) })))
+
+  test('is as hard as its hardest turn, less with each turn since', () => {
+    const alone = whole(PROOF)
+    const after = [1, 2, 3, 4, 10].map((turns) =>
+      readFeatures(requestOf({ turns: talk(PROOF, ...Array(turns).fill('ok go on')) })),
+    )
+    expect(after[0]?.turnsBack).toBe(1)
+    expect(whole(PROOF, 'ok go on')).toBeGreaterThan(alone - 0.05)
+    expect(whole(PROOF, 'ok go on', 'ok go on')).toBeGreaterThan(whole('ok go on', 'ok go on', 'ok go on') + 0.2)
+    const texts = after.map(({ text }) => text)
+    expect(texts).toEqual([...texts].sort((left, right) => right - left))
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  test('is not made harder by easy turns before a hard one, nor by many easy ones', () => {
+    const text = (...said: string[]) => readFeatures(requestOf({ turns: talk(...said) })).text
+    expect(text('Hi', 'Thanks!', PROOF)).toBe(text(PROOF))
+    const many = Array.from({ length: 40 }, () => 'Thanks!')
+    expect(text(...many)).toBe(text('Thanks!'))
+  })
+
+  test('is read from the turn that counts: its kind, its words, and that it was said earlier', () => {
+    const text = `${PROOF} Let f(x) = x^2 + 3*x and n > 0.`
+    const request = requestOf({ turns: talk(text, 'ok go on') })
+    expect(kindOf(readFeatures(request))).toBe('mathematics')
+    const earlier = explainRequest(request).find(({ because }) => because === 'said earlier in the conversation')
+    expect(earlier?.effect).toBeLessThan(0)
+    const words = explainRequest(requestOf({}, text)).map(({ because }) => because)
+    expect(explainRequest(request).map(({ because }) => because)).toEqual([...words, earlier?.because ?? ''])
+  })
+
+  test('keeps its task in sight behind any number of tool results', () => {
+    const calls = Array.from({ length: 400 }, (_, index) => answered(`call_${index}`)).flat()
+    const text = (turns: Turn[]) => readFeatures(requestOf({ turns })).text
+    expect(text([...talk(PROOF), ...calls])).toBe(text(talk(PROOF)))
+    expect(text([...talk(PROOF), ...Array(5).fill(calls).flat()])).toBe(text(talk(PROOF)))
+  })
+
+  test('costs the same to read at a hundred turns and at thousands', () => {
+    const long = PROOF.repeat(20)
+    const words = (turns: number) => {
+      let read = 0
+      const counting = talk(...Array(turns).fill(long)).map((turn) => ({
+        ...turn,
+        get content() {
+          read++
+          return turn.content
+        },
+      }))
+      readFeatures(requestOf({ turns: counting }), { capabilities: new Set(), inputTokens: 0 })
+      return read
+    }
+    expect(words(4_000)).toBe(words(100))
   })
 })
 

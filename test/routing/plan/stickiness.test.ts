@@ -1,7 +1,14 @@
-/** Conversations that keep their model while a tier might choose another. */
+/** The memory of which model each conversation talks to. */
 import { expect, test } from 'bun:test'
-import { manualClock, requestOf } from '@test/routing/world'
-import { createStickiness, MAX_SESSIONS, SESSION_SECONDS, sessionOf } from '@/routing/plan/stickiness'
+import { manualClock } from '@test/routing/world'
+import { until } from '@test/support/until'
+import type { Session } from '@/routing/plan/session'
+import { createStickiness, MAX_SESSIONS, SESSION_SECONDS } from '@/routing/plan/stickiness'
+
+const named = (name: string): Session => ({ from: name, to: name, isNamed: true })
+const never = () => false
+/** Ids later in the alphabet are stronger. */
+const thanNew = (modelId: string) => (held: string) => held > modelId
 
 function sharedStore() {
   const values = new Map<string, string>()
@@ -23,59 +30,88 @@ function sharedStore() {
 test('remembers in the process until the conversation has paused for too long', async () => {
   const clock = manualClock()
   const sticky = createStickiness(clock)
-  expect(await sticky.recall('s')).toBeUndefined()
-  sticky.remember('s', 'svc/alpha')
+  expect(await sticky.recall(named('s'))).toBeUndefined()
+  sticky.remember(named('s'), 'svc/alpha', never)
   clock.advance(SESSION_SECONDS * 1000 - 1)
-  expect(await sticky.recall('s')).toBe('svc/alpha')
+  expect(await sticky.recall(named('s'))).toBe('svc/alpha')
   clock.advance(1)
-  expect(await sticky.recall('s')).toBeUndefined()
+  expect(await sticky.recall(named('s'))).toBeUndefined()
 })
 
-test('another gateway learns of it from the shared store, which is asked once and told rarely', async () => {
+test('keeps the stronger model until the conversation has ended', () => {
+  const clock = manualClock()
+  const sticky = createStickiness(clock)
+  sticky.remember(named('s'), 'svc/beta', thanNew('svc/beta'))
+  sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
+  expect(sticky.recall(named('s'))).resolves.toBe('svc/beta')
+  clock.advance(SESSION_SECONDS * 1000)
+  sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
+  expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
+})
+
+test('another gateway learns of it from the shared store, which is asked once a moment and told rarely', async () => {
   const store = sharedStore()
   const clock = manualClock()
   const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
-  for (let turn = 0; turn < 5; turn++) first.remember('s', 'svc/alpha')
-  expect(store.calls.set).toBe(1)
-  expect(await second.recall('s')).toBe('svc/alpha')
-  expect(await second.recall('s')).toBe('svc/alpha')
-  expect(store.calls.get).toBe(1)
+  for (let turn = 0; turn < 5; turn++) first.remember(named('s'), 'svc/alpha', never)
+  await until(async () => store.calls.set === 1, 'the store was told')
+  const asked = store.calls.get
+  expect(await second.recall(named('s'))).toBe('svc/alpha')
+  expect(await second.recall(named('s'))).toBe('svc/alpha')
+  expect(store.calls.get).toBe(asked + 1)
   clock.advance(61_000)
-  first.remember('s', 'svc/alpha')
-  first.remember('s', 'svc/beta')
-  expect(store.calls.set).toBe(3)
+  first.remember(named('s'), 'svc/alpha', never)
+  await until(async () => store.calls.set === 2, 'the store was told again')
+})
+
+test('a gateway hears that another has moved a conversation up, and moves nobody down that it had not heard of', async () => {
+  const store = sharedStore()
+  const clock = manualClock()
+  const [first, second] = [createStickiness(clock, store), createStickiness(clock, store)]
+  first.remember(named('s'), 'svc/alpha', never)
+  await until(async () => store.calls.set === 1, 'the store was told')
+  second.remember(named('s'), 'svc/beta', thanNew('svc/beta'))
+  await until(async () => store.calls.set === 2, 'the store was told of the stronger one')
+  clock.advance(61_000)
+  const asked = store.calls.get
+  first.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
+  await until(async () => store.calls.get > asked, 'the store was asked')
+  expect([...store.values.values()]).toEqual(['svc/beta'])
+  clock.advance(1_000)
+  expect(await first.recall(named('s'))).toBe('svc/beta')
+})
+
+test('what has no name is looked up in the store only by a gateway that did not answer the turn before', async () => {
+  const store = sharedStore()
+  const clock = manualClock()
+  const sticky = createStickiness(clock, store)
+  expect(await sticky.recall({ from: undefined, to: 'a', isNamed: false })).toBeUndefined()
+  sticky.remember({ from: undefined, to: 'a', isNamed: false }, 'svc/alpha', never)
+  await until(async () => store.calls.set === 1, 'the store was told')
+  clock.advance(60_000)
+  expect(await sticky.recall({ from: 'a', to: 'b', isNamed: false })).toBe('svc/alpha')
+  expect(store.calls.get).toBe(0)
+  expect(await createStickiness(clock, store).recall({ from: 'a', to: 'b', isNamed: false })).toBe('svc/alpha')
 })
 
 test('a store that fails or hangs costs nothing but the memory', async () => {
   const broken = { get: () => Promise.reject(new Error('down')), set: () => Promise.reject(new Error('down')) }
   const hanging = { get: () => new Promise<string>(() => undefined), set: () => new Promise<void>(() => undefined) }
   for (const keeper of [broken, hanging]) {
-    const sticky = createStickiness(manualClock(), keeper)
-    expect(await sticky.recall('s')).toBeUndefined()
-    sticky.remember('s', 'svc/alpha')
-    expect(await sticky.recall('s')).toBe('svc/alpha')
+    const clock = manualClock()
+    const sticky = createStickiness(clock, keeper)
+    expect(await sticky.recall(named('s'))).toBeUndefined()
+    sticky.remember(named('s'), 'svc/alpha', never)
+    clock.advance(60_000)
+    expect(await sticky.recall(named('s'))).toBe('svc/alpha')
   }
 })
 
 test('is bounded: the conversation that was quiet for longest is forgotten first', async () => {
   const sticky = createStickiness(manualClock())
-  for (let index = 0; index < MAX_SESSIONS; index++) sticky.remember(`s${index}`, 'svc/alpha')
-  sticky.remember('s0', 'svc/alpha')
-  sticky.remember('new', 'svc/alpha')
-  expect(await sticky.recall('s0')).toBe('svc/alpha')
-  expect(await sticky.recall('s1')).toBeUndefined()
-})
-
-test('a conversation is named by header, cache key or user, within its account and tier', () => {
-  const named = requestOf({ model: 'auto-smart', cacheKey: 'c', userId: 'u' })
-  expect(sessionOf('a1', requestOf(), undefined)).toBeUndefined()
-  expect(sessionOf('a1', requestOf(), '')).toBeUndefined()
-  const byHeader = sessionOf('a1', named, 'h')
-  const byCacheKey = sessionOf('a1', named, undefined)
-  const byUser = sessionOf('a1', requestOf({ model: 'auto-smart', userId: 'u' }), undefined)
-  const elsewhere = sessionOf('a2', named, 'h')
-  const otherTier = sessionOf('a1', { ...named, model: 'auto-fast' }, 'h')
-  expect(new Set([byHeader, byCacheKey, byUser, elsewhere, otherTier]).size).toBe(5)
-  expect(sessionOf('a1', named, 'h')).toBe(byHeader as string)
-  expect(byHeader).toMatch(/^[0-9a-f]{32}$/)
+  for (let index = 0; index < MAX_SESSIONS; index++) sticky.remember(named(`s${index}`), 'svc/alpha', never)
+  sticky.remember(named('s0'), 'svc/alpha', never)
+  sticky.remember(named('new'), 'svc/alpha', never)
+  expect(await sticky.recall(named('s0'))).toBe('svc/alpha')
+  expect(await sticky.recall(named('s1'))).toBeUndefined()
 })

@@ -1,0 +1,73 @@
+/**
+ * Tells which conversation a request belongs to, so that a tier keeps to its model: the one that the caller names, or else the
+ * one that has said the same so far. Only digests leave this file.
+ */
+import type { ChatRequest } from '@/chat/request'
+import { sha256Hex } from '@/lib/ids'
+import { sampleTexts } from '@/routing/difficulty/sample'
+import { readUserTurns, type UserTurn } from './user-turns'
+
+/**
+ * Where a conversation's model is looked up and kept. Without a name both are digests of what the user has said, up to the turn
+ * before this one and up to this one: each turn hands the model on to the next, and conversations that only began alike part.
+ */
+export type Session = {
+  /** Undefined for the first turn of a conversation that has no name. */
+  from: string | undefined
+  to: string
+  isNamed: boolean
+}
+
+/** Turns of the user that a digest is made from, beside the first. */
+const TURNS_TOLD_APART = 4
+/** Of the system prompt its beginning: what follows may hold the time of day. */
+const SYSTEM_CHARS = 1_000
+const DIGEST_CHARS = 32
+
+/**
+ * The session of `request`, within its account and tier. `name` is `x-svc-session`. A user's id is no name: many applications
+ * send one for all their conversations. It only tells apart those that said the same.
+ */
+export function sessionOf(accountId: string, request: ChatRequest, name: string | undefined): Session | undefined {
+  const given = name || request.cacheKey
+  if (!given) return unnamedSession(accountId, request)
+  const digest = digestOf([accountId, request.model, given])
+  return { from: digest, to: digest, isNamed: true }
+}
+
+function unnamedSession(accountId: string, request: ChatRequest): Session | undefined {
+  const { turns, model, userId = '' } = request
+  const said = readUserTurns(turns, TURNS_TOLD_APART + 1)
+  const [last] = said
+  const first = said.at(-1)
+  if (!last || !first) return undefined
+  const beginning = [accountId, model, '', userId, beginningOf(request.system)]
+  const digestFrom = (start: number) => {
+    const latest = said.slice(start, start + TURNS_TOLD_APART)
+    if (!latest.includes(first)) latest.push(first)
+    return digestOf([...beginning, ...latest.map(outlineOf)])
+  }
+  const to = digestFrom(0)
+  // Tool results behind the last words: the turn that these began goes on.
+  const goesOn = last.place < turns.length - 1 && turns.at(-1)?.role === 'user'
+  return { from: goesOn ? to : said.length > 1 ? digestFrom(1) : undefined, to, isNamed: false }
+}
+
+function beginningOf(system: ChatRequest['system']): string {
+  let text = ''
+  for (const block of system) {
+    text += block.text.slice(0, SYSTEM_CHARS - text.length)
+    if (text.length >= SYSTEM_CHARS) break
+  }
+  return text
+}
+
+function outlineOf({ texts, place }: UserTurn): string {
+  const { text, chars } = sampleTexts(texts)
+  return `${place} ${chars} ${text}`
+}
+
+/** A digest, because a name is whatever a client sends, and nobody may read in a shared store what was said. */
+function digestOf(parts: readonly string[]): string {
+  return sha256Hex(parts.join('\n')).slice(0, DIGEST_CHARS)
+}

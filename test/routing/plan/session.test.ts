@@ -1,0 +1,91 @@
+/** Which requests belong to one conversation, with a name and without. */
+import { describe, expect, test } from 'bun:test'
+import { answered, talk } from '@test/routing/talk'
+import { requestOf } from '@test/routing/world'
+import type { ChatRequest, Turn } from '@/chat/request'
+import { sessionOf } from '@/routing/plan/session'
+
+const TIER = { model: 'auto-smart' }
+
+function unnamed(turns: Turn[], changes: Partial<ChatRequest> = {}, account = 'a1') {
+  return sessionOf(account, requestOf({ ...TIER, turns, ...changes }), undefined)
+}
+
+describe('a conversation with a name', () => {
+  test('is named by header or cache key, within its account and tier', () => {
+    const request = requestOf({ ...TIER, cacheKey: 'c', userId: 'u' })
+    const byHeader = sessionOf('a1', request, 'h')
+    const byCacheKey = sessionOf('a1', request, '')
+    const elsewhere = sessionOf('a2', request, 'h')
+    const otherTier = sessionOf('a1', { ...request, model: 'auto-fast' }, 'h')
+    expect(new Set([byHeader, byCacheKey, elsewhere, otherTier].map((session) => session?.to)).size).toBe(4)
+    expect(sessionOf('a1', requestOf(TIER, 'Something else'), 'h')).toEqual(byHeader as NonNullable<typeof byHeader>)
+    expect(byHeader?.from).toBe(byHeader?.to as string)
+    expect(byHeader?.to).toMatch(/^[0-9a-f]{32}$/)
+  })
+})
+
+describe('a conversation without a name', () => {
+  test('begins with its first turn, and each turn goes on from the one before', () => {
+    const said = ['Hi', 'Prove it.', 'ok go on', 'And then?', 'Why?', 'ok', 'ok', 'Thanks']
+    const sessions = said.map((_, index) => unnamed(talk(...said.slice(0, index + 1))))
+    expect(sessions[0]?.from).toBeUndefined()
+    for (const [index, session] of sessions.entries()) {
+      if (index > 0) expect(session?.from).toBe(sessions[index - 1]?.to as string)
+    }
+    expect(new Set(sessions.map((session) => session?.to)).size).toBe(said.length)
+  })
+
+  test('goes on in one turn while tools answer', () => {
+    const asked = talk('Hi', 'Look it up.')
+    const working = [...asked, ...answered('call_1'), ...answered('call_2')]
+    expect(unnamed(working)?.from).toBe(unnamed(asked)?.to as string)
+    expect(unnamed(working)?.to).toBe(unnamed(asked)?.to as string)
+    const begun: Turn[] = [...asked, { role: 'assistant', content: [{ type: 'text', text: 'Here is' }] }]
+    expect(unnamed(begun)).toEqual(unnamed(asked) as NonNullable<ReturnType<typeof unnamed>>)
+  })
+
+  test('parts from another as soon as they differ, however alike they began', () => {
+    const [here, there] = [talk('Hi', 'Prove it.', 'ok'), talk('Hi', 'How are you?', 'ok')].map((turns) =>
+      unnamed(turns),
+    )
+    expect(here?.from).not.toBe(there?.from as string)
+    const boilerplate = 'Answer from the context. '.repeat(200)
+    const [first, second] = ['one', 'two'].map((question) => unnamed(talk(`${boilerplate}${question}`, 'ok')))
+    expect(first?.from).not.toBe(second?.from as string)
+  })
+
+  test('is not one for all who send the same user, and is another’s with another user, system prompt, account or tier', () => {
+    const [hi, bye] = [talk('Hi', 'ok'), talk('Bye', 'ok')].map((turns) => unnamed(turns, { userId: 'application' }))
+    expect(hi?.from).not.toBe(bye?.from as string)
+    const turns = talk('Hi', 'ok')
+    const sessions = [
+      unnamed(turns),
+      unnamed(turns, { userId: 'u' }),
+      unnamed(turns, { system: [{ type: 'text', text: 'Be brief.' }] }),
+      unnamed(turns, { model: 'auto-fast' }),
+      unnamed(turns, {}, 'a2'),
+    ]
+    expect(new Set(sessions.map((session) => session?.from)).size).toBe(5)
+  })
+
+  test('stays the same where only the end of a long system prompt changes', () => {
+    const system = (time: string) => ({
+      system: [{ type: 'text' as const, text: `${'Be brief. '.repeat(200)}${time}` }],
+    })
+    expect(unnamed(talk('Hi', 'ok'), system('12:02'))?.from).toBe(unnamed(talk('Hi'), system('12:01'))?.to as string)
+  })
+
+  test('shows nothing of what was said', () => {
+    expect(unnamed(talk('My secret', 'ok'))).toEqual({
+      from: expect.stringMatching(/^[0-9a-f]{32}$/),
+      to: expect.stringMatching(/^[0-9a-f]{32}$/),
+      isNamed: false,
+    })
+  })
+
+  test('is none where the user says nothing', () => {
+    expect(unnamed([])).toBeUndefined()
+    expect(unnamed(answered('call_1'))).toBeUndefined()
+  })
+})
