@@ -21,6 +21,8 @@ export interface ScriptedModels {
 }
 
 type Question = {
+  /** Another gateway than the world's own. */
+  at?: TestGateway
   format: FormatName
   model: string
   fallback?: string[]
@@ -84,7 +86,7 @@ export async function startScriptedModels(
     },
     modelAt: (format, address) => `svc/${take(`${format}-${address}`, MODELS_PER_ADDRESS)}`,
     script: (respond) => void scripts.set('v1', respond),
-    ask: (question) => ask(gateway.url, customer.key, question),
+    ask: (question) => ask((question.at ?? gateway).url, customer.key, question),
   }
 }
 
