@@ -13,6 +13,7 @@ import { requestIdOf } from '@/http/request-id'
 import { pathOf } from '@/http/request-line'
 import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
+import { feedbackRoutes } from '@/http/routes/feedback'
 import { generateContentRoutes } from '@/http/routes/generate-content'
 import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
@@ -47,6 +48,7 @@ export function buildApp(deps: AppDeps) {
       .use(modelsRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
+      .use(feedbackRoutes(deps))
       .use(preflightRoutes())
       .use(opsRoutes(deps))
       .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))

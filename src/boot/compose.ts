@@ -27,8 +27,10 @@ import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prome
 import { createHealthExchange, healthScope } from '@/routing/health/health-exchange'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 import { createRouter, type Router } from '@/routing/router'
+import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
+import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
@@ -36,7 +38,12 @@ import { createStallReports } from './stall-reports'
 import { assembleTopUps, type TopUps } from './top-ups'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
-type GatewayDeps = AppDeps & { settler: Settler; keeper: HoldKeeper; streams: ActiveStreams }
+type GatewayDeps = AppDeps & {
+  settler: Settler
+  keeper: HoldKeeper
+  streams: ActiveStreams
+  observer: TierObserver
+}
 
 /** One running gateway without its port. */
 export type Gateway = {
@@ -130,7 +137,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   watchState(deps, flusher, storeWatch)
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
-  for (const worker of [...workers, deps.keeper, deps.router]) worker.start()
+  for (const worker of [...workers, deps.keeper, deps.router, deps.observer]) worker.start()
   const app = buildApp(deps)
   stalls.know(app.routes)
   return {
@@ -146,7 +153,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       await finishAnswers(deps, timeoutMs)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
       await deps.keeper.stop()
-      await deps.router.stop()
+      await Promise.all([deps.router.stop(), deps.observer.stop()])
       deps.metrics.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
       redis.disconnect()
@@ -203,6 +210,11 @@ function assemble(parts: Parts): GatewayDeps {
       trustedProxyHops: config.signIn.trustedProxyHops,
     }),
     reports: createReports(database, ledger),
+    feedback: createFeedback(database),
+    observer: createTierObserver({
+      shareOf: (tier) => catalog.tiers.get(tier)?.observe ?? 0,
+      ...{ database, clock: systemClock, logger },
+    }),
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,

@@ -164,6 +164,7 @@ export const TierSchema = strict({
     description: 'a list of at least one model id, without repetition',
   }),
   weights: Type.Optional(Type.Record(Type.String(), Type.Number({ description: 'a number' }))),
+  observe: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'a share from 0 to 1' })),
 })
 
 export const LimitsSchema = strict({

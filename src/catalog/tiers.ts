@@ -9,6 +9,9 @@ type TierList = { offered: Map<string, Tier>; notOffered: string[] }
 /** The strategies that routing knows. */
 const STRATEGIES = ['smart', 'fast', 'cheap'] as const
 
+/** Of the requests of a tier that doesn't say: enough to tell models apart within days. */
+const DEFAULT_OBSERVED_SHARE = 0.05
+
 const TIER_ID = /^auto-[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
 /** Reads the list of tiers. Candidates that are not offered are left out; a tier without any is not offered itself. */
@@ -49,6 +52,7 @@ function readTier(file: TierFile, place: string, models: ModelList, faults: Faul
     contextLength: file.contextLength,
     strategy: file.strategy,
     weights: new Map(Object.entries(file.weights ?? {})),
+    observe: file.observe ?? DEFAULT_OBSERVED_SHARE,
     candidates,
   }
 }

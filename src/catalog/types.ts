@@ -106,6 +106,8 @@ export type Tier = {
   strategy: string
   /** What the strategy's score weighs, by name; empty = the strategy's own defaults. */
   weights: ReadonlyMap<string, number>
+  /** The share of its requests whose answers are counted by model, from 0 (none) to 1. */
+  observe: number
   candidates: Model[]
 }
 

@@ -13,7 +13,7 @@ END $$;
 REVOKE INSERT ON migrations FROM svc_gateway;
 REVOKE DELETE ON accounts, api_keys, usage_daily FROM svc_gateway;
 -- Reports need no credential: neither those of people nor hashes of keys.
-GRANT SELECT ON accounts, ledger_entries, usage_records, usage_daily, audit_entries, orders, order_events, payments, reversals, approvals,
+GRANT SELECT ON accounts, ledger_entries, usage_records, usage_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
   dead_letters, migrations TO svc_reader;
 REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;

@@ -17,6 +17,7 @@ import partitionsByOwner from './migrations/0011_partitions_by_their_owner.sql' 
 import providerCosts from './migrations/0012_provider_costs.sql' with { type: 'text' }
 import reversals from './migrations/0013_reversals.sql' with { type: 'text' }
 import toolCharges from './migrations/0014_tool_charges.sql' with { type: 'text' }
+import observations from './migrations/0015_observations.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 12, name: 'provider_costs', sql: providerCosts },
   { id: 13, name: 'reversals', sql: reversals },
   { id: 14, name: 'tool_charges', sql: toolCharges },
+  { id: 15, name: 'observations', sql: observations },
 ]
 
 type MigrateOptions = {

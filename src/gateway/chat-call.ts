@@ -9,12 +9,14 @@ import type { Client } from '@/gateway/relay/relayed'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { JsonObject } from '@/lib/json'
 import type { Router } from '@/routing/router'
+import type { TierObserver } from '@/usage/tier-observer'
 
 /** All that the steps of the use case need, each of which says what of it. */
 export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
     router: Pick<Router, 'begin' | 'remember' | 'sessionOf'>
+    observer: Pick<TierObserver, 'answered'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>
   }

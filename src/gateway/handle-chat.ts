@@ -31,8 +31,17 @@ export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Respon
 
 async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: Session | undefined) {
   const found = await findAnswer(deps, call, hold, agreed)
-  if (found.begun.kind !== 'abandoned') deps.router.remember(agreed.plan, found.charge.facts.model, session)
+  if (found.begun.kind !== 'abandoned') {
+    deps.router.remember(agreed.plan, found.charge.facts.model, session)
+    found.charge.onObservedEnd = observe(deps, call, found, session)
+  }
   return relayAnswer(deps, call, agreed, found)
+}
+
+function observe({ observer }: ChatDeps, call: ChatCall, { charge }: FoundAnswer, session: Session | undefined) {
+  const { requestId, requestedModel: tier, model } = charge.facts
+  const turns = call.request.turns.length
+  return observer.answered({ requestId, tier, model, session: session?.to, turns, arrivedMs: call.arrivedMonotonicMs })
 }
 
 /** From now on the stream takes care of the hold. */

@@ -5,6 +5,7 @@ import type { ChatDeps } from '@/gateway/chat-call'
 import type { Ledger } from '@/ledger/ledger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
+import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
 import type { Unpaid } from './unpaid'
 
@@ -21,6 +22,7 @@ export type HttpDeps = ChatDeps & {
   identify: Identify
   unpaid: Unpaid
   reports: Reports
+  feedback: Feedback
   maxBodyBytes: number
   maxJsonDepth: number
   /** Shown in the docs as the server's address; the request's own where undefined. */

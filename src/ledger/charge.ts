@@ -1,4 +1,5 @@
 /** What a request came to: how it ended and what is charged for it. The words that gateway, ledger and metrics share. */
+import type { FinishKind } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { Nano } from '@/lib/money'
 import type { BillingRule, RecordFlag, ToolCharge } from './usage-record'
@@ -25,6 +26,9 @@ export type Charge =
     }
 
 export const FREE: Charge = { kind: 'free' }
+
+/** How an answer ended, as far as it tells one model from another; `finish` is undefined where no choice had finished. */
+export type AnswerEnd = { ending: Ending; finish: FinishKind | undefined; outputTokens: number }
 
 /** What is known of an answer once it is settled. Times are milliseconds since arrival. */
 export type SettledAnswer = {

@@ -109,7 +109,11 @@ describe('defaults', () => {
   test('of tiers and limits', () => {
     expect(load(spoil('limits', undefined)).limits).toEqual(DEFAULT_LIMITS)
     expect(load(spoil('tiers', undefined)).tiers.size).toBe(0)
-    expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({ created: 1_760_000_000, weights: new Map() })
+    expect(load(TEXT).tiers.get('auto-smart')).toMatchObject({
+      created: 1_760_000_000,
+      weights: new Map(),
+      observe: 0.05,
+    })
   })
 
   test('of timeouts give way to a shorter total', () => {

@@ -209,6 +209,7 @@ const CASES: [string, Json | undefined, string][] = [
   ['tiers.0.candidates', ['svc/none'], 'tiers[0].candidates[0]: there is no model svc/none'],
   ['tiers.0.candidates', [], 'tiers[0].candidates: expected a list of at least one model id, without repetition'],
   ['tiers.0.weights', { price: 'high' }, 'tiers[0].weights.price: expected a number'],
+  ['tiers.0.observe', 1.1, 'tiers[0].observe: expected a share from 0 to 1'],
   ['tiers.1', SAMPLE.tiers[0], 'tiers[1].id: the tier auto-smart is listed twice'],
 ]
 

@@ -181,6 +181,23 @@ describe('accounts', () => {
   })
 })
 
+describe('the page of providers', () => {
+  test('shows how models answered for tiers, once anything was observed', async () => {
+    const page = await open('/admin/providers')
+    await page.getByText('Nothing observed yet').waitFor()
+    await office.gateway.gateway.database.sql`
+      INSERT INTO tier_observations (day, tier, model, answers, cut_by_length, output_tokens, retries, thumbs_up, thumbs_down)
+      VALUES ((now() AT TIME ZONE 'UTC')::date, 'auto-smart', 'svc/alpha', 40, 10, 4000, 2, 3, 1)`
+    await page.reload()
+    const row = page.getByRole('row', { name: 'auto-smart' })
+    await row.waitFor()
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual([
+      ...['auto-smart', 'svc/alpha', '5 %', '40', '10 (25 %)', '2 (5 %)', '100', '3 / 1'],
+    ])
+    await page.context().close()
+  })
+})
+
 describe('every page', () => {
   const PAGES = [
     ['/admin/orders', 'Orders'],

@@ -115,6 +115,7 @@ test('the documentation is rendered from local files and describes every public 
     '/v1/models/{model}',
     '/v1/route',
     '/v1/usage',
+    '/v1/feedback',
     '/healthz',
     '/readyz',
   ]) {

@@ -72,16 +72,17 @@ async function answerToAnnounced(key: string): Promise<string | undefined> {
 }
 
 describe('free answers', () => {
-  test.each(['/v1/messages/count_tokens', '/v1/route'])(
-    'at %s end for a key that asks too often, and for no other',
-    async (path) => {
-      const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
-      const statuses = await tally(FREE_PER_MINUTE + 100, () => ask(path, busy.key))
-      expect(statuses[200]).toBeWithin(FREE_PER_MINUTE, FREE_PER_MINUTE + 90)
-      expect(statuses[429]).toBeGreaterThan(0)
-      expect((await ask(path, other.key)).status).toBe(200)
-    },
-  )
+  test.each([
+    ['/v1/messages/count_tokens', 200],
+    ['/v1/route', 200],
+    ['/v1/feedback', 400],
+  ])('at %s end for a key that asks too often, and for no other', async (path, taken) => {
+    const [busy, other] = [await gateway.customer('1'), await gateway.customer('1')]
+    const statuses = await tally(FREE_PER_MINUTE + 100, () => ask(path, busy.key))
+    expect(statuses[taken]).toBeWithin(FREE_PER_MINUTE, FREE_PER_MINUTE + 90)
+    expect(statuses[429]).toBeGreaterThan(0)
+    expect((await ask(path, other.key)).status).toBe(taken)
+  })
 })
 
 describe('a body is left unread', () => {

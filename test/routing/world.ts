@@ -82,6 +82,7 @@ export function tierOf(id: string, strategy: string, candidates: Model[], weight
     contextLength: 100_000,
     strategy,
     weights: new Map(Object.entries(weights)),
+    observe: 0,
     candidates,
   }
 }

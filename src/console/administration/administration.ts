@@ -20,6 +20,7 @@ import type { Nano } from '@/lib/money'
 import type { Page } from '@/lib/paging'
 import { type CountGapSearch, type GapRecord, searchCountGaps } from '@/usage/count-gaps'
 import { type MarginReport, readMargins } from '@/usage/margins'
+import { type Observed, readObservations } from '@/usage/observations'
 import { type AccountSearch, type FoundAccount, searchAccounts } from './account-search'
 import { changeAccountStatus, type StatusChange } from './account-status'
 import { type AccountView, viewAccount } from './account-view'
@@ -67,12 +68,16 @@ export interface Administration {
     request: { importId: string; digest: string; reason: string },
   ): Promise<CommitOutcome>
   health(): HealthReport
+  /** How models answered for tiers in the last `days` days, and what share of each tier's requests is looked at. */
+  tierReport(days: number): Promise<TierReport>
   /** What is left of the last `days` days once providers are paid. */
   margins(days: number): Promise<MarginReport>
   searchCountGaps(search: CountGapSearch): Promise<Page<GapRecord>>
   searchAudit(search: AuditSearch): Promise<Page<AuditRow>>
   verifyAudit(): Promise<AuditChainState>
 }
+
+type TierReport = { tiers: { tier: string; share: number }[]; observed: Observed[] }
 
 type DismissOutcome =
   | { kind: 'dismissed'; payment: Payment }
@@ -104,6 +109,10 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     previewStatement: (by, text, options) => previewStatement(ordersDeps, by, text, options),
     commitStatement: (by, request) => commitStatement(money, by, request),
     health: () => reportHealth(health),
+    tierReport: async (days) => ({
+      tiers: [...health.catalog.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
+      observed: await readObservations(reading, days, Date.now()),
+    }),
     margins: (days) => readMargins(reading, days, Date.now()),
     searchCountGaps: (search) => searchCountGaps(reading, search),
     searchAudit: (search) => searchAudit(reading, search),

@@ -3,7 +3,7 @@ import type { Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import { CLIENT_CLOSED_STATUS, type PlannedFacts } from '@/gateway/hold/request-facts'
-import type { Charge, Ending } from '@/ledger/charge'
+import type { AnswerEnd, Charge, Ending } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
@@ -33,6 +33,8 @@ export type OpenCharge = {
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
+  /** Who is told how the answer ends; undefined but for the few answers of tiers that are observed. */
+  onObservedEnd?: ((end: AnswerEnd) => void) | undefined
 }
 
 /** What the ledger should charge if this process died right now. */

@@ -18,9 +18,14 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   else await open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
+  open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
   countAnswer(deps.metrics, open, charge, bill, ending, durationMs)
   logAnswer(deps.logger, open, charge, bill, ending, durationMs)
   return charge
+}
+
+function outputOf(charge: Charge): number {
+  return charge.kind === 'charge' ? charge.usage.output : 0
 }
 
 /** An alarm: the provider may be charging for something that nobody pays us for. */

@@ -50,6 +50,7 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /dashboard/api/admin/approvals/:approvalId/reject': NOTE,
   'POST /dashboard/api/admin/approvals/:approvalId/withdraw': NOTE,
   'GET /dashboard/api/admin/health': undefined,
+  'GET /dashboard/api/admin/tiers': undefined,
   'GET /dashboard/api/admin/margins': undefined,
   'GET /dashboard/api/admin/count-gaps': undefined,
   'GET /dashboard/api/admin/audit': undefined,

@@ -87,7 +87,22 @@ const ChainBody = Type.Union([
   }),
 ])
 
-/** Mounts `/dashboard/api/admin/health` and `/dashboard/api/admin/audit`. */
+const TiersBody = Type.Object({
+  days: Count,
+  tiers: Type.Array(Type.Object({ tier: Type.String(), share: Type.Number() })),
+  observed: Type.Array(
+    Type.Object({
+      tier: Type.String(),
+      model: Type.String(),
+      ...{ answers: Count, cutByLength: Count, toolCalls: Count, filtered: Count, broken: Count, leftEarly: Count },
+      ...{ outputTokens: Count, retries: Count, thumbsUp: Count, thumbsDown: Count },
+    }),
+  ),
+})
+/** As long as feedback can come. */
+const TIER_DAYS = 30
+
+/** Mounts `/dashboard/api/admin/health`, `/dashboard/api/admin/tiers` and `/dashboard/api/admin/audit`. */
 export function adminWatchRoutes(deps: AdminDeps) {
   const { administration } = deps
   return new Elysia({ name: 'admin-watch-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
@@ -99,6 +114,15 @@ export function adminWatchRoutes(deps: AdminDeps) {
         summary: 'Get the health of providers and targets',
         description:
           'Circuits and keys are shared by all gateways; counts are of the process that answers. For administrators.',
+      },
+    })
+    .get('/tiers', async () => ({ days: TIER_DAYS, ...(await administration.tierReport(TIER_DAYS)) }), {
+      administrator: true,
+      response: TiersBody,
+      detail: {
+        summary: 'Get how models answered for tiers',
+        description:
+          'Sums of the last days over the observed share of each tier, by model, and all feedback. For administrators.',
       },
     })
     .get(

@@ -17,6 +17,7 @@ export type Preview = DataOf<typeof api.admin.statements.preview.post>
 export type PreviewLine = Preview['lines'][number]
 export type Committed = DataOf<ReturnType<typeof api.admin.statements>['commit']['post']>
 export type MoneyAnswer = DataOf<ReturnType<typeof api.admin.orders>['confirm']['post']>
+export type TierReport = DataOf<typeof api.admin.tiers.get>
 export type Health = DataOf<typeof api.admin.health.get>
 export type ProviderHealth = Health['providers'][number]
 export type AuditEntry = DataOf<typeof api.admin.audit.get>['items'][number]
@@ -113,6 +114,11 @@ export function useHealth() {
     queryFn: () => answer(api.admin.health.get()),
     refetchInterval: HEALTH_REFETCH_MS,
   })
+}
+
+/** How models answered for tiers. */
+export function useTierReport() {
+  return useQuery({ queryKey: [...ADMIN_KEY, 'tiers'], queryFn: () => answer(api.admin.tiers.get()) })
 }
 
 export type AuditFilters = { actor: string; action: string; subject: string; from: string; to: string }

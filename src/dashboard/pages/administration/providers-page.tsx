@@ -9,6 +9,7 @@ import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
 import { formatCount, formatDuration } from '@/dashboard/format'
 import { type Health, type ProviderHealth, useHealth } from './admin-data'
+import { TierSection } from './tier-section'
 import { CIRCUIT_WORDS, KEY_WORDS } from './words'
 
 export function AdminProvidersPage() {
@@ -19,6 +20,7 @@ export function AdminProvidersPage() {
       description="Circuits and keys are shared by all gateways. Counts are those of the process that answered, since it started."
     >
       <Loaded query={health}>{(data) => <Report health={data} />}</Loaded>
+      <TierSection />
     </Page>
   )
 }

@@ -1,0 +1,55 @@
+/** The endpoint by which customers say whether an answer was good: a thumb, by the id of the request. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import { authenticate } from '@/http/auth'
+import { readJsonBody } from '@/http/body'
+import type { HttpDeps } from '@/http/deps'
+import { operation } from '@/http/openapi'
+import { NO_SNIFFING, openToPage } from '@/http/pages'
+import { requireActiveKey } from '@/http/require-active-key'
+import { FEEDBACK_DAYS } from '@/usage/feedback'
+
+const Rating = Type.Union([Type.Literal('up'), Type.Literal('down')])
+const FeedbackBody = Type.Object({
+  request_id: Type.String({ description: 'The `x-request-id` of the answer' }),
+  rating: Rating,
+})
+const FeedbackTaken = Type.Object({ request_id: Type.String(), rating: Rating })
+
+/** Two short words need no more. */
+const MAX_FEEDBACK_BYTES = 4_096
+
+/** Mounts `POST /v1/feedback`. */
+export function feedbackRoutes(deps: HttpDeps) {
+  return new Elysia({ name: 'feedback-routes' }).post('/v1/feedback', ({ request }) => takeFeedback(deps, request), {
+    parse: 'none',
+    detail: operation({
+      tag: 'Usage',
+      summary: 'Say whether an answer was good',
+      description:
+        'Free. For requests that any key of the account paid for, from a few seconds after the answer ended and for ' +
+        `${FEEDBACK_DAYS} days. The last rating of a request counts, once; nothing but counters comes of it.`,
+      requestSchema: FeedbackBody,
+      responseSchema: FeedbackTaken,
+      errors: [400, 401, 403, 404, 413, 415, 429, 503],
+    }),
+  })
+}
+
+async function takeFeedback(deps: HttpDeps, request: Request): Promise<Response> {
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
+  await requireActiveKey(deps, payer)
+  const { json } = await readJsonBody(request, { ...deps, maxBodyBytes: MAX_FEEDBACK_BYTES })
+  const { request_id: requestId, rating } = json
+  if (typeof requestId !== 'string') throw invalidRequest('request_id: expected the id of a request.', 'request_id')
+  if (rating !== 'up' && rating !== 'down') throw invalidRequest('rating: expected up or down.', 'rating')
+  const outcome = await deps.feedback.rate({ accountId: payer.accountId, requestId, rating })
+  if (outcome === 'unknown') {
+    const message = `No such request of this account in the last ${FEEDBACK_DAYS} days; an answer is known seconds after its end.`
+    throw new GatewayError('not_found', message, { code: 'request_not_found', param: 'request_id' })
+  }
+  const headers = { 'cache-control': 'no-store', ...NO_SNIFFING }
+  return openToPage(request, Response.json({ request_id: requestId, rating }, { headers }))
+}
