@@ -1,7 +1,7 @@
 /** What a caller may wish of routing beside the model; an extension of ours in every format. */
 import type { Pico } from '@/lib/money'
 
-export const SORTS = ['price', 'latency'] as const
+export const SORTS = ['price', 'latency', 'throughput'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** Prices of plain input and output beyond which a model is too dear. */

@@ -22,7 +22,13 @@ export type RouteExplanation = {
   /** What the request would hold: the most it can cost at the dearest model of the plan, in USD. */
   hold_usd: number
   estimated_input_tokens: number
-  targets: { model: string; provider: string; available: boolean; usual_latency_ms: number | null }[]
+  targets: {
+    model: string
+    provider: string
+    available: boolean
+    usual_latency_ms: number | null
+    usual_tokens_per_second: number | null
+  }[]
   models: { model: string; hold_usd: number; estimated_cost_usd: number }[]
   passed_over: { model: string; requirements: string[]; reasons: string[] }[]
   preferences: PreferencesExplanation | null
@@ -79,6 +85,7 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
       provider: target.provider.name,
       available: view.isUsable(target),
       usual_latency_ms: view.latencyMs(target, request.stream) ?? null,
+      usual_tokens_per_second: view.throughput(target) ?? null,
     })),
     models: plan.models.map((model) => ({
       model: model.id,

@@ -7,13 +7,14 @@ import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
-import { type CircuitBreaker, createCircuitBreaker } from '@/routing/health/circuit-breaker'
+import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
-import { createKeyPool, type KeyPool } from '@/routing/health/key-pool'
-import { createLatencies, FORGOTTEN_AFTER_MS, type Latencies } from '@/routing/health/latency'
+import { createKeyPool } from '@/routing/health/key-pool'
+import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'
 import { createPromises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
+import { createThroughputs } from '@/routing/health/throughput'
 import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingListener, RoutingStatus } from '@/routing/journey/routing-events'
@@ -74,7 +75,7 @@ const TELL_MS = 10_000
 export function createRouter(options: RouterOptions): Router {
   const { catalog, clock, exchange = NO_EXCHANGE } = options
   const parts = createParts(options, exchange)
-  const view = viewOf(parts.breaker, parts.keys, parts.latency)
+  const view = viewOf(parts)
   const stickiness = createStickiness(clock, options.sessions)
   let ticking: Timer | undefined
   let telling: Timer | undefined
@@ -142,17 +143,19 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
+    throughput: createThroughputs(clock),
     budget: createRetryBudget(clock),
     notify,
     pause: pauseUnlessAborted,
   }
 }
 
-function viewOf(breaker: CircuitBreaker, keys: KeyPool, latency: Latencies): RouteView {
+function viewOf({ breaker, keys, latency, throughput }: RoutingParts): RouteView {
   return {
     isUsable: (target: Target) => keys.hasUsable(target.provider) && breaker.admits(targetId(target)),
     failureRate: (target) => breaker.failureRate(targetId(target)),
     latencyMs: (target, stream) => latency.usual(targetId(target), stream),
+    throughput: (target) => throughput.usual(targetId(target)),
   }
 }
 

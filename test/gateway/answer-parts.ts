@@ -118,6 +118,7 @@ export type TestAnswer = RelayedAnswer & {
     costs: number[]
     released: number
     ended: boolean[]
+    wrote: number[]
     counted: AnsweredRequest[]
     ends: number
     unknownUsage: string[]
@@ -138,7 +139,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const { client = 'chat-completions', provider: providerFormat = client, outputBound = 1_000 } = options
   const clock = manualClock()
   const told: TestAnswer['told'] = {
-    ...{ settled: [], costs: [], released: 0, ended: [], counted: [] },
+    ...{ settled: [], costs: [], released: 0, ended: [], wrote: [], counted: [] },
     ...{ ends: 0, unknownUsage: [], repairs: [] },
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
@@ -173,7 +174,10 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
     },
     provider,
     providerFormat: formatOf(providerFormat),
-    ticket: { ended: (isBroken: boolean) => void told.ended.push(isBroken) } as Partial<Ticket> as Ticket,
+    ticket: {
+      ended: (isBroken: boolean) => void told.ended.push(isBroken),
+      wrote: (tokens: number) => void told.wrote.push(tokens),
+    } as Partial<Ticket> as Ticket,
     charge,
     mayReason: false,
     signatures: undefined,

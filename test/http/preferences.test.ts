@@ -1,7 +1,8 @@
 /** What `/v1/route`, the hold and the documentation make of a caller's wishes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
-import { chatCompletion } from '@test/support/upstream'
+import { until } from '@test/support/until'
+import { chatCompletion, usageOf } from '@test/support/upstream'
 
 let gateway: TestGateway
 let customer: Customer
@@ -32,7 +33,7 @@ afterAll(() => gateway.stop())
 
 type Plan = {
   hold_usd: number
-  targets: { model: string; provider: string }[]
+  targets: { model: string; provider: string; usual_tokens_per_second: number | null }[]
   models: { model: string; hold_usd: number }[]
   passed_over: { model: string; requirements: string[]; reasons: string[] }[]
   preferences: Record<string, unknown> | null
@@ -108,6 +109,20 @@ test('the hold covers what may answer and nothing that is ruled out', async () =
   expect(answered.headers.get('x-svc-model')).toBe('svc/weak')
   const { spent } = await gateway.balance(customer.accountId)
   expect(spent - before.spent).toBeLessThanOrEqual(cheap.hold_usd * 1e9)
+})
+
+test('how many tokens a second were seen is shown, and sorts', async () => {
+  const body = { model: 'svc/weak', messages: USER, max_tokens: 100 }
+  gateway.upstream.respond(() => Response.json(chatCompletion('Hello '.repeat(60), usageOf(10, 60))))
+  const answered = await post('/v1/chat/completions', { ...body, svc: { providers: { only: ['second'] } } })
+  expect(answered.headers.get('x-svc-provider')).toBe('second')
+  await answered.json()
+  const shown = await until(async () => {
+    const { targets } = await planOf({ ...body, svc: { sort: 'throughput' } })
+    return targets[0]?.provider === 'second' && targets
+  })
+  expect(shown[0]?.usual_tokens_per_second).toBeGreaterThan(0)
+  expect(shown[1]).toMatchObject({ provider: 'provider1', usual_tokens_per_second: null })
 })
 
 test('counting tokens takes the field as well', async () => {

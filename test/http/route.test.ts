@@ -28,7 +28,13 @@ type Plan = {
   reason: string
   hold_usd: number
   estimated_input_tokens: number
-  targets: { model: string; provider: string; available: boolean; usual_latency_ms: number | null }[]
+  targets: {
+    model: string
+    provider: string
+    available: boolean
+    usual_latency_ms: number | null
+    usual_tokens_per_second: number | null
+  }[]
   models: { model: string; hold_usd: number; estimated_cost_usd: number }[]
   passed_over: { model: string; requirements: string[]; reasons: string[] }[]
   tier: { id: string; ranking: { model: string }[] } | null
@@ -59,8 +65,20 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ requested: 'svc/alpha', tier: null, passed_over: [] })
     expect(plan.reason).toStartWith('requested')
     expect(plan.targets).toEqual([
-      { model: 'svc/alpha', provider: 'provider1', available: true, usual_latency_ms: null },
-      { model: 'svc/dear', provider: 'provider1', available: true, usual_latency_ms: null },
+      {
+        model: 'svc/alpha',
+        provider: 'provider1',
+        available: true,
+        usual_latency_ms: null,
+        usual_tokens_per_second: null,
+      },
+      {
+        model: 'svc/dear',
+        provider: 'provider1',
+        available: true,
+        usual_latency_ms: null,
+        usual_tokens_per_second: null,
+      },
     ])
     const [cheap, dear] = plan.models
     // A hundred output tokens at 2 and 10 USD per million, and the input.

@@ -4,6 +4,7 @@ import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies } from '@/routing/health/latency'
 import { createPromises } from '@/routing/health/promises'
+import { createThroughputs } from '@/routing/health/throughput'
 import { type Journey, startJourney } from '@/routing/journey/journey'
 import { createRetryBudget } from '@/routing/journey/retry-budget'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
@@ -38,6 +39,7 @@ export function createTestParts(): TestParts {
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
     latency: createLatencies(clock),
+    throughput: createThroughputs(clock),
     budget: createRetryBudget(clock),
     notify,
     events,

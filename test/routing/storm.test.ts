@@ -34,6 +34,7 @@ async function send(parts: TestParts, weather: Weather, model: string, fallback:
     isUsable: (target) => parts.breaker.admits(targetId(target)) && parts.keys.hasUsable(target.provider),
     failureRate: (target) => parts.breaker.failureRate(targetId(target)),
     latencyMs: () => undefined,
+    throughput: () => undefined,
   }
   const journey = parts.begin(buildPlan(catalog, requestOf({ model, fallback }), { view }), NEVER)
   const pausesBefore = parts.pauses.length

@@ -41,10 +41,12 @@ export type RelayedAnswer = {
 }
 
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
-export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
+export async function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.ticket.ended(ending === 'broken')
   answer.client.onEnd?.()
-  return settle(deps, answer.charge, ending)
+  const charge = await settle(deps, answer.charge, ending)
+  if (ending === 'complete' && charge.kind === 'charge') answer.ticket.wrote(charge.usage.output)
+  return charge
 }
 
 /**

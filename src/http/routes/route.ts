@@ -34,6 +34,7 @@ const RoutePlan = Type.Object({
       provider: Type.String(),
       available: Type.Boolean({ description: 'Whether a call would be let through right now' }),
       usual_latency_ms: Type.Union([Type.Number(), Type.Null()]),
+      usual_tokens_per_second: Type.Union([Type.Number(), Type.Null()]),
     }),
     { description: 'In the order in which they would be tried' },
   ),

@@ -7,6 +7,7 @@ import type { KeyPool } from '@/routing/health/key-pool'
 import type { Latencies } from '@/routing/health/latency'
 import type { Promises } from '@/routing/health/promises'
 import { targetId } from '@/routing/health/target-id'
+import type { Throughputs } from '@/routing/health/throughput'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import { type AttemptFault, classify } from './fault-class'
 import type { RetryBudget } from './retry-budget'
@@ -22,6 +23,7 @@ export type RoutingParts = {
   promises: Promises
   limiter: ConcurrencyLimiter
   latency: Latencies
+  throughput: Throughputs
   budget: RetryBudget
   notify: RoutingListener
   /** Targets that a request tries against all advice right now, by id: one at a time, so that a rest is a rest. */
@@ -47,6 +49,8 @@ export interface Ticket {
   began(): void
   /** The answer that had begun is over; `isBroken` where its provider broke it off. Gives the slot back. */
   ended(isBroken: boolean): void
+  /** What the answer came to, where it is complete: so many tokens of output. */
+  wrote(tokens: number): void
   /** No content came. Returns what the journey asks for to decide what comes next. */
   failed(fault: AttemptFault): FailedAttempt
   /** It was silent for so long that another target was asked, which answered first. Returns how long that was, in milliseconds. */
@@ -78,6 +82,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
   const names = { model: model.id, provider: provider.name }
   const startedMs = parts.clock.monotonic()
   let phase: 'waiting' | 'answering' | 'over' = 'waiting'
+  let endedMs = startedMs
   const elapsedMs = () => parts.clock.monotonic() - startedMs
   return {
     planned,
@@ -95,11 +100,13 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
     ended(isBroken) {
       if (phase !== 'answering') return
       phase = 'over'
+      endedMs = parts.clock.monotonic()
       release()
       if (!isBroken) return
       parts.breaker.noteBroken(targetId(target))
       parts.notify({ type: 'broken', ...names })
     },
+    wrote: (tokens) => parts.throughput.note(targetId(target), tokens, endedMs - startedMs),
     failed(fault) {
       const milliseconds = elapsedMs()
       if (phase !== 'waiting') return { number, fault, milliseconds }

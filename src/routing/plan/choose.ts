@@ -117,7 +117,7 @@ function asWished(ranked: Ranked[], question: TierQuestion): { ranking: Ranked[]
   const { request, view, targetsOf, isBelowQuality, stickyModelId } = question
   const { preferences, stream } = request
   if (!preferences) return { ranking: ranked, mayKeep: true }
-  const judged = { preferences, targetsOf, latencyMs: (target: Target) => view.latencyMs(target, stream) }
+  const judged = { preferences, targetsOf, view, stream }
   const ranking = arrangeCandidates(ranked, judged, isBelowQuality)
   const first = ranking[0]?.model
   const sticky = ranking.find(({ model }) => model.id === stickyModelId)?.model

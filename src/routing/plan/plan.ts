@@ -205,7 +205,7 @@ function wantedTargets(draft: Draft, model: Model): Target[] {
   const { preferences, stream } = draft.request
   if (!preferences) return targets
   const wanted = targets.filter((target) => isWanted(target, preferences))
-  return arrangeTargets(wanted, { preferences, latencyMs: (target) => draft.view.latencyMs(target, stream) })
+  return arrangeTargets(wanted, { preferences, view: draft.view, stream })
 }
 
 function order(draft: Draft, models: readonly Model[], view: RouteView): PlannedTarget[] {

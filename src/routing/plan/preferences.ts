@@ -5,13 +5,15 @@ import { invalidRequest } from '@/chat/error'
 import type { RoutePreferences } from '@/chat/preferences'
 import { formatPrice } from '@/lib/money'
 import type { Unmet } from './requirements'
+import type { RouteView } from './route-view'
 import type { Ranked } from './score'
 
 /** What the wishes are judged by. */
 type Judged = {
   preferences: RoutePreferences
   targetsOf: (model: Model) => readonly Target[]
-  latencyMs: (target: Target) => number | undefined
+  view: RouteView
+  stream: boolean
 }
 
 /** Our estimate may be this much too low: a request near a dearer price list is judged by that. */
@@ -65,17 +67,13 @@ export function tooWeak({ quality }: Model, { quality: least = 0 }: RoutePrefere
 }
 
 /** The targets of a model in the order wished. */
-export function arrangeTargets(
-  targets: readonly Target[],
-  { preferences, latencyMs }: Omit<Judged, 'targetsOf'>,
-): Target[] {
-  const places = new Map(targets.map((target) => [target, placeOf(preferences, target)]))
-  const byPlace = (one: Target, other: Target) => (places.get(one) ?? 0) - (places.get(other) ?? 0)
-  if (preferences.sort !== 'latency') return targets.toSorted(byPlace)
-  const latencies = new Map(targets.map((target) => [target, latencyMs(target) ?? Number.MAX_VALUE]))
-  return targets.toSorted(
-    (one, other) => byPlace(one, other) || (latencies.get(one) ?? 0) - (latencies.get(other) ?? 0),
-  )
+export function arrangeTargets(targets: readonly Target[], judged: Omit<Judged, 'targetsOf'>): Target[] {
+  const { preferences } = judged
+  const slowness = new Map(targets.map((target) => [target, slownessOf(target, judged)]))
+  return targets.toSorted((one, other) => {
+    const place = placeOf(preferences, one) - placeOf(preferences, other)
+    return place || (slowness.get(one) ?? 0) - (slowness.get(other) ?? 0)
+  })
 }
 
 /** A tier's candidates in the order wished, else as ranked; `isBelow` where none has the quality: then the best comes first. */
@@ -93,11 +91,22 @@ export function mayStay(model: Model, first: Model, judged: Judged, isBelow: boo
   return placeOfModel(model, judged) <= placeOfModel(first, judged)
 }
 
-function sortKey({ model, estimatedCost }: Ranked, { preferences, targetsOf, latencyMs }: Judged, isBelow: boolean) {
+function sortKey({ model, estimatedCost }: Ranked, judged: Judged, isBelow: boolean): number {
   if (isBelow) return -(model.quality ?? 0)
-  if (preferences.sort === 'price') return estimatedCost
-  if (preferences.sort !== 'latency') return 0
-  return Math.min(...targetsOf(model).map((target) => latencyMs(target) ?? Number.MAX_VALUE))
+  if (judged.preferences.sort === 'price') return estimatedCost
+  return Math.min(...judged.targetsOf(model).map((target) => slownessOf(target, judged)))
+}
+
+/** By what is wished for: more is worse, and the unknown is worst. A model has one price at all of its targets. */
+function slownessOf(target: Target, { preferences, view, stream }: Omit<Judged, 'targetsOf'>): number {
+  switch (preferences.sort) {
+    case 'latency':
+      return view.latencyMs(target, stream) ?? Number.MAX_VALUE
+    case 'throughput':
+      return -(view.throughput(target) ?? 0)
+    default:
+      return 0
+  }
 }
 
 function placeOfModel(model: Model, { preferences, targetsOf }: Judged): number {

@@ -8,7 +8,14 @@ export interface RouteView {
   failureRate(target: Target): number
   /** Usual milliseconds until an answer begins, or undefined while nobody knows. */
   latencyMs(target: Target, stream: boolean): number | undefined
+  /** Usual tokens a second of its answers, or undefined while nobody knows. */
+  throughput(target: Target): number | undefined
 }
 
 /** Knows nothing: everything is usable. */
-export const BLIND_VIEW: RouteView = { isUsable: () => true, failureRate: () => 0, latencyMs: () => undefined }
+export const BLIND_VIEW: RouteView = {
+  isUsable: () => true,
+  failureRate: () => 0,
+  latencyMs: () => undefined,
+  throughput: () => undefined,
+}

@@ -40,6 +40,7 @@ function ticketTo(provider: FormatName): Ticket {
     number: 3,
     began: () => void told.push('began'),
     ended: () => void told.push('ended'),
+    wrote: () => undefined,
     abandoned: () => void told.push('abandoned'),
     outrun: () => told.push('outrun'),
     failed(fault) {

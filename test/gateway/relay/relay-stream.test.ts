@@ -47,7 +47,7 @@ describe('a stream that ends well', () => {
     const response = relayed(items(...chatStream(['Hel', 'lo'], usageOf(10, 5))))
     const text = await response.text()
     expect(text).toEndWith('data: [DONE]\n\n')
-    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], ends: 1 })
+    expect(answer.told).toMatchObject({ costs: [30_000], ended: [false], wrote: [5], ends: 1 })
     expect(settledAs()).toEqual(['complete 200'])
     expect([answer.deps.streams.count(), source.isAborted(), source.reads()]).toEqual([0, false, 1])
   })
@@ -116,7 +116,7 @@ describe('a stream that breaks', () => {
     expect(text).not.toContain('[DONE]')
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(settledAs()).toEqual(['broken 200'])
-    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true] })
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true], wrote: [] })
     expect([answer.deps.streams.count(), source.isAborted()]).toEqual([0, true])
   })
 

@@ -212,6 +212,19 @@ describe('sort', () => {
       planFor('auto-smart', { sort: 'latency', order: ['p1'] }, {}, { view }).models[0]?.targets[0]?.provider,
     ).toBe(p1)
   })
+
+  test('throughput puts first who writes most in a second, and the unknown last', () => {
+    const perSecond = new Map([
+      ['p2', 40],
+      ['p3', 90],
+    ])
+    const throughput = (target: { provider: { name: string } }) => perSecond.get(target.provider.name)
+    const view = { ...BLIND_VIEW, throughput }
+    const names = namesOf(planFor('svc/wide', { sort: 'throughput' }, {}, { view }))
+    expect(names.slice(0, 3)).toEqual(['svc/wide@p3', 'svc/wide@p2', 'svc/wide@p1'])
+    const models = planFor('auto-smart', { sort: 'throughput', quality: 0.9 }, {}, { view }).models
+    expect(models).toEqual([large, best])
+  })
 })
 
 /** The same numbers each time. */
@@ -232,7 +245,7 @@ test('whatever is wished, nothing is planned that the wishes rule out, and the m
     const ignore = random() < 0.5 ? [] : pick(['p1', 'p2'])
     const maxPrice = random() < 0.5 ? {} : { maxPrice: { input: usd(Math.ceil(random() * 400) / 100) } }
     const quality = random() < 0.5 ? {} : { quality: random() }
-    const sort = pick(['price', 'latency'] as const)[0]
+    const sort = pick(['price', 'latency', 'throughput'] as const)[0]
     const wishes = { order: pick(['p3', 'p2']), only, ignore, ...maxPrice, ...quality, ...(sort && { sort }) }
     let plan: Plan
     try {

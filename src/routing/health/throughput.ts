@@ -1,0 +1,41 @@
+/** Remembers how many tokens a second the answers of each target come to. The past fades. */
+import type { Clock } from '@/lib/clock'
+
+export interface Throughputs {
+  /** An answer is complete: so many tokens of output, in so many milliseconds since the call began. */
+  note(id: string, tokens: number, milliseconds: number): void
+  /** Tokens a second, on average. Undefined where nothing was noted lately. */
+  usual(id: string): number | undefined
+}
+
+/** The weight of the latest answer in the average. */
+const SMOOTHING = 0.2
+/** What nobody has measured for this long is no longer believed. */
+const FORGOTTEN_AFTER_MS = 10 * 60_000
+/** A shorter answer says how long its beginning took, and nothing of what follows. */
+const MIN_TOKENS = 32
+
+/** Knows nothing yet. */
+export function createThroughputs(clock: Clock): Throughputs {
+  const known = new Map<string, { average: number; atMs: number }>()
+
+  function recent(id: string) {
+    const entry = known.get(id)
+    return entry && clock.monotonic() - entry.atMs <= FORGOTTEN_AFTER_MS ? entry : undefined
+  }
+
+  return {
+    note(id, tokens, milliseconds) {
+      if (tokens < MIN_TOKENS || milliseconds <= 0) return
+      const perSecond = (tokens * 1000) / milliseconds
+      const atMs = clock.monotonic()
+      const entry = recent(id)
+      if (!entry) known.set(id, { average: perSecond, atMs })
+      else {
+        entry.average += SMOOTHING * (perSecond - entry.average)
+        entry.atMs = atMs
+      }
+    },
+    usual: (id) => recent(id)?.average,
+  }
+}
