@@ -56,7 +56,7 @@ const FORGET_EVERY_MS = 3_600_000
 /** What was answered last in an observed conversation. */
 type LastAnswer = { model: string; turns: number; endedMs: number; isRetried: boolean }
 
-/** Creates the observer of one process. A stop writes what is left, for two seconds at most. */
+/** Creates the observer of one process. A stop writes what is left, and takes four seconds at most. */
 export function createTierObserver({ shareOf, database, clock, logger }: ObserverDeps): TierObserver {
   const sessions = createBoundedMap<string, LastAnswer>(MAX_SESSIONS)
   let counted = new Map<string, DayObserved>()
