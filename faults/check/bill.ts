@@ -4,8 +4,8 @@ import { INPUT_NANO, OUTPUT_NANO } from '@faults/world/catalog-file'
 import { type Sighting, wordCount } from '@faults/world/client'
 import type { Breach, Charge, Evidence } from './evidence'
 
-/** A gateway that dies has recorded nothing yet of a request younger than this. */
-const UNRECORDED_MS = 1_700
+/** A gateway that dies has recorded nothing yet of a request younger than this, on a machine that is busy with the fault itself. */
+const UNRECORDED_MS = 2_500
 /** … and nothing of what an older one delivered since its last renewal. */
 const RENEWAL_MS = 3_500
 /** What may be under way between provider and gateway when one of them hangs up. */

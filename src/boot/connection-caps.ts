@@ -34,7 +34,7 @@ const LOG_INTERVAL_MS = 10_000
 /** An answer under way has a client's connection and a provider's. */
 const PER_ANSWER = 2
 
-/** A connection, and when it was first seen. */
+/** A connection, and when it was first seen, or last seen being answered. */
 type Seen = OpenSocket & { sinceMs: number }
 
 /** Starts watching; the result stops. */
@@ -54,9 +54,11 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
     const strangers: Seen[] = []
     for (const socket of sockets.list(localPort)) {
       const name = `${socket.descriptor} ${socket.port} ${socket.address}`
-      const sinceMs = before.get(name) ?? nowMs
+      const isKnown = known.has(socket.port)
+      // The last words of an answer may still be on their way when it is none under way any more.
+      const sinceMs = isKnown ? nowMs : (before.get(name) ?? nowMs)
       seen.set(name, sinceMs)
-      if (!known.has(socket.port)) strangers.push({ ...socket, sinceMs })
+      if (!isKnown) strangers.push({ ...socket, sinceMs })
     }
     const victims = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length))).slice(0, MAX_ENDED)
     for (const socket of victims) sockets.end(socket)

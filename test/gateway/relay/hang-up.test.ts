@@ -116,7 +116,7 @@ describe('hidden reasoning', () => {
       sign: 'the answer',
     })
     expect(await spentAtRest(gateway, accountId)).toBeLessThan(100 * PRICE.output)
-    expect(wasStopped()).toBe(true)
+    await until(wasStopped, 'the provider to be stopped')
   })
 })
 
