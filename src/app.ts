@@ -4,7 +4,8 @@ import { GatewayError } from '@/chat/error'
 import { type AssetDeps, assetRoutes } from '@/console/http/assets/routes'
 import { type SandboxDepositDeps, sandboxDepositRoutes } from '@/console/http/deposits/sandbox-routes'
 import { type DepositWebhookDeps, depositWebhookRoutes } from '@/console/http/deposits/webhook-routes'
-import { type DashboardDeps, dashboardRoutes } from '@/console/http/routes'
+import { homeRoutes } from '@/console/http/home-routes'
+import { type DashboardDeps, dashboardRoutes, sessionCookieName } from '@/console/http/routes'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse, meaningOf } from '@/http/errors'
 import { isOpenToPages, openToPage } from '@/http/pages'
@@ -15,11 +16,14 @@ import { chatCompletionsRoutes } from '@/http/routes/chat-completions'
 import { docsRoutes } from '@/http/routes/docs'
 import { feedbackRoutes } from '@/http/routes/feedback'
 import { generateContentRoutes } from '@/http/routes/generate-content'
+import { guideRoutes } from '@/http/routes/guide'
 import { messagesRoutes } from '@/http/routes/messages'
 import { modelsRoutes } from '@/http/routes/models'
 import { opsRoutes } from '@/http/routes/ops'
 import { preflightRoutes } from '@/http/routes/preflight'
+import { responsesRoutes } from '@/http/routes/responses'
 import { routeRoutes } from '@/http/routes/route'
+import { storedResponseRoutes } from '@/http/routes/stored-responses'
 import { usageRoutes } from '@/http/routes/usage'
 
 export type AppDeps = HttpDeps &
@@ -29,7 +33,7 @@ export type AppDeps = HttpDeps &
 /** Builds the application over its dependencies. */
 export function buildApp(deps: AppDeps) {
   const webhooks = depositWebhookRoutes(deps)
-  return (
+  const app =
     // The path of a request starts after any host name, even one as short as `http://gw/`.
     new Elysia({ handler: { standardHostname: false } })
       // Registered before every plugin: a later boundary of a plugin would win over it.
@@ -44,19 +48,23 @@ export function buildApp(deps: AppDeps) {
       })
       .use(chatCompletionsRoutes(deps))
       .use(messagesRoutes(deps))
+      .use(responsesRoutes(deps))
       .use(generateContentRoutes(deps))
       .use(modelsRoutes(deps))
       .use(routeRoutes(deps))
       .use(usageRoutes(deps))
       .use(feedbackRoutes(deps))
+      .use(storedResponseRoutes(deps))
       .use(preflightRoutes())
       .use(opsRoutes(deps))
       .use(dashboardRoutes({ ...deps.dashboard, chat: deps }))
       .use(assetRoutes(deps.dashboard))
+      .use(homeRoutes(deps))
       .use(webhooks)
       .use(sandboxDepositRoutes({ sandbox: deps.sandbox, deliver: (request) => webhooks.handle(request) }))
-      .use(docsRoutes(deps))
-  )
+      .use(guideRoutes(deps))
+  const sessionCookie = sessionCookieName(deps.publicUrl)
+  return app.use(docsRoutes({ ...deps, routes: () => app.routes, sessionCookie }))
 }
 
 function unknownRoute(method: string, path: string): GatewayError {

@@ -2,7 +2,8 @@
 
 import { EmbeddedServerError } from '@/boot/embedded/error'
 import { watchLauncher } from '@/boot/embedded/launcher'
-import { FatalStartError, start } from '@/boot/start'
+import { FatalStartError } from '@/boot/fatal-start-error'
+import { start } from '@/boot/start'
 import { processEnvironment } from '@/config/config'
 import { stackOf } from '@/lib/error-text'
 import { createLogWriter, flushOnExit } from '@/lib/log-writer'
@@ -32,6 +33,9 @@ async function main(): Promise<void> {
   process.on('SIGTERM', () => void onSignal('SIGTERM'))
   process.on('SIGINT', () => void onSignal('SIGINT'))
   watchLauncher(environment, () => void onSignal('SIGTERM'))
+  // By the writer of the log, so that no line of it runs through the banner.
+  logWriter.write(running.banner)
+  await logWriter.flush()
 }
 
 main().catch((error: unknown) => {

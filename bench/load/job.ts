@@ -1,7 +1,7 @@
 /** What the load process is asked to do, and what it says of it: plain data, one line of JSON each way. */
 
-/** The three wire formats, by the names that the gateway gives them. */
-export type WireFormat = 'chat-completions' | 'messages' | 'generate-content'
+/** The wire formats, by the names that the gateway gives them. */
+export type WireFormat = 'chat-completions' | 'messages' | 'generate-content' | 'responses'
 
 /** One request, to be sent again and again with one key after another. */
 export type Shot = {

@@ -47,5 +47,7 @@ function bodyOf(format: WireFormat, model: string, stream: boolean, text: string
       return { model, messages, max_tokens: 256, ...(stream && { stream }) }
     case 'generate-content':
       return { contents: [{ role: 'user', parts: [{ text }] }], generationConfig: { maxOutputTokens: 256 } }
+    case 'responses':
+      return { model, input: messages, max_output_tokens: 256, store: false, ...(stream && { stream }) }
   }
 }

@@ -16,6 +16,7 @@ export const ANSWERS: Readonly<Record<WireFormat, Answers>> = {
   'chat-completions': { json: jsonAnswer(chatCompletion()), stream: chatCompletionStream() },
   messages: { json: jsonAnswer(message()), stream: messageStream() },
   'generate-content': { json: jsonAnswer(candidate(SENTENCE, 'STOP')), stream: candidateStream() },
+  responses: { json: jsonAnswer(response('completed', [spoken(SENTENCE)])), stream: responseStream() },
 }
 
 function jsonAnswer(body: Record<string, unknown>): Buffer {
@@ -96,6 +97,45 @@ function candidate(text: string, finishReason: string | undefined): Record<strin
 function candidateStream(): StreamParts {
   const piece = `data: ${JSON.stringify(candidate(`${STAMP_PLACE} `, undefined))}\r\n\r\n`
   return parts('', piece, `data: ${JSON.stringify(candidate('', 'STOP'))}\r\n\r\n`)
+}
+
+function response(status: string, output: unknown[]): Record<string, unknown> {
+  const details = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } }
+  const counts = { input_tokens: USAGE.input, output_tokens: USAGE.output, total_tokens: USAGE.input + USAGE.output }
+  return {
+    ...{ id: 'resp_bench', object: 'response', created_at: CREATED, model: 'bench', status, output },
+    ...{ error: null, incomplete_details: null, usage: status === 'completed' ? { ...counts, ...details } : null },
+  }
+}
+
+function spoken(text: string): Record<string, unknown> {
+  const content = text === '' ? [] : [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+  return {
+    id: 'msg_bench',
+    type: 'message',
+    role: 'assistant',
+    status: text === '' ? 'in_progress' : 'completed',
+    content,
+  }
+}
+
+function responseStream(): StreamParts {
+  let number = 0
+  const named = (type: string, more: Record<string, unknown>) =>
+    `event: response.${type}\n${event({ type: `response.${type}`, sequence_number: number++, ...more })}`
+  const at = { item_id: 'msg_bench', output_index: 0, content_index: 0 }
+  const begun = { response: response('in_progress', []) }
+  const part = { type: 'output_text', text: '', annotations: [], logprobs: [] }
+  return parts(
+    named('created', begun) +
+      named('in_progress', begun) +
+      named('output_item.added', { output_index: 0, item: spoken('') }) +
+      named('content_part.added', { ...at, part }),
+    // Its number is the same in every piece, which no client minds.
+    named('output_text.delta', { ...at, delta: `${STAMP_PLACE} `, logprobs: [] }),
+    named('output_item.done', { output_index: 0, item: spoken(SENTENCE) }) +
+      named('completed', { response: response('completed', [spoken(SENTENCE)]) }),
+  )
 }
 
 function event(data: unknown): string {

@@ -75,10 +75,15 @@ export function readAsked(path: string, body: Buffer): Asked {
   if (named) {
     return { format: 'generate-content', model: named[1] ?? '', stream: named[2] === 'streamGenerateContent' }
   }
-  const format = path.includes('/messages') ? 'messages' : 'chat-completions'
+  const format = formatOf(path)
   const text =
     body.length <= 2 * SEARCHED_BYTES
       ? body.toString('latin1')
       : body.toString('latin1', 0, SEARCHED_BYTES) + body.toString('latin1', body.length - SEARCHED_BYTES)
   return { format, model: MODEL.exec(text)?.[1] ?? '', stream: STREAM.test(text) }
+}
+
+function formatOf(path: string): WireFormat {
+  if (path.includes('/messages')) return 'messages'
+  return path.includes('/responses') ? 'responses' : 'chat-completions'
 }

@@ -7,7 +7,7 @@ import { type PeerKind, type Prepared, type Surroundings, shotWith, type Traffic
 /** How it is started: as `bun run start` does. */
 export const GATEWAY_COMMAND = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
-const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content']
+const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 /** What the mock upstream is asked for by one traffic or another. */
 export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000', 'flood-8000']
 const PRICING = { inputPer1mTokens: 1, outputPer1mTokens: 2 }
@@ -47,6 +47,7 @@ export function catalogText(upstreamPort: number, upstreamModels: readonly strin
       'chat-completions': { ...base, format: 'chat-completions', baseUrl: `${upstream}/v1` },
       messages: { ...base, format: 'messages', baseUrl: upstream },
       'generate-content': { ...base, format: 'generate-content', baseUrl: upstream, apiVersion: 'v1beta' },
+      responses: { ...base, format: 'responses', baseUrl: `${upstream}/v1` },
     },
     models: models.map(({ provider, model }) => ({
       ...{ id: publicModel({ provider, model }), name: model, created: 1_760_000_000, ownedBy: 'mock' },
@@ -92,6 +93,7 @@ export function gatewayShot(
 ): Shot {
   switch (traffic.client) {
     case 'chat-completions':
+    case 'responses':
       return shotWith(traffic, port, { headers: {}, model, keys: { keyHeader: BEARER, keys } })
     case 'messages': {
       const headers = { 'anthropic-version': '2023-06-01' }

@@ -30,7 +30,7 @@ export const portkey: PeerKind = {
       command: (port) => [node, PORTKEY, `--port=${port}`, '--headless'],
       environment: () => ({ NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' }),
       shot(traffic, port) {
-        if (traffic.client !== 'chat-completions' || traffic.provider === 'generate-content') return undefined
+        if (traffic.client !== 'chat-completions' || !PORTKEY_PROVIDERS.has(traffic.provider)) return undefined
         const isSame = traffic.provider === traffic.client
         return shotWith(traffic, port, {
           headers: {
@@ -69,8 +69,8 @@ export const bifrost: PeerKind = {
         'error',
       ],
       shot(traffic, port) {
+        if (traffic.client !== 'chat-completions' || traffic.provider === 'responses') return undefined
         const provider = PROVIDERS[traffic.provider]
-        if (traffic.client !== 'chat-completions') return undefined
         const keys = { keyHeader: { name: 'x-bf-vk', prefix: '' }, keys: [key] }
         return shotWith(traffic, port, { headers: {}, model: `${provider}/${traffic.model}`, keys })
       },
@@ -78,6 +78,8 @@ export const bifrost: PeerKind = {
   },
 }
 
+/** Those that it can be told to find at another address. */
+const PORTKEY_PROVIDERS: ReadonlySet<string> = new Set(['chat-completions', 'messages'])
 const PROVIDERS = { 'chat-completions': 'openai', messages: 'anthropic', 'generate-content': 'gemini' } as const
 
 function bifrostConfig(upstreamPort: number, key: string): Record<string, unknown> {

@@ -44,6 +44,8 @@ function pathOf({ client, stream }: Traffic, model: string): string {
       return '/v1/messages'
     case 'generate-content':
       return `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+    case 'responses':
+      return '/v1/responses'
   }
 }
 

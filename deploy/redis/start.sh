@@ -1,12 +1,21 @@
 #!/bin/sh
-# Starts Redis with one user that can do anything with data, the gateway's, which has the rights of gateway.acl.
+# Starts Redis with one user that can do anything with data, the gateway's, which has the rights of gateway.acl. Further words are
+# options of the server. With REDIS_CLUSTER_PASSWORD there is a user by whom the nodes of a cluster know each other.
 set -eu
 umask 077
+: "${SETTINGS:=/tmp}" "${GATEWAY_ACL:=/gateway.acl}"
 {
   echo "user default off"
-  echo "user svc >${REDIS_PASSWORD:?} $(cat /gateway.acl)"
+  echo "user svc >${REDIS_PASSWORD:?} $(cat "$GATEWAY_ACL")"
   echo "user health on nopass resetkeys -@all +ping"
-} > /tmp/users.acl
-chown redis /tmp/users.acl 2>/dev/null || true
-exec docker-entrypoint.sh redis-server --aclfile /tmp/users.acl --appendonly yes --appendfsync everysec --save "" \
-  --maxmemory-policy noeviction
+  if [ -n "${REDIS_CLUSTER_PASSWORD:-}" ]; then
+    echo "user cluster on >$REDIS_CLUSTER_PASSWORD resetkeys resetchannels -@all +ping +info +cluster +psync +replconf"
+  fi
+} > "$SETTINGS/users.acl"
+{
+  echo "aclfile $SETTINGS/users.acl"
+  if [ -n "${REDIS_CLUSTER_PASSWORD:-}" ]; then printf 'masteruser cluster\nmasterauth %s\n' "$REDIS_CLUSTER_PASSWORD"; fi
+} > "$SETTINGS/redis.conf"
+chown redis "$SETTINGS/users.acl" "$SETTINGS/redis.conf" 2>/dev/null || true
+exec docker-entrypoint.sh redis-server "$SETTINGS/redis.conf" --appendonly yes --appendfsync everysec --save "" \
+  --maxmemory-policy noeviction "$@"

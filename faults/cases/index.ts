@@ -8,9 +8,11 @@ import { c5 } from './c05-duplicate-resolutions'
 import { c7 } from './c07-revocation'
 import { c10 } from './c10-edits'
 import { c12 } from './c12-overload'
+import { c13 } from './c13-repeats'
 import { f1 } from './f01-gateway-killed'
 import { f2 } from './f02-crash-points'
 import { f3 } from './f03-drain'
+import { f4 } from './f04-rolling-restart'
 import { f5, f5Always } from './f05-redis-killed'
 import { f6 } from './f06-power-loss'
 import { f6Snapshot } from './f06-snapshot-only'
@@ -41,7 +43,7 @@ import { u10 } from './u10-stale-connections'
 import { u11 } from './u11-floods'
 import { u12 } from './u12-mixed-up'
 
-const PROCESS_FAULTS = [f1, f2, f3, f17, f18, f19, f22]
+const PROCESS_FAULTS = [f1, f2, f3, f4, f17, f18, f19, f22]
 const STORE_FAULTS = [
   f5,
   f5Always,
@@ -63,7 +65,7 @@ const STORE_FAULTS = [
 ]
 
 const UPSTREAM_FAULTS = [u1, u2, u3, u4, u5, u6, u7, u8, u9, u10, u11, u12]
-const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12]
+const CLIENT_FAULTS = [c1, c2, c3, c4, c5, c7, c10, c12, c13]
 const CLUSTER_FAULTS = [f11, f10, f10Replica]
 
 export const FAULTS: readonly Fault[] = [

@@ -19,7 +19,7 @@ export function checkBill(evidence: Evidence): Breach[] {
   const billed = new Map(
     [...world.upstream.bill.requests(startedAtMs)].filter(([marker]) => accounts.has(accountOf(evidence, marker))),
   )
-  const breaches = refusedButCalled(evidence)
+  const breaches = [...refusedButCalled(evidence), ...chargedTwice(evidence)]
   for (const { marker, requestId } of sightings) {
     const request = billed.get(marker)
     const own = requestId === undefined ? undefined : byHold.get(requestId)
@@ -43,6 +43,15 @@ function refusedButCalled({ world, sightings }: Evidence): Breach[] {
   return sightings
     .filter((sighting) => isOurs(sighting) && called.has(sighting.marker))
     .map(({ marker, status }): Breach => ({ invariant: 'I6', detail: `${marker} was refused (${status}) and called` }))
+}
+
+/** However often a request is sent again under its idempotency key, one of the times is charged. */
+function chargedTwice({ sightings, charges }: Evidence): Breach[] {
+  const costly = new Set(charges.filter(({ cost }) => cost > 0).map(({ holdId }) => holdId))
+  return [...Map.groupBy(sightings, ({ marker }) => marker)].flatMap(([marker, own]): Breach[] => {
+    const paid = new Set(own.flatMap(({ requestId = '' }) => (costly.has(requestId) ? [requestId] : [])))
+    return paid.size > 1 ? [{ invariant: 'I6', detail: `${marker} was charged as ${[...paid].join(' and ')}` }] : []
+  })
 }
 
 /** Requests whose id the client never learned: within one account they came one after another, as did their charges. */

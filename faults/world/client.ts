@@ -54,7 +54,11 @@ export async function send(url: string, wish: Wish): Promise<Sighting> {
     const { path, headers, body } = requestOf({ ...wish, marker })
     const response = await fetch(url + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: {
+        'content-type': 'application/json',
+        ...headers,
+        ...(wish.idempotencyKey !== undefined && { 'idempotency-key': wish.idempotencyKey }),
+      },
       body: JSON.stringify(body),
       signal: controller.signal,
       keepalive: false,

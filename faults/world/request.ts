@@ -17,6 +17,8 @@ export type Wish = {
   words?: number
   pauseMs?: number
   marker?: string
+  /** Sent as the header of that name. */
+  idempotencyKey?: string
   maxTokens?: number
   /** Hang up after so many words. */
   hangUpAfterWords?: number

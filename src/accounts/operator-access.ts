@@ -1,9 +1,10 @@
 /**
- * What an operator changes of how people sign in: the administrator of the environment, new passwords, lost authenticator apps.
- * Whoever gets a new password or loses a second step is signed out everywhere.
+ * What an operator changes of how people sign in: the administrator of the environment, new passwords, lost authenticator apps,
+ * roles, and who may sign in at all. Whoever is changed is signed out everywhere.
  */
 import { eq } from 'drizzle-orm'
-import { credentials, sessions, twoFactors, users, verifications } from '@/db/auth-schema'
+import type { AuditDetails } from '@/db/administration-schema'
+import { credentials, sessions, twoFactors, type UserRole, users, verifications } from '@/db/auth-schema'
 import type { Database, Transaction } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import { type ChangedBy, OPERATOR, recordAudit } from './audit'
@@ -54,9 +55,10 @@ export async function setPassword(
   by: ChangedBy = OPERATOR,
 ): Promise<'done' | 'unknown_user'> {
   const password = await hashPassword(newPassword)
-  return await changeUser(db, address, by, 'user.set_password', (transaction, user) =>
-    writePassword(transaction, user.id, password),
-  )
+  return await changeUser(db, address, by, 'user.set_password', async (transaction, user) => {
+    await writePassword(transaction, user.id, password)
+    return {}
+  })
 }
 
 /** Takes a lost authenticator app away: the next sign-in asks for the password only. Sessions and links end. */
@@ -65,9 +67,45 @@ export async function resetTotp(
   address: string,
   by: ChangedBy = OPERATOR,
 ): Promise<'done' | 'unknown_user'> {
-  return await changeUser(db, address, by, 'user.reset_totp', (transaction, user) =>
-    removeSecondFactor(transaction, user.id),
-  )
+  return await changeUser(db, address, by, 'user.reset_totp', async (transaction, user) => {
+    await removeSecondFactor(transaction, user.id)
+    return {}
+  })
+}
+
+/** Gives somebody another role; what an administrator may do is asked anew at each request. */
+export async function setRole(
+  { db }: Database,
+  address: string,
+  role: UserRole,
+  by: ChangedBy = OPERATOR,
+): Promise<'done' | 'unknown_user'> {
+  return await changeUser(db, address, by, 'user.set_role', async (transaction, user) => {
+    await transaction.update(users).set({ role }).where(eq(users.id, user.id))
+    return { before: user.role, after: role }
+  })
+}
+
+/** Lets somebody no longer sign in, or again. */
+export async function setDisabled(
+  { db }: Database,
+  address: string,
+  isDisabled: boolean,
+  by: ChangedBy = OPERATOR,
+): Promise<'done' | 'unknown_user'> {
+  return await changeUser(db, address, by, isDisabled ? 'user.disable' : 'user.enable', async (transaction, user) => {
+    const disabledAt = isDisabled ? (user.disabledAt ?? new Date()) : null
+    await transaction.update(users).set({ disabledAt }).where(eq(users.id, user.id))
+    return {}
+  })
+}
+
+/** The account of the user of that address, where nobody else who may sign in has it; undefined otherwise. */
+export async function accountOfNobodyElse({ sql }: Database, address: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`
+    SELECT account_id FROM users AS one WHERE email = ${address.toLowerCase()} AND account_id IS NOT NULL
+      AND NOT EXISTS (SELECT FROM users WHERE account_id = one.account_id AND id <> one.id AND disabled_at IS NULL)`
+  return row?.account_id
 }
 
 async function changeUser(
@@ -75,15 +113,15 @@ async function changeUser(
   address: string,
   by: ChangedBy,
   action: string,
-  change: (transaction: Transaction, user: User) => Promise<void>,
+  change: (transaction: Transaction, user: User) => Promise<AuditDetails>,
 ): Promise<'done' | 'unknown_user'> {
   return await db.transaction(async (transaction) => {
     const user = await lockUser(transaction, address.toLowerCase())
     if (!user) return 'unknown_user'
-    await change(transaction, user)
+    const details = await change(transaction, user)
     await signOutEverywhere(transaction, user.id)
     const { id: subject, accountId, email } = user
-    await recordAudit(transaction, { ...by, action, subject, accountId, details: { email } })
+    await recordAudit(transaction, { ...by, action, subject, accountId, details: { email, ...details } })
     return 'done'
   })
 }

@@ -1,5 +1,8 @@
 /** What a person sees when the gateway has started: where it is, what it offers, and a line to paste. */
 
+import { DEFAULT_DATA_DIR } from '@/config/config'
+import type { DemoAccount } from './demo-account'
+
 export type BannerFacts = {
   address: string
   modelCount: number
@@ -11,8 +14,8 @@ export type BannerFacts = {
   dataDir: string
   /** Credit of earlier trials, which real providers would now be paid for; undefined where there is none. */
   unpaidUsd: string | undefined
-  /** Only on the first start: the demo account's secrets, which are never shown again, and a model to try it with. */
-  demo: { key: string; email: string; password: string; creditUsd: string; model: string } | undefined
+  /** The demo account, where there is one. On its first start its secrets, which are never shown again. */
+  demo: (DemoAccount & { creditUsd: string; model: string }) | undefined
 }
 
 /** The banner's text, with a line feed at its end. */
@@ -41,16 +44,31 @@ export function formatBanner(facts: BannerFacts): string {
       '  and your providers are paid to answer it. Start with empty stores, or suspend those accounts.',
     )
   }
-  if (demo) {
+  if (demo?.secrets) {
+    const { key, password } = demo.secrets
     lines.push(
       '',
       `  A demo account with ${demo.creditUsd} USD of credit was created. Its API key, shown only now:`,
-      `  ${demo.key}`,
-      `  In the dashboard: ${demo.email} with the password ${demo.password}`,
+      `  ${key}`,
+      `  In the dashboard: ${demo.email} with the password ${password}`,
+      '',
+      '  Try it:',
+      `  ${curlLine(address, key, demo.model)}`,
     )
-    lines.push('', '  Try it:', `  ${curlLine(address, demo.key, demo.model)}`)
   }
+  if (demo) lines.push('', demo.secrets ? '  Lost one of them later?' : "  Lost the demo account's key or password?")
+  if (demo) lines.push(...wayBack(demo, facts.dataDir))
   return `${lines.join('\n')}\n\n`
+}
+
+/** What a demo account's owner pastes who has lost its secrets. */
+function wayBack({ accountId, email }: DemoAccount, dataDir: string): string[] {
+  // A command finds embedded servers by their folder; whoever has named the stores has to name them again anyway.
+  const admin = `${dataDir === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${dataDir} `}bun run admin`
+  return [
+    `  A new key       ${admin} key create --account ${accountId} --name again`,
+    `  A new password  ${admin} user set-password --email ${email}`,
+  ]
 }
 
 function curlLine(address: string, key: string, model: string): string {

@@ -13,6 +13,8 @@ import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { createDrainSlots } from '@/gateway/relay/drain'
 import { createSignatureStore } from '@/gateway/signatures/signature-store'
+import { type Claims, createClaims } from '@/http/idempotency/claims'
+import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
@@ -20,13 +22,11 @@ import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/con
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
-import { randomId } from '@/lib/ids'
+import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
-import { createHealthExchange, healthScope } from '@/routing/health/health-exchange'
-import type { RoutingEvent } from '@/routing/journey/routing-events'
-import { createRouter, type Router } from '@/routing/router'
+import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
 import { createReports } from '@/usage/reports'
@@ -34,7 +34,9 @@ import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { readinessChecks } from './readiness'
+import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
+import { assembleStoredResponses, keepingFor } from './stored-responses'
 import { assembleTopUps, type TopUps } from './top-ups'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
@@ -43,6 +45,7 @@ type GatewayDeps = AppDeps & {
   keeper: HoldKeeper
   streams: ActiveStreams
   observer: TierObserver
+  failures: FailedRequests
 }
 
 /** One running gateway without its port. */
@@ -50,13 +53,13 @@ export type Gateway = {
   app: ReturnType<typeof buildApp>
   deps: GatewayDeps
   database: Database
-  /** From now on nothing new is taken, and readiness says so. */
-  drain(): void
+  /** From now on readiness says that this process leaves; everything is served as before. */
+  leave(): void
   /**
-   * Waits up to `timeoutMs` for open answers, ends the rest in their own format, and puts the books away: settlements
+   * Waits up to `timeoutMs` for the requests under way, takes nothing new from then on, ends the rest in their own format, and puts the books away: settlements
    * acknowledged, workers stopped, connections closed. Returns how many settlements were left unacknowledged.
    */
-  stop(timeoutMs: number): Promise<number>
+  stop(timeoutMs: number, requestsUnderWay?: () => number): Promise<number>
 }
 
 type ComposeOptions = {
@@ -118,7 +121,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   ]
   const watch = createLedgerWatch({ redis: workerRedis, database, history, logger, onReport: metrics.drift })
   if (options.watchesLedger ?? true) workers.push(watch)
-  let isDraining = false
+  const ending = { isLeaving: false, isDraining: false }
   const parts = {
     config,
     catalog,
@@ -133,27 +136,31 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     metrics,
     logger,
   }
-  const deps = assemble({ ...parts, isDraining: () => isDraining })
+  const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
   watchState(deps, flusher, storeWatch)
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
-  for (const worker of [...workers, deps.keeper, deps.router, deps.observer]) worker.start()
+  for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
+    worker.start()
   const app = buildApp(deps)
   stalls.know(app.routes)
   return {
     app,
     deps,
     database,
-    drain() {
-      isDraining = true
+    leave() {
+      ending.isLeaving = true
     },
-    async stop(timeoutMs) {
-      isDraining = true
+    async stop(timeoutMs, requestsUnderWay = () => 0) {
+      ending.isLeaving = true
       deps.dashboard.liveAccounts.stop()
-      await finishAnswers(deps, timeoutMs)
+      await finishAnswers(deps, timeoutMs, requestsUnderWay)
+      ending.isDraining = true
+      // In their own format, so that no client waits for ever.
+      await withDeadline(deps.streams.interruptAll(), SETTLE_TIMEOUT_MS, () => undefined)
       const left = await deps.settler.drain(SETTLE_TIMEOUT_MS)
       await deps.keeper.stop()
-      await Promise.all([deps.router.stop(), deps.observer.stop()])
+      await Promise.all([deps.router.stop(), deps.observer.stop(), deps.failures.stop(), deps.storedResponses.stop()])
       deps.metrics.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
       redis.disconnect()
@@ -177,12 +184,14 @@ type Parts = {
   crashPoint: CrashPoint
   metrics: PrometheusMetrics
   logger: Logger
+  isLeaving(): boolean
   isDraining(): boolean
 }
 
 function assemble(parts: Parts): GatewayDeps {
   const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
+  const storedResponses = assembleStoredResponses(parts)
   return {
     catalog,
     formats: formatsWithMessages(config.maxChatMessages),
@@ -198,6 +207,7 @@ function assemble(parts: Parts): GatewayDeps {
     signatures: createSignatureStore({
       set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
       get: (key) => redis.get(key),
+      delete: (key) => redis.del(key),
     }),
     metrics,
     clock: systemClock,
@@ -209,11 +219,17 @@ function assemble(parts: Parts): GatewayDeps {
       requestsPerMinute: catalog.limits.requestsPerMinute,
       trustedProxyHops: config.signIn.trustedProxyHops,
     }),
+    idempotency: config.hasIdempotencyKeys ? { claims: claimsIn(redis), finishUnseenMs: FINISH_UNSEEN_MS } : undefined,
     reports: createReports(database, ledger),
     feedback: createFeedback(database),
+    storedResponses,
     observer: createTierObserver({
       shareOf: (tier) => catalog.tiers.get(tier)?.observe ?? 0,
       ...{ database, clock: systemClock, logger },
+    }),
+    failures: createFailedRequests({
+      ...{ database, clock: systemClock, logger },
+      isSold: (model) => catalog.models.has(model) || catalog.tiers.has(model),
     }),
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,
@@ -221,11 +237,19 @@ function assemble(parts: Parts): GatewayDeps {
     metricsAccess: config.metricsAccess,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(redis, parts.storeWatch, database, flusher),
+    isLeaving: parts.isLeaving,
     isDraining: parts.isDraining,
-    dashboard: assembleDashboard({ ...parts, router, routingCounts: metrics.routing }),
+    dashboard: assembleDashboard({
+      ...{ ...parts, router, routingCounts: metrics.routing, storedResponses },
+      keepResponsesFor: keepingFor(database, storedResponses),
+    }),
     depositDesk: topUps.depositDesk,
     sandbox: topUps.sandbox,
   }
+}
+
+function claimsIn(redis: RedisClient): Claims {
+  return createClaims((text, names, args) => redis.eval(text, names.length, ...names, ...args))
 }
 
 /** Processes that share a port also share the address that is scraped: their metrics have to be told apart. */
@@ -235,48 +259,21 @@ function processLabel(config: Config): string | undefined {
 
 /** Where the gauges of one process look. */
 function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch): void {
-  const { metrics, settler, keeper, streams, router } = deps
+  const { metrics, settler, keeper, streams, router, failures } = deps
   metrics.watch({
     openStreams: streams.count,
     openHolds: keeper.openCount,
     unacknowledgedSettlements: settler.pendingCount,
     flusher: flusher.status,
     store: storeWatch.state,
+    lostFailures: failures.lostCount,
     routing: router.status,
   })
 }
 
-/** A router that learns from the other gateways, and whose conversations may reach any of them. */
-function createSharedRouter(catalog: Catalog, redis: RedisClient, logger: Logger, metrics: PrometheusMetrics): Router {
-  return createRouter({
-    catalog,
-    clock: systemClock,
-    exchange: createHealthExchange({
-      run: (script, key, args) => redis.eval(script, 1, key, ...args),
-      gatewayId: randomId('gw'),
-      scope: healthScope(catalog),
-      logger,
-    }),
-    sessions: {
-      get: (key) => redis.get(key),
-      set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
-    },
-    onEvent(event) {
-      metrics.routed(event)
-      logRoutingEvent(logger, event)
-    },
-  })
-}
-
-/** Says what an operator has to know of the providers; the rest is only counted. */
-function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
-  if (event.type === 'key-out') logger.error('provider_key_refused', event)
-  else if (event.type === 'circuit') logger.warn('circuit_changed', event)
-}
-
-/** Lets open answers finish; at the deadline streams end with an error in their own format, so that no client waits for ever. */
-async function finishAnswers(deps: GatewayDeps, timeoutMs: number): Promise<void> {
+/** Lets open answers finish, and what has arrived and holds no credit yet. */
+async function finishAnswers(deps: GatewayDeps, timeoutMs: number, requestsUnderWay: () => number): Promise<void> {
   const deadlineMs = deps.clock.monotonic() + timeoutMs
-  while (deps.keeper.openCount() > 0 && deps.clock.monotonic() < deadlineMs) await Bun.sleep(IDLE_POLL_MS)
-  deps.streams.interruptAll()
+  const isBusy = () => deps.keeper.openCount() > 0 || requestsUnderWay() > 0
+  while (isBusy() && deps.clock.monotonic() < deadlineMs) await Bun.sleep(IDLE_POLL_MS)
 }

@@ -10,7 +10,7 @@ import type { OpenSocket, OpenSockets } from './open-sockets'
 type ConnectionCapsOptions = {
   /** Connections of one network that no answer to somebody known is under way on. Infinite behind proxies, who have many clients. */
   perAddress: number
-  sockets: OpenSockets
+  sockets: Pick<OpenSockets, 'limit' | 'count' | 'list' | 'end'>
   /** The listener's. */
   localPort: number
   /** The peers' ports of the answers under way to those who are known. */

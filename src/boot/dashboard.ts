@@ -34,7 +34,7 @@ type DashboardParts = {
   /** What this process has counted of its providers. */
   routingCounts: HealthSources['counts']
   logger: Logger
-}
+} & Pick<DashboardDeps, 'storedResponses' | 'keepResponsesFor'>
 
 /** Everything behind `/dashboard`. */
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
@@ -84,6 +84,8 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     publicUrl: config.publicUrl,
     identifyViewer: auth.identifyViewer,
     auth,
+    storedResponses: parts.storedResponses,
+    keepResponsesFor: parts.keepResponsesFor,
     trustedProxyHops: config.signIn.trustedProxyHops,
   }
 }

@@ -17,18 +17,38 @@ const PASSWORD_CHARS = 16
 
 type DemoDeps = { database: Database; accounts: Accounts; apiKeys: ApiKeys; credits: Credits }
 
-/** The key's text and the password exist nowhere else. */
-export type DemoAccount = { key: string; email: string; password: string }
+/** `secrets` exist nowhere else; undefined where an earlier start has shown them. */
+export type DemoAccount = { accountId: string; email: string; secrets: { key: string; password: string } | undefined }
 
-/** Creates the account, its credit, its key and a person who may look at it; undefined where the account exists already. */
-export async function createDemoAccount(deps: DemoDeps): Promise<DemoAccount | undefined> {
-  const account = await deps.accounts.create({ email: DEMO_EMAIL, name: 'Demo' })
-  if (account.kind !== 'created') return undefined
+/**
+ * The demo account with its credit, its key and a person who may look at it. Of these the person is made last: where there is
+ * none, nobody has been shown a secret yet, and whatever a start that failed has left behind is used. Undefined where others
+ * than the `administrator` have accounts and the demo account is none of them. Only one may call it at a time.
+ */
+export async function findOrCreateDemoAccount(
+  deps: DemoDeps,
+  administrator: string | undefined,
+): Promise<DemoAccount | undefined> {
+  const { sql } = deps.database
+  const [person] = await sql<{ account_id: string }[]>`SELECT account_id FROM users WHERE email = ${DEMO_EMAIL}`
+  if (person) return { accountId: person.account_id, email: DEMO_EMAIL, secrets: undefined }
+  const known = administrator?.toLowerCase() ?? DEMO_EMAIL
+  const others = await sql`SELECT 1 FROM accounts WHERE lower(email) NOT IN (${DEMO_EMAIL}, ${known}) LIMIT 1`
+  if (others.length > 0) return undefined
+  return await createDemoAccount(deps)
+}
+
+async function createDemoAccount(deps: DemoDeps): Promise<DemoAccount> {
+  const { accounts, apiKeys, credits, database } = deps
+  await accounts.create({ email: DEMO_EMAIL, name: 'Demo' })
+  const account = await accounts.findByEmail(DEMO_EMAIL)
+  assert(account, 'the demo account is there once it was created')
   const { accountId } = account
-  await deps.credits.addCredit({ accountId, amount: DEMO_CREDIT, reference: DEMO_REFERENCE })
-  const key = await deps.apiKeys.create({ accountId, name: 'demo' })
+  await credits.addCredit({ accountId, amount: DEMO_CREDIT, reference: DEMO_REFERENCE })
+  for (const unseen of await apiKeys.list(accountId)) await apiKeys.delete(unseen.keyId)
+  const key = await apiKeys.create({ accountId, name: 'demo' })
   assert(key.kind === 'created', 'the demo account vanished while its key was made')
   const password = randomBase62(PASSWORD_CHARS)
-  await createUser(deps.database, { email: DEMO_EMAIL, password, name: 'Demo', accountId })
-  return { key: key.key, email: DEMO_EMAIL, password }
+  await createUser(database, { email: DEMO_EMAIL, password, name: 'Demo', accountId })
+  return { accountId, email: DEMO_EMAIL, secrets: { key: key.key, password } }
 }

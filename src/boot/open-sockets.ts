@@ -4,7 +4,7 @@
  * asked when there are none left.
  */
 
-import { dlopen, FFIType } from 'bun:ffi'
+import { dlopen, type FFIFunction, FFIType, ptr } from 'bun:ffi'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 /** One accepted connection. */
@@ -25,6 +25,13 @@ export interface OpenSockets {
   list(localPort: number): OpenSocket[]
   /** Ends a connection both ways; the server hears of it as of any other that has ended, and closes it. */
   end(socket: OpenSocket): void
+  /**
+   * Lets nobody new in at `localPort`, while those who are in stay, and whoever is between the two still gets in. A newcomer
+   * hears nothing and asks again a second later: the listener should be closed by then, so that it is refused and goes elsewhere.
+   */
+  turnAwayNewcomers(localPort: number): void
+  /** Closes the listener alone: newcomers are refused, and connections that are kept, idle or not, are served on. */
+  closeListener(localPort: number): void
 }
 
 const DESCRIPTORS = '/proc/self/fd'
@@ -34,21 +41,32 @@ const FUNCTIONS = {
   getpeername: { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   fcntl: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   shutdown: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  dup2: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  close: { args: [FFIType.i32], returns: FFIType.i32 },
+  setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
 } as const
 
 /** Asks for the flags of a descriptor: fails for one that is not open. */
 const F_GETFD = 1
 /** Both ways. */
 const SHUT_RDWR = 2
+const SOL_SOCKET = 1
+const SO_ATTACH_FILTER = 26
+/** Instructions of the kernel's packet filters, and the flag that they look for. */
+const LOAD_BYTE = 0x30
+const JUMP_IF_SET = 0x45
+const RETURN = 0x06
+const SYN = 0x02
 const NAME_BYTES = 128
 const INET = 2
 const INET6 = 10
 
 /** Undefined on a system that does not tell: only Linux does. */
 export function openSockets(): OpenSockets | undefined {
-  const library = process.platform === 'linux' ? loadLibrary() : undefined
+  const library = loadLibrary(FUNCTIONS)
   if (!library) return undefined
-  const { fcntl, getsockname, getpeername, shutdown } = library.symbols
+  const { fcntl, getsockname, getpeername, shutdown, setsockopt, dup2, socket, close } = library.symbols
   const limit = descriptorLimit()
   const name = new Uint8Array(NAME_BYTES)
   const length = new Uint32Array(1)
@@ -65,6 +83,17 @@ export function openSockets(): OpenSockets | undefined {
     if (!read(getpeername, descriptor)) return undefined
     const address = addressIn(view)
     return address === undefined ? undefined : { descriptor, address, port: view.getUint16(2) }
+  }
+
+  function listeners(localPort: number): number[] {
+    const found: number[] = []
+    for (let descriptor = 0, left = count(); left > 0 && descriptor < limit; descriptor++) {
+      if (fcntl(descriptor, F_GETFD) === -1) continue
+      left--
+      if (!read(getsockname, descriptor) || view.getUint16(2) !== localPort || read(getpeername, descriptor)) continue
+      found.push(descriptor)
+    }
+    return found
   }
 
   /** Newer kernels say the number as the folder's size. For older ones it is counted, which takes a descriptor. */
@@ -93,18 +122,63 @@ export function openSockets(): OpenSockets | undefined {
       return found
     },
     end: ({ descriptor }) => void shutdown(descriptor, SHUT_RDWR),
+    turnAwayNewcomers(localPort) {
+      const program = withoutBeginnings()
+      for (const descriptor of listeners(localPort))
+        setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, program.header, program.header.length)
+    },
+    closeListener(localPort) {
+      // Under its number the server finds another socket, which it may close when it stops.
+      for (const descriptor of listeners(localPort)) {
+        const other = socket(INET, 1, 0)
+        dup2(other, descriptor)
+        close(other)
+      }
+    },
   }
 }
 
-function loadLibrary() {
+/** Functions of the system's C library; undefined where there is none of the kinds that Linux has. */
+export function loadLibrary<Functions extends Record<string, FFIFunction>>(functions: Functions) {
+  if (process.platform !== 'linux') return undefined
   for (const path of LIBRARIES) {
     try {
-      return dlopen(path, FUNCTIONS)
+      return dlopen(path, functions)
     } catch {
       // Another system has it under another name.
     }
   }
   return undefined
+}
+
+/**
+ * A packet filter for a listener, in the kernel's instructions: load the flags of the TCP header; where SYN is among them, which
+ * only the first packet of a connection has, drop the packet; else take it whole.
+ */
+function withoutBeginnings(): { header: Uint8Array; instructions: Uint16Array } {
+  const instructions = new Uint16Array([
+    LOAD_BYTE,
+    0,
+    13,
+    0,
+    JUMP_IF_SET,
+    0x0100,
+    SYN,
+    0,
+    RETURN,
+    0,
+    0,
+    0,
+    RETURN,
+    0,
+    0xffff,
+    0,
+  ])
+  const header = new Uint8Array(16)
+  const view = new DataView(header.buffer)
+  view.setUint16(0, instructions.length / 4, true)
+  view.setBigUint64(8, BigInt(ptr(instructions)), true)
+  return { header, instructions }
 }
 
 /** The address in a socket's name, as the system lays it out; undefined for what is no network address. */

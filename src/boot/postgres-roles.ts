@@ -1,12 +1,12 @@
 /** The roles by which the gateway uses its embedded Postgres, with the rights of deploy/ and no more than the work needs. */
 import { join, resolve } from 'node:path'
+import roles from '#deploy/postgres/roles.sql' with { type: 'text' }
 import { readOrCreatePassword } from '@/boot/embedded/secret'
 import { connectDatabase } from '@/db/client'
 
 /** The same database for three purposes: changing its schema, serving, and reading reports. */
 export type RoleAddresses = { migratorUrl: string; gatewayUrl: string; readerUrl: string }
 
-const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
 /** Any number that nothing else in this database uses. */
 const ROLES_LOCK = 5_811_206
 
@@ -23,7 +23,6 @@ export async function preparePostgresRoles(dataDir: string, superuserUrl: string
     addressOf('svc_gateway'),
     addressOf('svc_reader'),
   ])
-  const roles = await Bun.file(join(DEPLOY, 'postgres', 'roles.sql')).text()
   const database = connectDatabase(superuserUrl, { maxConnections: 1, applicationName: 'roles' })
   try {
     await database.sql.begin(async (transaction) => {

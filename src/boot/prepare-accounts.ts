@@ -3,61 +3,62 @@ import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createCredits } from '@/accounts/credits'
+import { inOrder } from '@/accounts/in-order'
 import { upsertAdministrator } from '@/accounts/operator-access'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
-import { connectDatabase, type Database } from '@/db/client'
+import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 import { type Nano, ZERO_NANO } from '@/lib/money'
-import { createDemoAccount, type DemoAccount } from './demo-account'
+import { type DemoAccount, findOrCreateDemoAccount } from './demo-account'
 import type { Stores } from './stores'
 import { readUnpaidCredit } from './unpaid-credit'
 
 const REDIS_TIMEOUT_MS = 10_000
 
-export type Preparation = {
-  /** Where it was created now: on a first start that offers it, with no account yet. */
-  demo: DemoAccount | undefined
-  /** What a start with real providers finds in the books of earlier trials. */
-  unpaidCredit: Nano
-}
-
 type PrepareOptions = { config: Config; catalog: Catalog; logger: Logger; isSandboxed: boolean }
 
-/** Prepares the history; says what the banner has to tell of it. */
-export async function prepareAccounts(options: PrepareOptions, stores: Stores): Promise<Preparation> {
-  const { config, isSandboxed } = options
+/** Prepares the history; returns what a start with real providers finds in the books of earlier trials. */
+export async function prepareAccounts({ config, isSandboxed }: PrepareOptions, stores: Stores): Promise<Nano> {
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 1 })
   try {
     const { administrator } = config
-    // Looked at before the administrator, who gets an account as well.
-    const isFirst = (await database.sql`SELECT 1 FROM accounts LIMIT 1`).length === 0
     if (administrator) await upsertAdministrator(database, administrator.email, administrator.password)
-    const unpaidCredit = isSandboxed ? ZERO_NANO : await readUnpaidCredit(database)
-    const isOffered = config.hasDemoAccount && isFirst
-    return { demo: isOffered ? await createDemo(options, stores, database) : undefined, unpaidCredit }
+    return isSandboxed ? ZERO_NANO : await readUnpaidCredit(database)
   } finally {
     await database.close()
   }
 }
 
-async function createDemo(
-  { catalog, logger }: PrepareOptions,
+/**
+ * Where the demo account is on offer and nobody but the administrator has an account yet, makes it, or finishes what an earlier
+ * start began without showing its secrets. Undefined where there is no such account; without secrets where they were shown.
+ */
+export async function offerDemoAccount(
+  { config, catalog, logger }: PrepareOptions,
   stores: Stores,
-  database: Database,
 ): Promise<DemoAccount | undefined> {
+  if (!config.hasDemoAccount) return undefined
+  // One holds the turn while the other works: several gateways may start at once.
+  const database = connectDatabase(stores.databaseUrl, { maxConnections: 2 })
   const redis = connectRedis(stores.redisUrl, { logger, name: 'start' })
   try {
     await waitForRedis(redis, REDIS_TIMEOUT_MS)
     const { ledger } = assembleLedger({ redis, database, defaultLimits: catalog.limits, logger })
-    return await createDemoAccount({
+    const deps = {
       database,
       accounts: createAccounts(database, ledger),
       apiKeys: createApiKeys(database, ledger, catalog.service),
       credits: createCredits(database, ledger),
+    }
+    let demo: DemoAccount | undefined
+    await inOrder(database, 'demo account', async () => {
+      demo = await findOrCreateDemoAccount(deps, config.administrator?.email)
     })
+    return demo
   } finally {
     redis.disconnect()
+    await database.close()
   }
 }

@@ -9,12 +9,13 @@ import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
 import { openSockets } from './open-sockets'
+import { onPort } from './port'
 import { serve } from './serve'
 
 /** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
 export const WARM_UP_DELAY_MS = 1_000
 
-type RunningServer = { gateway: Gateway; address: string; stop(): Promise<void> }
+type RunningServer = { gateway: Gateway; address: string; stop(signal: NodeJS.Signals): Promise<void> }
 
 type RunServerOptions = {
   config: Config
@@ -28,7 +29,7 @@ type RunServerOptions = {
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, logger } = options
   const gateway = await compose(options)
-  const server = serve(config, gateway.app)
+  const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving }))
   const uncap = cap(config, server, logger)
   // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
   fetch.preconnect(`http://127.0.0.1:${server.port}`)
@@ -37,9 +38,12 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),
-    stop() {
+    async stop(signal) {
+      // Whoever presses Ctrl-C has no proxy in front that would have to notice first.
+      const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0
+      const usedMs = isAwaited ? await leave(options, gateway, server) : 0
       uncap()
-      return stop(config, gateway, server, logger)
+      await stop(options, gateway, server, Math.max(0, config.shutdownTimeoutMs - usedMs))
     },
   }
 }
@@ -61,12 +65,55 @@ function cap(config: Config, server: Server<undefined>, logger: Logger): () => v
   })
 }
 
-async function stop(config: Config, gateway: Gateway, server: Server<undefined>, logger: Logger): Promise<void> {
+/**
+ * Serves on until proxies have noticed: readiness says that this process leaves, and every connection is let go with its next
+ * answer. Then nobody new is let in for a moment, in which those who were on their way arrive: a listener that closes would
+ * break their connections with the request already sent, which no proxy may send again. Last, connections that a proxy still
+ * keeps, since their answer had begun before, are served until it has let go of them. Returns the milliseconds that this last
+ * part took, which are those of answers that were under way.
+ */
+async function leave(
+  { config, logger }: RunServerOptions,
+  gateway: Gateway,
+  server: Server<undefined>,
+): Promise<number> {
+  const port = server.port ?? config.port
+  logger.info('leaving', { delayMs: config.drainDelayMs })
+  gateway.leave()
+  await Bun.sleep(config.drainDelayMs)
+  const sockets = openSockets()
+  if (!sockets) return 0
+  sockets.turnAwayNewcomers(port)
+  await Bun.sleep(ARRIVAL_MS)
+  sockets.closeListener(port)
+  // Pages that watch an account would keep their connections for good; they ask again, and somebody else.
+  gateway.deps.dashboard.liveAccounts.stop()
+  const closedMs = performance.now()
+  let quietSinceMs = closedMs
+  for (let nowMs = closedMs; nowMs - closedMs < config.shutdownTimeoutMs; nowMs = performance.now()) {
+    if (server.pendingRequests > 0) quietSinceMs = nowMs
+    else if (nowMs - quietSinceMs > config.drainDelayMs || sockets.list(port).length === 0) break
+    await Bun.sleep(QUIET_POLL_MS)
+  }
+  return performance.now() - closedMs
+}
+
+const QUIET_POLL_MS = 20
+/** For a handshake and a request between a proxy and here. Short, since whoever comes meanwhile asks again only after a second. */
+const ARRIVAL_MS = 50
+
+/** Waits at most `timeoutMs` for open answers. */
+async function stop(
+  { logger }: RunServerOptions,
+  gateway: Gateway,
+  server: Server<undefined>,
+  timeoutMs: number,
+): Promise<void> {
   logger.info('draining', { openRequests: gateway.deps.keeper.openCount() })
-  gateway.drain()
-  // Closes the listener; connections with an open answer live on until the answer has ended.
+  gateway.leave()
+  // Closes the listener and idle connections; those with an open answer live on until the answer has ended.
   const closed = server.stop()
-  const unacknowledged = await gateway.stop(config.shutdownTimeoutMs)
+  const unacknowledged = await gateway.stop(timeoutMs, () => server.pendingRequests)
   await withDeadline(closed, CLOSE_TIMEOUT_MS, () => undefined)
   await server.stop(true)
   logger.info('stopped', { unacknowledged })

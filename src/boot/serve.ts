@@ -20,8 +20,16 @@ const HARD_BODY_LIMIT_BYTES = 1024 ** 3
 
 type App = { fetch(request: Request): Response | Promise<Response> }
 
-/** Starts listening. A stranger's connection may be silent for `idleSeconds`; see http/silence.ts for those who are known. */
-export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECONDS): Server<undefined> {
+type ServeOptions = {
+  /** For how long a stranger's connection may be silent; see http/silence.ts for those who are known. */
+  idleSeconds?: number
+  /** Once true, each connection is closed after the next answer on it, so that no proxy keeps it for later. */
+  isLeaving?: () => boolean
+}
+
+/** Starts listening. */
+export function serve(config: Config, app: App, options: ServeOptions = {}): Server<undefined> {
+  const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false } = options
   return Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -29,20 +37,32 @@ export function serve(config: Config, app: App, idleSeconds = STRANGER_IDLE_SECO
     idleTimeout: idleSeconds,
     maxRequestBodySize: HARD_BODY_LIMIT_BYTES,
     fetch(request, server) {
-      // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
-      if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
-      noteWork(request.url)
-      rememberHost(request, server)
-      if (!pathOf(request.url).startsWith('/dashboard/')) {
-        rememberPeer(request, server)
-        return app.fetch(request)
-      }
-      if (!URL.canParse(request.url)) return badHost()
-      rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
-      return answerPage(app, request)
+      const answer = answerAt(server, app, request)
+      return isLeaving() ? lastOnConnection(answer) : answer
     },
     error: () => new Response('Internal error', { status: 500, headers: NO_SNIFFING }),
   })
+}
+
+function answerAt(server: Server<undefined>, app: App, request: Request): Response | Promise<Response> {
+  // A Host header that is no host leaves the URL relative: nothing downstream should have to expect that.
+  if (!request.url.startsWith('http') || isAmbiguous(request)) return badHost()
+  noteWork(request.url)
+  rememberHost(request, server)
+  if (!pathOf(request.url).startsWith('/dashboard/')) {
+    rememberPeer(request, server)
+    return app.fetch(request)
+  }
+  if (!URL.canParse(request.url)) return badHost()
+  rememberPeer(request, server.requestIP(request)?.address ?? '0.0.0.0')
+  return answerPage(app, request)
+}
+
+/** The client is told, and the server closes the connection when the answer has been sent. */
+async function lastOnConnection(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer
+  response.headers.set('connection', 'close')
+  return response
 }
 
 /** Several hosts are one header by now, joined by a comma, of which a proxy in front may have believed another than we would. */

@@ -1,40 +1,49 @@
 /** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
 import { join } from 'node:path'
 import type { Sandbox } from '@/boot/embedded/sandbox'
-import { type CatalogResult, catalogSecrets, loadCatalog } from '@/catalog/catalog'
+import { catalogSecrets } from '@/catalog/catalog'
 import { modelsAtALoss } from '@/catalog/losses'
 import type { Catalog } from '@/catalog/types'
-import { type Config, type Environment, loadConfig } from '@/config/config'
-import type { Situation } from '@/config/situation'
+import type { Config, Environment } from '@/config/config'
 import { migrate } from '@/db/migrate'
-import { formatFaults } from '@/lib/fault'
 import type { LogWriter } from '@/lib/log-writer'
 import { createLogger, type Logger } from '@/lib/logger'
-import { formatUsd } from '@/lib/money'
+import { formatUsd, type Nano } from '@/lib/money'
 import { createRedactor } from '@/lib/redact'
 import { type BannerFacts, formatBanner } from './banner'
 import { loadAssets } from './dashboard-assets/load'
-import { DEMO_CREDIT } from './demo-account'
+import { DEMO_CREDIT, type DemoAccount } from './demo-account'
 import { describeReach } from './describe-reach'
-import { type Preparation, prepareAccounts } from './prepare-accounts'
+import { FatalStartError } from './fatal-start-error'
+import { loadSettings } from './load-settings'
+import { checkPort } from './port'
+import { offerDemoAccount, prepareAccounts } from './prepare-accounts'
 import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
 import { openStores, type Stores } from './stores'
-import { supervise } from './supervise'
+import { SERVES, supervise } from './supervise'
 
-/** Something an operator can mend; the message says what. */
-export class FatalStartError extends Error {
-  override readonly name = 'FatalStartError'
-}
+/** A gateway that runs: what a person is told of it (nothing by one of several processes), and how it is stopped. */
+type Running = { banner: string; stop(signal: NodeJS.Signals): Promise<void> }
 
-/** A gateway that runs: where it is, and how it is stopped. */
-type Running = { address: string; stop(signal: NodeJS.Signals): Promise<void> }
+/** Its servers. */
+type Serving = { address: string; stop(signal: NodeJS.Signals): Promise<void> }
 
-/** The file each server process of several runs. */
-const MAIN = join(import.meta.dir, '..', 'main.ts')
+/** Without waiting for proxies to notice: what is stopped so has never been ready. */
+const AT_ONCE = 'SIGINT'
+/** What each server process of several runs: this file's program, which the single executable is itself. */
+const COMMAND = Bun.isStandaloneExecutable
+  ? [process.execPath]
+  : [process.execPath, join(import.meta.dir, '..', 'main.ts')]
 
 type SupervisedStores = NonNullable<Config['supervised']>
 
-type Prepared = { config: Config; catalog: Catalog; logger: Logger; sandbox: Sandbox | undefined; isSandboxed: boolean }
+type Prepared = {
+  config: Config
+  catalog: Catalog
+  logger: Logger
+  sandbox: Sandbox | undefined
+  isSandboxed: boolean
+}
 
 /** How often a supervised process looks whether its supervisor still lives. */
 const PARENT_CHECK_MS = 1_000
@@ -47,91 +56,61 @@ export async function start(environment: Environment, logWriter: LogWriter): Pro
 }
 
 async function prepare(environment: Environment, logWriter: LogWriter): Promise<Prepared> {
-  const tried = requireSound(environment, { isSimulated: true })
-  const text = await Bun.file(tried.catalogPath)
-    .text()
-    .catch(() => {
-      throw new FatalStartError(`CATALOG: cannot read ${tried.catalogPath}`)
-    })
-  let sandbox: Sandbox | undefined
-  let loaded = loadCatalog(
-    text,
-    environment,
-    tried.sandboxUrl === undefined ? {} : { sandboxBaseUrl: tried.sandboxUrl },
-  )
-  if (loaded.kind === 'no_keys' && !tried.isProduction) {
-    const { startSandbox } = await import('@/boot/embedded/sandbox')
-    sandbox = await startSandbox()
-    loaded = loadCatalog(text, environment, { sandboxBaseUrl: sandbox.baseUrl })
-  }
-  const { catalog, isSandboxed } = requireLoaded(loaded, tried)
-  // What is free to give away depends on the catalogue: with a provider key, nothing is.
-  const config = isSandboxed ? tried : requireSound(environment, { isSimulated: false })
+  const settings = await loadSettings(environment)
+  const { config, catalog } = settings
   const redact = createRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
-  return { config, catalog, logger, sandbox, isSandboxed }
-}
-
-function requireSound(environment: Environment, situation: Situation): Config {
-  const result = loadConfig(environment, situation)
-  if (result.kind === 'loaded') return result.config
-  throw new FatalStartError(formatFaults('The configuration has faults:', result.faults))
-}
-
-function requireLoaded(result: CatalogResult, config: Config): Extract<CatalogResult, { kind: 'loaded' }> {
-  switch (result.kind) {
-    case 'loaded':
-      return result
-    case 'faulty':
-      throw new FatalStartError(formatFaults(`The catalogue ${config.catalogPath} has faults:`, result.faults))
-    case 'no_keys':
-      throw new FatalStartError(
-        `No provider has a key, and production has no sandbox: set ${result.variables.join(' or ')}.`,
-      )
-  }
+  return { ...settings, logger }
 }
 
 /** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
 async function startSupervised({ config, catalog, logger }: Prepared, stores: SupervisedStores): Promise<Running> {
   const server = await runServer({ config, catalog, logger, ...stores })
+  process.send?.(SERVES)
   const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
   }, PARENT_CHECK_MS)
   return {
-    address: server.address,
-    async stop() {
+    banner: '',
+    async stop(signal) {
       clearInterval(watch)
-      await server.stop()
+      await server.stop(signal)
     },
   }
 }
 
-/** Everything on one machine: the stores it has to bring, the schema, a first account, and one server here or several. */
+/** Everything on one machine: the stores it has to bring, the schema, one server here or several, and a first account. */
 async function startWhole(prepared: Prepared, environment: Environment): Promise<Running> {
   const { config, catalog, logger, sandbox } = prepared
+  await checkPort(config)
   for (const loss of modelsAtALoss(catalog)) logger.warn('price_below_cost', loss)
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
+  let server: Serving | undefined
   try {
     await migrate(stores.migratorUrl)
-    const preparation = await prepareAccounts(prepared, stores)
-    const server = config.processes > 1 ? startSeveral(prepared, stores, environment) : await startOne(prepared, stores)
+    const unpaidCredit = await prepareAccounts(prepared, stores)
+    server = await (config.processes > 1 ? startSeveral(prepared, stores, environment) : startOne(prepared, stores))
+    // After all that may fail: what is shown now is never shown again.
+    const demo = await offerDemoAccount(prepared, stores)
     // Built ahead of the first visitor, and only once where several processes serve.
     setTimeout(() => void prebuildPages(logger), WARM_UP_DELAY_MS).unref()
-    process.stdout.write(formatBanner(bannerFacts(prepared, stores, server.address, preparation)))
-    return {
-      address: server.address,
-      async stop(signal) {
-        await server.stop(signal)
-        await stores.stop()
-        await sandbox?.stop()
-      },
-    }
+    const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
+    return { banner, stop: stopAll(server, stores, sandbox) }
   } catch (error) {
-    logger.error('start_failed', { error })
+    if (!(error instanceof FatalStartError)) logger.error('start_failed', { error })
+    await server?.stop(AT_ONCE)
     await stores.stop()
     await sandbox?.stop()
     throw error
+  }
+}
+
+function stopAll(server: Serving, stores: Stores, sandbox: Sandbox | undefined): Running['stop'] {
+  return async (signal) => {
+    await server.stop(signal)
+    await stores.stop()
+    await sandbox?.stop()
   }
 }
 
@@ -139,15 +118,19 @@ async function prebuildPages(logger: Logger): Promise<void> {
   await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
 
-async function startOne({ config, catalog, logger }: Prepared, stores: Stores): Promise<Running> {
+async function startOne({ config, catalog, logger }: Prepared, stores: Stores): Promise<Serving> {
   const { redisUrl, databaseUrl } = stores
   return runServer({ config, catalog, logger, redisUrl, databaseUrl })
 }
 
-function startSeveral({ config, logger, sandbox }: Prepared, stores: Stores, environment: Environment): Running {
+async function startSeveral(
+  { config, logger, sandbox }: Prepared,
+  stores: Stores,
+  environment: Environment,
+): Promise<Serving> {
   const supervisor = supervise({
     count: config.processes,
-    command: [process.execPath, MAIN],
+    command: COMMAND,
     environment: {
       ...environment,
       SUPERVISED_REDIS_URL: stores.redisUrl,
@@ -156,14 +139,16 @@ function startSeveral({ config, logger, sandbox }: Prepared, stores: Stores, env
     },
     logger,
   })
-  return { address: localAddress(config), stop: supervisor.stop }
+  if (await supervisor.serves) return { address: localAddress(config), stop: supervisor.stop }
+  await supervisor.stop(AT_ONCE)
+  throw new FatalStartError('A server process ended while it was starting; what it said stands above.')
 }
 
 function bannerFacts(
   { config, catalog, isSandboxed }: Prepared,
   stores: Stores,
   address: string,
-  { demo, unpaidCredit }: Preparation,
+  { demo, unpaidCredit }: { demo: DemoAccount | undefined; unpaidCredit: Nano },
 ): BannerFacts {
   const [firstModel] = catalog.models.keys()
   return {
@@ -175,9 +160,6 @@ function bannerFacts(
     reach: describeReach(config, isSandboxed),
     dataDir: config.dataDir,
     unpaidUsd: unpaidCredit > 0 ? formatUsd(unpaidCredit) : undefined,
-    demo:
-      demo !== undefined && firstModel !== undefined
-        ? { ...demo, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel }
-        : undefined,
+    demo: demo && { ...demo, creditUsd: formatUsd(DEMO_CREDIT), model: firstModel ?? '' },
   }
 }

@@ -84,7 +84,7 @@ export function outputCap(request: ChatRequest, model: Model): number {
 }
 
 /** A guess of the tokens of one text, rounded up: 0 only for an empty text. */
-function estimateTextTokens(text: string): number {
+export function estimateTextTokens(text: string): number {
   return Math.ceil(rawEstimate(text))
 }
 

@@ -1,8 +1,9 @@
 /** Models of the catalogue file: checks ids, targets, prices and fallbacks, and tells which ones can be offered. */
 import { isJsonObject } from '@/lib/json'
 import { checkPart, type FaultList } from './check'
+import { type AnyModelFile, asModelFile, checkEmbedders } from './embedding-models'
 import { readCost, readPricing } from './pricing'
-import { type ModelFile, ModelSchema } from './schema'
+import { EmbeddingModelSchema, ModelSchema } from './schema'
 import { pricesAt, readToolPrices } from './tool-prices'
 import type { Model, Pricing, Provider, Target } from './types'
 
@@ -28,10 +29,10 @@ export function readModels(
 ): ModelList {
   const known = new Set<string>()
   const idPattern = new RegExp(`^${service}/${SLUG}$`)
-  const files: { file: ModelFile; place: string }[] = []
+  const files: { file: AnyModelFile; place: string }[] = []
   for (const [index, entry] of entries.entries()) {
     const place = `models[${index}]`
-    const file = checkPart(ModelSchema, entry, place, faults)
+    const file = checkModel(entry, place, faults)
     const id = (entry as { id?: unknown } | null)?.id
     if (typeof id !== 'string') continue
     if (service !== '' && !idPattern.test(id)) {
@@ -42,10 +43,32 @@ export function readModels(
     if (file) files.push({ file, place })
   }
   for (const [index, entry] of entries.entries()) checkReferences(entry, `models[${index}]`, known, providers, faults)
+  checkKinds(files, providers, faults)
   const models = files.map(({ file, place }) => readModel(file, place, providers, faults))
   const offered = new Map(models.filter((model) => model.targets.length > 0).map((model) => [model.id, model]))
   for (const model of offered.values()) model.fallback = model.fallback.filter((id) => offered.has(id))
   return { known, offered, notOffered: models.map((model) => model.id).filter((id) => !offered.has(id)) }
+}
+
+function checkModel(entry: unknown, place: string, faults: FaultList): AnyModelFile | undefined {
+  if (!isJsonObject(entry) || entry.kind !== 'embedding') return checkPart(ModelSchema, entry, place, faults)
+  const file = checkPart(EmbeddingModelSchema, entry, place, faults)
+  return file && asModelFile(file)
+}
+
+/** Each kind stands in for its own only, where it can be asked at all. */
+function checkKinds(
+  files: readonly { file: AnyModelFile; place: string }[],
+  providers: ReadonlyMap<string, Provider | undefined>,
+  faults: FaultList,
+): void {
+  const embedders = new Set(files.flatMap(({ file }) => (file.kind === 'embedding' ? [file.id] : [])))
+  for (const { file, place } of files) {
+    if (file.kind === 'embedding') checkEmbedders(file, place, providers, faults)
+    for (const [index, id] of (file.fallback ?? []).entries()) {
+      if (embedders.has(id)) faults.add(`${place}.fallback[${index}]`, `${id} embeds, and answers no conversation`)
+    }
+  }
 }
 
 /** Names that lead nowhere, also in an entry that has other faults: all of them are told at once. */
@@ -71,7 +94,7 @@ function checkReferences(
 }
 
 function readModel(
-  file: ModelFile,
+  file: AnyModelFile,
   place: string,
   providers: ReadonlyMap<string, Provider | undefined>,
   faults: FaultList,
@@ -82,6 +105,7 @@ function readModel(
   const cost = readCost(file.pricing, `${place}.pricing`, faults)
   return {
     id: file.id,
+    kind: file.kind ?? 'chat',
     name: file.name,
     created: file.created,
     ownedBy: file.ownedBy,
@@ -101,7 +125,7 @@ function readModel(
  * those without their own.
  */
 function readTargets(
-  { targets: entries, pricing }: ModelFile,
+  { targets: entries, pricing }: AnyModelFile,
   cost: Pricing | undefined,
   place: string,
   providers: ReadonlyMap<string, Provider | undefined>,

@@ -12,9 +12,11 @@ const PRICED_SERVICE = new Set(['auto', 'default', 'standard', 'standard_only', 
 
 /** Tools that a provider knows by their type, but that the caller runs: they cost tokens and nothing else. */
 const CALLER_RUN_TOOL =
-  /^(function|custom|bash|text_editor|memory|computer|computerUse|computer_use|browser|tool_search)(_|$)/
+  /^(function|custom|bash|text_editor|memory|computer|computerUse|computer_use|browser|tool_search|local_shell|apply_patch)(_|$)/
 /** Blocks that name content which is not in the request. */
 const UNSEEN_BLOCK = /upload|file/
+/** Where a tool stands in a body: among the tools, or among those that an item of the conversation adds. */
+const TOOL_FIELD = /(?:^|\.)tools\[/
 /** How `nativeOnly` writes a thing: the field, and what it is where the field alone does not say. */
 const NATIVE = /^([^\s(]+)(?: \((.*)\))?$/
 
@@ -29,7 +31,7 @@ export function refuseUnpriceable(request: ChatRequest, targets: readonly Target
   const { serviceTier } = request
   if (serviceTier !== undefined && !PRICED_SERVICE.has(serviceTier.toLowerCase())) refuse('service_tier')
   const { serverTools = [] } = request
-  for (const tool of serverTools) checkServerTool(tool, targets)
+  for (const tool of serverTools) if (!tool.isOptional) checkServerTool(tool, targets)
   const priced = new Set(serverTools.map(({ field, kind }) => `${field} (${kind})`))
   for (const native of request.nativeOnly ?? []) if (!priced.has(native)) checkNative(native)
   const pricedKinds = new Set(serverTools.map(({ kind }) => kind))
@@ -58,7 +60,7 @@ function checkServerTool(tool: ServerTool, targets: readonly Target[]): void {
 
 function checkNative(native: string): void {
   const [, field = native, kind = ''] = NATIVE.exec(native) ?? []
-  if (field.startsWith('tools[') && !CALLER_RUN_TOOL.test(kind)) refuse(field)
+  if (TOOL_FIELD.test(field) && !CALLER_RUN_TOOL.test(kind)) refuse(field)
   if (UNSEEN_BLOCK.test(kind)) refuse(field)
 }
 

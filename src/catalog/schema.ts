@@ -1,7 +1,7 @@
 /** The shape of the catalogue file: what TypeBox can check of each part on its own. */
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { FORMAT_NAMES } from '@/chat/format-name'
-import { CAPABILITIES } from './types'
+import { CAPABILITIES, MODEL_KINDS, type ModelKind } from './types'
 
 const MAX_DURATION_MS = 24 * 3_600_000
 const MAX_TOKENS = 100_000_000
@@ -113,7 +113,10 @@ const ToolPricesSchema = Type.Record(
   { description: 'an object of prices by the name of a tool' },
 )
 
+const TargetName = Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' })
+
 export const ModelSchema = strict({
+  kind: Type.Optional(Type.Literal('chat' satisfies ModelKind, { description: `one of ${MODEL_KINDS.join(', ')}` })),
   id: Type.String({ description: 'a model id' }),
   name: Label,
   created: UnixSeconds,
@@ -121,7 +124,7 @@ export const ModelSchema = strict({
   targets: Type.Array(
     strict({
       provider: Type.String({ description: 'the name of a provider' }),
-      model: Type.String({ minLength: 1, maxLength: 256, description: 'the name of the model at the provider' }),
+      model: TargetName,
       quirks: Type.Optional(Quirks),
       cost: Type.Optional(CostSchema),
       toolPrices: Type.Optional(ToolPricesSchema),
@@ -152,6 +155,29 @@ export const ModelSchema = strict({
   tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
 })
 
+const EmbeddingCost = { costPer1mInputTokens: Type.Optional(Price) }
+
+/** A model that embeds: it reads and writes nothing else, so all it has is a price of input. */
+export const EmbeddingModelSchema = strict({
+  id: Type.String({ description: 'a model id' }),
+  kind: Type.Literal('embedding' satisfies ModelKind),
+  name: Label,
+  created: UnixSeconds,
+  ownedBy: Label,
+  targets: Type.Array(
+    strict({
+      provider: Type.String({ description: 'the name of a provider' }),
+      model: TargetName,
+      quirks: Type.Optional(Quirks),
+      cost: Type.Optional(strict(EmbeddingCost)),
+    }),
+    { minItems: 1, maxItems: 100, description: 'a list of at least one target' },
+  ),
+  pricing: strict({ inputPer1mTokens: Price, ...EmbeddingCost }),
+  contextLength: Tokens,
+  tokenizerSafetyFactor: Type.Optional(Type.Number({ minimum: 1, maximum: 10, description: 'a factor from 1 to 10' })),
+})
+
 export const TierSchema = strict({
   id: Type.String({ description: 'a tier id' }),
   name: Label,
@@ -176,6 +202,7 @@ export const LimitsSchema = strict({
 export type ProviderFile = Static<typeof ProviderSchema>
 export type ToolPricesFile = Static<typeof ToolPricesSchema>
 export type ModelFile = Static<typeof ModelSchema>
+export type EmbeddingModelFile = Static<typeof EmbeddingModelSchema>
 export type TierFile = Static<typeof TierSchema>
 export type CostFile = Static<typeof CostSchema>
 

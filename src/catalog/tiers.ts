@@ -43,7 +43,9 @@ function readTier(file: TierFile, place: string, models: ModelList, faults: Faul
   for (const [index, id] of file.candidates.entries()) {
     if (!models.known.has(id)) faults.add(`${place}.candidates[${index}]`, `there is no model ${id}`)
     const model = models.offered.get(id)
-    if (model) candidates.push(model)
+    if (model?.kind === 'embedding')
+      faults.add(`${place}.candidates[${index}]`, `${id} embeds, and answers no conversation`)
+    else if (model) candidates.push(model)
   }
   return {
     id: file.id,

@@ -18,9 +18,18 @@ type ToolAllowance = {
 /** Where a use makes the model read again, its provider does so at most this often in one request, however many uses there are. */
 const MAX_REREADS = 10
 
-/** Whether `target` may be sent a request that offers `tools`: each has a price there, or the operator bears what it costs. */
+/** Whether `target` may be sent a request that offers `tools`: each has a price there or may be left out, or the operator bears what it costs. */
 export function takesTools(target: Target, tools: readonly ServerTool[]): boolean {
-  return target.quirks.has(UNPRICED_EXTRAS) || tools.every(({ name }) => target.toolPrices?.has(name))
+  return tools.every((tool) => tool.isOptional || isTaken(target, tool))
+}
+
+/** Those of `tools` that are left out at `target`, because they may be and nothing pays for them there, or its format lacks them. */
+export function untakenTools(tools: readonly ServerTool[], target: Target, isOwnFormat: boolean): ServerTool[] {
+  return tools.filter((tool) => tool.isOptional && !(isOwnFormat && isTaken(target, tool)))
+}
+
+function isTaken({ quirks, toolPrices }: Target, { name }: ServerTool): boolean {
+  return quirks.has(UNPRICED_EXTRAS) || toolPrices?.has(name) === true
 }
 
 /** The allowance of `tools` at `target`; a tool without a price, whose cost the operator bears, has none. */

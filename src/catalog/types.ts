@@ -79,15 +79,22 @@ export type Target = {
 export const CAPABILITIES = ['tools', 'images', 'files', 'audio', 'reasoning', 'json-schema'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 
+export const MODEL_KINDS = ['chat', 'embedding'] as const
+/** What a model gives: answers in a conversation, or the vectors of texts. */
+export type ModelKind = (typeof MODEL_KINDS)[number]
+
 export type Model = {
   id: string
+  kind: ModelKind
   name: string
   /** Unix seconds. */
   created: number
   ownedBy: string
   targets: Target[]
   pricing: Pricing
+  /** Tokens of a whole conversation, or of each text to embed. */
   contextLength: number
+  /** 0 for one that embeds, and whose output costs nothing. */
   maxOutputTokens: number
   capabilities: ReadonlySet<Capability>
   /** Model ids to try when this one fails and the request names none. */

@@ -52,6 +52,8 @@ type GatewayErrorOptions = {
   limits?: RateLimits
   /** Headers beyond `retry-after` and those of the limits. */
   headers?: Record<string, string>
+  /** The message where it may be kept: without what the request, or a provider about it, has said. The message itself unless given. */
+  ownWords?: string
   /** What really happened: logged, never sent. */
   cause?: unknown
 }

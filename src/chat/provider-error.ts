@@ -4,6 +4,7 @@
  * What may be done about it, and what the caller is told of it.
  * `credentials` our key or our bill was refused; `forbidden` a 402 or 403 that doesn't say whether it means that or the request; `rate-limited` the key has to rest; `overloaded` everybody has to wait;
  * `context-too-long` the prompt is longer than the model's context; `too-large` so is the request as a whole;
+ * `proof` the proofs of earlier reasoning in the request are not its own;
  * `filtered` a filter of this provider refused what the request says; `unsupported` the request asks for more or other than this model gives; `request` every model would refuse it;
  * `model-not-found` the provider does not know the model; `timeout` it gave up waiting; `server` a fault of its own;
  * `failed-on-length` one that its words put down to a long prompt: another model may do better, and the caller is not blamed;
@@ -16,6 +17,7 @@ export type ProviderErrorReason =
   | 'overloaded'
   | 'context-too-long'
   | 'too-large'
+  | 'proof'
   | 'filtered'
   | 'unsupported'
   | 'request'

@@ -95,6 +95,10 @@ export type Effort = (typeof EFFORTS)[number]
 /** How hard to think (`effort`, or a budget in tokens; -1 = the model decides) and whether the caller wants to read it. */
 export type Reasoning = { effort?: Effort; budgetTokens?: number; visible?: boolean }
 
+/** How much to say. */
+export const VERBOSITIES = ['low', 'medium', 'high'] as const
+type Verbosity = (typeof VERBOSITIES)[number]
+
 /** What the answer must look like. */
 export type OutputShape =
   | { type: 'text' }
@@ -114,6 +118,12 @@ export type Sampling = {
   topLogprobs?: number
 }
 
+/**
+ * How the caller's own format calls a tool that the hub knows by another name or as another thing: a member of a namespace, which
+ * the hub has under one flat name, or a `custom` tool, whose free text the hub has as the only field, `input`, of a function's arguments.
+ */
+export type ToolOrigin = { kind: 'function' | 'custom'; name: string; namespace?: string }
+
 export type ChatRequest = {
   /** The model or tier as the caller named it. */
   model: string
@@ -132,6 +142,7 @@ export type ChatRequest = {
   choices: number
   reasoning?: Reasoning
   output: OutputShape
+  verbosity?: Verbosity
   /** The caller's end user, for the provider's abuse detection. */
   userId?: string
   /** A key under which the provider may route to a warm prompt cache. */
@@ -147,6 +158,12 @@ export type ChatRequest = {
   wantsFunctionCall?: boolean
   /** The field of the answer's object that is the answer: the hub asks for an object where the caller wants a bare word. */
   answerField?: string
+  /** By the hub's name of a tool, where the caller's format has another name or shape for it (responses). */
+  toolOrigins?: ReadonlyMap<string, ToolOrigin>
+  /** Fields of the request that the answer repeats (responses). */
+  answerEcho?: JsonObject
+  /** Whether the answer's reasoning is to carry its proof for a caller that keeps the conversation itself (responses). */
+  wantsEncryptedReasoning?: boolean
   /** Whether a chat-completions caller asked for the usage chunk. The other formats always show usage. */
   wantsUsage: boolean
   /**

@@ -23,6 +23,8 @@ export type ServerTool = ServerToolKind & {
   kind: string
   /** The caller's own limit. */
   maxUses?: number
+  /** Offered by habit, beside tools that the request is about: where it has no price it is left out. */
+  isOptional?: true
 }
 
 /** How often each tool was used, by its name. */

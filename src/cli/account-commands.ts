@@ -11,6 +11,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
     words: 'account create',
     help: 'creates an account without credit',
+    mayBeginEmpty: true,
     options: { email: required('E', 'unique among accounts'), name: required('N', 'shown to its users') },
     prepare(values) {
       const account = { email: readEmail(values, 'email'), name: readText(values, 'name') }

@@ -1,4 +1,5 @@
 /** What an operator command is: its words, its options, and what it does with the stores of a gateway. */
+import type { Environment } from '@/config/config'
 import type { Services } from './services'
 
 type Option = {
@@ -8,11 +9,14 @@ type Option = {
   help: string
 }
 
+/** The name under which the values have what follows a command's words without being an option. */
+export const OPERAND = 'operand'
+
 /** Values by option name; a required one is always there. */
 export type Values = Readonly<Record<string, string>>
 
 export type CommandResult = {
-  /** Printed as JSON on stdout. */
+  /** Printed on stdout: as JSON for programs, as facts and tables for people. */
   output: Record<string, unknown>
   /** A command that has done its work and found something wrong says so by its exit code. */
   exitCode?: number
@@ -20,11 +24,23 @@ export type CommandResult = {
 
 type CommandWork = (services: Services) => Promise<CommandResult>
 
-export type Command = {
+export type Command = CommandWords & (StoreCommand | LoneCommand)
+
+type CommandWords = {
   /** E.g. `account create`. */
   words: string
   help: string
+  operand?: Option
   options: Readonly<Record<string, Option>>
+}
+
+/** Works without any store. */
+type LoneCommand = { runAlone(values: Values, environment: Environment): Promise<CommandResult> }
+
+type StoreCommand = {
+  runAlone?: undefined
+  /** Makes sense where no gateway has run yet: elsewhere empty embedded stores mean that those of the gateway were missed. */
+  mayBeginEmpty?: boolean
   /**
    * Checks the values before any store is opened, throwing a CommandFailure, and returns the work. So a wrong number is told
    * at once, and work never begins with half of its values.
@@ -40,4 +56,9 @@ export function required(value: string, help: string): Option {
 /** An option that may be left out. */
 export function optional(value: string, help: string): Option {
   return { value, isRequired: false, help }
+}
+
+/** What is named without an option: `key show ID`. */
+export function operand(value: string, help: string, isRequired = true): Option {
+  return { value, isRequired, help }
 }

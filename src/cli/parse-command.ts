@@ -1,61 +1,132 @@
-/** From the words on the command line to the command they mean, and the help that lists them all. */
+/** From the words on the command line to the command they mean, its values, and how its answer is printed. */
 import { parseArgs } from 'node:util'
+import type { Environment } from '@/config/config'
 import { ACCOUNT_COMMANDS } from './account-commands'
-import type { Command, CommandResult, Values } from './command'
+import { ACCOUNT_LOOKUPS } from './account-lookups'
+import { AUDIT_COMMANDS } from './audit-commands'
+import { CATALOG_COMMANDS } from './catalog-commands'
+import { type Command, type CommandResult, OPERAND, type Values } from './command'
 import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
+import { KEY_LOOKUPS } from './key-lookups'
 import { LEDGER_COMMANDS } from './ledger-commands'
+import { ORDER_COMMANDS } from './order-commands'
+import { commandText, helpText, listText } from './print/help'
+import { REQUEST_COMMANDS } from './request-commands'
 import type { Services } from './services'
+import { nearest } from './suggest'
 import { USAGE_COMMANDS } from './usage-commands'
 import { USER_COMMANDS } from './user-commands'
+import { USER_LOOKUPS } from './user-lookups'
 
 const COMMANDS: readonly Command[] = [
+  ...ACCOUNT_LOOKUPS,
   ...ACCOUNT_COMMANDS,
+  ...KEY_LOOKUPS,
   ...KEY_COMMANDS,
-  ...LEDGER_COMMANDS,
-  ...USAGE_COMMANDS,
+  ...USER_LOOKUPS,
   ...USER_COMMANDS,
+  ...ORDER_COMMANDS,
+  ...USAGE_COMMANDS,
+  ...REQUEST_COMMANDS,
+  ...LEDGER_COMMANDS,
+  ...AUDIT_COMMANDS,
+  ...CATALOG_COMMANDS,
 ]
 
-/** `work` needs the stores; `help` is only printed. */
-type Parsed = { kind: 'help'; text: string } | { kind: 'work'; run(services: Services): Promise<CommandResult> }
+/** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: whoever asks wants it at a terminal, too. */
+type Parsed =
+  | { kind: 'help'; text: string }
+  | { kind: 'work'; isJson: boolean; mayBeginEmpty: boolean; run(services: Services): Promise<CommandResult> }
+  | { kind: 'alone'; isJson: boolean; run(environment: Environment): Promise<CommandResult> }
+
+const HELP_WORDS = ['help', '--help', '-h']
 
 /** Understands `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
 export async function parseCommand(args: readonly string[]): Promise<Parsed> {
-  const [noun = 'help', verb = '', ...rest] = args
-  if (['help', '--help', '-h'].includes(noun)) return { kind: 'help', text: helpText() }
-  const command = COMMANDS.find(({ words }) => words === `${noun} ${verb}`)
-  if (!command) {
-    return fail(`unknown command "${[noun, verb].join(' ').trim()}"; run admin without arguments to see all of them`)
+  const [noun = 'help'] = args
+  if (HELP_WORDS.includes(noun))
+    return { kind: 'help', text: args.length > 1 ? helpOn(args.slice(1)) : helpText(COMMANDS) }
+  const isHelp = args.some((arg) => HELP_WORDS.slice(1).includes(arg))
+  if (isHelp) return { kind: 'help', text: helpOn(args.filter((arg) => !arg.startsWith('-'))) }
+  const { command, rest } = findCommand(args)
+  const { values, isJson } = readOptions(command, rest)
+  if (command.runAlone) {
+    const { runAlone } = command
+    return { kind: 'alone', isJson, run: (environment) => runAlone(values, environment) }
   }
-  if (rest.includes('--help') || rest.includes('-h')) return { kind: 'help', text: `${usageOf(command)}\n` }
-  return { kind: 'work', run: await command.prepare(readOptions(command, rest)) }
+  return { kind: 'work', isJson, mayBeginEmpty: command.mayBeginEmpty ?? false, run: await command.prepare(values) }
 }
 
-function readOptions(command: Command, args: string[]): Values {
+/** Most commands are two words; one that is its first word alone is followed by an option, or by nothing. */
+function findCommand(args: readonly string[]): { command: Command; rest: string[] } {
+  const [noun = '', verb = ''] = args
+  const two = COMMANDS.find(({ words }) => words === `${noun} ${verb}`)
+  if (two) return { command: two, rest: args.slice(2) }
+  const one = COMMANDS.find(({ words }) => words === noun)
+  if (one && (verb === '' || verb.startsWith('-'))) return { command: one, rest: args.slice(1) }
+  return fail(
+    unknown(
+      [noun, verb]
+        .filter((word) => !word.startsWith('-'))
+        .join(' ')
+        .trim(),
+    ),
+  )
+}
+
+function helpOn(words: readonly string[]): string {
+  const [noun = '', verb = ''] = words
+  const command = COMMANDS.find((one) => one.words === `${noun} ${verb}`.trim())
+  const siblings = COMMANDS.filter((one) => one.words.startsWith(`${noun} `))
+  if (command && (verb !== '' || siblings.length === 0)) return commandText(command)
+  if (command) return `${commandText(command)}\n${listText(siblings)}\n`
+  if (siblings.length > 0 && verb === '') return `${listText(siblings)}\n`
+  return fail(unknown(`${noun} ${verb}`.trim()))
+}
+
+/** What was meant, or what else the first word can be followed by. */
+function unknown(typed: string): string {
+  const words = COMMANDS.map((command) => command.words)
+  const verbs = words.filter((one) => one.startsWith(`${typed.split(' ')[0]} `)).map((one) => one.split(' ')[1])
+  const meant = nearest(typed, words)
+  if (meant !== undefined) return `unknown command "${typed}"; did you mean "${meant}"?`
+  const hint =
+    verbs.length > 0 ? `after "${typed.split(' ')[0]}" comes one of ${verbs.join(', ')}` : 'admin --help lists all'
+  return `unknown command "${typed}"; ${hint}`
+}
+
+function readOptions(command: Command, args: string[]): { values: Values; isJson: boolean } {
   if (args.some((arg) => arg === '--password' || arg.startsWith('--password='))) {
     fail('a password is read from standard input, never from the command line, where everybody on this machine sees it')
   }
-  const options = Object.fromEntries(Object.keys(command.options).map((name) => [name, { type: 'string' as const }]))
-  const values = parseStrictly(args, options)
+  const { operand } = command
+  const { values, positionals, isJson } = parseStrictly(args, Object.keys(command.options))
+  const [first, second] = positionals
+  const unexpected = operand ? second : first
+  if (unexpected !== undefined) fail(`${command.words} does not take "${unexpected}"`)
   const missing = Object.entries(command.options)
     .filter(([name, option]) => option.isRequired && values[name] === undefined)
     .map(([name]) => `--${name}`)
+  if (operand?.isRequired && first === undefined) missing.unshift(operand.value)
   if (missing.length > 0) fail(`${command.words} needs ${missing.join(', ')}`)
-  return values
+  return { values: first === undefined ? values : { ...values, [OPERAND]: first }, isJson }
 }
 
-function parseStrictly(args: string[], options: Record<string, { type: 'string' }>): Record<string, string> {
+function parseStrictly(args: string[], names: readonly string[]) {
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
+  const texts = joinNegatives(args.filter((arg) => arg !== JSON_OPTION))
   try {
-    const { values } = parseArgs({ args: joinNegatives(args), options, strict: true, allowPositionals: false })
-    return Object.fromEntries(
-      Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    )
+    const { values, positionals } = parseArgs({ args: texts, options, strict: true, allowPositionals: true })
+    const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    return { values: Object.fromEntries(given), positionals, isJson: args.includes(JSON_OPTION) }
   } catch (error) {
     // The parser's own messages name the option, never another option's value; its advice is cut off.
     return fail((error instanceof Error ? error.message : String(error)).split(/\.\s|\n/)[0] ?? 'wrong arguments')
   }
 }
+
+const JSON_OPTION = '--json'
 
 /** `--usd -5` means minus five; the parser would take it for an option. */
 function joinNegatives(args: readonly string[]): string[] {
@@ -67,24 +138,4 @@ function joinNegatives(args: readonly string[]): string[] {
     } else joined.push(arg)
   }
   return joined
-}
-
-function helpText(): string {
-  const lines = COMMANDS.map((command) => `  ${usageOf(command).replaceAll('\n', '\n  ')}`)
-  return [
-    'Usage: bun run admin COMMAND [OPTIONS]',
-    '',
-    'Acts on the stores of a gateway (REDIS_URL, DATABASE_URL or DATA_DIR as the gateway has them), at once.',
-    'Prints JSON on stdout and errors on stderr.',
-    '',
-    ...lines,
-    '',
-  ].join('\n')
-}
-
-function usageOf({ words, help, options }: Command): string {
-  const parts = Object.entries(options).map(([name, { value, isRequired }]) =>
-    isRequired ? `--${name} ${value}` : `[--${name} ${value}]`,
-  )
-  return `${[words, ...parts].join(' ')}\n    ${help}`
 }

@@ -28,8 +28,9 @@ const [INTERRUPT, END, DELETE, BACKSPACE] = ['\u0003', '\u0004', '\u007f', '\b']
 
 /** Shows nothing of what is typed. */
 async function askAtTerminal(): Promise<string> {
-  process.stderr.write('Password: ')
+  // Asked only once the terminal shows nothing: somebody may type at once.
   process.stdin.setRawMode(true)
+  process.stderr.write('Password: ')
   const typed: string[] = []
   try {
     for await (const chunk of process.stdin) {

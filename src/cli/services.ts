@@ -1,5 +1,6 @@
 /** The stores of a gateway and what commands do with them, opened for the time of one command. */
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { type Accounts, createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
@@ -32,6 +33,7 @@ export type Services = {
   accounts: Accounts
   apiKeys: ApiKeys
   credits: Credits
+  catalog: Catalog
   /** The catalogue's limits. */
   defaultLimits: DefaultLimits
   logger: Logger
@@ -51,7 +53,11 @@ const ANY_UPSTREAM = 'http://localhost'
  * Opens the stores that `environment` names, those of a running gateway on the same DATA_DIR, or, where none runs, starts its
  * servers and stops them afterwards. Runs `work` and closes everything. Throws a CommandFailure where that is impossible.
  */
-export async function withServices<T>(environment: Environment, work: (services: Services) => Promise<T>): Promise<T> {
+export async function withServices<T>(
+  environment: Environment,
+  { mayBeginEmpty }: { mayBeginEmpty: boolean },
+  work: (services: Services) => Promise<T>,
+): Promise<T> {
   // What a gateway may offer to strangers is no business of a command.
   const result = loadConfig(environment, { isSimulated: true, isCommand: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
@@ -61,13 +67,16 @@ export async function withServices<T>(environment: Environment, work: (services:
   const closers: (() => unknown)[] = [() => Promise.all(servers.map((server) => server.stop()))]
   const logger = createLogger({ level: 'error', service: catalog.service, write: (line) => process.stderr.write(line) })
   try {
+    if (!mayBeginEmpty) requireData(config)
     const { redisUrl, databaseUrl, migratorUrl } = await openStores(config, servers)
+    announce(environment, config, servers)
     await reach('Postgres', () => migrate(migratorUrl))
     const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
     closers.unshift(() => database.close())
     const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' })
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
+    if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)
     return await work(assemble(database, redis, catalog, logger))
   } finally {
     for (const close of closers) await close()
@@ -85,6 +94,7 @@ function assemble(database: Database, redis: RedisClient, catalog: Catalog, logg
     accounts: createAccounts(database, ledger),
     apiKeys: createApiKeys(database, ledger, catalog.service),
     credits: createCredits(database, ledger),
+    catalog,
     defaultLimits: catalog.limits,
     logger,
     by: { ...OPERATOR, requestId: randomId('cmd') },
@@ -119,6 +129,39 @@ async function openStores(config: Config, servers: EmbeddedServer[]): Promise<Ad
   const superuserUrl = await start(() => startEmbeddedPostgres({ dataDir, progress, attach: true }))
   const { gatewayUrl, migratorUrl } = await preparePostgresRoles(dataDir, superuserUrl)
   return { redisUrl, databaseUrl: gatewayUrl, migratorUrl }
+}
+
+/** A command that brings its own empty stores would find everything in order, whatever the gateway's are like. */
+function requireData({ databaseUrl, redisUrls, dataDir }: Config): void {
+  const isThere = databaseUrl !== undefined || existsSync(join(dataDir, 'postgres', 'data'))
+  if (isThere && (redisUrls || existsSync(join(dataDir, 'redis')))) return
+  fail(
+    `${namesOf(databaseUrl, redisUrls)} unset, and no gateway has kept its data in ${resolve(dataDir)}: ${SAME_AS_GATEWAY}`,
+  )
+}
+
+async function requireAccounts({ sql }: Database, { dataDir }: Config): Promise<void> {
+  if ((await sql`SELECT 1 FROM accounts LIMIT 1`).length > 0) return
+  fail(`the embedded stores in ${resolve(dataDir)} are empty, and no gateway runs on them: ${SAME_AS_GATEWAY}`)
+}
+
+const SAME_AS_GATEWAY = 'set REDIS_URL, DATABASE_URL or DATA_DIR as the gateway has them'
+
+function namesOf(databaseUrl: unknown, redisUrls: unknown): string {
+  if (databaseUrl !== undefined) return 'REDIS_URL is'
+  return redisUrls === undefined ? 'REDIS_URL and DATABASE_URL are' : 'DATABASE_URL is'
+}
+
+/** Whoever has named neither stores nor folder is told which were found. */
+function announce(
+  { DATA_DIR: named }: Environment,
+  { dataDir, redisUrls, databaseUrl }: Config,
+  servers: EmbeddedServer[],
+): void {
+  if (named || servers.length === 0) return
+  const stores = [redisUrls ? [] : 'Redis', databaseUrl === undefined ? 'Postgres' : []].flat().join(' and ')
+  const owner = servers.some((server) => server.isOurs) ? 'no gateway runs on them' : 'those of the running gateway'
+  process.stderr.write(`Stores: embedded ${stores} in ${resolve(dataDir)} (${owner})\n`)
 }
 
 async function reach(store: string, work: () => Promise<void>): Promise<void> {

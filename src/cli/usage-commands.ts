@@ -1,17 +1,43 @@
-/** Operator commands that look at what was sold: what is left after the providers' bills, and which counts to reconcile with them. */
+/** Operator commands that look at what was sold: sums, what is left after the providers' bills, and which counts to reconcile with them. */
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
 import { searchCountGaps } from '@/usage/count-gaps'
 import { MAX_MARGIN_DAYS, readMargins } from '@/usage/margins'
+import { SUMMED_BY, sumUsage } from '@/usage/sums'
 import { type Command, optional, type Values } from './command'
 import { fail } from './failure'
-import { readOptionalCount, readText } from './values'
+import { readChoice, readOptionalCount, readText } from './values'
 
 const DEFAULT_DAYS = 30
 const MS_PER_DAY = 86_400_000
 
 export const USAGE_COMMANDS: readonly Command[] = [
+  {
+    words: 'usage',
+    help: 'what was used and charged: requests, tokens and USD, by model unless another grouping is asked for',
+    options: {
+      by: optional(SUMMED_BY.join('|'), 'what is summed; model where left out'),
+      days: optional('n', `days back from today, in UTC; ${DEFAULT_DAYS} where left out`),
+      account: optional('ID', 'only of this account'),
+      key: optional('ID', 'only of this key'),
+      model: optional('NAME', 'only of this model'),
+    },
+    prepare(values) {
+      const by = readChoice(values, 'by', SUMMED_BY) ?? 'model'
+      const search = {
+        by,
+        days: readOptionalCount(values, 'days', MAX_MARGIN_DAYS) ?? DEFAULT_DAYS,
+        ...(values.account !== undefined && { accountId: readText(values, 'account') }),
+        ...(values.key !== undefined && { keyId: readText(values, 'key') }),
+        ...(values.model !== undefined && { model: readText(values, 'model') }),
+      }
+      return async ({ database }) => {
+        const { from, total, groups } = await sumUsage(database, search, Date.now())
+        return { output: { from, total, usage: groups.map(({ place, ...sums }) => ({ [by]: place, ...sums })) } }
+      }
+    },
+  },
   {
     words: 'usage margins',
     help: 'what customers were charged, what providers ask for it, and what is left: by model and day, in USD',

@@ -1,25 +1,26 @@
 /** Operator commands for people who log in. Their passwords come from standard input. */
-import { resetTotp, setPassword } from '@/accounts/operator-access'
+import { accountOfNobodyElse, resetTotp, setDisabled, setPassword, setRole } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
-import { type Command, optional, required } from './command'
+import { type Command, type CommandResult, optional, required, type Values } from './command'
 import { fail } from './failure'
 import { readPassword } from './password-input'
-import { readEmail } from './values'
+import type { Services } from './services'
+import { ROLES, readChoice, readEmail } from './values'
 
-const ROLES = ['member', 'admin'] as const
+const EMAIL = required('E', 'of the user')
 
 export const USER_COMMANDS: readonly Command[] = [
   {
     words: 'user create',
     help: 'creates somebody who may log in to the dashboard; reads the password from standard input',
+    mayBeginEmpty: true,
     options: {
       email: required('E', 'unique among users'),
       role: optional(ROLES.join('|'), 'otherwise member'),
     },
     async prepare(values) {
       const email = readEmail(values, 'email')
-      const role = ROLES.find((one) => one === (values.role ?? 'member'))
-      if (!role) return fail(`--role must be one of ${ROLES.join(', ')}`)
+      const role = readChoice(values, 'role', ROLES) ?? 'member'
       const password = await readPassword([email])
       return async ({ database, by }) => {
         const outcome = await createUser(database, { email, password, role }, by)
@@ -30,27 +31,69 @@ export const USER_COMMANDS: readonly Command[] = [
   },
   {
     words: 'user set-password',
-    help: 'gives somebody a new password, read from standard input, and ends all their sessions',
-    options: { email: required('E', 'of the user') },
+    help: 'gives somebody a new password, read from standard input, and ends all their sessions and links',
+    options: { email: EMAIL },
     async prepare(values) {
       const email = readEmail(values, 'email')
       const password = await readPassword([email])
-      return async ({ database, by }) => {
-        if ((await setPassword(database, email, password, by)) !== 'done') fail(`no user with the address ${email}`)
-        return { output: { email } }
+      return async ({ database, by }) => told(email, await setPassword(database, email, password, by))
+    },
+  },
+  {
+    words: 'user set-role',
+    help: 'makes somebody an administrator or a member, and ends all their sessions',
+    options: { email: EMAIL, role: required(ROLES.join('|'), 'from now on') },
+    prepare(values) {
+      const email = readEmail(values, 'email')
+      const role = readChoice(values, 'role', ROLES) ?? 'member'
+      return async ({ database, by }) => told(email, await setRole(database, email, role, by), { role })
+    },
+  },
+  {
+    words: 'user disable',
+    help: 'lets somebody no longer sign in, ends all their sessions, and deactivates the keys of an account that nobody else uses',
+    options: { email: EMAIL, keys: optional('keep', 'leaves the keys as they are') },
+    prepare(values) {
+      const email = readEmail(values, 'email')
+      const keepsKeys = readChoice(values, 'keys', ['keep']) === 'keep'
+      return async (services) => {
+        const outcome = await setDisabled(services.database, email, true, services.by)
+        const deactivatedKeys = outcome === 'done' && !keepsKeys ? await deactivateKeys(services, email) : []
+        return told(email, outcome, { isDisabled: true, deactivatedKeys })
       }
     },
   },
   {
-    words: 'user reset-totp',
-    help: 'takes away an authenticator app that somebody has lost, and ends all their sessions',
-    options: { email: required('E', 'of the user') },
+    words: 'user enable',
+    help: 'lets somebody sign in again; keys that were deactivated stay so until `key activate`',
+    options: { email: EMAIL },
     prepare(values) {
       const email = readEmail(values, 'email')
-      return async ({ database, by }) => {
-        if ((await resetTotp(database, email, by)) !== 'done') fail(`no user with the address ${email}`)
-        return { output: { email } }
-      }
+      return async ({ database, by }) =>
+        told(email, await setDisabled(database, email, false, by), { isDisabled: false })
+    },
+  },
+  {
+    words: 'user reset-2fa',
+    help: 'takes away an authenticator app that somebody has lost, and ends all their sessions',
+    options: { email: EMAIL },
+    prepare(values: Values) {
+      const email = readEmail(values, 'email')
+      return async ({ database, by }) => told(email, await resetTotp(database, email, by))
     },
   },
 ]
+
+function told(email: string, outcome: 'done' | 'unknown_user', facts: object = {}): CommandResult {
+  if (outcome === 'unknown_user') fail(`no user with the address ${email}`)
+  return { output: { email, ...facts } }
+}
+
+/** Those of an account whose other users still sign in are theirs as well; the service's own keys open nothing without a session. */
+async function deactivateKeys({ database, apiKeys, by }: Services, email: string): Promise<string[]> {
+  const accountId = await accountOfNobodyElse(database, email)
+  const keys = accountId === undefined ? [] : await apiKeys.list(accountId)
+  const active = keys.filter(({ status, builtIn }) => status === 'active' && builtIn === null)
+  for (const { keyId } of active) await apiKeys.deactivate(keyId, undefined, by)
+  return active.map(({ keyId }) => keyId)
+}

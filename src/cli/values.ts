@@ -2,7 +2,7 @@
  * Reads the option values of operator commands; each throws a CommandFailure that names the option and what it may be.
  */
 import { type Nano, parseUsd } from '@/lib/money'
-import type { Values } from './command'
+import { OPERAND, type Values } from './command'
 import { fail } from './failure'
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[^\s@]+@localhost$/
@@ -12,9 +12,24 @@ const MAX_TEXT_CHARS = 200
 /** Text of 1 to 200 characters, without blanks around it. */
 export function readText(values: Values, name: string): string {
   const text = (values[name] ?? '').trim()
-  if (text.length === 0 || text.length > MAX_TEXT_CHARS) fail(`--${name} must have 1 to ${MAX_TEXT_CHARS} characters`)
+  const what = name === OPERAND ? 'what is named' : `--${name}`
+  if (text.length === 0 || text.length > MAX_TEXT_CHARS) fail(`${what} must have 1 to ${MAX_TEXT_CHARS} characters`)
   return text
 }
+
+/** One of the words of `choices`, or undefined where the option was not given. */
+export function readChoice<Word extends string>(
+  values: Values,
+  name: string,
+  choices: readonly Word[],
+): Word | undefined {
+  const text = values[name]
+  if (text === undefined) return undefined
+  return choices.find((word) => word === text) ?? fail(`--${name} must be one of ${choices.join(', ')}`)
+}
+
+/** What people may be. */
+export const ROLES = ['member', 'admin'] as const
 
 /** An e-mail address. */
 export function readEmail(values: Values, name: string): string {

@@ -46,7 +46,9 @@ export type Config = {
   /** Who may read the metrics: in production nobody who does not send the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
-  /** Milliseconds that open requests get to finish after SIGTERM. */
+  /** Milliseconds after SIGTERM in which everything is still served, so that proxies can notice and go elsewhere. */
+  drainDelayMs: number
+  /** Milliseconds that open requests get to finish once the listener is closed. */
   shutdownTimeoutMs: number
   /** Connections that one address may hold beyond those it is being answered on; infinite behind proxies. */
   connectionsPerAddress: number
@@ -56,6 +58,8 @@ export type Config = {
   maxJsonDepth: number
   /** The most messages of a chat-completions request, which is the only format that has a limit worth raising. */
   maxChatMessages: number
+  /** For how many hours answers are kept on which callers may build (0 = none is), and what those of one account may take. */
+  storedResponses: { maxHours: number; maxBytes: number }
   /** Milliseconds after which an unanswered Redis command counts as failed, and the paid request with it. */
   redisCommandTimeoutMs: number
   /** Percent of Redis' `maxmemory` in use from which on new paid requests are refused. */
@@ -64,6 +68,8 @@ export type Config = {
   holdTtlMs: number
   /** Milliseconds after which usage records that a dead process was carrying to the history are taken over. */
   recordClaimMs: number
+  /** Whether callers may name requests by `Idempotency-Key`, for which answers are kept for a day. */
+  hasIdempotencyKeys: boolean
   /** Database connections per process. */
   databasePoolSize: number
   /** Set by the supervisor for each of its server processes: the stores they share. */
@@ -116,6 +122,11 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   return { kind: 'loaded', config: toConfig(Value.Cast(Variables, values), situation) }
 }
 
+/** Where the catalogue lies, also for an environment that has faults elsewhere. */
+export function catalogPathOf({ CATALOG: path }: Environment): string {
+  return path || DEFAULT_CATALOG
+}
+
 /** The environment of this process. */
 export function processEnvironment(): Environment {
   return process.env
@@ -128,6 +139,12 @@ const TOGETHER = [
   ['BANK_TRANSFER_BENEFICIARY', 'BANK_TRANSFER_IBAN'],
 ] as const
 
+/** The folder of the embedded servers. */
+export const DEFAULT_DATA_DIR = '.data'
+const DEFAULT_CATALOG = 'config/catalog.json'
+/** What the proxies and the orchestrator of a production have to notice a server that leaves; a person at a terminal waits for none. */
+const PRODUCTION_DRAIN_DELAY_MS = 5_000
+const DRAIN_DELAY = 'milliseconds: an integer from 0 to 600000'
 const REDIS_URL = 'rediss?://[^\\s,]+'
 
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
@@ -146,8 +163,8 @@ const Variables = Type.Object({
   ),
   DATABASE_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   DATABASE_MIGRATOR_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
-  CATALOG: Type.String({ default: 'config/catalog.json', description: 'the path of the catalogue file' }),
-  DATA_DIR: Type.String({ default: '.data', description: 'the folder of the embedded servers' }),
+  CATALOG: Type.String({ default: DEFAULT_CATALOG, description: 'the path of the catalogue file' }),
+  DATA_DIR: Type.String({ default: DEFAULT_DATA_DIR, description: 'the folder of the embedded servers' }),
   PROCESSES: integer(1, 1, 256, 'a number of processes'),
   ADMIN_EMAIL: optional(
     Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 254, description: 'an e-mail address' }),
@@ -165,15 +182,19 @@ const Variables = Type.Object({
     LOG_LEVELS.map((level) => Type.Literal(level)),
     { default: 'info', description: `one of ${LOG_LEVELS.join(', ')}` },
   ),
+  DRAIN_DELAY_MS: optional(Type.Integer({ minimum: 0, maximum: 600_000, description: DRAIN_DELAY })),
   SHUTDOWN_TIMEOUT_MS: integer(30_000, 0, 3_600_000, 'milliseconds'),
   CONNECTIONS_PER_ADDRESS: integer(512, 16, 1_000_000, 'connections'),
   MAX_BODY_BYTES: integer(20 * 1024 * 1024, 1024, 256 * 1024 * 1024, 'bytes'),
   MAX_JSON_DEPTH: integer(64, 8, 1000, 'a depth'),
   MAX_CHAT_MESSAGES: integer(100, 100, 100_000, 'a number of messages'),
+  STORED_RESPONSE_HOURS: integer(720, 0, 87_600, 'hours'),
+  STORED_RESPONSE_MAX_MB: integer(1_024, 1, 1_000_000, 'megabytes for each account'),
   REDIS_COMMAND_TIMEOUT_MS: integer(500, 10, 60_000, 'milliseconds'),
   REDIS_FULL_PERCENT: integer(90, 10, 100, 'percent of maxmemory'),
   HOLD_TTL_MS: integer(60_000, 5_000, 3_600_000, 'milliseconds'),
   RECORD_CLAIM_MS: integer(30_000, 1_000, 3_600_000, 'milliseconds'),
+  IDEMPOTENCY_KEYS: Type.Union([Type.Literal('on'), Type.Literal('off')], { default: 'on', description: 'on or off' }),
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
@@ -207,16 +228,22 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
     metricsAccess: metricsAccessOf(values),
     logLevel: values.LOG_LEVEL,
+    drainDelayMs: values.DRAIN_DELAY_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_DRAIN_DELAY_MS : 0),
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     // A proxy's connections are those of all of its clients, whom it has to limit itself.
     connectionsPerAddress: values.TRUSTED_PROXY_HOPS ? Number.POSITIVE_INFINITY : values.CONNECTIONS_PER_ADDRESS,
     maxBodyBytes: values.MAX_BODY_BYTES,
     maxJsonDepth: values.MAX_JSON_DEPTH,
     maxChatMessages: values.MAX_CHAT_MESSAGES,
+    storedResponses: {
+      maxHours: values.STORED_RESPONSE_HOURS,
+      maxBytes: values.STORED_RESPONSE_MAX_MB * 1_000_000,
+    },
     redisCommandTimeoutMs: values.REDIS_COMMAND_TIMEOUT_MS,
     redisFullPercent: values.REDIS_FULL_PERCENT,
     holdTtlMs: values.HOLD_TTL_MS,
     recordClaimMs: values.RECORD_CLAIM_MS,
+    hasIdempotencyKeys: values.IDEMPOTENCY_KEYS === 'on',
     databasePoolSize: values.DATABASE_POOL_SIZE,
     supervised: redisUrl !== undefined && databaseUrl !== undefined ? { redisUrl, databaseUrl } : undefined,
     sandboxUrl: values.SANDBOX_URL,

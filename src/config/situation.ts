@@ -9,6 +9,8 @@ import { isWeakPassword } from '@/lib/weak-password'
 export type Situation = {
   /** No provider has a key: all answers are simulated, and there is nothing to give away. */
   isSimulated?: boolean
+  /** The variables that would give a provider its key, where none has one. */
+  keyVariables?: readonly string[]
   /** An operator's command, which serves nobody. */
   isCommand?: boolean
 }
@@ -57,6 +59,10 @@ export function situationFaults(values: Record<string, unknown>, situation: Situ
     faults.push({ place: 'DEMO_ACCOUNT', message: 'NODE_ENV=production refuses credit that nobody has paid for' })
   }
   if (NODE_ENV === 'production' && !situation.isCommand) faults.push(...productionFaults(values))
+  if (NODE_ENV === 'production' && situation.keyVariables) {
+    const message = 'is unset; no provider has a key, and production has no sandbox'
+    faults.push({ place: situation.keyVariables.join(' or '), message })
+  }
   const isReachable = typeof HOST !== 'string' || !isLoopback(HOST)
   if (DEPOSIT_PROVIDER === 'sandbox' && NODE_ENV !== 'production' && !situation.isSimulated && isReachable) {
     faults.push({

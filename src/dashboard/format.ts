@@ -8,12 +8,23 @@ const MIN_DECIMALS = 2
 const SMALL_DECIMALS = 4
 const SMALL_DIGITS = 3
 
-/** `"1234.5"` → `"$1,234.50"`. All digits are kept where `isExact`; otherwise cents, and more of what is below a dollar. */
-export function formatMoney(usd: string, { isExact = false } = {}): string {
+/**
+ * `"1234.5"` → `"$1,234.50"`. All digits are kept where `isExact`; otherwise cents, and more of what is below a dollar.
+ * `decimals`: so many, neither more nor less.
+ */
+export function formatMoney(usd: string, { isExact = false, decimals }: MoneyFormat = {}): string {
   const isNegative = usd.startsWith('-')
   const [whole = '0', fraction = ''] = usd.replace('-', '').split('.')
-  const decimals = isExact ? fraction : shorten(whole, fraction)
-  return `${isNegative ? '−' : ''}$${whole.replace(GROUPS, ',')}.${decimals.padEnd(MIN_DECIMALS, '0')}`
+  const shown = decimals === undefined ? (isExact ? fraction : shorten(whole, fraction)) : fraction.slice(0, decimals)
+  return `${isNegative ? '−' : ''}$${whole.replace(GROUPS, ',')}.${shown.padEnd(decimals ?? MIN_DECIMALS, '0')}`
+}
+
+type MoneyFormat = { isExact?: boolean; decimals?: number | undefined }
+
+/** How many decimals the amounts of one column have, so that their digits stand under each other: as many as the finest needs. */
+export function decimalsOf(amounts: readonly string[], { isExact = false } = {}): number {
+  const needed = amounts.map((usd) => formatMoney(usd, { isExact }).split('.')[1]?.length ?? 0)
+  return Math.max(MIN_DECIMALS, ...needed)
 }
 
 function shorten(whole: string, fraction: string): string {
@@ -27,9 +38,26 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** `1234567` → `"1.23M"`. */
+/** Below this, a count is as easily read with all its digits, and stands beside others that have theirs. */
+const COMPACT_FROM = 1_000_000
+
+/** `1234567` → `"1.23M"`; `123456` → `"123,456"`. */
 export function formatCompact(count: number): string {
+  if (Math.abs(count) < COMPACT_FROM) return formatCount(count)
   return count.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 2 })
+}
+
+const BYTES_A_STEP = 1000
+
+/** `1234567` → `"1.2 MB"`. */
+export function formatBytes(bytes: number): string {
+  let [size, unit] = [bytes, 'B']
+  for (const larger of ['kB', 'MB', 'GB']) {
+    if (size < BYTES_A_STEP) break
+    size /= BYTES_A_STEP
+    unit = larger
+  }
+  return `${size.toLocaleString('en-US', { maximumFractionDigits: 1 })} ${unit}`
 }
 
 /** Milliseconds as `"320 ms"` or `"1.8 s"`. */
@@ -37,9 +65,9 @@ export function formatDuration(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }
 
-/** A moment (ISO 8601) in the viewer's zone, e.g. `"21 Nov 2026, 14:05"`. */
-export function formatMoment(iso: string): string {
-  return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+/** A moment (ISO 8601) in the viewer's zone, e.g. `"21 Nov 2026, 14:05"`; `"…, 14:05:09"` where seconds matter. */
+export function formatMoment(iso: string, { hasSeconds = false } = {}): string {
+  return new Date(iso).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: hasSeconds ? 'medium' : 'short' })
 }
 
 const DAY_CHARS = 'yyyy-mm-dd'.length

@@ -1,6 +1,7 @@
 /** The entries of the dashboard's menu, for everybody and for administrators. */
 import {
   IconActivity,
+  IconAlertTriangle,
   IconBuildingBank,
   IconChecks,
   IconCoins,
@@ -24,6 +25,7 @@ export const MEMBER_ITEMS: readonly NavigationItem[] = [
   { path: '/', label: 'Overview', icon: IconLayoutDashboard },
   { path: '/keys', label: 'API keys', icon: IconKey },
   { path: '/usage', label: 'Usage', icon: IconActivity },
+  { path: '/failures', label: 'Failed requests', icon: IconAlertTriangle },
   { path: '/credit', label: 'Credit', icon: IconCoins },
   { path: '/models', label: 'Models', icon: IconListDetails },
   { path: '/playground', label: 'Playground', icon: IconMessage2Code },

@@ -19,7 +19,11 @@ export const PAGES: readonly PageRoute[] = [
     import('./pages/playground/playground-page').then((module) => module.PlaygroundPage),
   ),
   page('/usage', 'member', () => import('./pages/usage/usage-page').then((module) => module.UsagePage)),
+  page('/failures', 'member', () => import('./pages/failures/failures-page').then((module) => module.FailuresPage)),
   page('/credit', 'member', () => import('./pages/credit/credit-page').then((module) => module.CreditPage)),
+  page('/credit/statement', 'member', () =>
+    import('./pages/account-statement/statement-page').then((module) => module.StatementPage),
+  ),
   page('/credit/orders/:orderId', 'member', () =>
     import('./pages/credit/order-page').then((module) => module.OrderPage),
   ),
@@ -38,6 +42,12 @@ export const PAGES: readonly PageRoute[] = [
   ),
   page('/admin/accounts/:accountId', 'administrator', () =>
     import('@/dashboard/pages/administration/account-page').then((module) => module.AdminAccountPage),
+  ),
+  page('/admin/accounts/:accountId/failures', 'administrator', () =>
+    import('./pages/failures/account-failures-page').then((module) => module.AdminFailuresPage),
+  ),
+  page('/admin/accounts/:accountId/statement', 'administrator', () =>
+    import('./pages/account-statement/account-statement-page').then((module) => module.AdminAccountStatementPage),
   ),
   page('/admin/approvals', 'administrator', () =>
     import('@/dashboard/pages/administration/approvals-page').then((module) => module.AdminApprovalsPage),

@@ -13,7 +13,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconBook2, IconLogout, IconSettings } from '@tabler/icons-react'
+import { IconBook2, IconHelp, IconLogout, IconSettings } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Logo } from './components/logo'
@@ -43,6 +43,9 @@ export function Shell({ viewer, children }: { viewer: ShellViewer; children: Rea
             <Logo />
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <ActionIcon component="a" href="/docs/guide" variant="subtle" color="gray" size="lg" aria-label="Guide">
+              <IconHelp size={20} stroke={1.6} />
+            </ActionIcon>
             <ActionIcon
               component="a"
               href="/docs"

@@ -1,4 +1,4 @@
-/** The same call in several languages, ready to paste: curl, and the client libraries of all three formats. */
+/** The same call in several languages, ready to paste: curl, and the client libraries of all four formats. */
 
 export type SnippetCall = {
   /** The service's address without trailing slash. */
@@ -12,7 +12,11 @@ export type SnippetCall = {
   maxTokens: number | undefined
 }
 
-type Snippet = { id: 'curl' | 'openai' | 'anthropic' | 'genai' | 'python'; label: string; code: string }
+type Snippet = {
+  id: 'curl' | 'openai' | 'openai-responses' | 'anthropic' | 'genai' | 'python'
+  label: string
+  code: string
+}
 
 /** Stands for a key that is not shown. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY'
@@ -24,6 +28,7 @@ export function snippetsOf(call: SnippetCall): Snippet[] {
   return [
     { id: 'curl', label: 'curl', code: curl(call) },
     { id: 'openai', label: 'openai (TypeScript)', code: openai(call) },
+    { id: 'openai-responses', label: 'openai (Responses)', code: openaiResponses(call) },
     { id: 'anthropic', label: '@anthropic-ai/sdk', code: anthropic(call) },
     { id: 'genai', label: '@google/genai', code: genai(call) },
     { id: 'python', label: 'openai (Python)', code: python(call) },
@@ -51,6 +56,28 @@ const client = new OpenAI({
 const stream = await client.chat.completions.create(${literal({ ...chatBody(call), stream: true })})
 for await (const chunk of stream) {
   process.stdout.write(chunk.choices[0]?.delta.content ?? '')
+}`
+}
+
+function openaiResponses({ origin, key, model, system, turns, temperature, maxTokens }: SnippetCall): string {
+  const body = {
+    model,
+    ...(system !== '' && { instructions: system }),
+    input: turns.map(({ role, text: content }) => ({ role, content })),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    stream: true,
+  }
+  return `import OpenAI from 'openai'
+
+const client = new OpenAI({
+  baseURL: ${text(`${origin}/v1`)},
+  apiKey: ${text(key)},
+})
+
+const stream = await client.responses.create(${literal(body)})
+for await (const event of stream) {
+  if (event.type === 'response.output_text.delta') process.stdout.write(event.delta)
 }`
 }
 

@@ -18,6 +18,8 @@ export const users = pgTable(
     /** The account that pays; null until the address is verified where an operator has created an account for it. */
     accountId: text('account_id'),
     twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
+    /** When an operator disabled the person; null = may sign in. */
+    disabledAt: moment('disabled_at'),
     createdAt: moment('created_at').notNull().defaultNow(),
     updatedAt: moment('updated_at').notNull().defaultNow(),
   },

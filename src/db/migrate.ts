@@ -18,6 +18,10 @@ import providerCosts from './migrations/0012_provider_costs.sql' with { type: 't
 import reversals from './migrations/0013_reversals.sql' with { type: 'text' }
 import toolCharges from './migrations/0014_tool_charges.sql' with { type: 'text' }
 import observations from './migrations/0015_observations.sql' with { type: 'text' }
+import hangUps from './migrations/0016_hang_ups.sql' with { type: 'text' }
+import failedRequests from './migrations/0017_failed_requests.sql' with { type: 'text' }
+import disabledUsers from './migrations/0018_disabled_users.sql' with { type: 'text' }
+import storedResponses from './migrations/0019_stored_responses.sql' with { type: 'text' }
 
 /** One SQL file. Never changed once it was released: the next change is the next number. */
 type Migration = { id: number; name: string; sql: string }
@@ -38,6 +42,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 13, name: 'reversals', sql: reversals },
   { id: 14, name: 'tool_charges', sql: toolCharges },
   { id: 15, name: 'observations', sql: observations },
+  { id: 16, name: 'hang_ups', sql: hangUps },
+  { id: 17, name: 'failed_requests', sql: failedRequests },
+  { id: 18, name: 'disabled_users', sql: disabledUsers },
+  { id: 19, name: 'stored_responses', sql: storedResponses },
 ]
 
 type MigrateOptions = {

@@ -100,7 +100,7 @@ const NOTHING: readonly string[] = []
 
 /** Which fields of the caller's body a target of the caller's own format is not sent. */
 export function leftOutFields(
-  { unlisted, hasCacheControl }: ChatRequest,
+  { unlisted, hasCacheControl }: Pick<ChatRequest, 'unlisted' | 'hasCacheControl'>,
   { quirks, passFields }: Pick<TargetTraits, 'quirks' | 'passFields'>,
 ): readonly string[] {
   const isRefused = hasCacheControl && !quirks.has(CACHE_CONTROL)

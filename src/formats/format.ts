@@ -9,11 +9,12 @@ import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
 import type { ProviderError } from '@/chat/provider-error'
 import type { RateLimits } from '@/chat/rate-limits'
-import type { ChatRequest, Warning } from '@/chat/request'
+import type { ChatRequest, ToolOrigin, Warning } from '@/chat/request'
 import type { ChatResponse } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Frame, SseEvent } from '@/lib/sse'
+import type { Embeddings } from './embeddings'
 
 /** What the path and query of a request say, beside its body. */
 export type RequestLine = {
@@ -33,6 +34,8 @@ export type TargetTraits = {
   quirks: ReadonlySet<string>
   /** How often each tool that runs at the provider may be used: what the hold was made for. */
   toolLimits?: ReadonlyMap<string, number>
+  /** Where in the body tools stand that run at the provider and are not to be offered to it. */
+  untakenTools?: ReadonlySet<string>
   /** Fields beyond the format's list that the catalogue has passed on to the provider. */
   passFields?: ReadonlySet<string>
 }
@@ -53,6 +56,12 @@ export type AnswerContext = {
   wantsFunctionCall?: boolean
   /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */
   answerField?: string
+  /** responses: the caller's own names and kinds of tools, by the hub's names; absent where all are functions of that name. */
+  toolOrigins?: ReadonlyMap<string, ToolOrigin>
+  /** responses: fields of the request that the answer repeats. */
+  answerEcho?: JsonObject
+  /** responses: whether reasoning items carry `encrypted_content`. */
+  wantsEncryptedReasoning?: boolean
   /** Whether the caller asked to read the model's reasoning. */
   wantsReasoning: boolean
   /** Local estimate of the input tokens, for formats that state usage before the provider does (messages). */
@@ -63,6 +72,8 @@ export type AnswerContext = {
 export type RunningFields = {
   /** Strings of an event that nobody reads. */
   padding: readonly string[]
+  /** Whole numbers of an event that only count the events. */
+  numbering?: readonly string[]
   /** The field of an event that holds its usage. */
   usageField: string
   /** Counts in there, at any depth of objects. */
@@ -92,8 +103,11 @@ export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
   /** The closing frames of a stream that ended well. */
   end(): Frame[]
-  /** The frames that say in the format's own way that the stream broke; no clean terminator follows them. */
-  fail(error: GatewayError, requestId: string): Frame[]
+  /**
+   * The frames that say in the format's own way that the stream broke; no clean terminator follows them. `eventsBefore` is how many
+   * events the client was sent that this encoder did not make, for formats that number them.
+   */
+  fail(error: GatewayError, requestId: string, eventsBefore?: number): Frame[]
 }
 
 /** How frames become bytes for one client. */
@@ -122,9 +136,13 @@ export type Repair =
   | 'finish_reason'
   | 'id'
   | 'index'
+  | 'item'
   | 'logprobs'
   | 'object'
+  | 'output'
   | 'role'
+  | 'status'
+  | 'summary'
   | 'tool_calls'
   | 'type'
   | 'usage'
@@ -146,6 +164,8 @@ export type PassHooks = {
 export interface PassingStream {
   /** Whether what is charged is said with the reason why the answer ended, where the provider says nothing. */
   readonly closesWithUsage?: true
+  /** What clients need before an event and the provider left out; asked once, right before {@link event}. */
+  before?(json: JsonValue | undefined): Frame[]
   /** The data of one event with the public model id, and put right where it breaks the shape; undefined hides the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
   /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */
@@ -157,6 +177,8 @@ export interface PassingStream {
  * it keeps the published shape of the format, on which clients rely.
  */
 export interface PassThrough {
+  /** Whether the answer goes by the gateway's id of it, whatever id its provider gives it. */
+  readonly namesAnswer?: true
   /** The caller's own body with the upstream's model (and what metering needs) put in. Never changes `body`. */
   request(body: JsonObject, request: ChatRequest, traits: TargetTraits): JsonObject
   /** The provider's complete answer, with the public model id, and put right where it breaks the shape. */
@@ -201,8 +223,14 @@ export interface Recognition {
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
-/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own. */
-export type ListedModel = { id: string; name: string; contextLength: number; maxOutputTokens?: number }
+/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own, and no kind: it chats. */
+export type ListedModel = {
+  id: string
+  kind?: 'chat' | 'embedding'
+  name: string
+  contextLength: number
+  maxOutputTokens?: number
+}
 
 /** The list of models, for clients that read one of the format's own beside the common one. */
 export type ModelListing = {
@@ -216,11 +244,19 @@ export interface Format {
   readonly name: FormatName
   /** The body of a request, for the documentation. */
   readonly requestSchema: TSchema
+  /** Likewise: the body of an answer, the data of one event of a streamed one, and the body of an error. Each has a title. */
+  readonly answerSchema: TSchema
+  readonly eventSchema: TSchema
+  readonly errorSchema: TSchema
   readonly recognition: Recognition
   readonly endpoint: Endpoint
   /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
+  /** Whether its requests may build on earlier answers by their ids, which are stored for that. */
+  readonly resumesAnswers?: true
+  /** Left out by formats without embeddings. */
+  readonly embeddings?: Embeddings
   /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
   /** Likewise at an endpoint that all formats share: `model` is in the body, wherever the format's own path would put it. */
@@ -240,6 +276,11 @@ export interface Format {
    * is the parsed answer, or undefined where it was not JSON.
    */
   decodeError(status: number | undefined, body: JsonValue | undefined): ProviderError
+  /**
+   * A body that a provider refused for the reason `proof`: the same without the proofs of reasoning, or undefined where it holds none.
+   * Only where the format's providers refuse each other's.
+   */
+  withoutProofs?(body: JsonObject): JsonObject | undefined
   /** The usage object of this format (not of the whole answer) in classes, or undefined where it is no usable usage. */
   decodeUsage(usage: JsonValue | undefined): Usage | undefined
   readonly passThrough: PassThrough

@@ -3,6 +3,7 @@ import type { FormatName } from '@/chat/format-name'
 import { chatCompletions, createChatCompletions } from '@/formats/chat-completions/index'
 import { generateContent } from '@/formats/generate-content/index'
 import { messages } from '@/formats/messages/index'
+import { responses } from '@/formats/responses/index'
 import { assert } from '@/lib/assert'
 import type { Format } from './format'
 
@@ -10,6 +11,7 @@ const BY_NAME: Record<FormatName, Format> = {
   'chat-completions': chatCompletions,
   messages,
   'generate-content': generateContent,
+  responses,
 }
 
 export const FORMATS: ReadonlyMap<FormatName, Format> = new Map(

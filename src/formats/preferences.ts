@@ -24,7 +24,7 @@ const FIELDS = {
   providers: Type.Optional(
     Type.Object(
       { order: ProviderNames, only: ProviderNames, ignore: ProviderNames },
-      { description: 'Which providers are tried first, alone, or not at all' },
+      { title: 'PreferredProviders', description: 'Which providers are tried first, alone, or not at all' },
     ),
   ),
   sort: Type.Optional(
@@ -41,11 +41,12 @@ const MaxPriceSchema = Type.Optional(
       'USD per 1,000,000 tokens: dearer models are not asked. `prompt` and `completion` mean input and output.',
   }),
 )
-const DESCRIPTION = { description: 'What routing is to heed for this request; an extension of this service' }
+const DESCRIPTION = 'What routing is to heed for this request; an extension of this service'
 
 /** The schema of the field; `maxPrice` is the spelling of the format. */
 export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_price') {
-  return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, DESCRIPTION)
+  const title = maxPrice === 'max_price' ? 'RoutingPreferences' : 'RoutingPreferencesInCamelCase'
+  return Type.Object({ ...FIELDS, [maxPrice]: MaxPriceSchema }, { title, description: DESCRIPTION })
 }
 
 /** Reads what the schema has let through. Throws `invalid_request` for a name that is none, and for one price said twice. */

@@ -22,7 +22,7 @@ const CREDENTIALS_STATUSES: ReadonlySet<number> = new Set([400, 402, 403, 429])
 
 /** A code that says by itself that the prompt is too long, whatever status it comes with. */
 const CONTEXT_CODE = /^context_length_exceeded$/i
-/** Words of providers whose model cannot take so long a prompt, in the order of the three formats and then of others. */
+/** Words of providers whose model cannot take so long a prompt, in the order of the formats and then of others. */
 const CONTEXT_TOO_LONG =
   /context_(?:length|window)_exceeded|exceed_context_size|maximum context length|prompt is too long|exceeds? (?:the )?(?:model's )?(?:available )?(?:maximum )?context|input token count\b.{0,40}\bexceeds|input is too long for/i
 /** Statuses that judge the request itself, and the one that tells nothing: under others such words may mean a rate or a cause. */
@@ -35,7 +35,11 @@ const UNSUPPORTED =
   /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
 /** A content filter's own codes and sentences; another provider's filter may think otherwise. */
 const FILTERED =
-  /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
+  /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:bio|cyber)_policy|misalignment_policy_violation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
+
+/** What another account of the same vendor has encrypted; some say so in a sentence alone. */
+const FOREIGN_PROOF =
+  /^invalid_encrypted_content$|encrypted[ _]content\b.{0,80}\b(?:could not be (?:verified|decrypted|parsed)|not issued to this caller)/i
 
 /** The prompt's length as the cause of a fault that the provider calls its own. */
 const LENGTH_AS_CAUSE = /context[ _-]?(?:length|window)|prompt is too long|input token count/i
@@ -56,6 +60,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
   switch (status) {
     case 400:
     case 422:
+      if (FOREIGN_PROOF.test(kind) || FOREIGN_PROOF.test(message)) return 'proof'
       if (FILTERED.test(words)) return 'filtered'
       return OVER_A_LIMIT.test(words) || UNSUPPORTED.test(words) ? 'unsupported' : 'request'
     case 402:

@@ -23,7 +23,7 @@ export type ChatDeps = NegotiationDeps &
 
 /** One decoded, authenticated request. */
 export type ChatCall = ArrivedRequest &
-  Pick<Client, 'format' | 'framing' | 'signal' | 'epilogue' | 'onEnd'> & {
+  Pick<Client, 'format' | 'framing' | 'signal' | 'epilogue' | 'onEnd' | 'onSettled' | 'keep' | 'isPrivate'> & {
     body: JsonObject
     /** What the client calls this conversation (`x-svc-session`), so that a tier does not change its model in the middle. */
     sessionName: string | undefined

@@ -1,13 +1,13 @@
 /** Tries the targets of a plan, one after another or beside one another, until one answers. */
 import type { Target } from '@/catalog/types'
 import { asksForHour } from '@/chat/cache-hints'
-import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
 import { CACHE_CONTROL } from '@/formats/body-fields'
 import type { Format } from '@/formats/format'
 import { attemptTarget, type Begun, createAttemptHandle } from '@/gateway/attempt/attempt'
-import { type Entrant, endOthers, enter, firstToEnd } from '@/gateway/attempt/race'
+import { firstAnswer } from '@/gateway/attempt/first-answer'
+import { type Entrant, endOthers, enter } from '@/gateway/attempt/race'
 import { createMeter } from '@/gateway/charge/meter'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { ToolTerms } from '@/gateway/charge/tool-charges'
@@ -17,9 +17,8 @@ import { plannedFacts } from '@/gateway/hold/request-facts'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import type { Journey } from '@/routing/journey/journey'
-import type { AttemptNote } from '@/routing/journey/journey-state'
-import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
-import { describeTrail, routeReason } from '@/routing/route-reason'
+import type { Ticket } from '@/routing/journey/ticket'
+import { routeReason } from '@/routing/route-reason'
 import type { ChatCall, ChatDeps } from './chat-call'
 
 /** The answer that was found: what has begun of it, at which attempt, in whose words, and the charge that goes on with it. */
@@ -37,28 +36,11 @@ export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agr
   const { plan, request } = agreed
   const { payer, signal } = call
   const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: request.stream, signal })
-  const startedMs = deps.clock.monotonic()
-  const entrants: Entrant[] = []
-  const begin = (ticket: Ticket) => void entrants.push(beginAttempt(deps, call, hold, agreed, journey, ticket))
-  let firstError: GatewayError | undefined
-  let failed: FailedAttempt | undefined
-  for (;;) {
-    if (entrants.length === 0) {
-      const ticket = await journey.next(failed)
-      if (!ticket) throw withTrail(firstError ?? journey.refusal(), journey.trail)
-      begin(ticket)
-    } else if (failed) journey.note(failed)
-    failed = undefined
-    const first = await firstToEnd(entrants, journey, deps.clock, begin)
-    const { result, ticket, providerFormat, charge } = first
-    if (result.kind !== 'failed') {
-      if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, first)
-      return { begun: result, ticket, providerFormat, charge, upstreamMs: deps.clock.monotonic() - startedMs }
-    }
-    entrants.splice(entrants.indexOf(first), 1)
-    firstError ??= result.error
-    failed = result.failed
-  }
+  const begin = (ticket: Ticket) => beginAttempt(deps, call, hold, agreed, journey, ticket)
+  const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
+  if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, winner)
+  const { ticket, providerFormat, charge } = winner
+  return { begun, ticket, providerFormat, charge, upstreamMs }
 }
 
 function beginAttempt(
@@ -68,7 +50,7 @@ function beginAttempt(
   { plan, request }: Offer,
   journey: Journey,
   ticket: Ticket,
-): Entrant {
+): Entrant<Begun> {
   const { model, target } = ticket.planned
   const providerFormat = deps.formats.get(target.provider.format)
   assert(providerFormat, `no codec for ${target.provider.format}`)
@@ -79,7 +61,12 @@ function beginAttempt(
     ...{ requestId, ticket, clientFormat, providerFormat, request, body, signal, handle },
     meter: charge.meter,
   })
-  return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic() }, running)
+  return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)
+}
+
+/** What came in the same moment as the winner's content. */
+function discard(begun: Begun): void {
+  if (begun.kind === 'stream') begun.source.abort()
 }
 
 /** Ends the other calls, and says of the winner what is known of them now. */
@@ -88,8 +75,8 @@ function decideRace(
   { signal }: ChatCall,
   { plan }: Offer,
   journey: Journey,
-  entrants: readonly Entrant[],
-  winner: Entrant,
+  entrants: readonly Entrant<Begun>[],
+  winner: Entrant<Begun>,
 ): void {
   endOthers(entrants, winner, journey, !signal.aborted)
   const { charge, ticket } = winner
@@ -132,11 +119,4 @@ function termsOf(tools: readonly ServerTool[], { toolPrices }: Target): ToolTerm
 /** Alone in a function, so that the renewal keeps the charge and nothing else of what its caller has. */
 function keepRenewed(charge: OpenCharge, clock: Clock): void {
   charge.hold.onRenewal(() => progressOf(charge, clock))
-}
-
-/** Tells a caller who got no answer what was tried. */
-function withTrail(error: GatewayError, trail: readonly AttemptNote[]): GatewayError {
-  const headers = { ...error.options.headers, 'x-svc-attempts': String(trail.length) }
-  if (trail.length > 0) Object.assign(headers, { 'x-svc-attempt-list': describeTrail(trail) })
-  return new GatewayError(error.kind, error.message, { ...error.options, headers })
 }

@@ -1,4 +1,5 @@
 /** The use case: plan, reserve, find an answer, relay what it says, settle. */
+import { untakenTools } from '@/catalog/tool-allowance'
 import { knownError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields } from '@/formats/body-fields'
@@ -69,8 +70,8 @@ function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: Foun
   const { request, loweredCap } = agreed
   const mayReason = mayHaveReasoned(request, ticket)
   const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, mayReason, context }
-  const leftOut = providerFormat === call.format ? leftOutOf(request, ticket) : request.unlisted
-  return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut: leftOut ?? [] })
+  const leftOut = leftOutOf(request, ticket, providerFormat === call.format)
+  return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut })
 }
 
 /** Models that can, do unless they are told not to. */
@@ -79,12 +80,16 @@ function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Ticket): boole
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')
 }
 
-function leftOutOf(request: ChatRequest, { planned }: Ticket): readonly string[] {
+function leftOutOf(request: ChatRequest, { planned }: Ticket, isOwnFormat: boolean): readonly string[] {
   const { quirks, provider } = planned.target
-  return leftOutFields(request, { quirks, passFields: provider.passFields })
+  const fields = isOwnFormat ? leftOutFields(request, { quirks, passFields: provider.passFields }) : request.unlisted
+  if (!request.serverTools) return fields ?? []
+  const untaken = untakenTools(request.serverTools, planned.target, isOwnFormat)
+  return [...(fields ?? []), ...untaken.map(({ name }) => name)]
 }
 
-function clientOf({ requestId, payer, format, framing, request, signal, epilogue, onEnd }: ChatCall): Client {
+function clientOf(call: ChatCall): Client {
+  const { requestId, payer, format, framing, request, signal, epilogue, onEnd, onSettled, keep, isPrivate } = call
   return {
     requestId,
     accountId: payer.accountId,
@@ -94,6 +99,9 @@ function clientOf({ requestId, payer, format, framing, request, signal, epilogue
     signal,
     epilogue,
     onEnd,
+    onSettled,
+    keep,
+    isPrivate,
   }
 }
 
@@ -105,6 +113,9 @@ function contextOf({ requestId, arrivedAtMs }: ChatCall, { request, size }: Offe
     wantsUsage: request.wantsUsage,
     ...(request.wantsFunctionCall && { wantsFunctionCall: true }),
     ...(request.answerField !== undefined && { answerField: request.answerField }),
+    ...(request.toolOrigins && { toolOrigins: request.toolOrigins }),
+    ...(request.answerEcho && { answerEcho: request.answerEcho }),
+    ...(request.wantsEncryptedReasoning && { wantsEncryptedReasoning: true }),
     wantsReasoning: request.reasoning?.visible ?? false,
     estimatedInputTokens: size.estimatedInput,
   }

@@ -12,6 +12,7 @@ import { errorResponse } from './errors'
 import { NO_SNIFFING, openToPage } from './pages'
 import { newRequestId } from './request-id'
 import { requireActiveKey } from './require-active-key'
+import { resumeRequest } from './resume'
 
 /** How one format asks for a count and is told it. */
 type CountEndpoint = {
@@ -28,8 +29,9 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     const payer = await authenticate(deps, request)
     deps.unpaid.answer(payer)
     await requireActiveKey(deps, payer)
-    const { json } = await readJsonBody(request, deps)
-    const decoded = endpoint.decode(json)
+    const { json: body, bytes } = await readJsonBody(request, deps)
+    const resumed = await resumeRequest(deps, { format: endpoint.format, payer, body, bytes })
+    const decoded = endpoint.decode(resumed?.body ?? body)
     findModelOrTier(deps.catalog, decoded.model, 'model')
     const inputTokens = await countInputTokens(decoded)
     const headers = { 'x-request-id': requestId, ...NO_SNIFFING }

@@ -2,7 +2,7 @@
 import { GatewayError } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
-import { inspectJson } from '@/lib/json-source/scan'
+import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { noteWork } from '@/metrics/work-log'
 
 type JsonBody = { json: JsonObject; bytes: number }
@@ -21,12 +21,19 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 /**
  * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
  * body is read, where its length is announced), and 400 for text that is no JSON, no object, nested too deep, or of too many values.
+ * `onBytes` sees the body as it came.
  */
-export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
+export async function readJsonBody(
+  request: Request,
+  limits: BodyLimits,
+  maxValues = MAX_JSON_VALUES,
+  onBytes?: (bytes: Uint8Array) => void,
+): Promise<JsonBody> {
   checkHeaders(request.headers, limits.maxBodyBytes)
   const bytes = await readBytes(request, limits.maxBodyBytes)
   noteWork(request.url)
-  const json = parseBody(bytes, limits.maxJsonDepth)
+  onBytes?.(bytes)
+  const json = parseBody(bytes, { depth: limits.maxJsonDepth, values: maxValues })
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   return { json, bytes: bytes.length }
 }
@@ -71,12 +78,12 @@ async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array
   }
 }
 
-function parseBody(bytes: Uint8Array, depth: number): JsonValue {
+function parseBody(bytes: Uint8Array, bounds: JsonBounds): JsonValue {
   const text = decode(bytes)
-  const { breach, losesNumbers } = inspectJson(text, { depth, values: MAX_JSON_VALUES })
+  const { breach, losesNumbers } = inspectJson(text, bounds)
   if (breach !== undefined) {
     const limit =
-      breach === 'depth' ? `is nested deeper than ${depth} levels` : `holds more than ${MAX_JSON_VALUES} values`
+      breach === 'depth' ? `is nested deeper than ${bounds.depth} levels` : `holds more than ${bounds.values} values`
     throw new GatewayError('invalid_request', `The JSON body ${limit}.`)
   }
   try {

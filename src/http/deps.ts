@@ -2,11 +2,15 @@
 import type { Identify } from '@/accounts/identify'
 import type { Catalog } from '@/catalog/types'
 import type { ChatDeps } from '@/gateway/chat-call'
+import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
+import type { StoredResponses } from '@/stored-responses/stored-responses'
+import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
+import type { OperationDeps } from './idempotency/operation'
 import type { Unpaid } from './unpaid'
 
 /**
@@ -15,22 +19,31 @@ import type { Unpaid } from './unpaid'
  */
 export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promise<string | undefined> }
 
-export type HttpDeps = ChatDeps & {
-  catalog: Catalog
-  ledger: Ledger
-  router: Router
-  identify: Identify
-  unpaid: Unpaid
-  reports: Reports
-  feedback: Feedback
-  maxBodyBytes: number
-  maxJsonDepth: number
-  /** Shown in the docs as the server's address; the request's own where undefined. */
-  publicUrl: string | undefined
-  readiness: readonly ReadinessCheck[]
-  metrics: PrometheusMetrics
-  /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
-  metricsAccess: 'open' | 'closed' | { token: string }
-  /** True from the first SIGTERM on. */
-  isDraining(): boolean
-}
+export type HttpDeps = ChatDeps &
+  EmbeddingDeps & {
+    catalog: Catalog
+    ledger: Ledger
+    router: Router
+    identify: Identify
+    unpaid: Unpaid
+    /** What idempotency keys need; undefined where answers must not be kept. */
+    idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
+    reports: Reports
+    feedback: Feedback
+    storedResponses: StoredResponses
+    /** Drops what was signed around these calls of the account. */
+    signatures: { forget(accountId: string, callIds: readonly string[]): Promise<void> }
+    failures: Pick<FailedRequests, 'note'>
+    maxBodyBytes: number
+    maxJsonDepth: number
+    /** Shown in the docs as the server's address; the request's own where undefined. */
+    publicUrl: string | undefined
+    readiness: readonly ReadinessCheck[]
+    metrics: PrometheusMetrics
+    /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
+    metricsAccess: 'open' | 'closed' | { token: string }
+    /** True from the first SIGTERM on: everything is served, and whoever asks where to send traffic is sent elsewhere. */
+    isLeaving(): boolean
+    /** True once open answers had their time: nothing new is begun. */
+    isDraining(): boolean
+  }

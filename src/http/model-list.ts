@@ -5,11 +5,15 @@ import type { Catalog, Model, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Format, ModelListing } from '@/formats/format'
 import { nanoToUsd } from '@/lib/money'
+import { operation } from './openapi/operation'
 import { NO_SNIFFING, OPEN_TO_PAGES } from './pages'
 
 const PICO_PER_TOKEN_TO_USD_PER_1M = 1_000_000
 
-export const ModelEntry = Type.Object({
+const ENTRY = {
+  kind: Type.Union([Type.Literal('chat'), Type.Literal('embedding')], {
+    description: 'Whether it answers conversations or embeds texts',
+  }),
   id: Type.String({ examples: ['svc/alpha', 'auto-smart'] }),
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'Unix seconds' }),
@@ -35,7 +39,9 @@ export const ModelEntry = Type.Object({
   type: Type.Literal('model'),
   display_name: Type.String(),
   created_at: Type.String({ description: 'ISO 8601' }),
-})
+}
+
+const ModelEntry = Type.Object(ENTRY, { title: 'ModelEntry' })
 type ModelEntry = Static<typeof ModelEntry>
 
 /** The common list, with the field of each format that has a list of its own. */
@@ -54,6 +60,21 @@ export function modelListSchema(formats: Iterable<Format>): TSchema {
     ...Object.fromEntries(own),
   })
 }
+
+/** What the list and an entry of a format of its own are, as clients of that format read them. */
+export function ownListSchema({ field, entrySchema }: ModelListing): TSchema {
+  return Type.Object({ [field]: Type.Array(entrySchema) })
+}
+
+/** How every operation that answers with one entry is documented. */
+export const ENTRY_DETAIL = operation({
+  tag: 'Models',
+  summary: 'Get one model or auto tier',
+  description: 'The id follows the path as it is (`/v1/models/svc/alpha`) or with its slash as `%2F`.',
+  responseSchema: ModelEntry,
+  errors: [404],
+  isPublic: true,
+})
 
 /** A list and its entries by id, as JSON. */
 export type ModelBodies = { list: string; entries: ReadonlyMap<string, string> }
@@ -169,6 +190,7 @@ function tierEntry(tier: Tier, service: string): ModelEntry {
 function commonEntry(sold: Model | Tier) {
   return {
     id: sold.id,
+    kind: 'candidates' in sold ? 'chat' : sold.kind,
     object: 'model',
     created: sold.created,
     name: sold.name,

@@ -20,6 +20,7 @@ export const OPEN_PREFIXES: readonly string[] = [
   '/models/',
   '/chat/',
   '/messages/',
+  '/responses/',
 ]
 
 /** Whether pages of other sites may call `path`. */
@@ -42,7 +43,7 @@ export function preflight(): Response {
     status: 204,
     headers: {
       ...OPEN_TO_PAGES,
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, DELETE',
       'access-control-allow-headers': 'authorization, *',
       'access-control-max-age': String(PREFLIGHT_SECONDS),
     },

@@ -7,6 +7,7 @@ import { credit, readBalance, recentRecords, setAccountState } from '@/ledger/ac
 import { forgetKeyHash, lookupKeyHash, readKey, rememberKeyHash, setKeyState } from '@/ledger/accounts/key-states'
 import { createRestorer, type Restorer } from '@/ledger/accounts/restore'
 import { expireDue } from '@/ledger/holds/expire'
+import { fateOf, sealFate } from '@/ledger/holds/fate'
 import { renew } from '@/ledger/holds/renew'
 import { release, reserve } from '@/ledger/holds/reserve'
 import { settle } from '@/ledger/holds/settle'
@@ -26,6 +27,7 @@ import type {
   CreditOutcome,
   DefaultLimits,
   ExpiredHold,
+  HoldFate,
   KeyState,
   KeyUsage,
   LedgerHistory,
@@ -60,6 +62,10 @@ export interface Ledger {
   settle(settlement: Settlement, options?: { force?: boolean }): Promise<SettleOutcome>
   /** Returns a whole hold. An unknown id is fenced: a reserve of that id that arrives later answers `exists`. */
   release(hold: Payer & { holdId: string }): Promise<ReleaseOutcome>
+  /** What became of a hold, by what the store remembers. One round trip. */
+  fateOf(hold: Payer & { holdId: string }): Promise<HoldFate>
+  /** The same for good, of one that nobody works with any more: an unknown id is fenced, and looked for among the records. */
+  sealFate(hold: Payer & { holdId: string }): Promise<HoldFate>
   /** Expires every hold of every shard that is past its deadline, at most `limitPerShard` of each. */
   expireDue(limitPerShard: number): Promise<ExpiredHold[]>
   /** Adds (or, negative, takes back) credit once per `entryId`, for ever. */
@@ -117,6 +123,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     renew: (renewals) => renew(deps, renewals),
     settle: (settlement, settleOptions) => settle(deps, settlement, settleOptions?.force ?? false),
     release: (hold) => release(deps, hold),
+    fateOf: (hold) => fateOf(deps, hold),
+    sealFate: (hold) => sealFate(deps, hold),
     expireDue: (limitPerShard) => expireDue(deps, limitPerShard),
     credit: (entry) => credit(deps, entry),
     withhold: (withholding) => withhold(deps, withholding),

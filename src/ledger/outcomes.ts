@@ -80,6 +80,12 @@ export type SettleOutcome =
 
 export type ReleaseOutcome = 'released' | 'already_settled' | 'already_released' | 'already_expired' | 'unknown_hold'
 
+/**
+ * What became of a hold. `charged` so long ago, for ever where its gateway was not there any more; `free`: it ended without a
+ * charge; `unknown`: it was not made yet, or its end is forgotten.
+ */
+export type HoldFate = { kind: 'open' | 'free' | 'unknown' } | { kind: 'charged'; sinceMs: number }
+
 export type ExpiredHold = { holdId: string; accountId: string; keyId: string; cost: Nano }
 
 /** Credit added (or, negative, taken back), identified by its ledger entry. */

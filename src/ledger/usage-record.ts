@@ -21,6 +21,16 @@ export const BILLING_RULES = [
 ] as const
 export type BillingRule = (typeof BILLING_RULES)[number]
 
+/** HTTP's unofficial status of a request whose client went away; only ever recorded, never read by anybody. */
+export const CLIENT_CLOSED_STATUS = 499
+/** The lowest HTTP status that is not a success. */
+export const FIRST_FAILED_STATUS = 400
+
+/** Whether a request counts as an error: it failed, and not because its client hung up. */
+export function isErrorStatus(status: number): boolean {
+  return status >= FIRST_FAILED_STATUS && status !== CLIENT_CLOSED_STATUS
+}
+
 /** `forced`: charged although the store had lost the hold. */
 export const RECORD_FLAGS = ['estimated', 'clamped', 'overrun', 'late', 'expired', 'forced'] as const
 export type RecordFlag = (typeof RECORD_FLAGS)[number]

@@ -53,7 +53,7 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
   async function run(): Promise<void> {
     let failures = 0
     for (let pauseMs = firstPauseMs; ; ) {
-      if (pauseMs > 0) await pause(pauseMs)
+      if (pauseMs > 0 && !isStopping) await pause(pauseMs)
       if (isStopping) return
       try {
         pauseMs = await round()

@@ -11,6 +11,7 @@ export type StateSources = {
   unacknowledgedSettlements(): number
   flusher(): FlusherStatus
   store(): { partFault: string | undefined; memoryShare: number }
+  lostFailures(): number
   routing?(): RoutingStatus
 }
 
@@ -48,6 +49,11 @@ function workReadings(watched: Watched): Reading[] {
       name: 'svc_renewal_failures_total',
       help: 'Rounds of hold renewals that failed.',
       read: () => watched.failures.renewal,
+    },
+    {
+      name: 'svc_failed_requests_lost_total',
+      help: 'Failed requests that are in no list and no count of their account, since the history was away for too long.',
+      read: watched.lostFailures,
     },
   ]
 }

@@ -3,6 +3,7 @@
  * learns on the way in step with the other gateways.
  */
 import type { Catalog, Target } from '@/catalog/types'
+import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
@@ -22,6 +23,7 @@ import type { RoutingParts } from '@/routing/journey/ticket'
 import { outranks, type TierChoice } from '@/routing/plan/choose'
 import type { AllowedModelIds } from '@/routing/plan/permission'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
+import { buildEmbeddingPlan, type EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { RouteView } from '@/routing/plan/route-view'
 import { type Session, sessionOf } from '@/routing/plan/session'
 import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing/plan/stickiness'
@@ -35,6 +37,8 @@ export interface Router {
    * Only a request to a tier has a session, and may wait for the shared store, briefly.
    */
   plan(request: ChatRequest, origin: Origin): Promise<Plan>
+  /** Plans a request for embeddings. Throws what `buildEmbeddingPlan` throws, and `overloaded` as above. */
+  planEmbedding(request: EmbeddingRequest, allowedModels: AllowedModelIds): EmbeddingPlan
   /** The plan as data, for callers who want to see their routing. */
   explain(plan: Plan, request: ChatRequest, bodyBytes: number): RouteExplanation
   /** Starts a planned request on its way. */
@@ -90,6 +94,11 @@ export function createRouter(options: RouterOptions): Router {
         allowedModels,
         ...(stickyModelId && { stickyModelId }),
       })
+      refuseIfOverloaded(parts, plan)
+      return plan
+    },
+    planEmbedding(request, allowedModels) {
+      const plan = buildEmbeddingPlan(catalog, request, { view, allowedModels })
       refuseIfOverloaded(parts, plan)
       return plan
     },

@@ -36,6 +36,8 @@ type UpstreamCall = {
   key: ProviderKey
   format: Format
   stream: boolean
+  /** Where it is called, if not where conversations are. */
+  url?: string
   bodyText: string
   /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
   signal: AbortSignal
@@ -65,7 +67,7 @@ export async function callUpstream(
     : reachTest.watch(target.provider.baseUrl, limits.connectMs, deadline.unconnected)
   let response: Response
   try {
-    response = await fetch(endpointUrl(target, format, call.stream), {
+    response = await fetch(call.url ?? endpointUrl(target, format, call.stream), {
       method: 'POST',
       headers: requestHeaders(target.provider, format, key, call.stream),
       body: call.bodyText,

@@ -71,18 +71,24 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
     case 'context-too-long': {
       // Clients shorten a conversation by themselves when they are told this; some of them know it by these very words.
       const message = `The prompt is too long for the model: ${words() || 'no figures given'}`
-      return new GatewayError('context_length_exceeded', message, { cause, param: 'messages' })
+      const ownWords = 'The prompt is too long for the model.'
+      return new GatewayError('context_length_exceeded', message, { cause, param: 'messages', ownWords })
     }
     case 'too-large':
       return new GatewayError('too_large', 'The request is too large for the model provider.', { cause })
     case 'filtered': {
       const message = `The model provider's content filter refused the request: ${words() || 'no reason given'}`
-      return new GatewayError('invalid_request', message, { cause, code: 'content_filter' })
+      const ownWords = "The model provider's content filter refused the request."
+      return new GatewayError('invalid_request', message, { cause, code: 'content_filter', ownWords })
     }
+    case 'proof':
     case 'unsupported':
     case 'request': {
       const message = `The model provider refused the request: ${words() || 'no reason given'}`
-      return new GatewayError('invalid_request', message, { cause })
+      return new GatewayError('invalid_request', message, {
+        cause,
+        ownWords: 'The model provider refused the request.',
+      })
     }
     case 'rate-limited':
     case 'overloaded': {

@@ -1,5 +1,5 @@
 /** What a batch of usage records adds to accounts, keys and days: computed once in memory, then written as one statement each. */
-import type { UsageRecord } from '@/ledger/usage-record'
+import { isErrorStatus, type UsageRecord } from '@/ledger/usage-record'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { type Nano, nano, ZERO_NANO } from '@/lib/money'
 
@@ -97,7 +97,7 @@ function addToDay(days: Map<string, DayTotal>, record: UsageRecord, day: string)
   // A late correction moves money only: its request was counted when the hold expired.
   if (record.kind === 'late') return
   total.requests += 1
-  if (facts.status >= 400) total.errors += 1
+  if (isErrorStatus(facts.status)) total.errors += 1
   total.uncached += facts.usage.uncached
   total.cacheRead += facts.usage.cacheRead
   total.cacheWrite5m += facts.usage.cacheWrite5m

@@ -16,9 +16,15 @@ export interface GatewayProcess {
   exited(): Promise<number | null>
 }
 
-/** Starts `src/main.ts` with `environment` and nothing else but PATH; with no more than so many open files, where that is said. */
-export function spawnGateway(environment: Record<string, string>, descriptors?: number): GatewayProcess {
-  const command = [process.execPath, MAIN]
+/**
+ * Starts `src/main.ts`, or another program, with `environment` and nothing else but PATH; with no more than so many open files,
+ * where that is said.
+ */
+export function spawnGateway(
+  environment: Record<string, string>,
+  descriptors?: number,
+  command = [process.execPath, MAIN],
+): GatewayProcess {
   const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
   const child = Bun.spawn(descriptors === undefined ? command : limited, {
     env: { ...BARE_ENVIRONMENT, HOST: '127.0.0.1', ...environment },

@@ -33,7 +33,7 @@ afterAll(() => gateway.stop())
 test('a connection that says nothing is closed, while an answer that is long in coming still comes', async () => {
   const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
   assert(loaded.kind === 'loaded', 'the configuration is sound')
-  const server = serve(loaded.config, gateway.gateway.app, IDLE_SECONDS)
+  const server = serve(loaded.config, gateway.gateway.app, { idleSeconds: IDLE_SECONDS })
   const provider = Promise.withResolvers<Response>()
   gateway.upstream.respond(() => provider.promise)
   const asked = gateway.upstream.calls.length
@@ -160,7 +160,7 @@ describe('connections without end', () => {
     beforeAll(() => {
       const loaded = loadConfig({ HOST: '127.0.0.1', PORT: '0' })
       assert(loaded.kind === 'loaded', 'the configuration is sound')
-      server = serve(loaded.config, gateway.gateway.app, IDLE_SECONDS)
+      server = serve(loaded.config, gateway.gateway.app, { idleSeconds: IDLE_SECONDS })
     })
     afterAll(() => server.stop(true))
     const open = (text: string) => openRaw(`http://127.0.0.1:${server.port}`, text)

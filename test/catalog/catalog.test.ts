@@ -213,10 +213,13 @@ describe('the catalogue that comes with the gateway', async () => {
   const keys = { PROVIDER1_API_KEY: 'one', PROVIDER2_API_KEY: 'two', PROVIDER3_API_KEY: 'three' }
 
   test('is sound, and offers what one key can serve', () => {
-    expect(load(text, keys).models.size).toBe(9)
+    expect(load(text, keys).models.size).toBe(12)
+    const embedders = { PROVIDER1_API_KEY: 2, PROVIDER2_API_KEY: 0, PROVIDER3_API_KEY: 1 }
     for (const [name, key] of Object.entries(keys)) {
       const catalog = load(text, { [name]: key })
-      expect(catalog.models.size).toBe(3)
+      const kinds = [...catalog.models.values()].map(({ kind }) => kind)
+      expect(kinds.filter((kind) => kind === 'chat')).toHaveLength(3)
+      expect(kinds.filter((kind) => kind === 'embedding')).toHaveLength(embedders[name as keyof typeof embedders])
       expect([...catalog.tiers.keys()]).toContain('auto-smart')
     }
   })

@@ -25,7 +25,7 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'models.1.pricing.toolPrices',
     { web_serach: 0.01 },
-    'models[1].pricing.toolPrices.web_serach: is no tool of any format; expected one of web_search, web_fetch, code_execution, google_search, google_search_retrieval, url_context',
+    'models[1].pricing.toolPrices.web_serach: is no tool of any format; expected one of web_search, web_fetch, code_execution, google_search, google_search_retrieval, url_context, code_interpreter',
   ],
   [
     'models.1.pricing.toolPrices',
@@ -80,7 +80,7 @@ const CASES: [string, Json | undefined, string][] = [
   [
     'providers.provider2.format',
     'soap',
-    'providers.provider2.format: expected one of chat-completions, messages, generate-content',
+    'providers.provider2.format: expected one of chat-completions, messages, generate-content, responses',
   ],
   ['providers.provider2.keys', [], 'providers.provider2.keys: expected a list of at least one key'],
   ['providers.provider2.keys', 'key', 'providers.provider2.keys: expected a list of at least one key'],

@@ -30,10 +30,10 @@ describe('a password on standard input', () => {
       .sql`SELECT password_hash FROM credentials WHERE user_id = ${String(json.userId)}`
     expect(await Bun.password.verify('first line counts', row?.password_hash)).toBe(true)
     const short = await run(create('short@example.test'), stores, 'short\n')
-    expect(short).toMatchObject({ code: 1, stderr: expect.stringContaining('must have 8 to 256 characters') })
+    expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('must have 8 to 256 characters') })
     const production = { ...stores, NODE_ENV: 'production' }
     const weak = await run(create('weak@example.test'), production, 'password1\n')
-    expect(weak).toMatchObject({ code: 1, stderr: expect.stringContaining('first guesses') })
+    expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('first guesses') })
   })
 
   test('replaces the one of before, ends every session and every link', async () => {
@@ -63,10 +63,45 @@ describe('a password on standard input', () => {
     const userId = String(json.userId)
     await sql`INSERT INTO two_factors (id, user_id, secret, backup_codes) VALUES ('f1', ${userId}, 's', 'c')`
     await sql`UPDATE users SET two_factor_enabled = true WHERE id = ${userId}`
-    expect((await succeed(`user reset-totp --email ${email}`)).json).toEqual({ email })
+    expect((await succeed(`user reset-2fa --email ${email}`)).json).toEqual({ email })
     const [row] = await sql`SELECT two_factor_enabled FROM users WHERE id = ${userId}`
     expect(row?.two_factor_enabled).toBe(false)
     expect(await sql`SELECT 1 FROM two_factors WHERE user_id = ${userId}`).toHaveLength(0)
+  })
+})
+
+describe('somebody who is disabled', () => {
+  const email = 'gone@example.test'
+
+  test('loses sessions and the keys of an account that nobody else uses, and gets neither back when enabled', async () => {
+    const { json } = await run(['user', 'create', '--email', email], stores, 'a horse on a battery')
+    const { sql } = fixture.database
+    const userId = String(json.userId)
+    const [user] = await sql`SELECT account_id FROM users WHERE id = ${userId}`
+    const accountId = String(user?.account_id)
+    const { json: key } = await succeed(`key create --account ${accountId} --name theirs`)
+    const keyId = String(key.keyId)
+    await sql`INSERT INTO sessions (id, token, user_id, expires_at)
+      VALUES ('sess_gone', 'hash of gone', ${userId}, now() + interval '1 day')`
+    expect((await succeed(`user disable --email ${email} --keys keep`)).json).toEqual({
+      ...{ email, isDisabled: true, deactivatedKeys: [] },
+    })
+    expect(await sql`SELECT 1 FROM sessions WHERE user_id = ${userId}`).toHaveLength(0)
+    expect((await succeed(`user disable --email ${email}`)).json.deactivatedKeys).toEqual([keyId])
+    expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe('deactivated')
+    expect((await succeed(`user show ${email}`)).json).toMatchObject({ userId, isDisabled: true, sessions: 0 })
+    expect((await succeed(`user enable --email ${email}`)).json).toEqual({ email, isDisabled: false })
+    expect((await fixture.ledger.readKey({ accountId, keyId }))?.status).toBe('deactivated')
+  })
+
+  test('leaves the keys alone of an account that others use', async () => {
+    const [user] = await fixture.database.sql`SELECT account_id FROM users WHERE email = ${email}`
+    const accountId = String(user?.account_id)
+    const { json: key } = await succeed(`key create --account ${accountId} --name shared`)
+    await fixture.database.sql`INSERT INTO users (id, name, email, account_id)
+      VALUES ('user_colleague', 'Colleague', 'colleague@example.test', ${accountId})`
+    expect((await succeed(`user disable --email ${email}`)).json.deactivatedKeys).toEqual([])
+    expect((await fixture.ledger.readKey({ accountId, keyId: String(key.keyId) }))?.status).toBe('active')
   })
 })
 
@@ -90,13 +125,17 @@ test('every command that touches money, keys, people or limits leaves one audit 
   await succeed(`key delete --key ${key.keyId}`)
   await run(['user', 'create', '--email', 'audited@example.test'], stores, 'a horse on a battery')
   await run(['user', 'set-password', '--email', 'audited@example.test'], stores, 'another horse entirely')
-  await succeed('user reset-totp --email audited@example.test')
+  await succeed('user reset-2fa --email audited@example.test')
+  await succeed('user set-role --email audited@example.test --role admin')
+  await succeed('user disable --email audited@example.test')
+  await succeed('user enable --email audited@example.test')
   await succeed('ledger rebuild')
   const made = (await entries()).slice(before)
   expect(made.map((entry) => entry.action)).toEqual([
     ...['account.create', 'credit.add', 'account.suspend', 'account.activate', 'account.limits'],
     ...['key.create', 'key.deactivate', 'key.activate', 'key.delete'],
-    ...['user.create', 'user.set_password', 'user.reset_totp', 'ledger.rebuild'],
+    ...['user.create', 'user.set_password', 'user.reset_totp', 'user.set_role'],
+    ...['user.disable', 'user.enable', 'ledger.rebuild'],
   ])
   for (const entry of made) {
     expect(entry.actor_email).toBe('operator')

@@ -67,6 +67,14 @@ test('margins by model and day, and the records that are counted differently', a
   expect((await admin('usage gaps --days 50')).json.records).toHaveLength(2)
 })
 
+test('a request that failed is found by its id as well', async () => {
+  await database.sql`INSERT INTO failed_requests (request_id, account_id, key_id, failed_at, format, model, status, code, words)
+    VALUES ('req_failed', 'acct_1', 'key_1', now(), 'messages', 'svc/alpha', 402, 'insufficient_credit', 'Too little credit.')`
+  expect((await admin('request show req_failed')).json).toMatchObject({
+    ...{ accountId: 'acct_1', requestId: 'req_failed', status: 402, code: 'insufficient_credit', model: 'svc/alpha' },
+  })
+})
+
 test('a word or number that is none is told', async () => {
   expect((await admin('usage gaps --gap odd')).stderr).toContain('--gap must be one of input_over, ')
   expect((await admin('usage margins --days 367')).stderr).toContain('--days must be an integer from 1 to 366')

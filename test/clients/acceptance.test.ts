@@ -46,6 +46,7 @@ const BODIES: Record<FormatName, { path: string; body: object }> = {
     path: '/v1beta/models/svc/messages:generateContent',
     body: { contents: [{ parts: [{ text: 'Hi' }] }] },
   },
+  responses: { path: '/v1/responses', body: { model: 'svc/messages', input: 'Hi' } },
 }
 
 const pairs = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => [client, provider] as const))
@@ -101,6 +102,13 @@ describe('base addresses with a slash at the end, as users write them', () => {
       },
     ],
     [
+      'openai, responses',
+      async (url, apiKey) => {
+        const client = new OpenAI({ apiKey, baseURL: `${url}/v1/` })
+        return (await client.responses.create({ model: ask.model, input: 'Hi' })).output_text
+      },
+    ],
+    [
       '@anthropic-ai/sdk',
       async (url, apiKey) => {
         const message = await new Anthropic({ apiKey, baseURL: `${url}/` }).messages.create({ ...ask, max_tokens: 9 })
@@ -147,6 +155,11 @@ describe('base addresses with a slash at the end, as users write them', () => {
       async (url, apiKey) =>
         (await generateText({ model: createOpenAI({ apiKey, baseURL: `${url}/v1/` }).chat(ask.model), prompt: 'Hi' }))
           .text,
+    ],
+    [
+      '@ai-sdk/openai, responses',
+      async (url, apiKey) =>
+        (await generateText({ model: createOpenAI({ apiKey, baseURL: `${url}/v1/` })(ask.model), prompt: 'Hi' })).text,
     ],
     [
       '@ai-sdk/anthropic',

@@ -78,6 +78,18 @@ const SEND: Record<FormatName, (model: string) => Promise<string>> = {
     tap.mockRestore()
     return (await Promise.all(answers)).at(-1) ?? ''
   },
+  async responses(model) {
+    const client = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+    const request = client.responses.create({
+      model,
+      input: [
+        { role: 'user', content: 'go' },
+        { type: 'function_call', call_id: 'call_1', name: 'look', arguments: ARGUMENTS },
+        { type: 'function_call_output', call_id: 'call_1', output: 'done' },
+      ],
+    })
+    return (await request.asResponse()).text()
+  },
 }
 
 const CALL = `"name":"look"`
@@ -88,6 +100,8 @@ const ANSWERS: Record<FormatName, string> = {
     "usage":{"input_tokens":1,"output_tokens":1}}`,
   'generate-content': `{"candidates":[{"content":{"parts":[{"functionCall":{${CALL},"args":{"id":${NEXT_ID}}}}]}}],
     "usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1}}`,
+  responses: `{"object":"response","status":"completed","output":[{"type":"function_call","id":"f","call_id":"c",${CALL},
+    "arguments":"{\\"id\\":${NEXT_ID}}"}],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}`,
 }
 
 describe.each(FORMAT_NAMES)('a client of %s', (client) => {

@@ -215,8 +215,8 @@ describe('errors are in the words of the family', () => {
     ['/v1/v1/messages/nothing', {}, message],
     ['/v1/nothing', { 'anthropic-version': '2023-06-01' }, message],
     ['/v1beta/nothing', {}, gemini],
-    ['/v1beta/models/svc/messages:embedContent', {}, gemini],
-    ['/v1/models/svc/messages:embedContent', {}, gemini],
+    ['/v1beta/models/svc/messages:predict', {}, gemini],
+    ['/v1/models/svc/messages:predict', {}, gemini],
     ['/v1/nothing', { 'x-goog-api-key': 'x' }, gemini],
   ])('POST %s with %j', async (path, headers, body) => {
     const response = await post(path, {}, headers as Record<string, string>)

@@ -16,6 +16,12 @@ export function speak(format: FormatName, isStream: boolean, text: string): Resp
       return isStream
         ? eventStream(...words.map((text) => candidate({ text })), candidate({ text: '' }, 'STOP'))
         : Response.json(candidate({ text }, 'STOP'))
+    case 'responses': {
+      const pieces = words.map((word) => ({ type: 'response.output_text.delta', content_index: 0, delta: word }))
+      return isStream
+        ? namedEvents(responseEvents(messageItem(text), pieces))
+        : Response.json(response(messageItem(text)))
+    }
   }
 }
 
@@ -38,6 +44,11 @@ export function speakCall(format: FormatName, call: Call): Response {
     case 'generate-content': {
       const whole = candidate({ functionCall: { name, args: JSON.parse(text) } }, 'STOP')
       return isStream ? eventStream(whole) : Response.json(whole)
+    }
+    case 'responses': {
+      const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name, arguments: text }
+      const deltas = pieces.map((delta) => ({ type: 'response.function_call_arguments.delta', delta }))
+      return isStream ? namedEvents(responseEvents(item, deltas)) : Response.json(response(item))
     }
   }
 }
@@ -84,6 +95,43 @@ function messageEvents(block: object, deltas: readonly object[], reason = 'end_t
     { type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } },
     { type: 'message_stop' },
   ]
+}
+
+function messageItem(text: string) {
+  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+  return { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content }
+}
+
+type ResponseItem = { id: string; type: string; content?: readonly object[] }
+
+function response(item?: ResponseItem) {
+  return {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_760_000_000,
+    status: item ? 'completed' : 'in_progress',
+    error: null,
+    incomplete_details: null,
+    model: 'upstream-model',
+    output: item ? [item] : [],
+    usage: item ? { input_tokens: 10, output_tokens: 5, total_tokens: 15 } : null,
+  }
+}
+
+/** One item in these pieces; providers were seen to leave out most of what else the format has. */
+function responseEvents(item: ResponseItem, deltas: readonly { type: string }[]) {
+  const [part] = item.content ?? []
+  const at = { item_id: item.id, output_index: 0 }
+  const begun = { ...item, status: 'in_progress', ...(part ? { content: [] } : { arguments: '' }) }
+  const events = [
+    { type: 'response.created', response: response() },
+    { type: 'response.output_item.added', output_index: 0, item: begun },
+    ...(part ? [{ type: 'response.content_part.added', ...at, content_index: 0, part: { ...part, text: '' } }] : []),
+    ...deltas.map((delta) => ({ ...at, ...delta })),
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: response(item) },
+  ]
+  return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
 function namedEvents(events: readonly { type: string }[]): Response {

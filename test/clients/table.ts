@@ -20,7 +20,7 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf)]
   return `## Client libraries
 
-Each with providers of all three formats, by \`bun run test\`, in one piece and as a stream: only the key and the base address
+Each with providers of all four formats, by \`bun run test\`, in one piece and as a stream: only the key and the base address
 are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above.
 
 - ✓ tested
@@ -31,7 +31,7 @@ are changed. The libraries for Python also run as clients through the rows on to
 |---|${COLUMNS.map(() => ':-:').join('|')}|
 ${rows.map(lineOf).join('\n')}
 
-With \`bun run clients:python\`, each with its interfaces to all three families, and each of these with providers of all three formats:
+With \`bun run clients:python\`, each with its interfaces to all four families, and each of these with providers of all four formats:
 
 | | ${SCENARIOS.map(({ name }) => name).join(' | ')} |
 |---|${SCENARIOS.map(() => ':-:').join('|')}|

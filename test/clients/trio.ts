@@ -32,7 +32,7 @@ function fillCatalog(file: CatalogFile, given: string | undefined, quirks: TrioO
   file.providers = {}
   file.models = []
   for (const format of FORMAT_NAMES) {
-    const baseUrl = format === 'chat-completions' ? `${origin}/v1` : origin
+    const baseUrl = format === 'chat-completions' || format === 'responses' ? `${origin}/v1` : origin
     file.providers[format] = { ...template, format, baseUrl, quirks: quirks?.[format] ?? [] }
     file.models.push({
       ...model,

@@ -42,15 +42,18 @@ describe('the settings', () => {
     administration: { approvalLimitUsd: 1_000 },
     metricsAccess: 'open',
     logLevel: 'info',
+    drainDelayMs: 0,
     shutdownTimeoutMs: 30_000,
     connectionsPerAddress: 512,
     maxBodyBytes: 20 * 1024 * 1024,
     maxJsonDepth: 64,
     maxChatMessages: 100,
+    storedResponses: { maxHours: 720, maxBytes: 1_024_000_000 },
     redisCommandTimeoutMs: 500,
     redisFullPercent: 90,
     holdTtlMs: 60_000,
     recordClaimMs: 30_000,
+    hasIdempotencyKeys: true,
     databasePoolSize: 10,
     supervised: undefined,
     sandboxUrl: undefined,
@@ -84,6 +87,7 @@ describe('the settings', () => {
       METRICS_TOKEN: 'token-0123456789',
       LOG_LEVEL: 'debug',
       SHUTDOWN_TIMEOUT_MS: '0',
+      IDEMPOTENCY_KEYS: 'off',
       UNRELATED: 'ignored',
     })
     expect(config).toEqual({
@@ -101,7 +105,9 @@ describe('the settings', () => {
       signIn: { ...DEFAULTS.signIn, secret: SECRET },
       metricsAccess: { token: 'token-0123456789' },
       logLevel: 'debug',
+      drainDelayMs: 5_000,
       shutdownTimeoutMs: 0,
+      hasIdempotencyKeys: false,
     })
   })
 

@@ -223,7 +223,7 @@ describe('every page', () => {
       for (const [path, heading] of [...PAGES, [`/admin/accounts/${accountId}`, 'Test Customer'] as const]) {
         await page.goto(`${office.gateway.url}/dashboard${path}`)
         await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-        await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
+        await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"]'))
         await expectAccessible(page)
         await expectNoSidewaysScroll(page)
       }

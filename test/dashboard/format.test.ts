@@ -1,7 +1,16 @@
 /** Amounts, counts and moments as people read them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatDay, formatDuration, formatMoney, formatRelative } from '@/dashboard/format'
+import {
+  decimalsOf,
+  formatBytes,
+  formatCompact,
+  formatDay,
+  formatDuration,
+  formatMoment,
+  formatMoney,
+  formatRelative,
+} from '@/dashboard/format'
 
 describe('formatMoney', () => {
   test.each([
@@ -18,6 +27,11 @@ describe('formatMoney', () => {
     expect(formatMoney(usd)).toBe(shown)
   })
 
+  test('sizes have a unit and one decimal place at most', () => {
+    const sizes = [0, 999, 1_000, 1_234_567, 2_000_000_000_000].map(formatBytes)
+    expect(sizes).toEqual(['0 B', '999 B', '1 kB', '1.2 MB', '2,000 GB'])
+  })
+
   test('keeps every digit where it is to be exact, and never shows more than there is', () => {
     const amounts = fc.tuple(fc.nat(9_000_000), fc.stringMatching(/^\d{0,9}$/))
     fc.assert(
@@ -29,6 +43,25 @@ describe('formatMoney', () => {
       }),
     )
   })
+})
+
+test('amounts of one column have their digits under each other', () => {
+  const column = ['0.00008', '12.5', '-0.0105']
+  const decimals = decimalsOf(column)
+  expect(column.map((usd) => formatMoney(usd, { decimals }))).toEqual(['$0.00008', '$12.50000', '−$0.01050'])
+  expect(decimalsOf(['3', '0.5'])).toBe(2)
+  expect(decimalsOf(['1.000000001'], { isExact: true })).toBe(9)
+})
+
+test('counts beside each other are written alike, until they are too long', () => {
+  expect([2_080, 4_873, 999_999].map(formatCompact)).toEqual(['2,080', '4,873', '999,999'])
+  expect(formatCompact(1_234_567)).toBe('1.23M')
+})
+
+test('moments of one minute can be told apart where it matters', () => {
+  const [one, other] = ['2026-11-21T12:00:01Z', '2026-11-21T12:00:59Z']
+  expect(formatMoment(one, { hasSeconds: true })).not.toBe(formatMoment(other, { hasSeconds: true }))
+  expect(formatMoment(one)).toBe(formatMoment(other))
 })
 
 test('durations and distances are rounded to what is worth reading', () => {

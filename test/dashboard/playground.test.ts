@@ -21,7 +21,8 @@ beforeAll(async () => {
     respond: () => new Response(),
     catalog(file) {
       const [alpha] = file.models
-      file.models.push({ ...alpha, id: 'svc/beta', name: 'Beta' })
+      file.models.push({ ...alpha, id: 'svc/beta', name: 'Beta', capabilities: [] })
+      file.models.push({ ...alpha, id: 'svc/seeing', name: 'Seeing', capabilities: ['images'] })
     },
   })
   browser = await openBrowser()
@@ -56,7 +57,7 @@ async function say(page: Page, text: string): Promise<void> {
 const event = (data: unknown) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 
 describe('a conversation', () => {
-  test('is written as text, with what it took and cost, and goes on', async () => {
+  test('is written as Markdown without HTML, with what it took and cost, and goes on', async () => {
     const page = await open('/dashboard/playground?model=svc/beta')
     await page.getByLabel('System prompt').fill('Be brief.')
     await page.getByLabel('Temperature').fill('0.3')
@@ -64,9 +65,11 @@ describe('a conversation', () => {
     await say(page, 'Hi')
     const log = page.getByRole('log')
     await log.getByText('$0.00008').waitFor()
+    await log.getByRole('listitem').nth(1).waitFor()
     const text = await log.textContent()
-    expect(text).toContain('Hello <img src=x onerror=alert(1)>\n\n  - one\n  - two')
+    expect(text).toContain('Hello <img src=x onerror=alert(1)>')
     expect(await log.locator('img').count()).toBe(0)
+    expect(await log.getByRole('listitem').allInnerTexts()).toEqual(['one', 'two'])
     for (const fact of ['svc/beta', 'First token', '20 in, 30 out']) expect(text).toContain(fact)
     await say(page, 'And?')
     await until(async () => (await log.getByText('$0.00008').count()) === 2)
@@ -132,6 +135,75 @@ describe('a conversation', () => {
   })
 })
 
+describe('an answer', () => {
+  const ANSWER = [
+    '# Title\n\nSee [the guide](https://example.test/guide), [this](javascript:alert(1)), [that](/dashboard/api/session).',
+    '\n\n![pixel](https://tracker.example.test/p.png?secret=1)\n\n<script>alert(1)</script>\n\n',
+    '| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nconst one = 1\n```\n\n```\nsecond\n```\n',
+  ]
+
+  test('leads to the web only, fetches nothing, runs nothing, and its code can be copied', async () => {
+    gateway.upstream.respond(() => eventStream(...chatStream(ANSWER, usageOf(20, 30))))
+    const page = await open()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await say(page, '**Hi**')
+    const log = page.getByRole('log')
+    await log.getByText('$0.00008').waitFor()
+    await log.getByText('second').waitFor()
+    const links = await log
+      .getByRole('link')
+      .evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')]))
+    expect(links).toEqual([
+      ['https://example.test/guide', 'noopener noreferrer nofollow'],
+      ['https://tracker.example.test/p.png?secret=1', 'noopener noreferrer nofollow'],
+    ])
+    const text = (await log.textContent()) ?? ''
+    for (const part of ['**Hi**', '<script>alert(1)</script>', 'this', '☑ done']) expect(text).toContain(part)
+    expect(await log.getByRole('cell').allInnerTexts()).toEqual(['1', '2'])
+    expect(await log.getByRole('heading').count()).toBe(0)
+    expect(asked.filter((url) => !url.startsWith(gateway.url))).toEqual([])
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await log.getByRole('button', { name: 'Copy code' }).first().click()
+    await log.getByRole('button', { name: 'Code copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('const one = 1')
+    await page.getByLabel('Message').focus()
+    await page.mouse.move(0, 0)
+    await page.getByRole('tooltip').waitFor({ state: 'detached' })
+    await expectAccessible(page)
+  })
+
+  test('is about the images that went along, where the model takes them', async () => {
+    const page = await open('/dashboard/playground?model=svc/beta')
+    expect(await page.getByRole('button', { name: 'Attach images' }).count()).toBe(0)
+    await page.goto(`${gateway.url}/dashboard/playground?model=svc/seeing`)
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Attach images' }).click()
+    await (await chooser).setFiles([{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('no') }])
+    await page.getByText('a.txt is no PNG').waitFor()
+    const again = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Attach images' }).click()
+    await (await again).setFiles([{ name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(DOT, 'base64') }])
+    await page.getByRole('img', { name: 'Attached 1' }).waitFor()
+    await expectAccessible(page)
+    await say(page, 'What is it?')
+    await page.getByRole('log').getByText('$0.00008').waitFor()
+    expect(gateway.upstream.calls.at(-1)?.body.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${DOT}` } },
+        ],
+      },
+    ])
+    await expectAccessible(page)
+  })
+})
+
+/** One dark pixel. */
+const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+
 describe('who pays', () => {
   test('is the key that is pasted, whose limits hold and which is nowhere kept', async () => {
     const { body } = await person.json('POST', '/dashboard/api/keys', { name: 'own', allowedModels: ['svc/beta'] })
@@ -175,7 +247,7 @@ test('the call is shown as code, in every language, with what was chosen', async
   await page.getByText('$0.00008').waitFor()
   await page.getByRole('button', { name: 'Code' }).click()
   const dialog = page.getByRole('dialog')
-  for (const language of ['curl', 'openai', 'anthropic', 'genai', 'python']) {
+  for (const language of ['curl', 'openai', 'openai-responses', 'anthropic', 'genai', 'python']) {
     await dialog.getByLabel('Language').selectOption(language)
     const code = (await dialog.getByRole('region').textContent()) ?? ''
     for (const part of [gateway.url, 'svc/beta', 'brief', 'up?', 'YOUR_API_KEY']) expect(code).toContain(part)

@@ -52,7 +52,7 @@ async function run(id: string, code: string): Promise<string> {
   return output
 }
 
-describe.each(['curl', 'openai', 'anthropic', 'genai'])('%s', (id) => {
+describe.each(['curl', 'openai', 'openai-responses', 'anthropic', 'genai'])('%s', (id) => {
   const code = (more?: Partial<SnippetCall>) => snippetsOf(call(more)).find((snippet) => snippet.id === id)?.code ?? ''
 
   test('prints the answer as it is written', async () => {

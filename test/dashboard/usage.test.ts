@@ -179,7 +179,9 @@ describe('the usage page', () => {
     await page.getByRole('img', { name: /^Requests by outcome per day: 12[01] in \d+ bars$/ }).waitFor()
     await page.getByRole('button', { name: 'Show as table' }).click()
     const table = page.getByRole('table').filter({ hasText: 'Requests by outcome per day' })
-    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual(['Time', 'Succeeded', 'Errors', 'Total'])
+    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual([
+      ...['Time', 'Succeeded', 'Client went away', 'Total'],
+    ])
     await expectAccessible(page)
     await page.context().close()
   })
@@ -207,6 +209,29 @@ describe('the usage page', () => {
     expect(new URL(page.url()).search).toBe('')
     await page.goto(new URL('/dashboard/usage?request=req_unknown', gateway.url).href)
     await page.getByRole('dialog', { name: 'Usage record' }).getByText('No usage record', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('finds a request by its id, and says what to paste where that is none', async () => {
+    const page = await open('/dashboard/usage')
+    const field = page.getByRole('textbox', { name: 'Find by request id' })
+    await field.fill('not an id')
+    await field.press('Enter')
+    await page.getByText('Paste the x-request-id of one request.').waitFor()
+    await field.fill(`  ${requestId} `)
+    await page.getByRole('button', { name: 'Find the request' }).click()
+    await page.waitForURL(`**/usage?request=${requestId}`)
+    await page.getByRole('dialog', { name: 'Usage record' }).getByText('Charged', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('counts no client that hung up as an error, and has costs with their digits under each other', async () => {
+    const page = await open('/dashboard/usage?range=90d')
+    await page.getByText('0 with an error').waitFor()
+    const costs = await page.locator('main table tbody tr td:last-child').allInnerTexts()
+    expect(new Set(costs.map((cost) => cost.split('.')[1]?.length)).size).toBe(1)
+    const times = await page.locator('main table tbody time').allInnerTexts()
+    expect(times.every((time) => /\d{2}:\d{2}:\d{2}$/.test(time))).toBe(true)
     await page.context().close()
   })
 

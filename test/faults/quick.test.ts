@@ -10,7 +10,7 @@ import { FAULTS } from '@faults/cases/index'
 import { details, isWhole } from '@faults/report'
 import { type FaultResult, runFaults } from '@faults/run'
 
-const IDS = ['U4', 'U7', 'C1', 'C4', 'C5', 'F1', 'F8', 'F15']
+const IDS = ['U4', 'U7', 'C1', 'C4', 'C5', 'F1', 'F4', 'F8', 'F15']
 const LIMIT_MS = 180_000
 
 const seed = Math.floor(Math.random() * 2 ** 31)

@@ -1,9 +1,10 @@
-/** Every field of the three public interfaces is on a list of ours: a new one is a decision and not an accident. */
+/** Every field of the four public interfaces is on a list of ours: a new one is a decision and not an accident. */
 import { describe, expect, test } from 'bun:test'
 import type { FieldTable } from '@/formats/body-fields'
 import { BODY_FIELDS as CHAT_COMPLETIONS } from '@/formats/chat-completions/body-fields'
 import { CONFIG_FIELDS, BODY_FIELDS as GENERATE_CONTENT } from '@/formats/generate-content/body-fields'
 import { BODY_FIELDS as MESSAGES } from '@/formats/messages/body-fields'
+import { BODY_FIELDS as RESPONSES } from '@/formats/responses/body-fields'
 import { LIST_FILE, readFields } from './api-typings'
 
 /** What a library reads itself, or unpacks, and never sends. */
@@ -13,6 +14,7 @@ const TABLES: [format: string, tables: FieldTable[]][] = [
   ['chat-completions', [CHAT_COMPLETIONS]],
   ['messages', [MESSAGES]],
   ['generate-content', [GENERATE_CONTENT, CONFIG_FIELDS]],
+  ['responses', [RESPONSES]],
 ]
 
 test('the list is what the installed libraries declare', async () => {

@@ -42,6 +42,14 @@ const SOURCES: readonly [FormatName, Source][] = [
       interfaces: ['GenerateContentParameters', 'GenerateContentConfig'],
     },
   ],
+  [
+    'responses',
+    {
+      package: 'openai',
+      file: 'resources/responses/responses.d.ts',
+      interfaces: ['ResponseCreateParamsBase'],
+    },
+  ],
 ]
 
 export const LIST_FILE = join(import.meta.dir, 'api-fields.json')

@@ -3,10 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import { FORMATS } from '@/formats/index'
 
 /** The files that every format has, and what each of them exports in every format. */
 const COMMON: Record<string, string[]> = {
   'body-fields.ts': ['BODY_FIELDS'],
+  'client-side/answer-schema.ts': ['AnswerSchema', 'ErrorSchema', 'EventSchema'],
   'client-side/check-request.ts': ['checkRequest'],
   'client-side/decode-content.ts': [],
   'client-side/decode-output.ts': ['decodeOutput'],
@@ -47,6 +49,7 @@ const COMMON: Record<string, string[]> = {
   'usage.ts': ['decodeUsage', 'encodeUsage'],
 }
 
+const NO_EMBEDDINGS = 'only these have an endpoint for embeddings'
 const MANY_PROVIDERS = 'the others have few providers, who leave out nothing but their usage'
 
 /** The files that only some formats have, and why the others have none. */
@@ -59,29 +62,43 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['chat-completions'],
     because: 'in the others it is plain which call a piece belongs to',
   },
+  'client-side/answer-echo.ts': {
+    formats: ['responses'],
+    because: 'in the others an answer repeats nothing of its request',
+  },
   'client-side/call-register.ts': {
     formats: ['generate-content'],
     because: 'in the others every call has an id on the wire',
   },
   'client-side/count-tokens.ts': {
-    formats: ['messages', 'generate-content'],
+    formats: ['messages', 'generate-content', 'responses'],
     because: 'chat-completions has no endpoint that counts',
   },
   'client-side/decode-cache.ts': {
-    formats: ['chat-completions', 'messages'],
+    formats: ['chat-completions', 'messages', 'responses'],
     because: 'generate-content names cached content and marks no place in a prompt',
   },
+  'client-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'client-side/decode-schema.ts': {
     formats: ['generate-content'],
     because: 'the others take JSON Schema, which is what the hub speaks',
   },
+  'client-side/encode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'client-side/encode-stream-blocks.ts': {
     formats: ['messages'],
     because: 'in the others the pieces of several blocks may interleave',
   },
   'client-side/encode-stream-frames.ts': {
-    formats: ['messages'],
+    formats: ['messages', 'responses'],
     because: 'in the others a block has no frame where it starts and none where it stops',
+  },
+  'client-side/encode-stream-items.ts': {
+    formats: ['responses'],
+    because: 'in the others no block is announced as a whole',
+  },
+  'client-side/item-order.ts': {
+    formats: ['responses'],
+    because: 'in the others calls and results stand in turns, between which nothing else fits',
   },
   'client-side/models.ts': {
     formats: ['generate-content'],
@@ -95,20 +112,34 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['messages'],
     because: 'the others share the common headers, in formats/rate-limit-headers.ts',
   },
+  'client-side/tool-names.ts': {
+    formats: ['responses'],
+    because: 'the others have no namespaces of tools',
+  },
   'client-side/wire-blocks.ts': {
     formats: ['messages'],
     because: 'only here each type of block has a schema of its own, chosen by its type',
   },
+  'client-side/wire-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'client-side/wire-items.ts': {
+    formats: ['responses'],
+    because: 'only here a conversation is made of items, of many types',
+  },
   'code-text.ts': {
     formats: ['generate-content'],
     because: 'providers of the others show no code that they ran as a part of the answer',
+  },
+  'embedding-fields.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'event-types.ts': {
+    formats: ['responses'],
+    because: 'only here clients give up on an event whose name they do not know',
   },
   'logprobs.ts': {
     formats: ['generate-content'],
     because: 'the hub has the shape of chat-completions, and messages has no log probabilities',
   },
   'media.ts': {
-    formats: ['chat-completions', 'generate-content'],
+    formats: ['chat-completions', 'generate-content', 'responses'],
     because: 'messages always names the media type beside the bytes',
   },
   'normalise.ts': {
@@ -116,22 +147,25 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the others have one spelling of each field',
   },
   'provider-side/decode-content.ts': {
-    formats: ['messages'],
+    formats: ['messages', 'responses'],
     because:
       'a complete generate-content answer is read as a stream of one event, and chat-completions has answer-content.ts',
   },
+  'provider-side/decode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'provider-side/decode-partial-arguments.ts': {
     formats: ['generate-content'],
     because: 'the others stream arguments as pieces of one text',
   },
   'provider-side/decode-stream-calls.ts': {
-    formats: ['chat-completions'],
-    because: 'in the others it is plain which call a piece belongs to',
+    formats: ['chat-completions', 'responses'],
+    because:
+      'in the others the pieces of a call are never repeated as a whole, and it is plain which call each belongs to',
   },
   'provider-side/encode-cache.ts': {
-    formats: ['chat-completions', 'messages'],
+    formats: ['chat-completions', 'messages', 'responses'],
     because: 'providers of generate-content cache unasked',
   },
+  'provider-side/encode-embeddings.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
   'provider-side/encode-schema.ts': {
     formats: ['messages', 'generate-content'],
     because: 'providers of chat-completions take JSON Schema as it is',
@@ -141,16 +175,16 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the others know references inside a schema',
   },
   'repair-annotations.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
-  'repair-answer.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair-answer.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
-  'repair-stream.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
-  'repair.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair-stream.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
+  'repair.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'thinking-effort.ts': {
     formats: ['messages'],
     because: 'the others turn one into the other on the way to a provider only, never in a body of their own',
   },
   'tool-ids.ts': {
-    formats: ['chat-completions', 'messages'],
+    formats: ['chat-completions', 'messages', 'responses'],
     because: 'generate-content takes any id of a call',
   },
 }
@@ -187,5 +221,14 @@ describe('the folders of the formats', () => {
       const exported = Object.keys(await import(join(FOLDER, format, path)))
       expect({ format, missing: names.filter((name) => !exported.includes(name)) }).toEqual({ format, missing: [] })
     }
+  })
+})
+
+describe('the formats with embeddings', () => {
+  test('say so by the same functions', () => {
+    const able = [...FORMATS.values()].filter(({ embeddings }) => embeddings)
+    expect(able.map(({ name }) => name)).toEqual(['chat-completions', 'generate-content'])
+    const [first, ...others] = able.map(({ embeddings }) => Object.keys(embeddings ?? {}).sort())
+    for (const other of others) expect(other).toEqual(first ?? [])
   })
 })

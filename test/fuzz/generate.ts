@@ -58,7 +58,7 @@ export function valueFor(schema: JsonValue | undefined, random: Random, depth = 
   if (Array.isArray(schema.enum)) return random.pick(schema.enum)
   const variants = schema.anyOf ?? schema.oneOf
   if (Array.isArray(variants) && variants.length > 0) return valueFor(random.pick(variants), random, depth)
-  switch (schema.type) {
+  switch (Array.isArray(schema.type) ? random.pick(schema.type) : schema.type) {
     case 'string':
       return textFor(schema, random)
     case 'integer':

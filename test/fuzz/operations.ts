@@ -1,4 +1,5 @@
 /** Probes of every operation that the gateway documents: by strangers and by its five users, with input of all kinds. */
+import SwaggerParser from '@apidevtools/swagger-parser'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { nastyValue, PROTOTYPE_NAMES, valueFor } from './generate'
 import type { Probe } from './probe'
@@ -13,8 +14,8 @@ const ENDS_SESSION = /session\/(sign-out|sessions|password\/change)/
 
 /** Every operation of the document at `/docs/json`. */
 export async function readOperations(world: World): Promise<Operation[]> {
-  const document = (await (await fetch(`${world.url}/docs/json`)).json()) as { paths: Record<string, JsonObject> }
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  const document = await SwaggerParser.dereference(await (await fetch(`${world.url}/docs/json`)).json())
+  return Object.entries(document.paths as Record<string, JsonObject>).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       if (!isJsonObject(operation)) return []
       const content = isJsonObject(operation.requestBody) ? operation.requestBody.content : undefined

@@ -112,7 +112,7 @@ export function createTestSource(): TestSource {
 export type TestAnswer = RelayedAnswer & {
   deps: RelayDeps & { streams: ReturnType<typeof createActiveStreams>; logger: ReturnType<typeof memoryLogger> }
   clock: ManualClock
-  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted; how often the client's end was told. */
+  /** How the hold ended: what was charged and written, or that it was released; how the ticket did; what was counted and noted as failed; how often the client's end was told. */
   told: {
     settled: RequestFacts[]
     costs: number[]
@@ -123,6 +123,7 @@ export type TestAnswer = RelayedAnswer & {
     ends: number
     unknownUsage: string[]
     repairs: string[]
+    failed: string[]
   }
 }
 
@@ -140,7 +141,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const clock = manualClock()
   const told: TestAnswer['told'] = {
     ...{ settled: [], costs: [], released: 0, ended: [], wrote: [], counted: [] },
-    ...{ ends: 0, unknownUsage: [], repairs: [] },
+    ...{ ends: 0, unknownUsage: [], repairs: [], failed: [] },
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
@@ -157,6 +158,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
         unknownUsage: (provider) => void told.unknownUsage.push(provider),
         repaired: (_, field) => void told.repairs.push(field),
       },
+      failures: { note: ({ requestId, error }) => void told.failed.push(`${requestId} ${error.status}`) },
       streams: createActiveStreams(),
       drains: createDrainSlots(),
       signatures: { keep: async () => undefined },
@@ -170,6 +172,8 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
       signal: new AbortController().signal,
       epilogue: undefined,
       onEnd: () => void told.ends++,
+      keep: undefined,
+      isPrivate: false,
       ...options.changes,
     },
     provider,

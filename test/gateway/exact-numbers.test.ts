@@ -72,12 +72,19 @@ function requestText(client: FormatName, provider: FormatName, mode: Mode, given
         {"role":"user","parts":[{"functionResponse":{"id":"call_1","name":"look","response":${result}}}]}],
         "labels":${given.extra},"tools":[{"functionDeclarations":[{"name":"look","parametersJsonSchema":${schema}}]}],
         "generationConfig":{"temperature":1.0,"responseMimeType":"application/json","responseJsonSchema":${wanted}}}`
+    case 'responses':
+      return `{"model":${model},"stream":${stream},"temperature":1.0,"input":[{"role":"user","content":"go"},
+        {"type":"function_call","call_id":"call_1","name":"look","arguments":${quoted(args)}},
+        {"type":"function_call_output","call_id":"call_1","output":${quoted(result)}}],
+        "tools":[{"type":"function","name":"look","parameters":${schema}}],
+        "text":{"format":{"type":"json_schema","name":"answer","schema":${wanted}}}}`
   }
 }
 
 function addressOf(client: FormatName, provider: FormatName, mode: Mode): string {
   if (client === 'chat-completions') return '/v1/chat/completions'
   if (client === 'messages') return '/v1/messages'
+  if (client === 'responses') return '/v1/responses'
   const verb = mode === 'stream' ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return `/v1beta/models/${modelAt(provider)}:${verb}`
 }
@@ -97,7 +104,14 @@ function answerText(provider: FormatName, args: string, isWhole = false): string
     case 'generate-content':
       return `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"id":"call_2","name":"look","args":${args}}}]},
         "finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5.0,"candidatesTokenCount":5.0,"totalTokenCount":10.0}}`
+    case 'responses':
+      return `{"id":"r","object":"response","created_at":1,"status":"completed","model":"m","output":[${callItem(isWhole ? args : quoted(args))}],
+        "usage":{"input_tokens":5.0,"output_tokens":5.0,"total_tokens":10.0}}`
   }
+}
+
+function callItem(args: string, status = 'completed'): string {
+  return `{"type":"function_call","id":"fc_1","status":"${status}","call_id":"call_2","name":"look","arguments":${args}}`
 }
 
 /** The same as a stream. `isWhole` puts the arguments where providers of the format seldom do: an object in one piece. */
@@ -114,6 +128,21 @@ function streamText(provider: FormatName, args: string, isWhole: boolean): strin
     return `${deltas.map((delta) => chunk(delta)).join('')}${chunk('{}', '"tool_calls"', usage)}data: [DONE]\n\n`
   }
   const event = (type: string, fields: string) => `event: ${type}\ndata: {"type":"${type}",${fields}}\n\n`
+  if (provider === 'responses') {
+    const pieces = isWhole ? [] : [head, tail]
+    return [
+      event(
+        'response.created',
+        '"response":{"id":"r","object":"response","created_at":1,"status":"in_progress","model":"m","output":[]}',
+      ),
+      event('response.output_item.added', `"output_index":0,"item":${callItem('""', 'in_progress')}`),
+      ...pieces.map((piece) =>
+        event('response.function_call_arguments.delta', `"output_index":0,"item_id":"fc_1","delta":${piece}`),
+      ),
+      event('response.output_item.done', `"output_index":0,"item":${callItem(quoted(args))}`),
+      event('response.completed', `"response":${answerText(provider, args)}`.replaceAll('\n', '')),
+    ].join('')
+  }
   const delta = (text: string) =>
     event('content_block_delta', `"index":0,"delta":{"type":"input_json_delta","partial_json":${text}}`)
   const block = `"index":0,"content_block":{"type":"tool_use","id":"call_2","name":"look","input":${isWhole ? args : '{}'}}`
@@ -177,9 +206,12 @@ describe('every pair of formats', () => {
         expect(sent).toContain(`"default":${given.schema}`)
         expect(sent).toContain(`"default":${given.output}`)
         expect(sent).toContain('"maximum":9223372036854775807')
-        expect(sent).toContain(provider === 'chat-completions' ? quoted(given.args) : given.args)
+        expect(sent).toContain(
+          provider === 'chat-completions' || provider === 'responses' ? quoted(given.args) : given.args,
+        )
         expect(sent).toContain(isText(provider) ? quoted(given.result) : given.result)
-        if (client === provider) expect(sent).toContain(given.extra)
+        // Values of metadata are texts in the responses format.
+        if (client === provider && client !== 'responses') expect(sent).toContain(given.extra)
         expect(argumentsIn(client, mode, told)).toContain(given.answer)
       }),
       { numRuns: RUNS },

@@ -37,6 +37,7 @@ const ALIVE: Record<(typeof FORMATS)[number], RegExp> = {
   'chat-completions': /^: keepalive\n\n/,
   messages: /^event: ping\n/,
   'generate-content': /^\r\n\r\n/,
+  responses: /^: keep-?alive\n\n/,
 }
 
 /** All at once: each takes its ten seconds. */
@@ -62,8 +63,8 @@ test('the client hears from us, then gets the answer, or the error in its own wo
     expect(response.status).toBe(200)
     expect(response.headers.get('x-request-id')).toMatch(/^req_/)
     expect(response.headers.get('x-svc-model')).toBeNull()
-    const [alive] = text.split(/data: \{"(?:id|type": ?"message|candidates)/)
-    expect(alive).toMatch(ALIVE[FORMATS[index % 3] as (typeof FORMATS)[number]])
+    const [alive] = text.split(/data: \{"(?:id|type": ?"(?:message|response)|candidates)/)
+    expect(alive).toMatch(ALIVE[FORMATS[index % FORMATS.length] as (typeof FORMATS)[number]])
     expect(text).toContain('So')
   }
   for (const { response, text } of await Promise.all(failing)) {

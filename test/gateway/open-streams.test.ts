@@ -65,6 +65,8 @@ async function openStream(kept: WeakRef<object>[]): Promise<ReadableStreamDefaul
     arrivedMonotonicMs: performance.now(),
     epilogue: undefined,
     onEnd: undefined,
+    keep: undefined,
+    isPrivate: false,
     onLateFailure: () => undefined,
   })
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()

@@ -1,10 +1,11 @@
 /** A gateway with many models, each at a provider of its own that answers by a script, and ways to ask it in all formats. */
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assert } from '@/lib/assert'
 
-export const FORMATS = ['chat-completions', 'messages', 'generate-content'] as const
-export type FormatName = (typeof FORMATS)[number]
+export const FORMATS = FORMAT_NAMES
+export type { FormatName } from '@/chat/format-name'
 export type Script = (call: UpstreamCall) => Response | Promise<Response>
 
 export interface ScriptedModels {
@@ -53,7 +54,7 @@ export async function startScriptedModels(
       const add = (format: FormatName, name: string, address: string) => {
         file.providers[name] = {
           format,
-          baseUrl: `${address}/${name}${format === 'chat-completions' ? '/v1' : ''}`,
+          baseUrl: `${address}/${name}${format === 'chat-completions' || format === 'responses' ? '/v1' : ''}`,
           keys: [`sk-${name}-canary`],
           timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
           ...provider,
@@ -114,6 +115,8 @@ function requestIn(format: FormatName, model: string, stream: boolean): [path: s
       return ['/v1/chat/completions', { model, messages, stream, max_tokens: 100 }]
     case 'messages':
       return ['/v1/messages', { model, messages, stream, max_tokens: 100 }]
+    case 'responses':
+      return ['/v1/responses', { model, input: messages, stream, max_output_tokens: 100 }]
     case 'generate-content': {
       const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
       const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
@@ -131,6 +134,8 @@ export function soundAnswer(format: FormatName, stream: boolean): Response {
       return stream ? messagesStream() : Response.json(MESSAGE)
     case 'generate-content':
       return stream ? eventStream(candidate('Sound', true)) : Response.json(candidate('Sound', true))
+    case 'responses':
+      return stream ? responseStream() : Response.json(RESPONSE)
   }
 }
 
@@ -165,7 +170,48 @@ function messagesStream(): Response {
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 5 } },
     { type: 'message_stop' },
   ]
-  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return namedEvents(events)
+}
+
+const ITEM = {
+  id: 'msg_1',
+  type: 'message',
+  status: 'completed',
+  role: 'assistant',
+  content: [{ type: 'output_text', text: 'Sound', annotations: [], logprobs: [] }],
+}
+
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_760_000_000,
+  status: 'completed',
+  error: null,
+  incomplete_details: null,
+  model: 'x',
+  output: [ITEM],
+  usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+}
+
+function responseStream(): Response {
+  const at = { item_id: ITEM.id, output_index: 0, content_index: 0 }
+  const begun = { ...RESPONSE, status: 'in_progress', output: [], usage: null }
+  return namedEvents([
+    { type: 'response.created', response: begun },
+    { type: 'response.in_progress', response: begun },
+    { type: 'response.output_item.added', output_index: 0, item: { ...ITEM, status: 'in_progress', content: [] } },
+    { type: 'response.content_part.added', ...at, part: { ...ITEM.content[0], text: '' } },
+    { type: 'response.output_text.delta', ...at, delta: 'Sound', logprobs: [] },
+    { type: 'response.output_text.done', ...at, text: 'Sound', logprobs: [] },
+    { type: 'response.content_part.done', ...at, part: ITEM.content[0] },
+    { type: 'response.output_item.done', output_index: 0, item: ITEM },
+    { type: 'response.completed', response: RESPONSE },
+  ])
+}
+
+function namedEvents(events: readonly { type: string; [field: string]: unknown }[]): Response {
+  const numbered = events.map((event, sequence_number) => ({ ...event, sequence_number }))
+  const text = numbered.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
   return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 }
 

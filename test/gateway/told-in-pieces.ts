@@ -39,6 +39,20 @@ export function piecesOf(format: FormatName, texts: readonly string[], told: Tol
         usage: '',
         end: '',
       }
+    case 'responses': {
+      const begin = named({ type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] } })
+      const item = { ...messageItem(''), status: 'in_progress', content: [] }
+      const added = named({ type: 'response.output_item.added', output_index: 0, item })
+      const part = named({ type: 'response.content_part.added', ...AT, part: textPart('') })
+      const whole = messageItem(texts.join(''))
+      const delta = (text: string) => named({ type: 'response.output_text.delta', ...AT, delta: text })
+      return {
+        texts: texts.map((text, index) => (index === 0 ? begin + added + part : '') + delta(text)),
+        stop: named({ type: 'response.output_item.done', output_index: 0, item: whole }),
+        usage: '',
+        end: named({ type: 'response.completed', response: wholeOf(format, texts.join(''), told) }),
+      }
+    }
   }
 }
 
@@ -57,6 +71,8 @@ export function wholeOf(format: FormatName, text: string, told: Told): Record<st
       }
     case 'generate-content':
       return { ...candidate(text, 'STOP'), usageMetadata: contentUsage(told) }
+    case 'responses':
+      return { ...RESPONSE, output: [messageItem(text)], usage: responseUsage(told) }
   }
 }
 
@@ -72,6 +88,8 @@ export function questionIn(
       return { path: '/v1/chat/completions', body: { model, messages, stream, max_tokens: limit } }
     case 'messages':
       return { path: '/v1/messages', body: { model, messages, stream, max_tokens: limit } }
+    case 'responses':
+      return { path: '/v1/responses', body: { model, input: messages, stream, max_output_tokens: limit } }
     case 'generate-content': {
       const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
       const contents = [{ role: 'user', parts: [{ text: 'Tell me' }] }]
@@ -100,6 +118,12 @@ export function readTold(format: FormatName, wire: string): { text: string; fini
     } else if (format === 'messages') {
       text += body.delta?.text ?? body.content?.map((block: { text: string }) => block.text).join('') ?? ''
       finish = body.delta?.stop_reason ?? body.stop_reason ?? finish
+    } else if (format === 'responses') {
+      const whole = body.object === 'response' ? body : body.response
+      if (body.type === 'response.output_text.delta') text += body.delta
+      if (body.object === 'response') text += body.output[0]?.content[0]?.text ?? ''
+      const reason = whole?.incomplete_details?.reason ?? whole?.status
+      finish = reason === undefined || reason === 'in_progress' ? finish : reason
     } else {
       const [first] = body.candidates ?? []
       text += first?.content?.parts?.map((part: { text: string }) => part.text).join('') ?? ''
@@ -111,6 +135,16 @@ export function readTold(format: FormatName, wire: string): { text: string; fini
 
 const CHUNK = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' }
 const MESSAGE = { id: 'm', type: 'message', role: 'assistant', model: 'x' }
+
+const RESPONSE = {
+  ...{ id: 'resp_1', object: 'response', created_at: 1_760_000_000, status: 'completed', model: 'x' },
+  ...{ error: null, incomplete_details: null },
+}
+const AT = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+const textPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+const messageItem = (text: string) => {
+  return { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [textPart(text)] }
+}
 
 const event = (body: unknown) => `data: ${JSON.stringify(body)}\n\n`
 const named = (body: { type: string; [field: string]: unknown }) => `event: ${body.type}\n${event(body)}`
@@ -140,5 +174,12 @@ function contentUsage({ input, output, reasoning = 0, total = input + output }: 
   return {
     ...{ promptTokenCount: input, candidatesTokenCount: output - reasoning, totalTokenCount: total },
     ...(reasoning > 0 && { thoughtsTokenCount: reasoning }),
+  }
+}
+
+function responseUsage({ input, output, reasoning = 0, total = input + output }: Told) {
+  return {
+    ...{ input_tokens: input, input_tokens_details: { cached_tokens: 0 } },
+    ...{ output_tokens: output, output_tokens_details: { reasoning_tokens: reasoning }, total_tokens: total },
   }
 }

@@ -57,6 +57,8 @@ function requestIn(format: FormatName, model: string): [path: string, body: obje
   switch (format) {
     case 'chat-completions':
       return ['/v1/chat/completions', { model, messages }]
+    case 'responses':
+      return ['/v1/responses', { model, input: messages }]
     case 'messages':
       return ['/v1/messages', { model, messages, max_tokens: 50 }]
     case 'generate-content':

@@ -1,5 +1,6 @@
 /** What `/v1/route`, the hold and the documentation make of a caller's wishes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import SwaggerParser from '@apidevtools/swagger-parser'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
@@ -132,12 +133,11 @@ test('counting tokens takes the field as well', async () => {
 })
 
 test('the documentation has the field and the header at every endpoint that routes', async () => {
-  const document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as {
-    paths: Record<string, { post?: Record<string, unknown> }>
-  }
+  const document = await (await fetch(`${gateway.url}/docs/json`)).json()
+  const whole = await SwaggerParser.dereference(document)
   const paths = ['/v1/chat/completions', '/v1/messages', '/v1/route', '/v1beta/models/{model}:generateContent']
   for (const path of [...paths, '/v1beta/models/{model}:streamGenerateContent']) {
-    const text = JSON.stringify(document.paths[path]?.post)
+    const text = JSON.stringify(whole.paths?.[path]?.post)
     expect(text).toContain('"name":"x-svc-quality","in":"header"')
     expect(text).toContain('"svc":')
     expect(text).toMatch(/max_price|maxPrice/)

@@ -156,19 +156,23 @@ describe('a stop', () => {
     expect(rounds()).toBe(1)
   })
 
-  test('waits for the round under way, and no other follows', async () => {
-    const work = Promise.withResolvers<number>()
-    const { worker, rounds } = watch({ round: () => work.promise })
-    worker.start()
-    const stop = observe(worker.stop())
-    await pass(60_000)
-    expect(stop.isOver).toBe(false)
-    expect(worker.isStopping()).toBe(true)
-    work.resolve(0)
-    await pass(0)
-    expect(stop.isOver).toBe(true)
-    expect(rounds()).toBe(1)
-  })
+  test.each([0, 600_000])(
+    'waits for the round under way, and for nothing of the pause of %d ms behind it',
+    async (pauseMs) => {
+      const work = Promise.withResolvers<number>()
+      const { worker, rounds } = watch({ round: () => work.promise })
+      worker.start()
+      const stop = observe(worker.stop())
+      await pass(60_000)
+      expect(stop.isOver).toBe(false)
+      expect(worker.isStopping()).toBe(true)
+      work.resolve(pauseMs)
+      await pass(0)
+      expect(stop.isOver).toBe(true)
+      expect(rounds()).toBe(1)
+      expect(jest.getTimerCount()).toBe(0)
+    },
+  )
 
   test('abandons a round that takes longer than it may', async () => {
     const { worker } = watch({ round: () => new Promise<number>(() => undefined), stopTimeoutMs: 2_000 })

@@ -22,6 +22,7 @@ export const LOOPS: Record<FormatName, Loop> = {
   'chat-completions': openaiLoop,
   messages: anthropicLoop,
   'generate-content': genaiLoop,
+  responses: responsesLoop,
 }
 
 const QUESTION = 'Weather?'
@@ -126,5 +127,30 @@ async function genaiLoop(options: LoopOptions, first: string, second: string): P
       functionResponse: { ...(id && { id }), ...(name && { name }), response: { output: RESULT } },
     })),
   })
+  await ask(second)
+}
+
+async function responsesLoop(options: LoopOptions, first: string, second: string): Promise<void> {
+  const { baseUrl, key, isStream, isVisible, keeps } = options
+  const client = new OpenAI({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0 })
+  const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: QUESTION }]
+  async function ask(model: string): Promise<OpenAI.Responses.Response> {
+    const request = {
+      model,
+      input,
+      // What is not to be stored is not, signatures of calls included: who wants that keeps the conversation whole.
+      store: keeps === 'bare',
+      include: ['reasoning.encrypted_content' as const],
+      max_output_tokens: MAX_TOKENS,
+      tools: [{ type: 'function' as const, name: 'get_weather', parameters: SCHEMA, strict: false }],
+      ...(isVisible && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
+    }
+    return isStream ? client.responses.stream(request).finalResponse() : client.responses.create(request)
+  }
+  const { output } = await ask(first)
+  const calls = output.filter((item) => item.type === 'function_call')
+  const bare = calls.map(({ type, call_id, name, arguments: text }) => ({ type, call_id, name, arguments: text }))
+  input.push(...(keeps === 'whole' ? (output as OpenAI.Responses.ResponseInputItem[]) : bare))
+  for (const { call_id } of calls) input.push({ type: 'function_call_output', call_id, output: RESULT })
   await ask(second)
 }

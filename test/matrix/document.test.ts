@@ -49,15 +49,21 @@ describe('the cases', () => {
 /** Bodies that say the same in other words, though no client of that format would have asked so. */
 const SAME_MEANING = [
   'JSON schema in upper-case types: generate-content to chat-completions',
+  'JSON schema in upper-case types: generate-content to responses',
   'a stop sequence as a bare text: chat-completions to generate-content',
   'a stop sequence as a bare text: chat-completions to messages',
   'an output limit in the older field: chat-completions to generate-content',
   'an output limit in the older field: chat-completions to messages',
+  'an output limit in the older field: chat-completions to responses',
   'as much as the model wants: generate-content to chat-completions',
+  'as much as the model wants: generate-content to responses',
   'as much as the model wants: messages to chat-completions',
+  'as much as the model wants: messages to responses',
   'effort, not shown: generate-content to chat-completions',
   'effort, not shown: messages to chat-completions',
+  'effort, not shown: responses to chat-completions',
   'generate-content: a call that came out malformed: chat-completions to generate-content',
   'generate-content: a call that came out malformed: messages to generate-content',
+  'generate-content: a call that came out malformed: responses to generate-content',
   'hints as OpenRouter and LiteLLM spell them: chat-completions to messages',
 ]

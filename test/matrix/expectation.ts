@@ -46,8 +46,37 @@ export function expectedBody(cell: Cell): JsonObject {
   const { case: declared, client, provider, mode } = cell
   const { asks, golden } = declared
   const base = client === provider ? asks[provider] : (golden?.[provider] ?? asks[provider])
-  const body = { ...base, ...noteOn(cell).receives, ...frame(provider, mode !== 'json') }
+  const said = provider === 'responses' && client !== provider ? (saidOutright(base) as JsonObject) : base
+  const include = provider === 'responses' && { include: included(said, client === provider) }
+  const body = { ...said, ...include, ...noteOn(cell).receives, ...frame(provider, mode !== 'json') }
   return withoutAbsent(body)
+}
+
+/**
+ * What a caller of the format may leave out, and a translation says: how strictly a schema is to be followed, which is as far as
+ * possible here and loosely everywhere else, how closely to look at an image, and that a text is the model's own.
+ */
+function saidOutright(value: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map((item) => saidOutright(item) as JsonValue)
+  if (typeof value !== 'object' || value === null) return value
+  const said = Object.entries(value).map(([name, item]) => [
+    name,
+    name === 'parameters' || name === 'schema' ? item : saidOutright(item),
+  ])
+  const object: JsonObject = Object.fromEntries(said)
+  if ((object.type === 'function' && object.parameters) || object.type === 'json_schema')
+    return { strict: false, ...object }
+  if (object.role === 'assistant' && typeof object.content === 'string') {
+    return { ...object, content: [{ type: 'output_text', text: object.content }] }
+  }
+  return object.type === 'input_image' ? { detail: 'auto', ...object } : object
+}
+
+/** Nothing is kept at a provider, so its reasoning has to travel with the conversation; who asks for more says so first. */
+function included({ include }: JsonObject = {}, isAsked: boolean): JsonValue {
+  const more = Array.isArray(include) ? include : []
+  const encrypted = 'reasoning.encrypted_content'
+  return isAsked ? [...more, encrypted] : [encrypted, ...more]
 }
 
 function frame(provider: FormatName, isStream: boolean): JsonObject {
@@ -61,6 +90,8 @@ function frame(provider: FormatName, isStream: boolean): JsonObject {
       return { model: UPSTREAM_MODEL, ...(isStream && { stream: true }) }
     case 'generate-content':
       return {}
+    case 'responses':
+      return { model: UPSTREAM_MODEL, store: false, ...(isStream && { stream: true }) }
   }
 }
 

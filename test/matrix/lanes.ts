@@ -106,7 +106,7 @@ function fillCatalog(file: CatalogFile, cases: readonly Case[]): void {
       const label = `${laneName(lane)}-${targetName(declared, lane.provider, cases)}`
       if (file.providers[label]) continue
       const { provider: format } = lane
-      const path = format === 'chat-completions' ? '/v1' : ''
+      const path = format === 'chat-completions' || format === 'responses' ? '/v1' : ''
       const quirks = declared.quirks?.[format] ?? []
       file.providers[label] = { ...template, format, baseUrl: `${origin}/${label}${path}`, quirks }
       file.models.push({

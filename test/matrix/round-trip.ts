@@ -86,6 +86,9 @@ function resultIds(provider: FormatName, body: JsonObject): JsonValue[] {
   if (provider === 'chat-completions') {
     return objects(body.messages).flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))
   }
+  if (provider === 'responses') {
+    return objects(body.input).flatMap(({ type, call_id: id }) => (type === 'function_call_output' ? [id ?? null] : []))
+  }
   if (provider === 'messages') {
     return objects(objects(body.messages).at(-1)?.content).map(({ tool_use_id: id }) => id ?? null)
   }
@@ -98,6 +101,11 @@ function assistantTurn(provider: FormatName, body: JsonObject): JsonValue[] {
   const message = objects(body.messages).find(({ role }) => role === 'assistant')
   if (provider === 'chat-completions') return objects(message?.tool_calls)
   if (provider === 'messages') return objects(message?.content)
+  if (provider === 'responses') {
+    const own = objects(body.input).filter(({ type }) => type === 'reasoning' || type === 'function_call')
+    // Between a client and a provider of the format they also have a state, and thoughts their summary.
+    return own.map(({ status: _, summary: _summary, ...item }) => item)
+  }
   const content = objects(body.contents).find(({ role }) => role === 'model')
   return objects(content?.parts).filter((part) => part.text === undefined || part.thoughtSignature !== undefined)
 }
@@ -105,7 +113,7 @@ function assistantTurn(provider: FormatName, body: JsonObject): JsonValue[] {
 /** Ids in order of their first appearance as `ID1`, `ID2`, so that minted ones can be compared. */
 function namedIds(body: JsonObject): JsonObject {
   let text = JSON.stringify(body)
-  const ids = new Set([...text.matchAll(/"id":"([^"]+)"/g)].map((match) => match[1] ?? ''))
+  const ids = new Set([...text.matchAll(/"(?:call_)?id":"((?!rs_)[^"]+)"/g)].map((match) => match[1] ?? ''))
   for (const [index, id] of [...ids].entries()) text = text.replaceAll(`"${id}"`, `"ID${index + 1}"`)
   return JSON.parse(text)
 }

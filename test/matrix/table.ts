@@ -3,18 +3,24 @@ import { renderLibraries } from '@test/clients/table'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { GROUPS } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
+import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
 import { cellsOf } from './lanes'
 import { isSignedAgain, ROUND_TRIP_CELLS } from './round-trip'
 import type { Case, Cell, Group } from './types'
 
-const LETTER: Record<FormatName, string> = { 'chat-completions': 'C', messages: 'M', 'generate-content': 'G' }
+const LETTER: Record<FormatName, string> = {
+  'chat-completions': 'C',
+  messages: 'M',
+  'generate-content': 'G',
+  responses: 'R',
+}
 const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({ client, provider })))
 
 /** The whole document. */
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
-  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format to every provider format
@@ -25,7 +31,7 @@ see the same answer, strictly framed, and the ledger must charge the same amount
 ${cells} cells (each pair in one piece and as a stream, generate-content also as a JSON array) and ${ROUND_TRIP_CELLS.length} tool
 loops run in \`bun run test\` as well; a test fails where this file and the cases differ.
 
-**C** chat-completions · **M** messages · **G** generate-content; \`C→M\` is a client of chat-completions at a provider of messages.
+**C** chat-completions · **M** messages · **G** generate-content · **R** responses; \`C→M\` is a client of chat-completions at a provider of messages.
 
 - ✓ carried: the provider receives it and the client sees it, nothing lost (a failure: told in the client's own shape)
 - ~ answered, with the loss that the note tells
@@ -35,8 +41,10 @@ loops run in \`bun run test\` as well; a test fails where this file and the case
 
 What passes through within one format keeps its bytes as long as it keeps the published shape. A field that breaks it, so that official
 clients throw or lose something, is put right in place: calls without index, id or type or counted from 1, arguments as objects, contents as
-parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage. Each is
-counted by provider (\`svc_answer_repairs_total\`).
+parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage; of responses,
+beginnings of items and parts that were left out, ids that change or are missing, missing \`annotations\`, \`summary\`, \`status\`, \`output\` or counts of
+the usage, and events of no known name, which are hidden. Each is counted by provider (\`svc_answer_repairs_total\`). An answer of responses has
+an id of the gateway's, which later requests may name; its items keep the ids that their provider gave them.
 
 Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
 what changes then.

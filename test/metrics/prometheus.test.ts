@@ -80,6 +80,7 @@ test('state is read when it is asked for, routing included', async () => {
     unacknowledgedSettlements: () => 7,
     flusher: () => ({ lagRecords: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
     store: () => ({ partFault: 'full', memoryShare: 0.93 }),
+    lostFailures: () => 3,
     routing: () => ({
       circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
       keys: new Map([['provider1/0a1b', { state: 'out', forMs: 1 }]]),
@@ -114,6 +115,7 @@ test('drift shows by kind until a later check finds it gone', async () => {
     unacknowledgedSettlements: () => 0,
     flusher: () => ({ lagRecords: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
     store: () => ({ partFault: undefined, memoryShare: 0 }),
+    lostFailures: () => 0,
   })
   metrics.drift({ atMs: 1_000_000, durationMs: 500, accounts: 9, violations: { overdrawn: 2, key_held: 1 } })
   const series = await seriesOf(metrics)

@@ -21,6 +21,7 @@ const ROUTES: readonly [path: string, body: Record<string, unknown>][] = ['svc/a
     ...[false, true].flatMap((stream): [string, Record<string, unknown>][] => [
       ['/v1/chat/completions', { model, messages: MESSAGES, stream }],
       ['/v1/messages', { model, messages: MESSAGES, stream, max_tokens: 100 }],
+      ['/v1/responses', { model, input: 'Hi', stream }],
     ]),
     ...['generateContent', 'streamGenerateContent', 'streamGenerateContent?alt=sse'].flatMap(
       (verb): [string, Record<string, unknown>][] => [
@@ -53,7 +54,7 @@ describe.each(ROUTES)('%s %j', (path, body) => {
 })
 
 test('every format has a route here', () => {
-  expect(FORMATS).toHaveLength(3)
+  expect(FORMATS).toHaveLength(4)
   expect(new Set(ROUTES.map(([path]) => path.split(/[/:?]/).slice(0, 3).join('/'))).size).toBeGreaterThanOrEqual(4)
 })
 

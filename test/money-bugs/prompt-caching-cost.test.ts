@@ -12,11 +12,12 @@ afterAll(() => world.gateway.stop())
 
 /**
  * The recorded answers: 36 tokens of input, of which 12 came from a cache and, where the format can say it, 4 went into one;
- * 8 tokens of output. Two formats count cached input inside their input, one beside it.
+ * 8 tokens of output. Three formats count cached input inside their input, one beside it.
  */
 const COST: Record<FormatName, number> = {
   'chat-completions': 20 * PRICE.input + 12 * PRICE.cacheRead + 4 * PRICE.cacheWrite5m + 8 * PRICE.output,
   messages: 20 * PRICE.input + 12 * PRICE.cacheRead + 4 * PRICE.cacheWrite5m + 8 * PRICE.output,
+  responses: 20 * PRICE.input + 12 * PRICE.cacheRead + 4 * PRICE.cacheWrite5m + 8 * PRICE.output,
   'generate-content': 24 * PRICE.input + 12 * PRICE.cacheRead + 8 * PRICE.output,
 }
 const LANES = FORMATS.flatMap((client) =>

@@ -17,6 +17,7 @@ const TOOLS = {
   },
   messages: { tools: [{ name: 'get_weather', input_schema: { type: 'object' } }] },
   'generate-content': { tools: [{ functionDeclarations: [{ name: 'get_weather', parameters: { type: 'OBJECT' } }] }] },
+  responses: { tools: [{ type: 'function', name: 'get_weather', parameters: { type: 'object' } }] },
 }
 const LANES = FORMATS.flatMap((client) =>
   FORMATS.flatMap((provider) => [true, false].map((stream) => [client, provider, stream] as const)),

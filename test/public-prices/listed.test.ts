@@ -37,9 +37,10 @@ describe('the catalogue that comes with the gateway', () => {
     expect(costs.filter(({ text }) => !text.includes(' from '))).toEqual([])
   })
 
-  test('keeps its slugs, three for each provider', () => {
+  test('keeps its slugs, three for each provider, and those of models that embed', () => {
     const families = ['alpha', 'beta', 'gamma'].flatMap((name) => [name, `${name}-fast`, `${name}-small`])
-    expect([...catalog.models.keys()]).toEqual(families.map((slug) => `svc/${slug}`))
+    const slugs = [...families, 'alpha-embed-small', 'alpha-embed-large', 'gamma-embed']
+    expect([...catalog.models.keys()]).toEqual(slugs.map((slug) => `svc/${slug}`))
     for (const { ownedBy, targets } of catalog.models.values()) expect(targets[0]?.provider.name).toBe(ownedBy)
   })
 })

@@ -56,6 +56,7 @@ export function modelOf(id: string, providers: Provider[], changes: Partial<Mode
   const output = (usd * 4_000_000) as Pico
   return {
     id,
+    kind: 'chat',
     name: id,
     created: 1_760_000_000,
     ownedBy: 'test',

@@ -24,7 +24,7 @@ const REFUSED = {
 }
 const ALLOWED_LICENCES = new Set([
   ...['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Unlicense', 'OFL-1.1', 'MPL-2.0', 'MIT-0', '0BSD'],
-  ...['MIT OR Apache-2.0', 'MIT and ISC', '(MIT OR CC0-1.0)', '(AFL-2.1 OR BSD-3-Clause)', 'BlueOak-1.0.0'],
+  ...['MIT OR Apache-2.0', 'MIT and ISC', '(MIT OR CC0-1.0)', '(AFL-2.1 OR BSD-3-Clause)', 'BlueOak-1.0.0', 'PSF-2.0'],
 ])
 
 test('S28: every dependency is pinned to one version, and so is Bun', () => {

@@ -62,15 +62,38 @@ export async function expectAccessible(page: Page): Promise<void> {
     )
   })
   expect(found).toEqual([])
+  // What nobody reads: a name is for elements that have a role.
+  const nameless = await page.evaluate(() =>
+    [...document.querySelectorAll(':is(span, div, p)[aria-label]:not([role])')].map((one) =>
+      one.outerHTML.slice(0, 200),
+    ),
+  )
+  expect(nameless).toEqual([])
 }
 
-/** Fails where the page is wider than its window. */
+/** Fails where the page is wider than its window, or where something on it reaches beyond the card it stands in. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const [content, visible] = await page.evaluate(() => [
     document.documentElement.scrollWidth,
     document.documentElement.clientWidth,
   ])
   expect(content).toBeLessThanOrEqual(visible ?? 0)
+  expect(await page.evaluate(listEscaped)).toEqual([])
+}
+
+/** What reaches beyond the right edge of its card, and cannot be scrolled to there. Runs in the page. */
+function listEscaped(): string[] {
+  const isScrolled = (element: Element, card: Element): boolean => {
+    for (let one = element.parentElement; one && one !== card; one = one.parentElement)
+      if (getComputedStyle(one).overflowX !== 'visible') return true
+    return false
+  }
+  return [...document.querySelectorAll('.surface')].flatMap((card) => {
+    const edge = card.getBoundingClientRect().right + 1
+    return [...card.querySelectorAll('*')]
+      .filter((one) => one.getBoundingClientRect().right > edge && !isScrolled(one, card))
+      .map((one) => `${one.tagName} ${one.textContent?.slice(0, 60)}`)
+  })
 }
 
 async function launch(): Promise<Browser> {

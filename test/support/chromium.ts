@@ -1,4 +1,5 @@
 /** The browser in which the dashboard is tested: found on the machine, or fetched where that needs no question. */
+import { canInstall, installPackage } from './debian'
 
 /** What Debian, Ubuntu and the vendor call it. */
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
@@ -19,14 +20,8 @@ export const CHROMIUM_ADVICE = `The dashboard is tested in Chromium, which is no
 /** Installs Debian's package where the machine has none and may take one. Says what it does, or what is missing. */
 export async function prepareChromium(say: (line: string) => void): Promise<void> {
   if (findChromium() !== undefined) return
-  if (process.getuid?.() !== 0 || !Bun.which('apt-get')) return say(CHROMIUM_ADVICE)
+  if (!canInstall()) return say(CHROMIUM_ADVICE)
   say('Installing Chromium, in which the dashboard is tested.')
-  await aptGet('update', '-q')
-  await aptGet('install', '-q', '--yes', '--no-install-recommends', PACKAGE)
+  await installPackage(PACKAGE)
   if (findChromium() === undefined) say(CHROMIUM_ADVICE)
-}
-
-async function aptGet(...words: string[]): Promise<void> {
-  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]
-  await Bun.spawn(command, { stdout: Bun.stderr, stderr: 'inherit' }).exited
 }

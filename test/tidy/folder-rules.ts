@@ -7,6 +7,7 @@ const ACROSS = [
   'bench',
   'clients',
   'dashboard/screenshots',
+  'deploy',
   'faults',
   'fixtures',
   'fuzz',

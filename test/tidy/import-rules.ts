@@ -6,8 +6,15 @@ import { findTarget, resolveLocal } from './tree'
 /** The wing of people: its own door, and behind it those who buy, sign in, look at usage and watch over others. */
 const CONSOLE = ['console/administration', 'console/orders', 'console/auth', 'console/usage-views']
 /** What one request goes through, each step knowing only those that come after it in this list. */
-const STEPS = ['gateway/relay', 'gateway/attempt', 'gateway/charge', 'gateway/hold', 'gateway/signatures']
-const SERVICES = ['accounts', 'usage', 'upstream', 'routing']
+const STEPS = [
+  'gateway/embed',
+  'gateway/relay',
+  'gateway/attempt',
+  'gateway/charge',
+  'gateway/hold',
+  'gateway/signatures',
+]
+const SERVICES = ['accounts', 'usage', 'stored-responses', 'upstream', 'routing']
 const STORES = ['ledger', 'catalog', 'db']
 const WIRE = ['formats', 'chat', 'lib']
 const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
@@ -18,7 +25,7 @@ const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
  * like any other.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  '(root)': ['boot', 'boot/embedded', 'app', 'config', 'lib'],
+  '(root)': ['cli', 'boot', 'boot/embedded', 'app', 'config', 'lib'],
   cli: ['boot', 'boot/embedded', 'config', ...CONSOLE, ...DOMAIN],
   boot: [
     'boot/embedded',
@@ -43,6 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/usage-views': ['ledger', 'db', 'chat', 'lib'],
   http: ['gateway', 'metrics', ...DOMAIN],
   gateway: [...STEPS, ...DOMAIN],
+  'gateway/embed': [...after('gateway/embed'), 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
   'gateway/relay': [...after('gateway/relay'), 'metrics', 'upstream', 'routing', ...STORES, ...WIRE],
   'gateway/attempt': [...after('gateway/attempt'), 'upstream', 'routing', 'catalog', ...WIRE],
   'gateway/charge': [...after('gateway/charge'), 'metrics', ...STORES, ...WIRE],
@@ -51,6 +59,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   metrics: [...SERVICES, ...STORES, ...WIRE],
   accounts: [...STORES, ...WIRE],
   usage: ['ledger', 'db', ...WIRE],
+  'stored-responses': ['db', ...WIRE],
   upstream: ['catalog', ...WIRE],
   routing: ['catalog', ...WIRE],
   ledger: WIRE,

@@ -39,7 +39,7 @@ describe('the address', () => {
   })
 
   test('has no version where the format has none, whatever the provider names', () => {
-    for (const name of ['chat-completions', 'messages'] as const) {
+    for (const name of ['chat-completions', 'messages', 'responses'] as const) {
       expect(addressOf(name, 'm', false, { apiVersion: 'v7' })).not.toContain('v7')
     }
   })
@@ -56,6 +56,7 @@ describe('the headers', () => {
     ['chat-completions', { authorization: 'Bearer the-secret' }],
     ['messages', { 'x-api-key': 'the-secret', 'anthropic-version': '2023-06-01' }],
     ['generate-content', { 'x-goog-api-key': 'the-secret' }],
+    ['responses', { authorization: 'Bearer the-secret' }],
   ]
 
   test.each(own)('of %s carry the key in its own way, and no other', (name, headers) => {

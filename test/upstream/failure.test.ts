@@ -49,7 +49,11 @@ describe('a prompt that is too long for the provider’s model', () => {
   test.each([...FORMATS.values()])('has the words of the caller’s format', (format) => {
     const { status, body } = format.encodeError(told('messages', 400, anthropic('prompt is too long: 2 > 1')), 'req_1')
     expect(status).toBe(400)
-    const words = { 'chat-completions': '"context_length_exceeded"', 'generate-content': '"CONTEXT_LENGTH_EXCEEDED"' }
+    const words = {
+      'chat-completions': '"context_length_exceeded"',
+      'generate-content': '"CONTEXT_LENGTH_EXCEEDED"',
+      responses: '"context_length_exceeded"',
+    }
     expect(JSON.stringify(body)).toContain(format.name === 'messages' ? 'prompt is too long' : words[format.name])
   })
 
@@ -78,6 +82,7 @@ describe('the caller is told', () => {
     overloaded: 'overloaded',
     'context-too-long': 'context_length_exceeded',
     'too-large': 'too_large',
+    proof: 'invalid_request',
     filtered: 'invalid_request',
     unsupported: 'invalid_request',
     request: 'invalid_request',
@@ -105,7 +110,7 @@ describe('the caller is told', () => {
     const quoted = (Object.keys(REASONS) as ProviderErrorReason[]).filter((reason) =>
       toldOf(reason).message.includes(WORDS),
     )
-    expect(quoted).toEqual(['context-too-long', 'filtered', 'unsupported', 'request'])
+    expect(quoted).toEqual(['context-too-long', 'proof', 'filtered', 'unsupported', 'request'])
   })
 
   test('that no reason was given where the provider has no words', () => {

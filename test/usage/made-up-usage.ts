@@ -92,7 +92,7 @@ function isMatch({ accountId, atMs, keyId, flags, facts }: UsageRecord, filter: 
 function isStatus(status: number, wanted: UsageFilter['status']): boolean {
   if (wanted === undefined) return true
   if (wanted === 'ok') return status < 400
-  return wanted === 'error' ? status >= 400 : status === wanted
+  return wanted === 'error' ? status >= 400 && status !== 499 : status === wanted
 }
 
 /** The sums of records, late corrections as cost only. */

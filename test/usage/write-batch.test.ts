@@ -4,6 +4,7 @@ import { freshDatabase } from '@test/support/stores'
 import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
+import { MIGRATIONS } from '@/db/migrate'
 import { parseUsageRecord, type UsageRecord } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
@@ -103,6 +104,20 @@ describe('writeUsageBatch', () => {
     expect(stored.map((row) => row.routeReason)).toEqual([null, null])
   })
 
+  test('counts what failed as an error, and no client that hung up, also on days that were counted otherwise', async () => {
+    const statuses = [200, 499, 499, 502]
+    await writeUsageBatch(
+      database.sql,
+      statuses.map((status) => usageRecord({ facts: { status } })),
+    )
+    const errorsNow = async () => (await database.db.query.usageDaily.findMany()).map(({ errors }) => errors)
+    expect(await errorsNow()).toEqual([1])
+    // As they were summed before.
+    await database.sql`UPDATE usage_daily SET errors = 3`
+    await database.sql.unsafe(MIGRATIONS.find(({ name }) => name === 'hang_ups')?.sql ?? '')
+    expect(await errorsNow()).toEqual([1])
+  })
+
   test('moves the account, the key and the day by what was new, and by nothing the second time', async () => {
     const records = [
       usageRecord({ cost: 1_000, seq: 3 }),
@@ -124,7 +139,7 @@ describe('writeUsageBatch', () => {
     const days = await database.db.query.usageDaily.findMany({ orderBy: (day, { asc }) => asc(day.accountId) })
     expect(days).toMatchObject([
       {
-        ...{ accountId: 'acct_1', day: '2026-03-10', keyId: 'key_1', model: 'svc/alpha', requests: 2, errors: 1 },
+        ...{ accountId: 'acct_1', day: '2026-03-10', keyId: 'key_1', model: 'svc/alpha', requests: 2, errors: 0 },
         ...{ uncachedTokens: 200, cacheReadTokens: 40, cacheWrite5mTokens: 6, cacheWrite1hTokens: 8 },
         ...{ outputTokens: 100, reasoningTokens: 20, cost: 1_500, durationMs: 1_800, firstTokenMs: 200 },
         firstTokenCount: 1,

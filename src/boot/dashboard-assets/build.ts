@@ -1,8 +1,7 @@
-/** Builds the dashboard's pages with Bun's own bundler: hashed names, split by page, compressed for the wire. */
+/** Builds the pages of dashboard and documentation with Bun's own bundler: hashed names, split by page, compressed for the wire. */
 import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Asset, DashboardAssets } from '@/console/http/assets/assets'
+import type { DashboardAssets } from '@/console/http/assets/assets'
+import { type Asset, createAsset } from '@/http/asset'
 
 const SOURCE = join(import.meta.dir, '..', '..', 'dashboard')
 const ASSET_PATH = '/dashboard/assets/'
@@ -18,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** Bundles and compresses. Rejects with every fault of the sources where they don't build. */
 export async function buildAssets(): Promise<DashboardAssets> {
   const result = await Bun.build({
-    entrypoints: [join(SOURCE, 'main.tsx')],
+    entrypoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'docs', 'docs.ts')],
     target: 'browser',
     splitting: true,
     minify: true,
@@ -41,9 +40,27 @@ export async function buildAssets(): Promise<DashboardAssets> {
   await Promise.all(
     [...bundled, icon, font, face].map(async ({ name, body }) => files.set(name, await compress(name, body))),
   )
-  const scripts = bundled.filter(({ name, isEntry }) => isEntry && name.endsWith('.js')).map(({ name }) => name)
-  const styles = [face, ...bundled].map(({ name }) => name).filter((name) => name.endsWith('.css'))
-  return { page: pageOf({ scripts, styles, icon: icon.name, font: font.name }), files }
+  const linked = (entry: string) => {
+    const names = bundled.filter(
+      ({ name, isEntry }) => name.startsWith(`${entry}-`) && (isEntry || name.endsWith('.css')),
+    )
+    return [face, ...names].map(({ name }) => link(name)).join('\n')
+  }
+  const head = `<link rel="icon" href="${ASSET_PATH}${icon.name}" type="image/svg+xml">
+<link rel="preload" href="${ASSET_PATH}${font.name}" as="font" type="font/woff2" crossorigin>`
+  return {
+    page: pageOf('Dashboard', `${head}\n${linked('main')}`, DASHBOARD_BODY),
+    docsPage: pageOf('API documentation', `${head}\n${linked('docs')}`, DOCS_BODY),
+    icon: icon.name,
+    files,
+  }
+}
+
+function link(name: string): string {
+  const address = `${ASSET_PATH}${name}`
+  return name.endsWith('.css')
+    ? `<link rel="stylesheet" href="${address}">`
+    : `<script type="module" src="${address}"></script>`
 }
 
 function hashed(name: string, extension: string, body: Uint8Array): { name: string; body: Uint8Array } {
@@ -57,33 +74,29 @@ function fontFace(font: string): string {
   )
 }
 
-async function compress(name: string, body: Uint8Array): Promise<Asset> {
+function compress(name: string, body: Uint8Array): Promise<Asset> {
   const extension = name.slice(name.lastIndexOf('.') + 1)
-  const [brotli, gzipped] = await Promise.all([
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    promisify(gzip)(body),
-  ])
-  return { contentType: CONTENT_TYPES[extension] ?? 'application/octet-stream', body, brotli, gzip: gzipped }
+  return createAsset(CONTENT_TYPES[extension] ?? 'application/octet-stream', body)
 }
 
-type PageParts = { scripts: readonly string[]; styles: readonly string[]; icon: string; font: string }
+const DASHBOARD_BODY = `<div id="root"></div>
+<noscript>The dashboard needs JavaScript. The API does not: see /docs.</noscript>`
 
-function pageOf({ scripts, styles, icon, font }: PageParts): string {
+const DOCS_BODY = `<div id="root"></div>
+<noscript>This page needs JavaScript. The same as OpenAPI: <a href="/docs/json">/docs/json</a>.</noscript>`
+
+function pageOf(title: string, head: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Dashboard</title>
-<link rel="icon" href="${ASSET_PATH}${icon}" type="image/svg+xml">
-<link rel="preload" href="${ASSET_PATH}${font}" as="font" type="font/woff2" crossorigin>
-${styles.map((name) => `<link rel="stylesheet" href="${ASSET_PATH}${name}">`).join('\n')}
-${scripts.map((name) => `<script type="module" src="${ASSET_PATH}${name}"></script>`).join('\n')}
+<title>${title}</title>
+${head}
 </head>
 <body>
-<div id="root"></div>
-<noscript>The dashboard needs JavaScript. The API does not: see /docs.</noscript>
+${body}
 </body>
 </html>
 `

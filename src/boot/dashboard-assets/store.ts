@@ -1,9 +1,10 @@
 /** Keeps a build of the dashboard on disk, so that only the first start after a change builds it. */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Asset, DashboardAssets } from '@/console/http/assets/assets'
+import type { DashboardAssets } from '@/console/http/assets/assets'
+import type { Asset } from '@/http/asset'
 
-type Manifest = { page: string; files: { name: string; contentType: string }[] }
+type Manifest = { page: string; docsPage: string; icon: string; files: { name: string; contentType: string }[] }
 
 const MANIFEST = 'manifest.json'
 /** Every encoding is a file of its own beside the plain one. */
@@ -20,7 +21,8 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
         return [name, { contentType, body, brotli, gzip }]
       }),
     )
-    return { page: manifest.page, files: new Map(files) }
+    const { page, docsPage, icon } = manifest
+    return { page, docsPage, icon, files: new Map(files) }
   } catch {
     return undefined
   }
@@ -30,7 +32,7 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
  * Writes a build to `folder` so that it is there whole or not at all: processes that start together may all do it. Builds
  * of earlier sources beside it are removed.
  */
-export async function writeBuild(folder: string, { page, files }: DashboardAssets): Promise<void> {
+export async function writeBuild(folder: string, { page, docsPage, icon, files }: DashboardAssets): Promise<void> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })
   const earlier = await readdir(parent)
@@ -43,7 +45,12 @@ export async function writeBuild(folder: string, { page, files }: DashboardAsset
       await Bun.write(join(draft, name + suffix), asset[encoding as keyof typeof ENCODINGS])
     }
   }
-  const manifest: Manifest = { page, files: [...files].map(([name, { contentType }]) => ({ name, contentType })) }
+  const manifest: Manifest = {
+    page,
+    docsPage,
+    icon,
+    files: [...files].map(([name, { contentType }]) => ({ name, contentType })),
+  }
   await Bun.write(join(draft, MANIFEST), JSON.stringify(manifest))
   // Where another process was faster, its build is as good as this one.
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }))

@@ -1,14 +1,13 @@
 /** The user by which the gateway uses its embedded Redis, with the rights of deploy/ and no more than the work needs. */
 import { join, resolve } from 'node:path'
+import rules from '#deploy/redis/gateway.acl' with { type: 'text' }
 import { readOrCreatePassword } from './secret'
 
-const DEPLOY = join(import.meta.dir, '..', '..', '..', 'deploy')
 const REDIS_USER = 'svc'
 
 /** The line of redis.conf that makes the gateway's user, with the password kept in `directory`. */
 export async function redisUserLine(directory: string): Promise<string> {
-  const rules = (await Bun.file(join(DEPLOY, 'redis', 'gateway.acl')).text()).trim()
-  return `user ${REDIS_USER} >${await redisPassword(directory)} ${rules}`
+  return `user ${REDIS_USER} >${await redisPassword(directory)} ${rules.trim()}`
 }
 
 /** The address of the embedded Redis below `dataDir` for that user. */

@@ -63,8 +63,9 @@ function chooseTool(request: SandboxRequest, said: string): Tool | undefined {
   const tools = request.tools ?? []
   const choice = request.tool_choice
   if (choice === 'none') return undefined
-  if (isJsonObject(choice) && isJsonObject(choice.function)) {
-    const wanted = choice.function.name
+  const chosen = isJsonObject(choice) ? (choice.function ?? choice) : undefined
+  if (isJsonObject(chosen) && chosen.name !== undefined) {
+    const wanted = chosen.name
     return tools.find((tool) => tool.function.name === wanted)
   }
   const asks = ASKS_FOR_TOOL.test(said) || choice === 'required'

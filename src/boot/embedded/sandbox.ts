@@ -1,11 +1,12 @@
 /**
- * A provider that runs inside this process and makes its answers up, in all three formats, so that the whole product
+ * A provider that runs inside this process and makes its answers up, in every format, so that the whole product
  * can be tried offline. Every answer says that it is simulated.
  */
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock'
 import { simulateAnswer } from './sandbox-answer'
+import { answerBatch, answerEmbeddings } from './sandbox-embeddings'
 
-/** `baseUrl` has no path: chat-completions lies at `/v1`, messages at `/v1/messages`, generate-content at `/v1beta`. */
+/** `baseUrl` has no path: chat-completions and responses lie at `/v1`, messages at `/v1/messages`, generate-content at `/v1beta`. */
 export type Sandbox = { baseUrl: string; stop(): Promise<void> }
 
 const CHUNK_CHARACTERS = 16
@@ -18,11 +19,12 @@ export async function startSandbox(): Promise<Sandbox> {
   // The library keeps requests for inspection; one is the least it can be told to keep.
   const server = new LLMock({ port: 0, host: '127.0.0.1', journalMaxEntries: 1, fixtureCountsMaxTestIds: 1 })
   server.mount('/v1beta', {
-    async handleRequest(request) {
+    async handleRequest(request, response, path) {
       request.headers['x-aimock-context'] = ENDS_CALLS_WITH_STOP
-      return false
+      return answerBatch(request, response, path)
     },
   })
+  server.mount('/v1/embeddings', { handleRequest: answerEmbeddings })
   server.on({}, respond, { chunkSize: CHUNK_CHARACTERS, latency: CHUNK_INTERVAL_MS })
   const baseUrl = await server.start()
   return { baseUrl, stop: () => server.stop() }

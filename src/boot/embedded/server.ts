@@ -2,7 +2,7 @@
  * Runs one embedded server as a child process on its own data directory: claim, replace an orphan, launch, wait, stop.
  */
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { withDeadline } from '@/lib/deadline'
 import { once } from '@/lib/once'
 import { type Claim, claimDirectory } from './claim'
@@ -11,8 +11,11 @@ import { freePort } from './free-port'
 import { findServerProcesses, stopProcesses } from './orphans'
 import { type ServerProcess, spawnServer } from './process'
 
-/** A running server: where it listens, its process id, and an orderly stop that resolves once the process is gone. */
-export type EmbeddedServer = { url: string; pid: number; stop(): Promise<void> }
+/**
+ * A running server: where it listens, its process id, whether this process has started it, and an orderly stop that resolves
+ * once the process is gone; that of a gateway beside us goes on.
+ */
+export type EmbeddedServer = { url: string; pid: number; isOurs: boolean; stop(): Promise<void> }
 
 /** Takes one human-readable line about a start that takes its time. */
 export type Progress = (line: string) => void
@@ -39,6 +42,8 @@ type RunOptions = { directory: string; progress: Progress; attach: boolean; port
 /** Where a gateway says which server it runs, for commands that attach to it. */
 const STATE_FILE = 'server.json'
 const CLAIM_WAIT_MS = 10_000
+/** How long a gateway takes that stops without a request under way. */
+const STOPPING_WAIT_MS = 700
 const READY_TIMEOUT_MS = 300_000
 const READY_POLL_MS = 20
 const READY_REMINDER_MS = 5_000
@@ -58,12 +63,12 @@ export async function runServer(
 ): Promise<EmbeddedServer> {
   const { directory } = options
   await makeDirectory(directory)
-  const claim = await claimDirectory(directory, options.attach ? 0 : CLAIM_WAIT_MS)
+  const claim = await claimFor(kind, options)
   if (!claim) {
     const shared = options.attach ? await waitForSharedServer(kind, directory) : undefined
     if (shared) return shared
     throw new EmbeddedServerError(
-      `${directory} is in use by another running gateway: stop that one, or give this one its own DATA_DIR.`,
+      `DATA_DIR: ${dirname(directory)} is in use by another running gateway: stop that one, or give this one its own`,
     )
   }
   try {
@@ -79,6 +84,13 @@ export async function runServer(
   }
 }
 
+/** Whoever is just stopping is waited for; a gateway whose server runs has no mind to. */
+async function claimFor(kind: ServerKind, { directory, attach }: RunOptions): Promise<Claim | undefined> {
+  const claim = await claimDirectory(directory, attach ? 0 : STOPPING_WAIT_MS)
+  if (claim || attach || (await findSharedServer(kind, directory))) return claim
+  return await claimDirectory(directory, CLAIM_WAIT_MS)
+}
+
 async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true })
@@ -91,19 +103,25 @@ async function makeDirectory(directory: string): Promise<void> {
 async function waitForSharedServer(kind: ServerKind, directory: string): Promise<EmbeddedServer | undefined> {
   const deadline = performance.now() + CLAIM_WAIT_MS
   while (performance.now() < deadline) {
-    const shared = await readSharedServer(directory)
-    // The file may be that of an earlier gateway while the present one is still starting.
-    if (shared && (await findServerProcesses(directory, kind.executables)).includes(shared.pid)) return shared
+    const shared = await findSharedServer(kind, directory)
+    if (shared) return shared
     await Bun.sleep(READY_POLL_MS)
   }
   return undefined
+}
+
+/** The server of a gateway that is there. The file may be that of an earlier one while the present one is still starting. */
+async function findSharedServer(kind: ServerKind, directory: string): Promise<EmbeddedServer | undefined> {
+  const shared = await readSharedServer(directory)
+  if (!shared || !(await findServerProcesses(directory, kind.executables)).includes(shared.pid)) return undefined
+  return shared
 }
 
 async function readSharedServer(directory: string): Promise<EmbeddedServer | undefined> {
   try {
     const { url, pid } = JSON.parse(await readFile(join(directory, STATE_FILE), 'utf8'))
     if (typeof url !== 'string' || typeof pid !== 'number') return undefined
-    return { url, pid, stop: () => Promise.resolve() }
+    return { url, pid, isOurs: false, stop: () => Promise.resolve() }
   } catch {
     return undefined
   }
@@ -133,7 +151,7 @@ async function launch(
         await stopServer(kind, server)
         claim.release()
       })
-      return { url: plan.url, pid: server.pid, stop }
+      return { url: plan.url, pid: server.pid, isOurs: true, stop }
     }
     const log = await readFile(logPath, 'utf8').catch(() => '')
     if (options.port === undefined && attempt < PORT_ATTEMPTS && PORT_TAKEN.test(log)) continue

@@ -29,7 +29,7 @@ type AccountViewDeps = {
   ledger: Ledger
   accounts: Accounts
   apiKeys: ApiKeys
-  orders: Orders
+  orders: Pick<Orders, 'list'>
 }
 
 const ENTRY_COUNT = 50

@@ -31,6 +31,13 @@ export function notVerified(): GatewayError {
   })
 }
 
+/** An operator has disabled this person. Told only to whoever has signed in so far. */
+export function disabledUser(): GatewayError {
+  return new GatewayError('forbidden', 'This login was disabled by the operator of the service.', {
+    code: 'user_disabled',
+  })
+}
+
 /** The current password, asked for again, is wrong. */
 export function wrongPassword(param = 'password'): GatewayError {
   return new GatewayError('invalid_request', 'The password is wrong.', { code: 'wrong_password', param })

@@ -8,7 +8,7 @@ import type { Database } from '@/db/client'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { withHashedSessions } from './hashed-sessions'
-import { ADDRESS_HEADER } from './visitor'
+import { ADDRESS_HEADER, cookiePrefix } from './visitor'
 
 type LibraryOptions = {
   database: Database
@@ -77,6 +77,7 @@ export function createLibrary(options: LibraryOptions) {
       additionalFields: {
         role: { type: 'string', required: false, defaultValue: 'member' satisfies UserRole, input: false },
         accountId: { type: 'string', required: false, input: false },
+        disabledAt: { type: 'date', required: false, input: false },
       },
     },
     session: {
@@ -87,8 +88,7 @@ export function createLibrary(options: LibraryOptions) {
     verification: { storeIdentifier: 'hashed' },
     plugins: [twoFactor({ issuer: options.issuer, twoFactorCookieMaxAge: SECOND_STEP_SECONDS, trustDeviceMaxAge: 1 })],
     advanced: {
-      // The prefix __Host- binds a cookie to this very host; browsers accept it with https only.
-      cookiePrefix: isHttps ? '__Host-gateway' : 'gateway',
+      cookiePrefix: cookiePrefix(options.publicUrl),
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isHttps, httpOnly: true, sameSite: 'lax', path: '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },

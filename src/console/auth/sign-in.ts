@@ -3,9 +3,9 @@ import { and, eq, lt } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
 import { ensureAccount } from '@/accounts/users'
 import { takeCode } from '@/console/auth/totp/used-codes'
-import { sessions } from '@/db/auth-schema'
+import { sessions, users } from '@/db/auth-schema'
 import { atLeast } from './at-least'
-import { notVerified } from './failure'
+import { disabledUser, notVerified } from './failure'
 import { hashSessionToken } from './hashed-sessions'
 import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
@@ -87,6 +87,11 @@ export async function welcome(
 ): Promise<void> {
   const { db } = parts.database
   const { user, token, how } = signedIn
+  const [person] = await db.select({ disabledAt: users.disabledAt }).from(users).where(eq(users.id, user.id))
+  if (person?.disabledAt) {
+    await db.delete(sessions).where(eq(sessions.userId, user.id))
+    throw disabledUser()
+  }
   const accountId = await db.transaction(async (transaction) => {
     const ensured = await ensureAccount(transaction, user.id)
     if (ensured === undefined) return undefined

@@ -43,7 +43,7 @@ export function createIdentifyViewer(parts: AuthParts): IdentifyViewer {
     if (idleSeconds >= TOUCH_SECONDS) {
       await db.update(sessions).set({ updatedAt: new Date() }).where(eq(sessions.id, session.id))
     }
-    if (!user.accountId) return undefined
+    if (!user.accountId || user.disabledAt) return undefined
     return {
       userId: user.id,
       accountId: user.accountId,

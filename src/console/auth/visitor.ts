@@ -29,4 +29,9 @@ export function headersWithoutSession(visitor: Visitor): Headers {
   return headers
 }
 
+/** What the names of all cookies begin with. `__Host-` binds one to this very host; browsers accept it with https only. */
+export function cookiePrefix(publicUrl: string | undefined): string {
+  return publicUrl?.startsWith('https://') ? '__Host-gateway' : 'gateway'
+}
+
 const SESSION_COOKIE = /^\s*(__Host-)?gateway\.session_token=/

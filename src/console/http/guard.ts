@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { BY_SESSION } from '@/http/openapi/security'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { requestIdOf } from '@/http/request-id'
 import { allowSilence, knowCaller } from '@/http/silence'
@@ -45,10 +46,17 @@ export function guard(deps: GuardDeps) {
       Object.assign(set.headers, safety)
     })
     .macro({
-      signedIn: (admission: Admission) => admitting(deps, admission, requireViewer),
-      administrator: (admission: Admission) => admitting(deps, admission, requireAdministrator),
-      movesMoney: (admission: Admission) => admitting(deps, admission, requireProvenAdministrator),
+      signedIn: (admission: Admission) => ({ ...admitting(deps, admission, requireViewer), detail: BY_A_PERSON }),
+      administrator: (admission: Admission) => ({
+        ...admitting(deps, admission, requireAdministrator),
+        detail: BY_AN_ADMINISTRATOR,
+      }),
+      movesMoney: (admission: Admission) => ({
+        ...admitting(deps, admission, requireProvenAdministrator),
+        detail: BY_AN_ADMINISTRATOR,
+      }),
       sameOrigin: {
+        detail: BY_ANYBODY,
         parse({ request }: Arrival) {
           checkOrigin(deps, request)
           return readBody(deps, request, FORM_BYTES)
@@ -57,6 +65,14 @@ export function guard(deps: GuardDeps) {
       },
     })
 }
+
+/** What the documentation says of the routes that are guarded so: by whom they are called, and how others are refused. */
+const BY_ANYBODY = { security: [], responses: { 403: {}, 500: {}, 503: {} } } as object
+const BY_A_PERSON = {
+  security: BY_SESSION,
+  responses: { 401: {}, 403: {}, 404: {}, 429: {}, 500: {}, 503: {} },
+} as object
+const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, responses: { 401: {}, 403: {}, 404: {}, 500: {}, 503: {} } } as object
 
 type Arrival = { request: Request }
 

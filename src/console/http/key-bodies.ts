@@ -1,10 +1,12 @@
 /** API keys as the dashboard's routes take and show them, and the way between these words and the domain's. */
+
 import { type Static, Type } from '@sinclair/typebox'
 import { limitsAbove } from '@/accounts/account-limits'
 import type { KeyChanges, KeyListing } from '@/accounts/api-keys'
 import { MAX_KEY_LIMIT } from '@/accounts/api-keys'
 import type { Catalog } from '@/catalog/types'
 import { invalidRequest } from '@/chat/error'
+import { titled } from '@/http/openapi/titled'
 import type { DefaultLimits } from '@/ledger/outcomes'
 import { formatUsd, type Nano, parseUsd, ZERO_NANO } from '@/lib/money'
 
@@ -63,7 +65,7 @@ const NullableInteger = Type.Union([Type.Integer(), Type.Null()])
 const NullableText = Type.Union([Type.String(), Type.Null()])
 const Usd = Type.String({ description: 'Decimal USD' })
 
-export const KeyBody = Type.Object({
+export const KeyBody = titled('ApiKey', {
   id: Type.String(),
   name: Type.String(),
   prefix: Type.String({ description: 'The first characters of the key' }),

@@ -1,14 +1,16 @@
 /** The routes of the models page: what can be called and what it costs, the whole catalogue, made once. */
+
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
 import { CAPABILITIES, type Catalog, type Model, type Prices, type Tier } from '@/catalog/types'
+import { titled } from '@/http/openapi/titled'
 import { formatPrice, formatUsd } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
 
 const price = (description: string) => Type.String({ description: `${description}, decimal USD per 1,000,000 tokens` })
 
-const PriceList = Type.Object({
+const PriceList = titled('ModelPrices', {
   input: price('Input'),
   cacheRead: price('Input read from a cache'),
   cacheWrite5m: price('Input written to a cache for five minutes'),
@@ -18,6 +20,7 @@ const PriceList = Type.Object({
 
 const ModelBody = Type.Object({
   id: Type.String(),
+  kind: Type.Union([Type.Literal('chat'), Type.Literal('embedding')]),
   name: Type.String(),
   created: Type.String({ description: 'ISO 8601' }),
   ownedBy: Type.String(),
@@ -75,6 +78,7 @@ function modelBody(model: Model): ModelBody {
   const { pricing } = model
   return {
     id: model.id,
+    kind: model.kind,
     name: model.name,
     created: momentOf(model.created),
     ownedBy: model.ownedBy,

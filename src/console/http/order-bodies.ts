@@ -1,8 +1,10 @@
 /** Orders of credit as the dashboard's routes say them: amounts as decimal USD, moments as ISO 8601 in UTC. */
+
 import { type Static, Type } from '@sinclair/typebox'
 import { formatCents } from '@/console/orders/cents'
 import type { BankDetails } from '@/console/orders/methods'
 import type { Order, OrderDetails, OrderEvent, Payment } from '@/console/orders/types'
+import { titled } from '@/http/openapi/titled'
 
 const Usd = Type.String({ description: 'Decimal USD' })
 const Moment = Type.String({ description: 'ISO 8601, UTC' })
@@ -20,7 +22,7 @@ const StateName = Type.Union([
   Type.Literal('charged_back'),
 ])
 
-export const OrderBody = Type.Object({
+export const OrderBody = titled('Order', {
   orderId: Type.String(),
   reference: Type.String({ description: 'What the customer writes into the transfer, e.g. `SVC-7K3M-9QXP`' }),
   method: MethodName,

@@ -20,7 +20,9 @@ const OverviewBody = Type.Object({
   spentThisMonth: usd('Calendar month in UTC'),
   isSuspended: Type.Boolean(),
   requests: Type.Integer({ description: 'Charged requests of the last seven days' }),
-  errors: Type.Integer({ description: 'Of those, how many ended with an HTTP status from 400 on' }),
+  errors: Type.Integer({
+    description: 'Of those, how many failed: an HTTP status from 400 on, but for 499, a client that hung up',
+  }),
   speed: Type.Object(
     {
       durationMs: mean('Milliseconds from arrival to the end'),

@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import type { ApiKeys } from '@/accounts/api-keys'
 import { GatewayError } from '@/chat/error'
 import type { Viewer } from '@/console/auth/viewer'
+import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
 import { chatCompletionsEndpoint } from '@/http/routes/chat-completions'
@@ -36,14 +37,20 @@ export function playgroundRoutes(deps: PlaygroundDeps) {
               'Takes the body of POST /v1/chat/completions and answers like it, paid by the account. With `stream: true`, what ' +
               'follows `data: [DONE]` is one more event, `usage_record`, whose data holds request_id, model, cost_usd (decimal ' +
               'text), input_tokens, cached_tokens, output_tokens, reasoning_tokens, rule, first_token_ms and duration_ms.',
-            requestBody: {
-              required: true,
-              content: { 'application/json': { schema: endpoint.format.requestSchema as never } },
-            },
+            ...playgroundBodies(endpoint.format),
           },
         },
       )
   )
+}
+
+/** Those of chat completions: the use case reads the body itself, so the router knows nothing of it. */
+function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) {
+  const content = { 'application/json': { schema: answerSchema }, 'text/event-stream': { schema: eventSchema } }
+  return {
+    requestBody: { required: true, content: { 'application/json': { schema: requestSchema } } },
+    responses: { 200: { description: 'The answer', content }, 400: {}, 402: {}, 413: {}, 415: {}, 502: {}, 504: {} },
+  } as object
 }
 
 const LEFT_UNREAD = {}

@@ -1,18 +1,22 @@
 /** Every route behind the dashboard's pages, as one application: the browser's typed client is derived from it. */
 import { Elysia } from 'elysia'
+import { cookiePrefix } from '@/console/auth/visitor'
 import type { AdminDeps } from '@/console/http/administration/context'
 import { adminRoutes } from '@/console/http/administration/routes'
 import type { SessionDeps } from '@/console/http/session/context'
 import { sessionRoutes } from '@/console/http/session/routes'
 import { type DashboardUsageDeps, dashboardUsageRoutes } from '@/console/http/usage/routes'
 import type { HttpDeps } from '@/http/deps'
+import { accountStatementRoutes } from './account-statement-routes'
 import { type EventsDeps, eventsRoutes } from './events-routes'
+import { failureRoutes } from './failure-routes'
 import type { GuardDeps } from './guard'
 import { type KeyRouteDeps, keyRoutes } from './key-routes'
 import { modelRoutes } from './model-routes'
 import { type OrderRouteDeps, orderRoutes } from './order-routes'
 import { overviewRoutes } from './overview-routes'
 import { playgroundRoutes } from './playground-routes'
+import { type StoredResponseDeps, storedResponseViewRoutes } from './stored-response-routes'
 
 /** What the routes of the dashboard need. */
 export type DashboardDeps = AdminDeps &
@@ -21,7 +25,13 @@ export type DashboardDeps = AdminDeps &
   SessionDeps &
   KeyRouteDeps &
   DashboardUsageDeps &
+  StoredResponseDeps &
   EventsDeps
+
+/** The cookie that signs a person in at the address `publicUrl`. */
+export function sessionCookieName(publicUrl: string | undefined): string {
+  return `${cookiePrefix(publicUrl)}.session_token`
+}
 
 /** Mounts `/dashboard/api`, each group behind its own guard; `chat` is what the playground answers with. */
 export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
@@ -32,7 +42,10 @@ export function dashboardRoutes(deps: DashboardDeps & { chat: HttpDeps }) {
     .use(playgroundRoutes(deps))
     .use(overviewRoutes(deps))
     .use(dashboardUsageRoutes(deps))
+    .use(failureRoutes(deps))
+    .use(accountStatementRoutes(deps))
     .use(eventsRoutes(deps))
+    .use(storedResponseViewRoutes(deps))
     .use(orderRoutes(deps))
     .use(adminRoutes(deps))
 }

@@ -13,7 +13,7 @@ const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 
 /** One order with its events and payments, all of one moment; undefined where it belongs to another account. */
 export async function getOrder(
-  { database }: OrdersDeps,
+  { database }: Pick<OrdersDeps, 'database'>,
   orderId: string,
   accountId: string | undefined,
 ): Promise<OrderDetails | undefined> {
@@ -55,7 +55,7 @@ export async function getOrder(
 
 /** The orders of an account, newest first. */
 export async function listOrders(
-  { database }: OrdersDeps,
+  { database }: Pick<OrdersDeps, 'database'>,
   accountId: string,
   page: PageRequest = {},
 ): Promise<Page<Order>> {

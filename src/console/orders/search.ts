@@ -13,7 +13,10 @@ const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 const BY_ARRIVAL = { moment: payments.receivedAt, id: payments.id }
 
 /** Orders for which everything asked holds, newest first. */
-export async function searchOrders({ database }: OrdersDeps, search: OrderSearch): Promise<Page<FoundOrder>> {
+export async function searchOrders(
+  { database }: Pick<OrdersDeps, 'database'>,
+  search: OrderSearch,
+): Promise<Page<FoundOrder>> {
   const size = pageSize(search)
   const rows = await database.db
     .select({ order: orders, name: accounts.name, email: accounts.email })

@@ -14,7 +14,7 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
   broken_counted:
     'The provider broke off after its first content without reporting usage. You paid for our own count of the input and of the output that you received.',
   disconnect_usage:
-    'The connection to your client ended before the answer did. You paid for the usage that the provider had reported, or reported in the end where we read on for it.',
+    'The connection to your client ended before the answer did. You paid for the usage that the provider had reported by then, or in the end where we read on for it, or for what had been relayed where that was more.',
   disconnect_counted:
     'The connection to your client ended before the answer did, and the provider had reported no usage. You paid for our own count of the input and of the output up to then.',
   expired:
@@ -23,7 +23,7 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
 }
 
 export const FLAG_WORDS: Readonly<Record<RecordFlag, string>> = {
-  estimated: 'Some token counts are our own, since the provider reported none in the end.',
+  estimated: 'Some token counts are our own, since the provider did not report the final ones.',
   clamped: 'The provider reported more than the request could have used. You paid for no more than was possible.',
   overrun: 'The request cost more than was left of the amount that was reserved for it.',
   late: 'A correction: the real cost became known after the reservation had expired. The difference was charged or returned.',

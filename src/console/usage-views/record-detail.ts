@@ -66,6 +66,13 @@ export async function readRecordDetail(
   }
 }
 
+/** Whose a request was, for operators; undefined where the history has no record of it. */
+export async function findRecordOwner({ sql }: Database, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`
+    SELECT account_id FROM usage_records WHERE event_id IN (${id}, ${id + LATE_SUFFIX}) LIMIT 1`
+  return row?.account_id
+}
+
 type DetailRow = RecordRow & {
   upstream_model: string
   client_format: string

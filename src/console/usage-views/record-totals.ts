@@ -2,7 +2,7 @@
 import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
 import { boundedScan, MAX_SUMMED } from './bounded-scan'
-import { FIRST_ERROR_STATUS, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
+import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
 
 export type RecordTotals = {
@@ -20,14 +20,14 @@ export type RecordTotals = {
 export async function sumRecords(database: Database, filter: UsageFilter): Promise<RecordTotals> {
   if (isRolledUp(filter)) return await sumByDay(database, filter)
   if (filter.status !== 'ok') return await sumFromRecords(database, filter)
-  // What went well is all but the errors, which are few.
+  // What went well is all but the rest, which is little.
   const { status, ...all } = filter
   if (!isRolledUp(all)) return await sumFromRecords(database, filter)
-  const [whole, errors] = await Promise.all([
+  const [whole, rest] = await Promise.all([
     sumByDay(database, all),
-    sumFromRecords(database, { ...all, status: 'error' }),
+    sumFromRecords(database, { ...all, status: 'not_ok' }),
   ])
-  return subtract(whole, errors)
+  return { ...subtract(whole, rest), errors: 0 }
 }
 
 /** Whole days from the daily sums; what is left at both ends, less than a day each, from the records. */
@@ -64,7 +64,7 @@ async function readDays({ sql }: Database, filter: UsageFilter, fromMs: number, 
 async function sumFromRecords({ sql }: Database, filter: UsageFilter): Promise<RecordTotals> {
   const [row] = await sql<SumRow[]>`
     SELECT count(*) FILTER (WHERE is_match AND kind <> 'late') AS requests,
-      count(*) FILTER (WHERE is_match AND kind <> 'late' AND status >= ${FIRST_ERROR_STATUS}) AS errors,
+      count(*) FILTER (WHERE is_match AND kind <> 'late' AND ${errorCondition(sql)}) AS errors,
       coalesce(sum(uncached_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens)
         FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS input,
       coalesce(sum(output_tokens) FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS output,

@@ -1,12 +1,14 @@
 /** Which of an account's records somebody wants to see: the filter of the usage list, as conditions on the records. */
 import type { PendingQuery, Row, Sql } from 'postgres'
-import type { BillingRule, RecordFlag } from '@/ledger/usage-record'
+import { type BillingRule, CLIENT_CLOSED_STATUS, FIRST_FAILED_STATUS, type RecordFlag } from '@/ledger/usage-record'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
 
-/** `ok`: below 400; `error`: from 400 on; a number: that very HTTP status. */
-export type StatusFilter = 'ok' | 'error' | number
+/**
+ * `ok`: below 400; `error`: from 400 on, but for a client that hung up (499); `not_ok`: both of these; a number: that very HTTP status.
+ */
+export type StatusFilter = 'ok' | 'error' | 'not_ok' | number
 
 /** The account comes from the session alone. Everything left out matches all. */
 export type UsageFilter = {
@@ -23,9 +25,6 @@ export type UsageFilter = {
   rule?: BillingRule
 }
 
-/** The lowest HTTP status that counts as an error. */
-export const FIRST_ERROR_STATUS = 400
-
 /** Whether the daily sums tell all about the filter: they are kept by key and by the model that answered. */
 export function isRolledUp(filter: UsageFilter): boolean {
   const { requestedModel, status, flag, rule } = filter
@@ -34,8 +33,9 @@ export function isRolledUp(filter: UsageFilter): boolean {
 
 /** Whether every match is one of the records that did not simply go well, which have an index of their own. */
 export function isNoteworthy({ status, flag, rule }: UsageFilter): boolean {
-  const isError = status === 'error' || (typeof status === 'number' && status >= FIRST_ERROR_STATUS)
-  return isError || flag !== undefined || (rule !== undefined && rule !== 'usage')
+  const isBad =
+    status === 'error' || status === 'not_ok' || (typeof status === 'number' && status >= FIRST_FAILED_STATUS)
+  return isBad || flag !== undefined || (rule !== undefined && rule !== 'usage')
 }
 
 /** The condition of that index, word for word, since the planner has to recognise it. */
@@ -72,7 +72,12 @@ export function detailCondition(sql: Sql, filter: UsageFilter): Fragment {
 
 function statusCondition(sql: Sql, status: StatusFilter | undefined): Fragment {
   if (status === undefined) return sql``
-  if (status === 'ok') return sql`AND status < ${FIRST_ERROR_STATUS}`
-  if (status === 'error') return sql`AND status >= ${FIRST_ERROR_STATUS}`
-  return sql`AND status = ${status}`
+  if (status === 'ok') return sql`AND status < ${FIRST_FAILED_STATUS}`
+  if (status === 'not_ok') return sql`AND status >= ${FIRST_FAILED_STATUS}`
+  return status === 'error' ? sql`AND ${errorCondition(sql)}` : sql`AND status = ${status}`
+}
+
+/** What {@link isErrorStatus} says, of a row: ` status … `. */
+export function errorCondition(sql: Sql): Fragment {
+  return sql`(status >= ${FIRST_FAILED_STATUS} AND status <> ${CLIENT_CLOSED_STATUS})`
 }

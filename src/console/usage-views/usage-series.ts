@@ -1,8 +1,9 @@
 /** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
 import type { Database } from '@/db/client'
+import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { boundedScan, MAX_SUMMED } from './bounded-scan'
 import { readKeyNames } from './key-names'
-import { FIRST_ERROR_STATUS, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
+import { errorCondition, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, MS_PER_HOUR, utcDayOf } from './utc-day'
 
 export const SERIES_GROUPS = ['model', 'key', 'status'] as const
@@ -12,7 +13,7 @@ type SeriesStep = 'hour' | 'day'
 export type SeriesPoint = {
   /** The start of the hour or of the day (UTC), milliseconds since 1970. */
   atMs: number
-  /** A model id, a key id, `ok` or `error`. */
+  /** A model id, a key id, or `ok`, `error` or `left` (the client hung up). */
   group: string
   requests: number
   tokens: number
@@ -57,11 +58,11 @@ type Rows = { rows: PointRow[]; isComplete: boolean }
 async function readRows(database: Database, filter: UsageFilter, group: SeriesGroup, step: SeriesStep): Promise<Rows> {
   if (step === 'hour' || !isRolledUp(filter)) return await groupRecords(database, filter, group, step)
   if (group !== 'status') return { rows: await groupDays(database, filter, group), isComplete: true }
-  const [all, errors] = await Promise.all([
+  const [all, bad] = await Promise.all([
     groupDays(database, filter, undefined),
-    groupRecords(database, { ...filter, status: 'error' }, 'status', 'day'),
+    groupRecords(database, { ...filter, status: 'not_ok' }, 'status', 'day'),
   ])
-  return { rows: splitByStatus(all, errors.rows), isComplete: errors.isComplete }
+  return { rows: splitByStatus(all, bad.rows), isComplete: bad.isComplete }
 }
 
 async function groupDays(
@@ -103,23 +104,30 @@ async function groupRecords(
 
 function labelOf(group: SeriesGroup, sql: Database['sql']): Fragment {
   if (group === 'model') return sql`model`
-  return group === 'key' ? sql`key_id` : sql`CASE WHEN status >= ${FIRST_ERROR_STATUS} THEN 'error' ELSE 'ok' END`
+  return group === 'key' ? sql`key_id` : statusLabel(sql)
 }
 
-/** Takes the errors off the whole, day by day. */
-function splitByStatus(all: readonly PointRow[], errors: readonly PointRow[]): PointRow[] {
-  const byDay = new Map(errors.map((row) => [row.bucket, row]))
+function statusLabel(sql: Database['sql']): Fragment {
+  return sql`CASE WHEN ${errorCondition(sql)} THEN 'error' WHEN status = ${CLIENT_CLOSED_STATUS} THEN 'left' ELSE 'ok' END`
+}
+
+/** Takes what did not go well off the whole, day by day. */
+function splitByStatus(all: readonly PointRow[], bad: readonly PointRow[]): PointRow[] {
+  const byDay = Map.groupBy(bad, (row) => row.bucket)
   return all.flatMap((whole) => {
-    const failed = byDay.get(whole.bucket)
-    if (!failed) return [whole]
-    const rest = {
-      ...whole,
-      requests: whole.requests - failed.requests,
-      tokens: whole.tokens - failed.tokens,
-      cost: whole.cost - failed.cost,
-    }
-    return rest.requests > 0 || rest.cost !== 0 ? [rest, failed] : [failed]
+    const parts = byDay.get(whole.bucket) ?? []
+    const rest = parts.reduce(subtract, whole)
+    return rest.requests > 0 || rest.cost !== 0 || parts.length === 0 ? [rest, ...parts] : parts
   })
+}
+
+function subtract(whole: PointRow, part: PointRow): PointRow {
+  return {
+    ...whole,
+    requests: whole.requests - part.requests,
+    tokens: whole.tokens - part.tokens,
+    cost: whole.cost - part.cost,
+  }
 }
 
 function wholeDays(filter: UsageFilter): UsageFilter {

@@ -1,9 +1,25 @@
 /** Everything an account may see of its usage, as one dependency of the routes. */
 import { GatewayError } from '@/chat/error'
+import {
+  readStatement,
+  type StatementPage,
+  type StatementPart,
+} from '@/console/usage-views/account-statement/read-statement'
+import type { StatementPeriod } from '@/console/usage-views/account-statement/statement-query'
+import {
+  type FailureFilter,
+  type FailureSearch,
+  type FailureSum,
+  type FoundFailure,
+  findFailure,
+  searchFailures,
+  sumFailures,
+} from '@/console/usage-views/failures/failure-search'
 import type { Database } from '@/db/client'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import type { Page } from '@/lib/paging'
 import { exportRecords } from './export-records'
 import { type FilterChoices, readChoices } from './filter-choices'
 import { type Overview, readOverview } from './overview'
@@ -22,6 +38,12 @@ export interface UsageViews {
   series(filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries>
   choices(accountId: string): Promise<FilterChoices>
   detail(accountId: string, id: string): Promise<RecordDetail | undefined>
+  /** Requests that were not answered, of the last seven days. */
+  failures(search: FailureSearch): Promise<Page<FoundFailure>>
+  failureSums(filter: FailureFilter): Promise<FailureSum[]>
+  failure(accountId: string, requestId: string): Promise<FoundFailure | undefined>
+  /** Every movement of money of a period; undefined where there is no such account. */
+  statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
   /** The records as CSV. Throws `rate_limited` where too many exports run. */
   export(filter: UsageFilter): ReadableStream<Uint8Array>
 }
@@ -73,6 +95,10 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     series: (filter, group) => readHistory(readSeries(database, filter, group)),
     choices: (accountId) => readHistory(readChoices(database, accountId)),
     detail: (accountId, id) => readHistory(readRecordDetail(database, priceUsage, accountId, id)),
+    failures: (search) => readHistory(searchFailures(database, search, clock.now())),
+    failureSums: (filter) => readHistory(sumFailures(database, filter, clock.now())),
+    failure: (accountId, requestId) => readHistory(findFailure(database, accountId, requestId, clock.now())),
+    statement: (period, page) => readHistory(readStatement(database, logger, period, page)),
     export: beginExport,
   }
 }

@@ -5,14 +5,17 @@ import { formatMoment, formatRelative } from '@/dashboard/format'
 export function Moment({
   at,
   isRelative = false,
+  hasSeconds = false,
   never = 'Never',
 }: {
   at: string | null
   isRelative?: boolean
+  /** In lists where many things happen in a minute. */
+  hasSeconds?: boolean
   never?: string
 }) {
   if (at === null) return <span>{never}</span>
-  const [shown, title] = isRelative ? [formatRelative(at), formatMoment(at)] : [formatMoment(at), at]
+  const [shown, title] = isRelative ? [formatRelative(at), formatMoment(at)] : [formatMoment(at, { hasSeconds }), at]
   return (
     <time dateTime={at} title={title}>
       {shown}

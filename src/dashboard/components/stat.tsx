@@ -12,6 +12,9 @@ type StatProps = {
   aside?: ReactNode
 }
 
+/** A million has to fit a card that is one of three beside the menu. */
+const FONT_SIZE = 'clamp(18px, 2.2vw, 26px)'
+
 export function Stat({ label, value, hint, aside }: StatProps) {
   return (
     <Box className="surface" p="md">
@@ -21,7 +24,7 @@ export function Stat({ label, value, hint, aside }: StatProps) {
         </Text>
         {aside}
       </Group>
-      <Text fz={26} fw={650} lh={1.3} mt={4} className="figures" component="div">
+      <Text fz={FONT_SIZE} fw={650} lh={1.3} mt={4} className="figures wrap-anywhere" component="div">
         {value ?? <Skeleton height={26} width={90} my={4} />}
       </Text>
       {hint !== undefined && (

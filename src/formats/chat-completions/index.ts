@@ -1,14 +1,23 @@
 /** The chat-completions format (family 1, OpenAI style), and what its endpoints need beside the common contract. */
+import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/chat-completions/client-side/answer-schema'
 import { createRequestCheck } from '@/formats/chat-completions/client-side/check-request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
+import { encodeEmbeddings } from '@/formats/chat-completions/client-side/encode-embeddings'
 import { encodeError } from '@/formats/chat-completions/client-side/encode-error'
 import { encodeResponse } from '@/formats/chat-completions/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/chat-completions/client-side/encode-stream'
 import { recognition } from '@/formats/chat-completions/client-side/recognition'
 import { chatCompletionsRequest } from '@/formats/chat-completions/client-side/wire'
+import { decodeEmbeddingsResponse } from '@/formats/chat-completions/provider-side/decode-embeddings'
 import { decodeError } from '@/formats/chat-completions/provider-side/decode-error'
 import { decodeResponse } from '@/formats/chat-completions/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/chat-completions/provider-side/decode-stream'
+import {
+  askedEncoding,
+  embeddingsUrl,
+  encodeEmbeddingsRequest,
+  MAX_INPUTS,
+} from '@/formats/chat-completions/provider-side/encode-embeddings'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
@@ -20,6 +29,9 @@ import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
+export { decodeEmbeddings } from '@/formats/chat-completions/client-side/decode-embeddings'
+export { EmbeddingsRequest, EmbeddingsResponse } from '@/formats/chat-completions/client-side/wire-embeddings'
+
 /** The format, whose requests may have at most `maxMessages` messages. */
 export function createChatCompletions(maxMessages: number) {
   const requestSchema = chatCompletionsRequest(maxMessages)
@@ -28,9 +40,21 @@ export function createChatCompletions(maxMessages: number) {
   return {
     name: 'chat-completions',
     requestSchema,
+    answerSchema: AnswerSchema,
+    eventSchema: EventSchema,
+    errorSchema: ErrorSchema,
     recognition,
     endpoint,
     serverTools: SERVER_TOOLS,
+    embeddings: {
+      maxInputs: MAX_INPUTS,
+      takesTokens: true,
+      url: embeddingsUrl,
+      askedEncoding,
+      encodeRequest: encodeEmbeddingsRequest,
+      decodeResponse: decodeEmbeddingsResponse,
+      encodeResponse: encodeEmbeddings,
+    },
     decodeRequest: decode,
     decodeLoneBody: decode,
     encodeRequest,

@@ -17,5 +17,9 @@ export const LIMITS = {
   outputTokens: { minimum: 1, maximum: 128_000 },
   choices: { minimum: 1, maximum: 16 },
   topLogprobs: { minimum: 0, maximum: 20 },
+  embeddings: {
+    inputs: { minItems: 1, maxItems: 2048 },
+    dimensions: { minimum: 1, maximum: 100_000 },
+  },
   seed: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const

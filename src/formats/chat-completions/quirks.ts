@@ -22,4 +22,6 @@ export const QUIRKS = {
   cacheControl: CACHE_CONTROL,
   /** Leave `stream_options` out; the usage of streams is then counted unless the provider sends it unasked. */
   noStreamOptions: 'no-stream-options',
+  /** Vectors are written as lists of numbers, for services that don't know `encoding_format: base64`. */
+  noBase64Embeddings: 'no-base64-embeddings',
 } as const

@@ -1,15 +1,24 @@
 /** The generate-content format (family 3, Gemini style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
+import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/generate-content/client-side/answer-schema'
 import { decodeLoneBody, decodeRequest } from '@/formats/generate-content/client-side/decode-request'
+import { encodeEmbeddings } from '@/formats/generate-content/client-side/encode-embeddings'
 import { encodeError } from '@/formats/generate-content/client-side/encode-error'
 import { encodeResponse } from '@/formats/generate-content/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/generate-content/client-side/encode-stream'
 import { modelListing } from '@/formats/generate-content/client-side/models'
 import { recognition } from '@/formats/generate-content/client-side/recognition'
 import { GenerateContentRequest } from '@/formats/generate-content/client-side/wire'
+import { decodeEmbeddingsResponse } from '@/formats/generate-content/provider-side/decode-embeddings'
 import { decodeError } from '@/formats/generate-content/provider-side/decode-error'
 import { decodeResponse } from '@/formats/generate-content/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/generate-content/provider-side/decode-stream'
+import {
+  askedEncoding,
+  embeddingsUrl,
+  encodeEmbeddingsRequest,
+  MAX_INPUTS,
+} from '@/formats/generate-content/provider-side/encode-embeddings'
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
 import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
@@ -18,17 +27,38 @@ import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
+export { CountSchema } from '@/formats/generate-content/client-side/answer-schema'
 export { decodeCountTokens, encodeCountTokens } from '@/formats/generate-content/client-side/count-tokens'
+export { decodeBatchEmbedContents, decodeEmbedContent } from '@/formats/generate-content/client-side/decode-embeddings'
 export { parseModelPath } from '@/formats/generate-content/client-side/path'
+export { CountTokensRequest } from '@/formats/generate-content/client-side/wire'
+export {
+  BatchEmbedContentsRequest,
+  BatchEmbedContentsResponse,
+  EmbedContentRequest,
+  EmbedContentResponse,
+} from '@/formats/generate-content/client-side/wire-embeddings'
 export { jsonArrayFraming } from './framing'
 
 export const generateContent = {
   name: 'generate-content',
   requestSchema: GenerateContentRequest,
+  answerSchema: AnswerSchema,
+  eventSchema: EventSchema,
+  errorSchema: ErrorSchema,
   recognition,
   endpoint,
   serverTools: SERVER_TOOLS,
   modelListing,
+  embeddings: {
+    maxInputs: MAX_INPUTS,
+    takesTokens: false,
+    url: embeddingsUrl,
+    askedEncoding,
+    encodeRequest: encodeEmbeddingsRequest,
+    decodeResponse: decodeEmbeddingsResponse,
+    encodeResponse: encodeEmbeddings,
+  },
   decodeRequest,
   decodeLoneBody,
   encodeRequest,

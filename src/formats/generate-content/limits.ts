@@ -9,6 +9,7 @@ export const LIMITS = {
   modelChars: { minLength: 1, maxLength: 256 },
   temperature: { minimum: 0, maximum: 2 },
   topP: { minimum: 0, maximum: 1 },
+  embeddings: { requests: { minItems: 1, maxItems: 100 }, dimensions: { minimum: 1, maximum: 100_000 } },
   /** 0 means unset: clients send it for "no limit". */
   topK: { minimum: 0, maximum: 1_000_000 },
   penalty: { minimum: -2, maximum: 2 },

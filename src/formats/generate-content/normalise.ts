@@ -70,7 +70,7 @@ export function camelCase(key: string): string {
 function normaliseKeys(value: JsonValue | undefined, wanted: Shape, path: string): JsonValue | undefined {
   if (Array.isArray(value)) return mapShared(value, (item, index) => normaliseKeys(item, wanted, `${path}[${index}]`))
   if (!isJsonObject(value)) return value
-  const renamed = needsRenaming(value) ? rename(value, path) : value
+  const renamed = needsRenaming(value) ? renameKeys(value, path) : value
   let copy: JsonObject | undefined
   for (const [key, nested] of wanted) {
     const item = renamed[key]
@@ -88,8 +88,8 @@ function needsRenaming(value: JsonObject): boolean {
   return false
 }
 
-/** Null counts as absent, so that `null` under one spelling and a value under the other are one field. */
-function rename(value: JsonObject, path: string): JsonObject {
+/** The object with its keys in camelCase. Null counts as absent, so that `null` under one spelling and a value under the other are one field. */
+export function renameKeys(value: JsonObject, path: string): JsonObject {
   const renamed = new Map<string, JsonValue | undefined>()
   for (const [key, item] of Object.entries(value)) {
     if (item === null) continue

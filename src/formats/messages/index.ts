@@ -1,5 +1,6 @@
 /** The messages format (family 2, Anthropic style), and what its endpoints need beside the common contract. */
 import type { Format } from '@/formats/format'
+import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/messages/client-side/answer-schema'
 import { decodeRequest } from '@/formats/messages/client-side/decode-request'
 import { encodeError } from '@/formats/messages/client-side/encode-error'
 import { encodeResponse } from '@/formats/messages/client-side/encode-response'
@@ -17,12 +18,16 @@ import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
 
+export { CountSchema } from '@/formats/messages/client-side/answer-schema'
 export { decodeCountTokens, encodeCountTokens } from '@/formats/messages/client-side/count-tokens'
 export { CountTokensRequest } from '@/formats/messages/client-side/wire'
 
 export const messages = {
   name: 'messages',
   requestSchema: MessagesRequest,
+  answerSchema: AnswerSchema,
+  eventSchema: EventSchema,
+  errorSchema: ErrorSchema,
   recognition,
   endpoint,
   serverTools: SERVER_TOOLS,

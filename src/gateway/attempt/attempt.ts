@@ -2,7 +2,7 @@
  * One attempt at one target: says the request in the target's format, sends it, reads up to the commit point, and tells the
  * ticket what came of it. Every fault until then is a value, so that another target may be tried.
  */
-import { toolAllowance } from '@/catalog/tool-allowance'
+import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
@@ -63,9 +63,9 @@ export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttemp
 export async function attemptTarget(deps: { logger: Logger }, input: AttemptInput): Promise<Begun | Failed> {
   const { ticket } = input
   try {
-    const bodyText = encodeBody(deps, input)
-    if (typeof bodyText !== 'string') return fail(ticket, { kind: 'unencodable' }, bodyText)
-    const result = await callTarget(input, bodyText)
+    const body = encodeBody(deps, input)
+    if (body instanceof GatewayError) return fail(ticket, { kind: 'unencodable' }, body)
+    const result = await callWithoutForeignProofs(deps, input, body)
     if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
     const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !input.signal.aborted)
     if (hasContent) ticket.began()
@@ -76,6 +76,24 @@ export async function attemptTarget(deps: { logger: Logger }, input: AttemptInpu
     ticket.abandoned()
     throw error
   }
+}
+
+/**
+ * Calls the target, and once more where it refuses what another account has proven to have thought: that says nothing of the target
+ * or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
+ */
+async function callWithoutForeignProofs(
+  deps: { logger: Logger },
+  input: AttemptInput,
+  body: JsonObject,
+): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
+  const result = await callTarget(input, JSON.stringify(body))
+  if (result.kind !== 'failed' || result.failure.kind !== 'refused') return result
+  const isProof = result.failure.error.reason === 'proof'
+  const stripped = isProof ? input.providerFormat.withoutProofs?.(body) : undefined
+  if (!stripped) return result
+  deps.logger.info('foreign_proofs_left_out', { requestId: input.requestId, model: input.ticket.planned.model.id })
+  return callTarget(input, JSON.stringify(stripped))
 }
 
 async function callTarget(
@@ -118,7 +136,7 @@ async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
 }
 
 /** The body to send, or the error that blames the request where the target's format cannot say it. */
-function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | GatewayError {
+function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject | GatewayError {
   const { ticket, clientFormat, providerFormat, body } = input
   const { model, target } = ticket.planned
   const request = withinModel(input.request, model)
@@ -128,15 +146,21 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): string | Gat
     quirks: target.quirks,
     passFields: target.provider.passFields,
   }
-  if (request.serverTools) traits.toolLimits = toolAllowance(request.serverTools, target).limits
+  const isOwnFormat = clientFormat === providerFormat
+  if (request.serverTools) {
+    const untaken = untakenTools(request.serverTools, target, isOwnFormat)
+    traits.toolLimits = toolAllowance(request.serverTools, target).limits
+    traits.untakenTools = new Set(untaken.map(({ field }) => field))
+    noteLeftOut(deps, input, [...traits.untakenTools])
+  }
   try {
-    if (clientFormat === providerFormat) {
+    if (isOwnFormat) {
       noteLeftOut(deps, input, leftOutFields(request, traits))
-      return JSON.stringify(clientFormat.passThrough.request(body, request, traits))
+      return clientFormat.passThrough.request(body, request, traits)
     }
     const encoded = providerFormat.encodeRequest(request, traits)
     if (encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
-    return JSON.stringify(encoded.body)
+    return encoded.body
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
@@ -160,7 +184,12 @@ function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: r
   deps.logger.info('request_features_left_out', { requestId, model: ticket.planned.model.id, features })
 }
 
-function noteFailure(deps: { logger: Logger }, { requestId, ticket }: AttemptInput, failure: UpstreamFailure): Failed {
+/** What a failed call comes to: written to the log, told to the ticket. */
+export function noteFailure(
+  deps: { logger: Logger },
+  { requestId, ticket }: Pick<AttemptInput, 'requestId' | 'ticket'>,
+  failure: UpstreamFailure,
+): Failed {
   const { model, target } = ticket.planned
   const reason = describeFailure(failure, target.provider)
   deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: ticket.number, reason })

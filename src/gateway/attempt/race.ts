@@ -8,15 +8,21 @@ import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { Clock } from '@/lib/clock'
 import type { Journey } from '@/routing/journey/journey'
 import type { Ticket } from '@/routing/journey/ticket'
-import type { AttemptHandle, Begun, Failed } from './attempt'
+import type { AttemptHandle, Failed } from './attempt'
+
+/** What an attempt may come to, beside a failure. */
+export type Outcome = { kind: string }
 
 /** One attempt under way, or ended where it has a `result`. */
-export type Entrant = {
+export type Entrant<Begun extends Outcome> = {
   ticket: Ticket
   providerFormat: Format
   charge: OpenCharge
   handle: AttemptHandle
+  /** When it began, or last showed that it goes on. */
   sinceMs: number
+  /** Rids us of what it came to, where nobody wants that any more. */
+  discard: (begun: Begun) => void
   result: Begun | Failed | undefined
   /** A bug of ours; thrown where the race is waited for. */
   error?: unknown
@@ -28,8 +34,11 @@ export type Entrant = {
 const LOOK_MS = 250
 
 /** Counts an attempt in; `running` never rejects unless there is a bug. */
-export function enter(facts: Omit<Entrant, 'result' | 'error' | 'onEnd'>, running: Promise<Begun | Failed>): Entrant {
-  const entrant: Entrant = { ...facts, result: undefined, onEnd: undefined }
+export function enter<Begun extends Outcome>(
+  facts: Omit<Entrant<Begun>, 'result' | 'error' | 'onEnd'>,
+  running: Promise<Begun | Failed>,
+): Entrant<Begun> {
+  const entrant: Entrant<Begun> = { ...facts, result: undefined, onEnd: undefined }
   running.then(
     (result) => {
       entrant.result = result
@@ -44,15 +53,15 @@ export function enter(facts: Omit<Entrant, 'result' | 'error' | 'onEnd'>, runnin
 }
 
 /** Waits for the first of `entrants` to end; `begin` adds one where the journey says that another target is to be asked. */
-export async function firstToEnd(
-  entrants: Entrant[],
+export async function firstToEnd<Begun extends Outcome>(
+  entrants: Entrant<Begun>[],
   journey: Journey,
   clock: Clock,
   begin: (ticket: Ticket) => void,
-): Promise<Entrant & { result: Begun | Failed }> {
+): Promise<Entrant<Begun> & { result: Begun | Failed }> {
   for (;;) {
     const ended = entrants.find(({ result, error }) => result !== undefined || error !== undefined)
-    if (ended?.result) return ended as Entrant & { result: Begun | Failed }
+    if (ended?.result) return ended as Entrant<Begun> & { result: Begun | Failed }
     if (ended) throw ended.error
     const isLate = await anyEnd(entrants, journey.hasOthers() ? LOOK_MS : undefined)
     if (isLate) look(entrants, journey, clock, begin)
@@ -60,7 +69,10 @@ export async function firstToEnd(
 }
 
 /** Resolves when one ends, to false, or after `withinMs`, to true. */
-function anyEnd(entrants: readonly Entrant[], withinMs: number | undefined): Promise<boolean> {
+function anyEnd<Begun extends Outcome>(
+  entrants: readonly Entrant<Begun>[],
+  withinMs: number | undefined,
+): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(true), withinMs)
     for (const entrant of entrants) {
@@ -72,7 +84,12 @@ function anyEnd(entrants: readonly Entrant[], withinMs: number | undefined): Pro
   })
 }
 
-function look(entrants: readonly Entrant[], journey: Journey, clock: Clock, begin: (ticket: Ticket) => void): void {
+function look<Begun extends Outcome>(
+  entrants: readonly Entrant<Begun>[],
+  journey: Journey,
+  clock: Clock,
+  begin: (ticket: Ticket) => void,
+): void {
   const [eldest, newest] = [entrants[0], entrants.at(-1)]
   if (!eldest || !newest) return
   const next = journey.onSilence(newest.ticket, clock.monotonic() - newest.sinceMs)
@@ -84,7 +101,12 @@ function look(entrants: readonly Entrant[], journey: Journey, clock: Clock, begi
  * Ends all but the winner. Who was outrun by a later one was silent for too long, and that is counted, unless it is the client's
  * going away that decided.
  */
-export function endOthers(entrants: readonly Entrant[], winner: Entrant, journey: Journey, hasAnswered: boolean): void {
+export function endOthers<Begun extends Outcome>(
+  entrants: readonly Entrant<Begun>[],
+  winner: Entrant<Begun>,
+  journey: Journey,
+  hasAnswered: boolean,
+): void {
   for (const other of entrants) {
     if (other === winner) continue
     if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) journey.outrun(other.ticket)
@@ -95,7 +117,12 @@ export function endOthers(entrants: readonly Entrant[], winner: Entrant, journey
 }
 
 /** What came in the same moment as the winner's content. */
-function discard({ result, ticket }: Entrant): void {
-  if (result?.kind === 'stream') result.source.abort()
+function discard<Begun extends Outcome>({ result, ticket, discard: discardBegun }: Entrant<Begun>): void {
+  if (result && !isFailure(result)) discardBegun(result)
   ticket.ended(false)
+}
+
+/** Whether an attempt came to nothing. */
+export function isFailure<Begun extends Outcome>(result: Begun | Failed): result is Failed {
+  return result.kind === 'failed'
 }

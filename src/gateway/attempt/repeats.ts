@@ -55,6 +55,7 @@ type Teller = Pick<StreamDecoder, 'running' | 'pushUsage'>
 type Counter = { usage: JsonObject; holders: (JsonObject | undefined)[] }
 
 const NO_EVENTS: readonly ChatEvent[] = []
+const NO_NAMES: readonly string[] = []
 
 /** Creates the pattern of one stream, whose events `decoder` reads. */
 export function createRepeatPattern(decoder: Teller): RepeatPattern {
@@ -149,7 +150,11 @@ function namedSlots(
     const value = json[name]
     if (typeof value === 'string') slots.push({ name, isCount: false, value })
   }
-  for (const name of usage ? running.counts : []) {
+  for (const name of running.numbering ?? NO_NAMES) {
+    const value = json[name]
+    if (typeof value === 'number') slots.push({ name, isCount: true, value: String(value) })
+  }
+  for (const name of usage ? running.counts : NO_NAMES) {
     const value = usage && holderOf(usage, name)?.[name]
     if (typeof value === 'number') slots.push({ name, isCount: true, value: String(value) })
   }

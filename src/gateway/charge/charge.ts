@@ -72,7 +72,9 @@ function chooseRule(ending: Exclude<Ending, 'refused' | 'unanswered'>, hasUsage:
  * output: its input counts, and the output is what was relayed, if that is more.
  */
 function partialUsage(reading: MeterReading, estimatedInput: number): Usage {
-  if (!reading.usage) return { ...ZERO_USAGE, uncached: estimatedInput, output: reading.countedOutput }
+  if (!reading.usage) {
+    return { ...ZERO_USAGE, uncached: reading.countedInput ?? estimatedInput, output: reading.countedOutput }
+  }
   return { ...reading.usage, output: Math.max(reading.usage.output, reading.countedOutput) }
 }
 

@@ -7,6 +7,8 @@ interface KeptText {
   /** False where there is no more room. */
   add(block: number, text: string): boolean
   texts(): readonly string[]
+  /** What a block has said, as far as there was room; '' where it said nothing. */
+  textOf(block: number): string
 }
 
 /** More than any model writes; an answer beyond it is counted up to here. */
@@ -41,6 +43,10 @@ export function createKeptText(): KeptText {
     texts() {
       join()
       return [...texts.values()]
+    },
+    textOf(block) {
+      join()
+      return texts.get(block) ?? ''
     },
   }
 }

@@ -14,6 +14,8 @@ export type MeterReading = {
   usage: Usage | null
   /** Whether content came after that word: then it was an early figure, not the final one. */
   isUsageStale: boolean
+  /** Input tokens in our own count, where somebody made one. */
+  countedInput?: number
   /** Output tokens guessed from the text relayed so far. */
   countedOutput: number
   /** Whether that is a count after all: somebody had it made. */
@@ -42,6 +44,8 @@ export interface Meter {
   hasReasoned(): boolean
   /** All text so far, to be counted. */
   said(): Said
+  /** What one block of a stream has said, as far as it is kept. */
+  textOf(block: number): string
   /** Whether by our guess the answer is beyond its limit: then it is to be counted. */
   isSuspect(): boolean
   /** It was counted, or could not be: how much more may come before it is suspected again. */
@@ -164,6 +168,7 @@ export function createMeter(outputBound: number): Meter {
     hasEnded: () => hasEnded,
     hasReasoned: () => hasReasoned || (usage?.reasoning ?? 0) > 0,
     said: () => ({ texts: kept.texts(), unkeptTokens: Math.ceil(unkeptTokens) }),
+    textOf: kept.textOf,
     isSuspect: () => guess.tokens() > suspectAt,
     acquit(counted) {
       const guessed = guess.tokens()

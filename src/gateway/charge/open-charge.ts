@@ -2,10 +2,10 @@
 import type { Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
-import { CLIENT_CLOSED_STATUS, type PlannedFacts } from '@/gateway/hold/request-facts'
+import type { PlannedFacts } from '@/gateway/hold/request-facts'
 import type { AnswerEnd, Charge, Ending } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
-import type { RequestFacts } from '@/ledger/usage-record'
+import { CLIENT_CLOSED_STATUS, type RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
 import { decideCharge, hasFinalUsage, needsCount } from './charge'
@@ -30,6 +30,10 @@ export type OpenCharge = {
    * tokens could not be counted.
    */
   counted?: { tokens: number | undefined; ofGuess: number }
+  /** The input in our own count, where the provider does not say it and somebody counted; a guess stands in for it elsewhere. */
+  countedInput?: number | undefined
+  /** What the log calls it, if not a chat. */
+  event?: 'embedding'
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number
@@ -47,8 +51,9 @@ export function progressOf(open: OpenCharge, clock: Clock): Progress {
 }
 
 /** What the meter says. Writes to a cache that are told in one sum are the dearer ones, where those were asked for. */
-export function readingOf({ meter, writesForHour, counted }: OpenCharge): MeterReading {
+export function readingOf({ meter, writesForHour, counted, countedInput }: OpenCharge): MeterReading {
   const reading = meter.reading()
+  if (countedInput !== undefined) reading.countedInput = countedInput
   if (counted?.tokens !== undefined && counted.ofGuess === reading.countedOutput) {
     reading.countedOutput = counted.tokens
     reading.isCounted = true

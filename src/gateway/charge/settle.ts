@@ -1,12 +1,25 @@
 /** Ends the charge of an answer: decides it, has the ledger take it from the hold, counts it and writes it to the log. */
+import { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
 import type { Charge, Ending } from '@/ledger/charge'
+import type { Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
 import { billOf, chargeAt, countNow, factsOf, lacksCount, type OpenCharge, readingOf, statusAt } from './open-charge'
 import type { ProviderBill } from './provider-bill'
 
-export type SettleDeps = { clock: Clock; logger: Logger; metrics: Pick<Metrics, 'answered' | 'unknownUsage'> }
+export type SettleDeps = {
+  clock: Clock
+  logger: Logger
+  metrics: Pick<Metrics, 'answered' | 'unknownUsage'>
+  failures: FailureNotes
+}
+
+/** Who is told of requests that came to nothing. Waits for nothing. */
+type FailureNotes = {
+  note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
+}
 
 /** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
@@ -14,14 +27,24 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   const reading = readingOf(open)
   const charge = chargeAt(open, reading, ending)
   const bill = billOf(open, reading, charge)
-  if (charge.kind === 'free') await open.hold.release()
-  else await open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
+  if (charge.kind === 'free') {
+    noteFailure(deps.failures, open, ending)
+    await open.hold.release()
+  } else await open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
   open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
   countAnswer(deps.metrics, open, charge, bill, ending, durationMs)
   logAnswer(deps.logger, open, charge, bill, ending, durationMs)
   return charge
+}
+
+/** What began, said nothing and is free has no usage record that would tell of it. Whoever hung up knows already. */
+function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
+  if (ending !== 'broken' && ending !== 'complete') return
+  const { requestId, requestedModel: model, clientFormat: format } = facts
+  const error = new GatewayError('upstream_failed', 'The answer ended in an error before it had said anything.')
+  failures.note({ requestId, payer, format, model, error })
 }
 
 function outputOf(charge: Charge): number {
@@ -59,7 +82,7 @@ function countAnswer(
 
 function logAnswer(
   logger: Logger,
-  { facts, meter, payer }: OpenCharge,
+  { facts, meter, payer, event }: OpenCharge,
   charge: Charge,
   bill: ProviderBill,
   ending: Ending,
@@ -88,5 +111,5 @@ function logAnswer(
     ...(bill.providerCost !== undefined && { providerCostNano: bill.providerCost }),
     ...(bill.counts && { counts: bill.counts }),
   }
-  logger.infoOwn('chat', own, { requestedModel: facts.requestedModel, routeReason: facts.routeReason })
+  logger.infoOwn(event ?? 'chat', own, { requestedModel: facts.requestedModel, routeReason: facts.routeReason })
 }

@@ -15,8 +15,8 @@ import type { Nano } from '@/lib/money'
 import { denial } from './denial'
 import type { HoldKeeper } from './hold-keeper'
 import type { HoldSize } from './hold-size'
-import type { Negotiation, Offer, Refusal } from './negotiation'
 import type { Settler } from './settler'
+import type { Negotiation, Refusal, Terms } from './terms'
 
 export type HoldDeps = {
   ledger: Pick<Ledger, 'reserve'>
@@ -50,12 +50,12 @@ export interface Hold {
  * Reserves, runs `use` with what was agreed, and makes sure that the hold ends. Throws a GatewayError where the ledger
  * refuses: 401, 402, 429, or 503 where it cannot be reached.
  */
-export async function withHold(
+export async function withHold<Offered extends Terms>(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  negotiation: Negotiation,
-  use: (hold: Hold, agreed: Offer) => Promise<Response>,
+  negotiation: Negotiation<Offered>,
+  use: (hold: Hold, agreed: Offered) => Promise<Response>,
 ): Promise<Response> {
   const { agreed, limits } = await reserveCredit(deps, payer, holdId, negotiation)
   deps.crashPoint('reserved')
@@ -123,12 +123,12 @@ function renewalOf(ttlMs: number, { accountId }: Payer, holdId: string, { cost, 
   return { accountId, holdId, ttlMs, cost, facts, reached: true }
 }
 
-async function reserveCredit(
+async function reserveCredit<Offered extends Terms>(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  negotiation: Negotiation,
-): Promise<{ agreed: Offer; limits: RateLimits }> {
+  negotiation: Negotiation<Offered>,
+): Promise<{ agreed: Offered; limits: RateLimits }> {
   let offer = negotiation.first
   for (;;) {
     const outcome = await reserveOnce(deps, payer, holdId, offer)
@@ -153,7 +153,7 @@ async function reserveOnce(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  { size, allowedModels }: Offer,
+  { size, allowedModels }: Terms,
 ): Promise<ReserveOutcome> {
   try {
     return await deps.ledger.reserve({

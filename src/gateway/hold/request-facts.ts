@@ -30,11 +30,13 @@ export type PlannedFacts = Pick<
   | 'startedAtMs'
 >
 
-/** HTTP's unofficial status of a request whose client went away; only ever recorded, never read by anybody. */
-export const CLIENT_CLOSED_STATUS = 499
-
 /** Who asks for what, and which target is to answer. */
-export function plannedFacts(arrived: ArrivedRequest, { model, target }: PlannedTarget): PlannedFacts {
+export function plannedFacts(
+  arrived: Pick<ArrivedRequest, 'requestId' | 'format' | 'arrivedAtMs'> & {
+    request: Pick<ChatRequest, 'model' | 'stream'>
+  },
+  { model, target }: PlannedTarget,
+): PlannedFacts {
   const { requestId, request, format, arrivedAtMs } = arrived
   return {
     requestId,

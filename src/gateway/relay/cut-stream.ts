@@ -1,7 +1,7 @@
 /**
  * The last words of a stream that we stop in the middle: its open blocks are closed and its choices finish for length, in the
  * client's format. Where the provider's own events passed through, an encoder that was shown none of them is brought to the
- * same point first, and what it says on the way is not told.
+ * same point first, and what it says on the way is not told; it gets the real texts where the last words say them again.
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Usage } from '@/chat/usage'
@@ -16,7 +16,7 @@ interface Outline {
   /** Frames that end the stream for a client to whom `encoder` has told everything so far. */
   endTold(encoder: StreamEncoder, usage: Usage): Frame[]
   /** Frames that end it for a client to whom the provider's own events were passed on. */
-  endPassed(format: Format, context: AnswerContext, usage: Usage): Frame[]
+  endPassed(format: Format, context: AnswerContext, usage: Usage, textOf: (block: number) => string): Frame[]
 }
 
 const CUT = { kind: 'length' } as const
@@ -66,35 +66,37 @@ export function createOutline(): Outline {
       }
     },
     endTold,
-    endPassed(format, context, usage) {
-      const id = start?.id || context.id
+    endPassed(format, context, usage, textOf) {
+      const id = format.passThrough.namesAnswer ? context.id : start?.id || context.id
       const created = start?.created || context.created
       // All blocks count where blocks are numbered, whatever the client asked to read: they were passed on.
       const encoder = format.createStreamEncoder({ ...context, id, created, wantsReasoning: true })
       if (start) encoder.push(start)
-      for (const block of blocks) for (const event of retold(block)) encoder.push(event)
+      const said = format.passThrough.namesAnswer ? textOf : () => ''
+      for (const block of blocks) for (const event of retold(block, said(block.start.block))) encoder.push(event)
       return endTold(encoder, usage)
     },
   }
 }
 
-/** A block as an encoder must have seen it to know of it: with something in it, which is not told. */
-function retold({ start, isOpen }: { start: BlockStart; isOpen: boolean }): ChatEvent[] {
+/** A block as an encoder must have seen it to know of it: with what it said, or something, which is not told. */
+function retold({ start, isOpen }: { start: BlockStart; isOpen: boolean }, said: string): ChatEvent[] {
   if (isRedacted(start)) return [start]
-  const something = deltaOf(start)
-  return [start, something, something, ...(isOpen ? [] : [endOf(start)])]
+  const something = deltaOf(start, said)
+  const ends = isOpen ? [] : [endOf(start)]
+  return said === '' ? [start, something, something, ...ends] : [start, something, ...ends]
 }
 
-function deltaOf({ type, choice, block }: BlockStart): ChatEvent {
+function deltaOf({ type, choice, block }: BlockStart, said: string): ChatEvent {
   switch (type) {
     case 'text-start':
-      return { type: 'text-delta', choice, block, text: '.' }
+      return { type: 'text-delta', choice, block, text: said || '.' }
     case 'refusal-start':
-      return { type: 'refusal-delta', choice, block, text: '.' }
+      return { type: 'refusal-delta', choice, block, text: said || '.' }
     case 'reasoning-start':
-      return { type: 'reasoning-delta', choice, block, text: '.' }
+      return { type: 'reasoning-delta', choice, block, text: said || '.' }
     case 'tool-call-start':
-      return { type: 'tool-call-delta', choice, block, argumentsText: ' ' }
+      return { type: 'tool-call-delta', choice, block, argumentsText: said || ' ' }
   }
 }
 

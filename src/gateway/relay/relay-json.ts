@@ -12,7 +12,7 @@ import { completeAnswer, type RelayedAnswer } from './relayed'
 
 /** Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. */
 export async function relayJson(
-  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'signatures'>,
+  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
   told: HeaderFacts,
@@ -33,7 +33,7 @@ export async function relayJson(
   const headers = answerHeaders(deps, format, open, told)
   headers['content-type'] = 'application/json'
   if (charge.kind === 'charge') headers['x-svc-cost-usd'] = formatUsd(charge.cost)
-  return new Response(text, { headers })
+  return new Response(client.keep ? await client.keep(text, isWhole ? 'complete' : 'cut') : text, { headers })
 }
 
 /** Below this share of an answer in one piece, what is not paid for is not delivered: a count is no more exact than that. */

@@ -84,7 +84,7 @@ function openRelay(deps: RelayDeps, answer: RelayedAnswer, input: StreamInput): 
   const early: Promise<StreamBatch>[] = []
   if (input.held.length > 0) early.push(Promise.resolve({ kind: 'items', items: input.held }))
   if (input.pending) early.push(input.pending)
-  const unregister = deps.streams.add(() => void fail(relay, shuttingDown()))
+  const unregister = deps.streams.add(() => fail(relay, shuttingDown()))
   const keepAlive = setInterval(() => {
     if (relay.isIdle && relay.isOpen) send(relay, client.framing.keepAlive)
     relay.isIdle = true
@@ -159,16 +159,22 @@ async function cut(relay: Relay, text: string): Promise<void> {
   deps.logger.warn('answer_cut', { requestId, provider: answer.provider.name, counted: answer.charge.counted?.tokens })
   const charge = await completeAnswer(deps, answer, 'cut')
   assert(charge.kind === 'charge', 'an answer that is cut has output')
-  send(relay, text + writer.cut(charge.usage) + epilogueOf(relay, charge))
+  send(relay, (await kept(relay, text + writer.cut(charge.usage), 'cut')) + epilogueOf(relay, charge))
   endClient(relay)
 }
 
 async function complete(relay: Relay, text: string): Promise<void> {
   if (!close(relay)) return
   const charge = await completeAnswer(relay.deps, relay.answer)
-  send(relay, text + epilogueOf(relay, charge))
+  send(relay, (await kept(relay, text, 'complete')) + epilogueOf(relay, charge))
   endClient(relay)
   void letUpstreamClose(relay.source)
+}
+
+/** What the client is told at the end, once the answer is where the next request may look for it. */
+async function kept({ answer }: Relay, lastWords: string, ending: 'complete' | 'cut'): Promise<string> {
+  const { keep } = answer.client
+  return keep ? await keep(lastWords, ending) : lastWords
 }
 
 function epilogueOf(relay: Relay, charge: Charge): string {

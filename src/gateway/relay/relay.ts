@@ -7,8 +7,8 @@ import type { Begun } from '@/gateway/attempt/attempt'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
 import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
-import { CLIENT_CLOSED_STATUS } from '@/gateway/hold/request-facts'
 import { createSignatureCollector } from '@/gateway/signatures/signature-collector'
+import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import type { HeaderFacts } from './headers'
 import { relayJson } from './relay-json'
 import { type RelayDeps, relayStream } from './relay-stream'
@@ -22,7 +22,7 @@ export async function relay(
   told: HeaderFacts,
 ): Promise<Response> {
   const isTranslated = origin.providerFormat !== origin.client.format
-  const signatures = isTranslated ? createSignatureCollector() : undefined
+  const signatures = isTranslated && !origin.client.isPrivate ? createSignatureCollector() : undefined
   const answer = { ...origin, signatures, hooks: hooksFor(deps, origin.charge) }
   try {
     switch (begun.kind) {

@@ -22,6 +22,15 @@ export type Client = {
   epilogue: ((answer: SettledAnswer) => string) | undefined
   /** Told when all that there is for the client is known, before its last words are sent. */
   onEnd: (() => void) | undefined
+  /**
+   * Stores an answer, of which these are the last words, unless it was cut; returns those that the client is told. Never
+   * rejects.
+   */
+  keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
+  /** Whether nothing that was said may be kept for requests that build on it. */
+  isPrivate: boolean
+  /** Told how the answer ended and what it cost, before its last words are sent where it ended well. */
+  onSettled?: ((ending: Ending, charge: Charge) => void) | undefined
 }
 
 export type RelayedAnswer = {
@@ -45,6 +54,7 @@ export async function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending:
   answer.ticket.ended(ending === 'broken')
   answer.client.onEnd?.()
   const charge = await settle(deps, answer.charge, ending)
+  answer.client.onSettled?.(ending, charge)
   if (ending === 'complete' && charge.kind === 'charge') answer.ticket.wrote(charge.usage.output)
   return charge
 }

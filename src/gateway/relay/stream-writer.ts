@@ -7,6 +7,7 @@ import { eventOf, itemOf, type RepeatedPiece, type Repeats, type StreamItem, slo
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
 import { fill, isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
 import { lacksCount } from '@/gateway/charge/open-charge'
+import { parseJson } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 import { formatSse } from '@/lib/sse'
 import type { UpstreamFailure } from '@/upstream/failure'
@@ -66,8 +67,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     const { sse } = item
     const isReadable = isNativeFraming && (framing.isReadable?.(sse.raw) ?? true)
     // The second half of what the block before ended in goes out, whatever becomes of this one.
-    const before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
+    let before = isNativeFraming && sse.raw.startsWith('\n') ? '\n' : ''
     if (sse.data === undefined) return isReadable ? sse.raw : before
+    const missing = passing.before?.(item.json)
+    if (missing && missing.length > 0) before += frames(missing)
     const data = passing.event(sse.data, item.json)
     if (data === undefined) return before
     if (!isReadable) return before + frames([{ data }])
@@ -100,11 +103,14 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     let text = ''
     for (const [index, item] of items.entries()) {
       const isLast = item.events.some((event) => event.type === 'end')
-      if (isLast && lacksCount(answer.charge))
+      // Its usage may come with the end itself, and then leaves nothing to count, or has to be seen to know what.
+      const saysItsUsage = isLast && item.events.some((event) => event.type === 'usage')
+      if (isLast && !saysItsUsage && lacksCount(answer.charge))
         return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
       const fault = item === observed ? undefined : observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
-      if (item !== observed && closesWithUsage(item) && lacksCount(answer.charge)) {
+      const showsUsage = saysItsUsage || closesWithUsage(item)
+      if (item !== observed && showsUsage && lacksCount(answer.charge)) {
         observed = item
         return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
       }
@@ -123,7 +129,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       show(eventOf(like, piece.text))
       for (const event of piece.usage) show(event)
       if (known?.like !== like.item) text += writeWhole(like, piece)
-      else text += fill(known.template, passing ? piece.values : [piece.text])
+      else {
+        text += fill(known.template, passing ? piece.values : [piece.text])
+        frameCount++
+      }
       if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
       if (meter.isSuspect()) {
         const repeats = { like, pieces: pieces.slice(index + 1) }
@@ -163,6 +172,15 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     return undefined
   }
 
+  /** Our own last words on an answer that the provider began, by the names that it gave its parts. */
+  function inPassing(last: Frame[], passing: PassingStream): Frame[] {
+    if (!format.passThrough.namesAnswer) return last
+    return last.flatMap((frame) => {
+      const data = passing.event(frame.data, parseJson(frame.data))
+      return data === undefined ? [] : [{ ...frame, data }]
+    })
+  }
+
   /** Even an answer without a frame must be a whole document where the framing brackets it. */
   function closing(): string {
     return (frameCount === 0 ? framing.open : '') + framing.close
@@ -179,10 +197,10 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       return { text, isComplete: false, failure: { kind: 'broken', detail: 'stream ended without its terminator' } }
     },
     cut(usage) {
-      const last = passing ? outline.endPassed(format, context, usage) : outline.endTold(encoderOf(), usage)
-      return frames(last) + closing()
+      if (!passing) return frames(outline.endTold(encoderOf(), usage)) + closing()
+      return frames(inPassing(outline.endPassed(format, context, usage, meter.textOf), passing)) + closing()
     },
-    fail: (error) => frames(encoderOf().fail(error, client.requestId)) + framing.close,
+    fail: (error) => frames(encoderOf().fail(error, client.requestId, frameCount)) + framing.close,
   }
 }
 

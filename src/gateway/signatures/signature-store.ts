@@ -11,6 +11,7 @@ import type { SignatureCollector, SignedCall } from './signature-collector'
 interface SignatureKeeper {
   set(key: string, value: string, ttlSeconds: number): Promise<unknown>
   get(key: string): Promise<string | null>
+  delete(key: string): Promise<unknown>
 }
 
 export interface SignatureStore {
@@ -18,6 +19,8 @@ export interface SignatureStore {
   keep(accountId: string, collector: SignatureCollector): Promise<void>
   /** The request with the signatures put back that its history lost. The same object where there was nothing to put back. */
   restore(accountId: string, request: ChatRequest): Promise<ChatRequest>
+  /** Drops what was signed around these calls. */
+  forget(accountId: string, callIds: readonly string[]): Promise<void>
 }
 
 /** A conversation that pauses longer than this starts without its old signatures. */
@@ -45,6 +48,9 @@ export function createSignatureStore(keeper: SignatureKeeper): SignatureStore {
         if (call) signed.set(id, call)
       }
       return signed.size === 0 ? request : { ...request, turns: request.turns.map((turn) => resign(turn, signed)) }
+    },
+    async forget(accountId, callIds) {
+      await Promise.all(callIds.map((id) => keeper.delete(keyOf(accountId, id))))
     },
   }
 }

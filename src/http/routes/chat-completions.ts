@@ -1,8 +1,14 @@
-/** The endpoint of family 1: `POST /v1/chat/completions` in every spelling that real clients use. */
+/** The endpoints of family 1: `POST /v1/chat/completions` and `/v1/embeddings` in every spelling that real clients use. */
 import { Elysia } from 'elysia'
+import type { Catalog } from '@/catalog/types'
+import { decodeEmbeddings, EmbeddingsRequest, EmbeddingsResponse } from '@/formats/chat-completions/index'
+import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
+import { answerEmbeddings } from '@/http/answer-embeddings'
 import type { HttpDeps } from '@/http/deps'
-import { INFERENCE_ERRORS, operation } from '@/http/openapi'
+import { INFERENCE_ERRORS } from '@/http/openapi/errors'
+import { exampleEmbeddingModel, exampleModel } from '@/http/openapi/example-model'
+import { type Examples, operation, type Parameter } from '@/http/openapi/operation'
 import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event'
 
 /** The endpoint, at whatever path it is mounted. */
@@ -11,12 +17,14 @@ export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
   return { format, line: {}, framing: format.framing }
 }
 
-/** Mounts the chat-completions endpoint. */
+/** Mounts the chat-completions endpoint, and that of embeddings. */
 export function chatCompletionsRoutes(deps: HttpDeps) {
   const endpoint = chatCompletionsEndpoint(deps)
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
     answerChat(deps, request, request.headers.get(USAGE_RECORD_HEADER) === 'true' ? withUsageRecord : endpoint)
+  const embeddings = { format: endpoint.format, decode: decodeEmbeddings }
+  const embed = ({ request }: { request: Request }) => answerEmbeddings(deps, request, embeddings)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (
     new Elysia({ name: 'chat-completions-routes' })
@@ -29,7 +37,12 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
             'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
+          formats: [endpoint.format],
           requestSchema: endpoint.format.requestSchema,
+          examples: examplesOf(deps.catalog),
+          responseSchema: endpoint.format.answerSchema,
+          eventSchema: endpoint.format.eventSchema,
+          parameters: [USAGE_RECORD_PARAMETER],
           errors: INFERENCE_ERRORS,
           isRouted: true,
         }),
@@ -37,5 +50,66 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
       // A base address with `/v1` twice, or without.
       .post('/v1/v1/chat/completions', answer, undocumented)
       .post('/chat/completions', answer, undocumented)
+      .post('/v1/embeddings', embed, { parse: 'none', detail: embeddingsDetail(deps, endpoint.format) })
+      .post('/v1/v1/embeddings', embed, undocumented)
+      .post('/embeddings', embed, undocumented)
   )
+}
+
+function embeddingsDetail({ catalog }: HttpDeps, format: Format) {
+  const input = ['The quick brown fox', 'jumps over the lazy dog']
+  return operation({
+    tag: 'Inference',
+    summary: 'Create embeddings (family 1)',
+    description:
+      'A vector for each input, in their order. Models whose `kind` is `embedding` take it; others answer conversations. ' +
+      '`encoding_format: base64` gives little-endian 32-bit floats, as most client libraries ask for unless told otherwise. ' +
+      'Input tokens are all that costs. There is no fallback to another model, whose vectors could not be compared. ' +
+      'Vectors of fewer `dimensions` are given as the provider gives them: some models do not normalise those.',
+    formats: [format],
+    requestSchema: EmbeddingsRequest,
+    examples: { texts: { summary: 'Two texts', value: { model: exampleEmbeddingModel(catalog), input } } },
+    responseSchema: EmbeddingsResponse,
+    errors: INFERENCE_ERRORS,
+  })
+}
+
+const USAGE_RECORD_PARAMETER: Parameter = {
+  name: USAGE_RECORD_HEADER,
+  in: 'header',
+  description: '`true` asks for the event `usage_record` at the end of a stream',
+  schema: { type: 'string', enum: ['true', 'false'] },
+}
+
+function examplesOf(catalog: Catalog): Examples {
+  const model = exampleModel(catalog)
+  const question = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
+  return {
+    text: { summary: 'A question', value: { model, messages: question, max_tokens: 200 } },
+    stream: {
+      summary: 'The answer as it is written',
+      value: { model, messages: question, max_tokens: 200, stream: true, stream_options: { include_usage: true } },
+    },
+    tools: {
+      summary: 'A function that the model may call',
+      value: {
+        model: exampleModel(catalog, 'tools'),
+        messages: [
+          { role: 'system', content: 'You are a helpful assistant.' },
+          { role: 'user', content: 'What is the weather in Zurich?' },
+        ],
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'get_weather',
+              description: 'The weather of a city, now',
+              parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+            },
+          },
+        ],
+        max_tokens: 200,
+      },
+    },
+  }
 }

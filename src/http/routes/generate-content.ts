@@ -2,10 +2,20 @@
  * The endpoints of family 3: `POST /{v1,v1beta}/models/{model}:{verb}` in every spelling that real clients use, and its
  * model list.
  */
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { Catalog } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import {
+  BatchEmbedContentsRequest,
+  BatchEmbedContentsResponse,
+  CountSchema,
+  CountTokensRequest,
+  decodeBatchEmbedContents,
   decodeCountTokens,
+  decodeEmbedContent,
+  EmbedContentRequest,
+  EmbedContentResponse,
   encodeCountTokens,
   generateContent,
   jsonArrayFraming,
@@ -13,11 +23,14 @@ import {
 } from '@/formats/generate-content/index'
 import { answerChat } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
+import { answerEmbeddings } from '@/http/answer-embeddings'
 import type { HttpDeps } from '@/http/deps'
-import { findModelBody, modelAnswer, ownModelBodies } from '@/http/model-list'
-import { INFERENCE_ERRORS, operation } from '@/http/openapi'
+import { ENTRY_DETAIL, findModelBody, modelAnswer, ownListSchema, ownModelBodies } from '@/http/model-list'
+import { INFERENCE_ERRORS } from '@/http/openapi/errors'
+import { exampleEmbeddingModel, exampleModel } from '@/http/openapi/example-model'
+import { type Examples, operation, type Parameter } from '@/http/openapi/operation'
+import { describedAs } from '@/http/openapi/wildcards'
 import { pathOf, queryOf } from '@/http/request-line'
-import { documentWildcards, MODEL_ENTRY } from '@/http/wildcard-docs'
 
 /**
  * Mounts the generate-content endpoints. No router can split model and verb, so
@@ -32,7 +45,7 @@ export function generateContentRoutes(deps: HttpDeps) {
   const entry = ({ request }: { request: Request }) => modelAnswer(findModelBody(models, pathOf(request.url)))
   return (
     new Elysia({ name: 'generate-content-routes' })
-      .post('/v1beta/*', answer, undocumented)
+      .post('/v1beta/*', answer, { parse: 'none', detail: describeAnswers(deps.catalog) })
       .post('/v1/*', answer, undocumented)
       .post('/models/*', answer, undocumented)
       .post('/v1alpha/*', answer, undocumented)
@@ -42,11 +55,14 @@ export function generateContentRoutes(deps: HttpDeps) {
           tag: 'Models',
           summary: 'List all models and auto tiers (family 3)',
           description: 'The list as clients of the generate-content format read it, everything on one page.',
+          responseSchema: ownListSchema(generateContent.modelListing),
           errors: [],
           isPublic: true,
         }),
       })
-      .get('/v1beta/models/*', entry, hidden)
+      .get('/v1beta/models/*', entry, {
+        detail: describedAs([{ '/v1beta/models/{model}': ENTRY_DETAIL }, exampleModel(deps.catalog)]),
+      })
       // A base address with the version twice, or with another one.
       .get('/v1beta/v1/models', list, hidden)
       .get('/v1beta/v1/models/*', entry, hidden)
@@ -79,6 +95,14 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
         decode: (body) => decodeCountTokens(body, { model: parsed.model }),
         encode: encodeCountTokens,
       })
+    case 'embedContent':
+    case 'batchEmbedContents': {
+      const decode = parsed.verb === 'embedContent' ? decodeEmbedContent : decodeBatchEmbedContents
+      return answerEmbeddings(deps, request, {
+        format: generateContent,
+        decode: (body) => decode(body, { model: parsed.model }),
+      })
+    }
     default:
       // The prefix is every family's, so the error boundary finds out whose words to use.
       throw new GatewayError('not_found', `There is no POST ${path.slice(0, 128)}. GET /docs lists all endpoints.`)
@@ -87,35 +111,100 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
 
 const GENERATE_DETAIL = 'camelCase and snake_case are accepted alike. The same paths work under `/v1`.'
 
-/** The endpoints of this family whose paths only a wildcard can match. */
-export const GENERATE_CONTENT_PATHS = documentWildcards({
-  '/v1beta/models/{model}:generateContent': {
-    post: operation({
-      tag: 'Inference',
+const EMBED_DETAIL =
+  'Text only; models whose `kind` is `embedding` take it, and input tokens are all that costs. `taskType`, `title` and ' +
+  `\`autoTruncate\` are heard by providers of this format only. ${GENERATE_DETAIL}`
+
+function describeAnswers(catalog: Catalog) {
+  const chat = {
+    tag: 'Inference',
+    formats: [generateContent],
+    requestSchema: generateContent.requestSchema,
+    examples: EXAMPLES,
+    errors: INFERENCE_ERRORS,
+    isRouted: true,
+  } as const
+  const paths = {
+    '/v1beta/models/{model}:generateContent': operation({
+      ...chat,
       summary: 'Generate content (family 3)',
       description: `Answers in one piece. ${GENERATE_DETAIL}`,
-      requestSchema: generateContent.requestSchema,
-      errors: INFERENCE_ERRORS,
-      isRouted: true,
+      responseSchema: generateContent.answerSchema,
     }),
-  },
-  '/v1beta/models/{model}:streamGenerateContent': {
-    post: operation({
-      tag: 'Inference',
+    '/v1beta/models/{model}:streamGenerateContent': operation({
+      ...chat,
       summary: 'Stream generated content (family 3)',
       description: `Server-sent events with \`?alt=sse\`, else a JSON array that is written as it comes. ${GENERATE_DETAIL}`,
-      requestSchema: generateContent.requestSchema,
-      errors: INFERENCE_ERRORS,
-      isRouted: true,
+      parameters: [ALT],
+      responseSchema: Type.Array(generateContent.eventSchema as TSchema),
+      eventSchema: generateContent.eventSchema,
     }),
-  },
-  '/v1beta/models/{model}:countTokens': {
-    post: operation({
+    '/v1beta/models/{model}:countTokens': operation({
       tag: 'Inference',
       summary: 'Count input tokens (family 3)',
       description: 'Free. Counted locally: the provider may count a little differently.',
+      formats: [generateContent],
+      requestSchema: CountTokensRequest,
+      examples: { text: { summary: 'A question', value: { contents: QUESTION } } },
+      responseSchema: CountSchema,
       errors: [400, 401, 404, 413, 415, 503],
     }),
+  }
+  return describedAs([paths, exampleModel(catalog, 'tools')], [EMBED_PATHS, exampleEmbeddingModel(catalog)])
+}
+
+const TEXT = { parts: [{ text: 'The quick brown fox' }] }
+const EMBED_PATHS = {
+  '/v1beta/models/{model}:embedContent': operation({
+    tag: 'Inference',
+    summary: 'Embed one content (family 3)',
+    description: EMBED_DETAIL,
+    formats: [generateContent],
+    requestSchema: EmbedContentRequest,
+    examples: { text: { summary: 'A text', value: { content: TEXT } } },
+    responseSchema: EmbedContentResponse,
+    errors: INFERENCE_ERRORS,
+  }),
+  '/v1beta/models/{model}:batchEmbedContents': operation({
+    tag: 'Inference',
+    summary: 'Embed several contents (family 3)',
+    description: `A vector for each request, in their order. ${EMBED_DETAIL}`,
+    formats: [generateContent],
+    requestSchema: BatchEmbedContentsRequest,
+    examples: { texts: { summary: 'Two texts', value: { requests: [{ content: TEXT }, { content: TEXT }] } } },
+    responseSchema: BatchEmbedContentsResponse,
+    errors: INFERENCE_ERRORS,
+  }),
+}
+
+const ALT: Parameter = {
+  name: 'alt',
+  in: 'query',
+  description: '`sse` asks for server-sent events',
+  schema: { type: 'string', enum: ['sse', 'json'] },
+}
+
+const QUESTION = [{ role: 'user', parts: [{ text: 'Why is the sky blue? Answer in one sentence.' }] }]
+
+const EXAMPLES: Examples = {
+  text: { summary: 'A question', value: { contents: QUESTION, generationConfig: { maxOutputTokens: 200 } } },
+  tools: {
+    summary: 'A function that the model may call',
+    value: {
+      systemInstruction: { parts: [{ text: 'You are a helpful assistant.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'What is the weather in Zurich?' }] }],
+      tools: [
+        {
+          functionDeclarations: [
+            {
+              name: 'get_weather',
+              description: 'The weather of a city, now',
+              parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } }, required: ['city'] },
+            },
+          ],
+        },
+      ],
+      generationConfig: { maxOutputTokens: 200 },
+    },
   },
-  '/v1beta/models/{model}': { get: MODEL_ENTRY },
-})
+}

@@ -1,10 +1,13 @@
 /** The endpoints of family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
-import { CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
+import type { Catalog } from '@/catalog/types'
+import { CountSchema, CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import type { HttpDeps } from '@/http/deps'
-import { INFERENCE_ERRORS, operation } from '@/http/openapi'
+import { INFERENCE_ERRORS } from '@/http/openapi/errors'
+import { exampleModel } from '@/http/openapi/example-model'
+import { type Examples, operation } from '@/http/openapi/operation'
 
 /** Mounts the messages endpoints. Unknown query parameters and beta headers are ignored. */
 export function messagesRoutes(deps: HttpDeps) {
@@ -24,7 +27,11 @@ export function messagesRoutes(deps: HttpDeps) {
           description:
             'Accepts every field of the messages format; fields the gateway has no rule for are passed on. The base address of ' +
             'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
+          formats: [format],
           requestSchema: format.requestSchema,
+          examples: examplesOf(deps.catalog),
+          responseSchema: format.answerSchema,
+          eventSchema: format.eventSchema,
           errors: INFERENCE_ERRORS,
           isRouted: true,
         }),
@@ -35,7 +42,12 @@ export function messagesRoutes(deps: HttpDeps) {
           tag: 'Inference',
           summary: 'Count the input tokens of a message (family 2)',
           description: 'Free. Counted locally: the provider may count a little differently.',
+          formats: [format],
           requestSchema: CountTokensRequest,
+          examples: {
+            text: { summary: 'A question', value: { model: exampleModel(deps.catalog), messages: QUESTION } },
+          },
+          responseSchema: CountSchema,
           errors: [400, 401, 404, 413, 415, 503],
         }),
       })
@@ -45,4 +57,33 @@ export function messagesRoutes(deps: HttpDeps) {
       .post('/messages', answer, undocumented)
       .post('/messages/count_tokens', answerTokens, undocumented)
   )
+}
+
+const QUESTION = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
+
+function examplesOf(catalog: Catalog): Examples {
+  const model = exampleModel(catalog)
+  return {
+    text: { summary: 'A question', value: { model, max_tokens: 200, messages: QUESTION } },
+    stream: {
+      summary: 'The answer as it is written',
+      value: { model, max_tokens: 200, messages: QUESTION, stream: true },
+    },
+    tools: {
+      summary: 'A function that the model may call',
+      value: {
+        model: exampleModel(catalog, 'tools'),
+        max_tokens: 200,
+        system: 'You are a helpful assistant.',
+        messages: [{ role: 'user', content: 'What is the weather in Zurich?' }],
+        tools: [
+          {
+            name: 'get_weather',
+            description: 'The weather of a city, now',
+            input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          },
+        ],
+      },
+    },
+  }
 }

@@ -5,16 +5,18 @@ import { Elysia } from 'elysia'
 import type { HttpDeps } from '@/http/deps'
 import {
   commonModelBodies,
+  ENTRY_DETAIL,
   findModelBody,
   type ModelBodies,
   modelAnswer,
   modelListSchema,
   ownModelBodies,
 } from '@/http/model-list'
-import { operation } from '@/http/openapi'
+import { exampleModel } from '@/http/openapi/example-model'
+import { operation } from '@/http/openapi/operation'
+import { describedAs } from '@/http/openapi/wildcards'
 import { formatOfHeaders } from '@/http/request-format'
 import { pathOf } from '@/http/request-line'
-import { documentWildcards, MODEL_ENTRY } from '@/http/wildcard-docs'
 
 /** Mounts the model lists and entries that families share. They need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
@@ -45,7 +47,9 @@ export function modelsRoutes(deps: HttpDeps) {
           isPublic: true,
         }),
       })
-      .get('/v1/models/*', entry, UNDOCUMENTED)
+      .get('/v1/models/*', entry, {
+        detail: describedAs([{ '/v1/models/{model}': ENTRY_DETAIL }, exampleModel(deps.catalog)]),
+      })
       // A base address with the version twice, or without.
       .get('/v1/v1/models', list, UNDOCUMENTED)
       .get('/v1/v1/models/*', entry, UNDOCUMENTED)
@@ -54,7 +58,5 @@ export function modelsRoutes(deps: HttpDeps) {
   )
 }
 
-/** Wildcards are described below; the rest are other spellings of what is described. */
+/** Other spellings of what is described. */
 const UNDOCUMENTED = { detail: { hide: true } } as const
-
-export const MODEL_PATHS = documentWildcards({ '/v1/models/{model}': { get: MODEL_ENTRY } })

@@ -1,10 +1,19 @@
 /** The endpoints that operators and orchestrators ask: is the process alive, and may it get traffic. */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { HttpDeps } from '@/http/deps'
-import { operation } from '@/http/openapi'
+import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
+
+const Status = Type.Object(
+  {
+    status: Type.String({ description: 'ok; ready, degraded, unready or draining' }),
+    reasons: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'What fails, by name' })),
+  },
+  { title: 'ServiceStatus' },
+)
 
 /** Mounts `GET /healthz`, `GET /readyz` and `GET /metrics`. */
 export function opsRoutes(deps: HttpDeps) {
@@ -15,6 +24,7 @@ export function opsRoutes(deps: HttpDeps) {
           tag: 'Operations',
           summary: 'Is the process alive?',
           description: 'Answers 200 as long as the process can answer at all. Asks no store.',
+          responseSchema: Status,
           errors: [],
           isPublic: true,
         }),
@@ -28,6 +38,7 @@ export function opsRoutes(deps: HttpDeps) {
           description:
             '200 where paid requests are taken: Redis answers and takes their writes, and no shutdown is under way; else 503 with ' +
             'the reasons by name.',
+          responseSchema: Status,
           errors: [503],
           isPublic: true,
         }),
@@ -40,6 +51,8 @@ export function opsRoutes(deps: HttpDeps) {
             'Prometheus text. Holds no secret, but sums of traffic and cost: with METRICS_TOKEN set only for those who send it as ' +
             '`Authorization: Bearer …`, and without it not in production. ' +
             'Where several processes share the port, one of them answers, and says which in the label `process`.',
+          responseSchema: Type.String(),
+          responseType: 'text/plain',
           errors: [401, 404],
           isPublic: true,
         }),
@@ -54,7 +67,7 @@ async function exposition({ metrics, metricsAccess }: HttpDeps, request: Request
 }
 
 async function readiness(deps: HttpDeps): Promise<Response> {
-  if (deps.isDraining()) return status('draining', 503)
+  if (deps.isLeaving()) return status('draining', 503)
   const results = await Promise.all(
     deps.readiness.map(async ({ name, check, isRequired }) => ({ name, isRequired, fault: await check() })),
   )

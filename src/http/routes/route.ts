@@ -10,13 +10,15 @@ import { authenticate } from '@/http/auth'
 import { readJsonBody } from '@/http/body'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
-import { operation, QUALITY_PARAMETER } from '@/http/openapi'
+import { exampleModel } from '@/http/openapi/example-model'
+import { operation, QUALITY_PARAMETER } from '@/http/openapi/operation'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
 import { withQualityHeader } from '@/http/quality-header'
 import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { requireActiveKey } from '@/http/require-active-key'
+import { resumeRequest } from '@/http/resume'
 import type { RouteExplanation } from '@/routing/explain'
 
 const Usd = Type.Number({ description: 'USD' })
@@ -62,27 +64,35 @@ export function routeRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
   return new Elysia({ name: 'route-routes' }).post('/v1/route', ({ request }) => answerRoute(deps, request), {
     parse: 'none',
-    detail: {
-      ...operation({
-        tag: 'Inference',
-        summary: 'Explain how a request would be routed',
-        description:
-          'Free: reserves nothing and calls no provider. Takes the body of any family, told by its shape or by the query ' +
-          'parameter `format`; a body whose family names the model in the path has it in `model`. All amounts are USD.',
-        requestSchema: Type.Union(formats.map((format) => format.requestSchema)),
-        responseSchema: RoutePlan,
-        errors: [400, 401, 403, 404, 413, 415, 503],
-      }),
+    detail: operation({
+      tag: 'Inference',
+      summary: 'Explain how a request would be routed',
+      description:
+        'Free: reserves nothing and calls no provider. Takes the body of any family, told by its shape or by the query ' +
+        'parameter `format`; a body whose family names the model in the path has it in `model`. All amounts are USD.',
+      formats: formats as [Format, ...Format[]],
+      requestSchema: Type.Union(formats.map((format) => format.requestSchema)),
+      examples: {
+        text: {
+          summary: 'A question to a model',
+          value: {
+            model: exampleModel(deps.catalog),
+            messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+            max_tokens: 200,
+          },
+        },
+      },
+      responseSchema: RoutePlan,
+      errors: [400, 401, 403, 404, 413, 415, 503],
       parameters: [
         QUALITY_PARAMETER,
         {
           name: 'format',
           in: 'query',
-          required: false,
           schema: { type: 'string', enum: formats.map((format) => format.name) },
         },
       ],
-    },
+    }),
   })
 }
 
@@ -96,12 +106,13 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const payer = await authenticate(deps, request)
     deps.unpaid.answer(payer)
     const { allowedModels } = await requireActiveKey(deps, payer)
-    const { json, bytes } = await readJsonBody(request, deps)
-    format = named ?? formatOfBody(deps.formats, json, request.headers)
-    const chat = withQualityHeader(format.decodeLoneBody(json), request.headers)
+    const { json: body, bytes } = await readJsonBody(request, deps)
+    format = named ?? formatOfBody(deps.formats, body, request.headers)
+    const resumed = await resumeRequest(deps, { format, payer, body, bytes })
+    const chat = withQualityHeader(format.decodeLoneBody(resumed?.body ?? body), request.headers)
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
-    const explanation: RouteExplanation = deps.router.explain(plan, chat, bytes)
+    const explanation: RouteExplanation = deps.router.explain(plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
     return openToPage(request, Response.json(explanation, { headers }))
   } catch (error) {

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
-import { operation } from '@/http/openapi'
+import { operation } from '@/http/openapi/operation'
 import { NO_SNIFFING } from '@/http/pages'
 import { requireActiveKey } from '@/http/require-active-key'
 

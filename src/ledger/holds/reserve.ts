@@ -37,10 +37,15 @@ export async function reserve(deps: LedgerDeps, request: ReserveRequest): Promis
 }
 
 /** Returns a whole hold, and fences the id of one that is unknown. */
-export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
+export async function release(deps: LedgerDeps, hold: Payer & { holdId: string }, how = ''): Promise<ReleaseOutcome> {
   const { account, key, deadlines, payer } = namesOf(hold)
   const names = [holdOf(namesOf(hold), hold.holdId), account, key, deadlines]
-  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payer, hold.holdId])) as ReleaseOutcome
+  return wordOf(await deps.runner.run(SCRIPTS.release, names, [payer, hold.holdId, how])) as ReleaseOutcome
+}
+
+/** Fences a hold that expired for nothing, or is unknown, for as long as anybody may still mean to charge it. */
+export function seal(deps: LedgerDeps, hold: Payer & { holdId: string }): Promise<ReleaseOutcome> {
+  return release(deps, hold, 'seal')
 }
 
 /** All of a reserve's numbers in one argument, which the script takes apart by one pattern. */

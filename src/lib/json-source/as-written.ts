@@ -27,6 +27,26 @@ export function asWritten<Value extends JsonValue | undefined>(value: Value): Va
   return (written.get(value) as Value | undefined) ?? value
 }
 
+/** A copy of `object` with `changes`, to be written as its parts are. */
+export function withChanges(object: JsonObject, changes: JsonObject): JsonObject {
+  return likeItsParts({ ...object, ...changes }, { ...asWritten(object), ...eachAsWritten(changes) })
+}
+
+/** One array of `items`, likewise. */
+export function arrayOf(items: readonly JsonValue[]): JsonValue[] {
+  return likeItsParts([...items], items.map(asWritten))
+}
+
+function eachAsWritten(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, asWritten(value)]))
+}
+
+function likeItsParts<Whole extends Container>(whole: Whole, twin: Whole): Whole {
+  const parts = Object.values(whole)
+  if (Object.values(twin).some((part, index) => !Object.is(part, parts[index]))) written.set(whole, twin)
+  return whole
+}
+
 /** Parses what is only relayed: as parseJson, but for numbers that would not be written as they are read. */
 export function parseAsWritten(text: string): JsonValue | undefined {
   const { breach, losesNumbers } = inspectJson(text, PARSED_BOUNDS)

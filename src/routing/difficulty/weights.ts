@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { assert } from '@/lib/assert'
 import { BUCKETS } from './fingerprint'
 import { STRUCTURE } from './structure'
+import file from './weights.bin' with { type: 'file' }
 
 export type Weights = {
   bias: number
@@ -15,7 +16,7 @@ export type Weights = {
 }
 
 /** Where training writes to. */
-export const WEIGHTS_FILE = new URL('./weights.bin', import.meta.url).pathname
+export const WEIGHTS_FILE = file
 const MARK = 0x31_52_54_52
 const HEADER_BYTES = 24
 

@@ -32,6 +32,7 @@ const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   overloaded: 'transient',
   'context-too-long': 'model',
   'too-large': 'model',
+  proof: 'model',
   filtered: 'filtered',
   unsupported: 'model',
   request: 'request',

@@ -9,6 +9,7 @@ import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
+import { checkKind } from './model-kind'
 import { type AllowedModelIds, checkAllowed, isAllowed, NOT_ALLOWED } from './permission'
 import { arrangeTargets, checkProviderNames, isWanted, noneWanted, tooDear, tooWeak } from './preferences'
 import { noneCanServe, refuseUntakenTools } from './refusal'
@@ -114,6 +115,7 @@ function findNamed(catalog: Catalog, request: ChatRequest, allowed: AllowedModel
   const find = (id: string, param: string) => {
     const found = findModelOrTier(catalog, id, param)
     checkAllowed(allowed, found, param)
+    checkKind(catalog, found, 'chat', param)
     return found
   }
   const primary = find(request.model, 'model')

@@ -44,10 +44,11 @@ export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
 /** Throws the 400 for a tool that runs at providers and that none of the models asked for takes; it says which models do. */
 export function refuseUntakenTools(
   catalog: Catalog,
-  { serverTools = [] }: ChatRequest,
+  request: ChatRequest,
   format: FormatName | undefined,
   passedOver: readonly PassedOver[],
 ): void {
+  const serverTools = request.serverTools?.filter(({ isOptional }) => !isOptional) ?? []
   const [first] = serverTools
   const takes = (model: Model, tools: readonly ServerTool[]) =>
     model.targets.some((target) => target.provider.format === format && takesTools(target, tools))

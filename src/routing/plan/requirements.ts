@@ -35,7 +35,7 @@ export type PassedOver = { model: Model; unmet: Unmet[] }
  * The estimate may be this much too high. A request is called too long only where it surely is: one that just about fits
  * is better refused by the provider, which counts exactly, than by a guess.
  */
-const ESTIMATE_TOLERANCE = 0.8
+export const ESTIMATE_TOLERANCE = 0.8
 
 const NAME_OF: Record<Capability, string> = {
   tools: 'tools',

@@ -40,6 +40,9 @@ test('the tool choice of the request decides before its words do', () => {
   expect(simulateAnswer({ ...asking, tool_choice: 'none' }).kind).toBe('text')
   const named = { type: 'function', function: { name: 'get_weather' } }
   expect(simulateAnswer({ ...asking, tool_choice: named })).toMatchObject({ name: 'get_weather' })
+  expect(simulateAnswer({ ...asking, tool_choice: { type: 'function', name: 'get_weather' } })).toMatchObject({
+    name: 'get_weather',
+  })
   expect(simulateAnswer({ messages: user('hello'), tools, tool_choice: 'required' })).toMatchObject({
     name: 'get_time',
   })

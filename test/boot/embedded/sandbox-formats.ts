@@ -139,7 +139,41 @@ const generateContent: Format = {
   },
 }
 
-export const FORMATS: readonly Format[] = [chatCompletions, messages, generateContent]
+const responses: Format = {
+  name: 'responses',
+  finish: { stop: 'completed', tool: 'completed', length: 'incomplete' },
+  path: () => '/v1/responses',
+  body({ prompt, stream, maxTokens, withTool, toolResult }) {
+    const turns = [
+      { type: 'function_call', call_id: 'call_1', name: TOOL, arguments: JSON.stringify(ARGUMENTS) },
+      { type: 'function_call_output', call_id: 'call_1', output: toolResult ?? '' },
+    ]
+    return {
+      model: 'delta',
+      stream,
+      input: [{ role: 'user', content: prompt }, ...(toolResult === undefined ? [] : turns)],
+      ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
+      ...(withTool ? { tools: [{ type: 'function', name: TOOL, parameters: SCHEMA, strict: false }] } : {}),
+    }
+  },
+  readWhole(body) {
+    const items = list(at(body, 'output'))
+    const calls = items.filter((item) => at(item, 'type') === 'function_call')
+    return {
+      text: items.flatMap((item) => list(at(item, 'content')).map((part) => text(at(part, 'text')))).join(''),
+      toolCalls: calls.map((call) => readCall(at(call, 'name'), text(at(call, 'arguments')))),
+      finish: at(body, 'status'),
+      inputTokens: count(at(body, 'usage', 'input_tokens')),
+      outputTokens: count(at(body, 'usage', 'output_tokens')),
+    }
+  },
+  readEvents(events) {
+    const last = at(events.at(-1), 'response')
+    return responses.readWhole(isJsonObject(last) ? last : {})
+  },
+}
+
+export const FORMATS: readonly Format[] = [chatCompletions, messages, generateContent, responses]
 
 function at(value: JsonValue | undefined, ...path: readonly (string | number)[]): JsonValue | undefined {
   let found = value

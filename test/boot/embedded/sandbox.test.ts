@@ -1,4 +1,4 @@
-/** The sandbox provider over HTTP: all three formats, streamed and whole, with tools, tool results and a token limit. */
+/** The sandbox provider over HTTP: every format, streamed and whole, with tools, tool results and a token limit. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
 import { createSseParser } from '@/lib/sse'

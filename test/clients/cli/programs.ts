@@ -1,11 +1,11 @@
-/** The two command-line clients: how each is installed, started and asked. Neither is changed in any way. */
+/** The command-line clients: how each is installed, started and asked. None is changed in any way. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export type Program = {
   name: string
-  /** The tool that reads a file, and the name of its argument for the path. */
-  tool: { name: string; path: string }
+  /** The tool that reads a file, the name of its argument for that, and what stands in there before the path. */
+  tool: { name: string; path: string; before?: string }
   /** The command and its environment, to answer `prompt` with `model` in the folder `home`. */
   command(options: RunOptions): Promise<{ arguments: string[]; environment: Record<string, string> }>
 }
@@ -22,9 +22,13 @@ type RunOptions = {
 }
 
 /** What is installed, pinned: the versions that docs/CLIENTS.md speaks of. */
-export const PACKAGES = { '@anthropic-ai/claude-code': '2.1.329', '@google/gemini-cli': '0.61.0' } as const
+export const PACKAGES = {
+  '@anthropic-ai/claude-code': '2.1.329',
+  '@google/gemini-cli': '0.61.0',
+  '@openai/codex': '0.169.0',
+} as const
 
-/** Installs the packages into `folder`, unless they are there. Some 450 MB, which is why no test does it. */
+/** Installs the packages into `folder`, unless they are there. Some 850 MB, which is why no test does it. */
 export async function install(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const manifest = { private: true, dependencies: PACKAGES, trustedDependencies: ['@anthropic-ai/claude-code'] }
@@ -82,4 +86,28 @@ const geminiCli: Program = {
   },
 }
 
-export const PROGRAMS: readonly Program[] = [claudeCode, geminiCli]
+export const codex: Program = {
+  name: 'Codex',
+  tool: { name: 'exec_command', path: 'cmd', before: 'cat ' },
+  async command({ packages, home, baseUrl, key, model, prompt }) {
+    const folder = join(home, '.codex')
+    await mkdir(folder, { recursive: true })
+    const config = [
+      'model_provider = "gateway"',
+      '[model_providers.gateway]',
+      'name = "svc-gateway"',
+      `base_url = "${baseUrl}/v1"`,
+      'env_key = "SVC_API_KEY"',
+      'wire_api = "responses"',
+    ]
+    await writeFile(join(folder, 'config.toml'), config.join('\n'))
+    // The folder it works in is the test's own, and the machine may have no sandbox for it.
+    const options = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m', model]
+    return {
+      arguments: [join(packages, 'node_modules/.bin/codex'), 'exec', ...options, prompt],
+      environment: { HOME: home, CODEX_HOME: folder, SVC_API_KEY: key },
+    }
+  },
+}
+
+export const PROGRAMS: readonly Program[] = [claudeCode, geminiCli, codex]

@@ -1,6 +1,7 @@
 /**
- * The command `bun run clients:cli`: installs Claude Code and Gemini CLI into the cache folder and runs them, unmodified, against
- * a gateway with a scripted provider of each format behind it. Needs no network beyond the installation.
+ * The command `bun run clients:cli`: installs Claude Code, Gemini CLI and Codex into the cache folder and runs them, unmodified, against
+ * a gateway with a scripted provider of each format behind it. Needs no network beyond the installation. Names of programs
+ * (`bun run clients:cli Codex`) leave out the others.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,8 @@ write(
 )
 const gateway = await startTrio()
 let failures = 0
-for (const program of PROGRAMS) {
+const asked = process.argv.slice(2)
+for (const program of PROGRAMS.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
   for (const scenario of SCENARIOS.filter(({ only }) => only === undefined || only === program)) {
     for (const provider of scenario.providers ?? FORMAT_NAMES) {
       const startedMs = performance.now()

@@ -1,12 +1,13 @@
 /** What a command-line client is put through: its prompt, what the provider says, and what must come of it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { speakCall } from '@test/clients/spoken'
 import { ROUND_TRIPS } from '@test/matrix/cases/round-trips'
 import { TEXT } from '@test/matrix/cases/words'
 import { respondWith } from '@test/matrix/provider'
 import type { UpstreamCall } from '@test/support/upstream'
 import type { FormatName } from '@/chat/format-name'
-import { claudeCode, type Program } from './programs'
+import { claudeCode, codex, type Program } from './programs'
 import type { Recorded } from './recorder'
 
 export type Outcome = { exitCode: number; output: string; errors: string; calls: UpstreamCall[]; requests: Recorded[] }
@@ -50,7 +51,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'two-tool turn with signed thoughts',
     prompt: 'Read a.txt and b.txt',
-    providers: ['messages', 'generate-content'],
+    providers: ['messages', 'generate-content', 'responses'],
     respond: (context, call) =>
       hasContents(call, context)
         ? respondWith(TEXT, context.provider, isStream(call))
@@ -74,6 +75,23 @@ export const SCENARIOS: readonly Scenario[] = [
       if (calls.length < 2) return 'it did not ask again'
       const isJson = calls.slice(1).some((call) => !isStream(call))
       return program === claudeCode && !isJson ? 'it did not ask for one piece' : undefined
+    },
+  },
+  {
+    name: 'a tool of a namespace',
+    prompt: 'End the other agent',
+    only: codex,
+    // To a provider of its own format the tools go as they are.
+    providers: ['chat-completions', 'messages', 'generate-content'],
+    respond({ provider }, call, index) {
+      const name = /"name":"(\w+__close_agent)"/.exec(call.text)?.[1] ?? 'no_such_tool'
+      const pieces = ['{"target":', '"nobody"}']
+      return index === 0 ? speakCall(provider, { isStream: true, name, pieces }) : respondWith(TEXT, provider, true)
+    },
+    judge({ calls }) {
+      const [, second] = calls
+      if (!second) return 'it did not ask again'
+      return /unsupported call/.test(second.text) ? 'it does not know the tool that it offered' : undefined
     },
   },
   {
@@ -116,11 +134,12 @@ function readBoth(
   const extension = isStream(call) ? 'sse' : 'json'
   const fixture = readFileSync(join(FIXTURES, provider, 'matrix', `${answer}.${extension}`), 'utf8')
   const [first, second] = files
+  const { before = '' } = program.tool
   const text = fixture
     .replaceAll('get_weather', program.tool.name)
     .replaceAll('city', program.tool.path)
-    .replaceAll('Oslo', first?.path ?? '')
-    .replaceAll('Rome', second?.path ?? '')
+    .replaceAll('Oslo', before + (first?.path ?? ''))
+    .replaceAll('Rome', before + (second?.path ?? ''))
   const type = isStream(call) ? 'text/event-stream' : 'application/json'
   return new Response(text, { headers: { 'content-type': type } })
 }

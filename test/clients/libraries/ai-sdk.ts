@@ -21,6 +21,10 @@ export const aiSdkLibraries: Library[] = [
   aiSdkLibrary('@ai-sdk/openai', 'chat-completions', ({ baseUrl, key }, model) =>
     createOpenAI({ apiKey: key, baseURL: `${baseUrl}/v1` }).chat(model),
   ),
+  // What it takes where nothing else is said.
+  aiSdkLibrary('@ai-sdk/openai, responses', 'responses', ({ baseUrl, key }, model) =>
+    createOpenAI({ apiKey: key, baseURL: `${baseUrl}/v1` })(model),
+  ),
   aiSdkLibrary('@ai-sdk/anthropic', 'messages', ({ baseUrl, key }, model) =>
     createAnthropic({ apiKey: key, baseURL: `${baseUrl}/v1` })(model),
   ),

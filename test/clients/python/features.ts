@@ -14,16 +14,19 @@ import { FORMATS } from '@/formats/index'
 import { assert } from '@/lib/assert'
 import type { PythonLibrary } from './libraries'
 
+const OPENAI_EXCEPTIONS: Record<string, [status: number, className: string]> = {
+  refused: [400, 'BadRequestError'],
+  'bad key': [401, 'AuthenticationError'],
+  'no credit': [402, 'APIStatusError'],
+  'no such model': [404, 'NotFoundError'],
+  'too many': [429, 'RateLimitError'],
+  overloaded: [503, 'InternalServerError'],
+}
+
 /** How each library calls what it raises; the messages format has a status of its own for overloads. */
 const EXCEPTIONS: Record<FormatName, Record<string, [status: number, className: string]>> = {
-  'chat-completions': {
-    refused: [400, 'BadRequestError'],
-    'bad key': [401, 'AuthenticationError'],
-    'no credit': [402, 'APIStatusError'],
-    'no such model': [404, 'NotFoundError'],
-    'too many': [429, 'RateLimitError'],
-    overloaded: [503, 'InternalServerError'],
-  },
+  'chat-completions': OPENAI_EXCEPTIONS,
+  responses: OPENAI_EXCEPTIONS,
   messages: {
     refused: [400, 'BadRequestError'],
     'bad key': [401, 'AuthenticationError'],

@@ -1,4 +1,4 @@
-"""LangChain's chat models for the three families: what `bun run clients:python` asks of them."""
+"""LangChain's chat models for the four families: what `bun run clients:python` asks of them."""
 
 from typing import Any
 
@@ -24,6 +24,8 @@ def open_model(family: str, access: Access, model: str) -> Any:
     key, url = access["key"], access["baseUrl"]
     if family == "chat-completions":
         return ChatOpenAI(model=model, api_key=key, base_url=f"{url}/v1", max_retries=0)
+    if family == "responses":
+        return ChatOpenAI(model=model, api_key=key, base_url=f"{url}/v1", max_retries=0, use_responses_api=True)
     if family == "messages":
         return ChatAnthropic(model=model, api_key=key, base_url=url, max_retries=0, max_tokens=1024)
     return ChatGoogleGenerativeAI(model=model, api_key=key, base_url=url, max_retries=1)

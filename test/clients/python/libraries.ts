@@ -27,6 +27,7 @@ type Declared = {
 /** Each with what it has beside what all of them have. */
 export const PYTHON_LIBRARIES: readonly Declared[] = [
   { name: 'openai', module: 'openai_client', family: 'chat-completions', has: ['pieces'] },
+  { name: 'openai, responses', module: 'openai_responses', family: 'responses', has: ['countTokens', 'pieces'] },
   { name: 'anthropic', module: 'anthropic_client', family: 'messages', has: ['runTools', 'countTokens', 'pieces'] },
   { name: 'google-genai', module: 'genai_client', family: 'generate-content', has: ['runTools', 'countTokens'] },
 ]

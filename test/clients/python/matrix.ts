@@ -9,6 +9,7 @@ import { tools } from '@test/matrix/cases/tools'
 import { readMessage } from '@test/matrix/clients/anthropic'
 import { readResponses } from '@test/matrix/clients/genai'
 import { readCompletion } from '@test/matrix/clients/openai'
+import { readResponse } from '@test/matrix/clients/openai-responses'
 import type { LibraryView, MatrixClient, Sent } from '@test/matrix/clients/sending'
 import { cellsOf, type MatrixGateway, startMatrixGateway } from '@test/matrix/lanes'
 import { runCell } from '@test/matrix/run'
@@ -77,5 +78,7 @@ function viewOf(family: FormatName, value: unknown): LibraryView {
       return readMessage(value as Parameters<typeof readMessage>[0])
     case 'generate-content':
       return readResponses(value as Parameters<typeof readResponses>[0])
+    case 'responses':
+      return readResponse(value as Parameters<typeof readResponse>[0])
   }
 }

@@ -1,4 +1,4 @@
-"""Agents of pydantic-ai for the three families: what `bun run clients:python` asks of them."""
+"""Agents of pydantic-ai for the four families: what `bun run clients:python` asks of them."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.google import GoogleModel
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -27,6 +27,8 @@ def open_model(family: str, access: Access, model: str) -> Any:
     key, url = access["key"], access["baseUrl"]
     if family == "chat-completions":
         return OpenAIChatModel(model, provider=OpenAIProvider(base_url=f"{url}/v1", api_key=key))
+    if family == "responses":
+        return OpenAIResponsesModel(model, provider=OpenAIProvider(base_url=f"{url}/v1", api_key=key))
     if family == "messages":
         return AnthropicModel(model, provider=AnthropicProvider(base_url=url, api_key=key))
     return GoogleModel(model, provider=GoogleProvider(base_url=url, api_key=key))

@@ -12,6 +12,7 @@ const MAX_TOKENS = 16_000
 const OPEN = {
   'chat-completions': ({ baseUrl, key, model }: Sending) =>
     createOpenAI({ apiKey: key, baseURL: `${baseUrl}/v1` }).chat(model),
+  responses: ({ baseUrl, key, model }: Sending) => createOpenAI({ apiKey: key, baseURL: `${baseUrl}/v1` })(model),
   messages: ({ baseUrl, key, model }: Sending) => createAnthropic({ apiKey: key, baseURL: `${baseUrl}/v1` })(model),
   'generate-content': ({ baseUrl, key, model }: Sending) =>
     createGoogle({ apiKey: key, baseURL: `${baseUrl}/v1beta` })(model),

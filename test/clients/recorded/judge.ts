@@ -36,6 +36,7 @@ const REQUESTS = ask({
   chat: { max_completion_tokens: MAX_TOKENS },
   messages: { max_tokens: MAX_TOKENS },
   gemini: { generationConfig: { maxOutputTokens: MAX_TOKENS } },
+  responses: { max_output_tokens: MAX_TOKENS },
 })
 
 /** Creates the judge of these clients. */

@@ -45,6 +45,22 @@ describe('a refusal', () => {
   })
 })
 
+describe('somebody whom an operator has disabled', () => {
+  test('is shut out of live sessions and of new ones, and told so only with the right password', async () => {
+    const { visitor, viewer, email } = await signUpSomebody(desk)
+    const { sql } = desk.parts.database
+    await sql`UPDATE users SET disabled_at = now() WHERE id = ${viewer.userId}`
+    expect(await desk.identifyViewer(visitor.request)).toBeUndefined()
+    expect(await refusalOf(signIn(desk.parts, visitorWith(), { email, password: 'wrong' }))).toEqual(WRONG)
+    expect(await refusalOf(signIn(desk.parts, visitorWith(), { email, password: PASSWORD }))).toEqual({
+      ...{ kind: 'forbidden', code: 'user_disabled' },
+    })
+    expect(await sessionCount(viewer.userId)).toBe(0)
+    await sql`UPDATE users SET disabled_at = NULL WHERE id = ${viewer.userId}`
+    expect((await signIn(desk.parts, visitorWith(), { email, password: PASSWORD })).body.status).toBe('signed_in')
+  })
+})
+
 describe('a success', () => {
   test('forgives the guesses from its own address, and those from no other', async () => {
     const { email } = await signUpSomebody(desk)

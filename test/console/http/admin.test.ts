@@ -15,6 +15,9 @@ const NOTE = { note: '' }
 const BODIES: Readonly<Record<string, object | undefined>> = {
   'GET /dashboard/api/admin/accounts': undefined,
   'GET /dashboard/api/admin/accounts/:accountId': undefined,
+  'GET /dashboard/api/admin/accounts/:accountId/failures': undefined,
+  'GET /dashboard/api/admin/accounts/:accountId/statement': undefined,
+  'GET /dashboard/api/admin/accounts/:accountId/statement/csv': undefined,
   'POST /dashboard/api/admin/accounts/:accountId/status': { status: 'suspended', ...REASON },
   'POST /dashboard/api/admin/accounts/:accountId/limits': {
     ...{ requestsPerMinute: 1_000_000, tokensPerMinute: null, concurrency: null },

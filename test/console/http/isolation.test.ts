@@ -23,21 +23,17 @@ type Classification =
   | { kind: 'public' }
   | { kind: 'administrator' }
 
-type Victim = { customer: SignedInCustomer; keyId: string; requestId: string; orderId: string; sessionId: string }
+type Ids = Record<'keyId' | 'requestId' | 'failedId' | 'orderId' | 'sessionId', string>
+type Victim = Ids & { customer: SignedInCustomer }
 
 const PUBLIC = { kind: 'public' } as const
 const ADMINISTRATOR = { kind: 'administrator' } as const
 const own = (body?: object): Classification => ({ kind: 'own', ...(body && { body }) })
-const ofKey = (body?: object): Classification => ({
-  kind: 'subject',
-  params: ({ keyId }) => ({ id: keyId }),
-  ...(body && { body }),
-})
-const ofOrder = (body?: object): Classification => ({
-  kind: 'subject',
-  params: ({ orderId }) => ({ orderId }),
-  ...(body && { body }),
-})
+const subject = (params: (victim: Victim) => Record<string, string>, body?: object): Classification => {
+  return { kind: 'subject', params, ...(body && { body }) }
+}
+const ofKey = (body?: object) => subject(({ keyId }) => ({ id: keyId }), body)
+const ofOrder = (body?: object) => subject(({ orderId }) => ({ orderId }), body)
 /** Filters that name what another account has. */
 const filtered: Classification = {
   kind: 'own',
@@ -83,13 +79,16 @@ const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/playground/chat': own(CHAT),
   'GET /dashboard/api/keys': filtered,
   'POST /dashboard/api/keys': own({ name: 'mine' }),
+  'GET /dashboard/api/stored-responses': filtered,
+  'PUT /dashboard/api/stored-responses': own({ hours: 24 }),
   'GET /dashboard/api/orders': filtered,
   'GET /dashboard/api/orders/options': own(),
   'POST /dashboard/api/orders': own({ method: 'bank_transfer', amountUsd: '25' }),
-  'GET /dashboard/api/usage/requests/:requestId': {
-    kind: 'subject',
-    params: ({ requestId }) => ({ requestId }),
-  },
+  'GET /dashboard/api/usage/requests/:requestId': { kind: 'subject', params: ({ requestId }) => ({ requestId }) },
+  'GET /dashboard/api/failures': filtered,
+  'GET /dashboard/api/statement': filtered,
+  'GET /dashboard/api/statement/csv': filtered,
+  'GET /dashboard/api/failures/:requestId': { kind: 'subject', params: ({ failedId }) => ({ requestId: failedId }) },
   'GET /dashboard/api/keys/:id': ofKey(),
   'PATCH /dashboard/api/keys/:id': ofKey({ name: 'taken over' }),
   'POST /dashboard/api/keys/:id/deactivate': ofKey({}),
@@ -125,10 +124,30 @@ beforeAll(async () => {
   })
   const { orderId } = order.body as { orderId: string }
   const other = await signInAgain(gateway, customer.person)
-  victim = { customer, keyId: customer.keyId, requestId, orderId, sessionId: other.viewer.sessionId }
+  const { keyId } = customer
+  victim = {
+    customer,
+    keyId,
+    requestId,
+    failedId: await fail(customer.key),
+    orderId,
+    sessionId: other.viewer.sessionId,
+  }
   eve = await signUpPerson(gateway, { name: 'Eve' })
 })
 afterAll(() => gateway.stop())
+
+/** A request for a model that is not sold. Returns its id once it is in the list. */
+async function fail(key: string): Promise<string> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ ...CHAT, model: 'svc/none' }),
+  })
+  expect(response.status).toBe(404)
+  await gateway.gateway.deps.failures.flush()
+  return response.headers.get('x-request-id') ?? ''
+}
 
 function routesOf(kind: Classification['kind']): Route[] {
   const names = Object.keys(CLASSIFICATIONS)
@@ -221,8 +240,8 @@ describe("as another account's person", () => {
   })
 
   test('no answer holds anything of the first account, whatever is asked for', async () => {
-    const { customer, keyId, requestId, orderId, sessionId } = victim
-    const secrets = [customer.accountId, customer.person.email, keyId, requestId, orderId, sessionId]
+    const { customer, keyId, requestId, failedId, orderId, sessionId } = victim
+    const secrets = [customer.accountId, customer.person.email, keyId, requestId, failedId, orderId, sessionId]
     for (const route of routesOf('own')) {
       const classification = classificationOf(route)
       const query = classification?.kind === 'own' ? (classification.query?.(victim) ?? '') : ''
@@ -233,14 +252,14 @@ describe("as another account's person", () => {
   })
 
   test('what the first account sees is what was looked for', async () => {
-    const { customer, keyId, requestId, orderId, sessionId } = victim
+    const { customer, keyId, requestId, failedId, orderId, sessionId } = victim
     const seen = await Promise.all(
-      ['/usage', '/keys', '/orders', '/session/sessions', '/session/me'].map((path) =>
+      ['/usage', '/failures', '/keys', '/orders', '/session/sessions', '/session/me'].map((path) =>
         customer.person.json('GET', `/dashboard/api${path}`),
       ),
     )
     const text = JSON.stringify(seen.map(({ body }) => body))
-    for (const id of [keyId, requestId, orderId, sessionId, customer.person.email]) expect(text).toContain(id)
+    for (const id of [keyId, requestId, failedId, orderId, sessionId, customer.person.email]) expect(text).toContain(id)
   })
 
   test('everything of the first account still works for its own people: the refusals were not for lack of it', async () => {

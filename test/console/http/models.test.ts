@@ -32,7 +32,7 @@ test('lists models and tiers in the order of the catalogue, with prices as decim
   const { models, tiers } = body as { models: ModelBody[]; tiers: TierBody[] }
   expect(models.map(({ id }) => id)).toEqual(['svc/alpha', 'svc/odd'])
   expect(models[0]).toEqual({
-    ...{ id: 'svc/alpha', name: 'Alpha', created: '2025-10-09T08:53:20.000Z', ownedBy: 'provider1' },
+    ...{ id: 'svc/alpha', kind: 'chat', name: 'Alpha', created: '2025-10-09T08:53:20.000Z', ownedBy: 'provider1' },
     prices: { input: '1', cacheRead: '0.1', cacheWrite5m: '1.25', cacheWrite1h: '2', output: '2' },
     ...{ providers: ['provider1'], priceSteps: [], contextLength: 256_000, maxOutputTokens: 32_768, fallback: [] },
     capabilities: ['tools', 'images', 'reasoning', 'json-schema'],

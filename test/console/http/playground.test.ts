@@ -52,6 +52,14 @@ async function playgroundKey(): Promise<KeyBody | undefined> {
 }
 
 describe('an answer', () => {
+  test('is given again for its idempotency key, usage record included, and charged once', async () => {
+    const headers = { 'content-type': 'application/json', 'Idempotency-Key': 'play-1' }
+    const first = await (await ask({}, { headers })).text()
+    const again = await ask({}, { headers })
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', first])
+    expect((await gateway.balance(person.viewer.accountId)).spent as number).toBe(150_000)
+  })
+
   test('streams, says who answered, and ends in a usage record with the exact cost', async () => {
     const response = await ask()
     expect(response.status).toBe(200)

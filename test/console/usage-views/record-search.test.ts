@@ -166,5 +166,6 @@ function bucketOf(atMs: number, step: 'hour' | 'day'): number {
 function groupOf(record: UsageRecord, group: 'model' | 'key' | 'status'): string {
   if (group === 'model') return record.facts.model
   if (group === 'key') return record.keyId
+  if (record.facts.status === 499) return 'left'
   return record.facts.status >= 400 ? 'error' : 'ok'
 }

@@ -155,3 +155,60 @@ test('a bug of ours keeps no slot', async () => {
   await expect(attempt({ to: 'messages', changes })).rejects.toBeInstanceOf(TypeError)
   expect(told).toEqual(['abandoned'])
 })
+
+describe('proofs of what another account of the vendor has thought', () => {
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+  const output = { type: 'function_call_output', call_id: 'c', output: 'ok' }
+  const body = { messages: undefined, input: [{ role: 'user', content: 'Hi' }, thought, call, output] } as never
+  const whole = { id: 'resp_1', object: 'response', status: 'completed', output: [], usage: null }
+  const refusals: [string, object][] = [
+    ['by its code', { message: 'no', type: 'invalid_request_error', code: 'invalid_encrypted_content', param: null }],
+    ['by its words', { message: 'The encrypted content gAAA... could not be verified.', code: null, type: 'x' }],
+    ['by other words', { message: 'The encrypted_content was not issued to this caller', code: null }],
+  ]
+
+  test.each(refusals)('that are refused %s are left out, and the target is asked once more', async (_, error) => {
+    upstream.respond((_call, index) => (index === 0 ? Response.json({ error }, { status: 400 }) : Response.json(whole)))
+    const result = await attempt({ from: 'responses', body })
+    expect(result.kind).toBe('complete')
+    expect(told).toEqual(['began'])
+    expect(upstream.calls.map((sent) => sent.body.input)).toEqual([
+      [{ role: 'user', content: 'Hi' }, thought, call, output],
+      [{ role: 'user', content: 'Hi' }, call, output],
+    ])
+  })
+
+  test('are left out of a translated request as well, and inside a stream that had begun', async () => {
+    const turns: ChatRequest['turns'] = [
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'S', signature: { format: 'responses', value: 'rs_1:gAAA' } },
+          { type: 'text', text: 'A' },
+        ],
+      },
+      { role: 'user', content: [{ type: 'text', text: 'Go on' }] },
+    ]
+    const error = { type: 'error', code: 'invalid_encrypted_content', message: 'no' }
+    const last = { type: 'response.completed', response: whole }
+    upstream.respond((_call, index) => eventStream(index === 0 ? error : last))
+    const result = await attempt({ to: 'responses', changes: { stream: true, turns } })
+    expect(result.kind).toBe('stream')
+    expect(upstream.calls.map((sent) => JSON.stringify(sent.body).includes('gAAA'))).toEqual([true, false])
+  })
+
+  test('are no reason to ask twice where there are none, or where they are refused again', async () => {
+    const refused = { error: { message: 'no', code: 'invalid_encrypted_content' } }
+    upstream.respond(() => Response.json(refused, { status: 400 }))
+    expect((await attempt({ from: 'responses', body: { messages: undefined, input: 'Hi' } as never })).kind).toBe(
+      'failed',
+    )
+    expect(upstream.calls).toHaveLength(1)
+    upstream.calls.length = 0
+    expect((await attempt({ from: 'responses', body })).kind).toBe('failed')
+    expect(upstream.calls).toHaveLength(2)
+    expect(told).toEqual(['failed: refused', 'failed: refused'])
+  })
+})

@@ -124,7 +124,7 @@ function wordIn(text: string): string {
   const words = [
     /So[\s\S]*und/.test(text) && 'Sound',
     text.includes('Half') && 'half',
-    text.includes('"error"') && 'an error',
+    /"error":(?! ?null)|event: error/.test(text) && 'an error',
   ]
   return words.filter(Boolean).join(', ')
 }

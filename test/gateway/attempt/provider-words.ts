@@ -6,7 +6,7 @@ type Words = {
   /** Begins an answer and says nothing of it. */
   role: unknown[]
   text: unknown[]
-  /** The terminator, without a finish before it; generate-content has none. */
+  /** The terminator, without a finish before it; that of generate-content and responses is the finish. */
   end: unknown[]
   /** An error in place of an event, or of a whole answer. */
   error: unknown
@@ -30,6 +30,10 @@ const MESSAGE = {
   },
   usage: { input_tokens: 10, output_tokens: 1 },
 }
+
+const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, status: 'in_progress', model: 'x', output: [] }
+const ITEM = { id: 'msg_1', type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+const AT = { item_id: 'msg_1', output_index: 0, content_index: 0 }
 
 export const WORDS: Readonly<Record<FormatName, Words>> = {
   'chat-completions': {
@@ -58,6 +62,21 @@ export const WORDS: Readonly<Record<FormatName, Words>> = {
     error: { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } },
     tooLong: { error: { code: 400, message: TOO_LONG, status: 'INVALID_ARGUMENT' } },
     ending: 'finishReason',
+  },
+  responses: {
+    role: [
+      { type: 'response.created', response: RESPONSE },
+      { type: 'response.output_item.added', output_index: 0, item: ITEM },
+      { type: 'response.content_part.added', ...AT, part: { type: 'output_text', text: '', annotations: [] } },
+    ],
+    text: [{ type: 'response.output_text.delta', ...AT, delta: 'Half an ' }],
+    end: [],
+    error: { type: 'error', code: 'server_is_overloaded', message: 'Overloaded', param: null },
+    tooLong: {
+      type: 'error',
+      error: { type: 'invalid_request_error', code: 'context_length_exceeded', message: TOO_LONG },
+    },
+    ending: 'response.completed',
   },
 }
 

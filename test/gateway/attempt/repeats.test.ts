@@ -95,6 +95,11 @@ function withExtras(frame: string, provider: FormatName, extras: Extras, seed: n
   const isOdd = extras === 'odd' && seed % 3 > 0
   const pick = (list: string[], salt: number) => list[(seed * 7 + salt * 5) % list.length] ?? ''
   const count = (salt: number) => (isOdd ? pick(odd.count, salt) : String(seed + salt))
+  if (provider === 'responses') {
+    const padding = isOdd ? pick(odd.padding, 0) : JSON.stringify('Zx9'.repeat(seed % 5))
+    const numbered = isOdd ? frame.replace(/("sequence_number":)\d+/, `$1${pick(odd.count, 1)}`) : frame
+    return numbered.replace(/\}\s*$/, (end) => `,"obfuscation":${padding}${end}`)
+  }
   if (provider === 'generate-content') {
     const counts = `"candidatesTokenCount":${count(3)},"thoughtsTokenCount": ${count(1)},"totalTokenCount":${count(9)}`
     return frame.replace('{', `{"usageMetadata":{"promptTokenCount":5,${counts}},`)
@@ -197,10 +202,17 @@ function cut(wire: Uint8Array, cuts: number[]): Uint8Array[] {
   return ends.map((end, index) => wire.slice(ends[index - 1] ?? 0, end)).filter((piece) => piece.length > 0)
 }
 
-/** The LF of a CRLF that was cut in two goes down with the event that it came with, where that one is broken. */
+/**
+ * The LF of a CRLF that was cut in two goes down with the event that it came with, where that one is broken. Ids that we make up are
+ * other ones each time: what counts is where they are the same.
+ */
 function comparable(told: Told): Told {
-  return told.ending === true ? told : { ...told, text: told.text.replace(/[\r\n]+$/, '') }
+  const ids: string[] = []
+  const text = told.text.replace(OWN_ID, (id) => `own-${ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1}`)
+  return { ...told, text: told.ending === true ? text : text.replace(/[\r\n]+$/, '') }
 }
+
+const OWN_ID = /\b(?:msg|rs)_[0-9A-Za-z]{22}\b/g
 
 async function expectSame(input: Case): Promise<number> {
   const { repeats, ...told } = await shortWay(input)

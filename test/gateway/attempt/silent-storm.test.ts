@@ -102,10 +102,17 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     session: undefined,
   })
   const journey = router.begin(plan, { accountId: 'acc_1', stream, signal: NEVER })
-  const entrants: Entrant[] = []
+  const entrants: Entrant<Begun>[] = []
   const begin = (ticket: Ticket) => {
     const handle = createAttemptHandle()
-    const facts = { ticket, handle, sinceMs: clock.monotonic(), providerFormat: undefined, charge: undefined }
+    const facts = {
+      ticket,
+      handle,
+      sinceMs: clock.monotonic(),
+      providerFormat: undefined,
+      charge: undefined,
+      discard: () => undefined,
+    }
     entrants.push(enter(facts as never, call(world, ticket, handle)))
   }
   for (let failed: Failed['failed'] | undefined; ; ) {

@@ -4,7 +4,8 @@ import { FACTS } from '@test/ledger/harness'
 import { GatewayError } from '@/chat/error'
 import { type Hold, type HoldDeps, withHold } from '@/gateway/hold/hold'
 import type { HoldSize } from '@/gateway/hold/hold-size'
-import type { Negotiation, Offer } from '@/gateway/hold/negotiation'
+import type { Offer } from '@/gateway/hold/negotiation'
+import type { Negotiation } from '@/gateway/hold/terms'
 import type { Charge } from '@/ledger/charge'
 import type { Renewal, ReserveOutcome, ReserveRequest } from '@/ledger/outcomes'
 import { nano } from '@/lib/money'
@@ -74,7 +75,7 @@ beforeEach(() => {
 const offerOf = (size: HoldSize) => ({ size, allowedModels: ['svc/alpha'] }) as unknown as Offer
 const FIRST = offerOf(SIZE)
 
-function run(use: (hold: Hold, agreed: Offer) => Promise<Response>, negotiation: Partial<Negotiation> = {}) {
+function run(use: (hold: Hold, agreed: Offer) => Promise<Response>, negotiation: Partial<Negotiation<Offer>> = {}) {
   return withHold(deps, PAYER, 'hold_1', { first: FIRST, next: async () => undefined, ...negotiation }, use)
 }
 

@@ -20,3 +20,19 @@ test('interrupts what is open, also where ending one takes others off the list',
   streams.interruptAll()
   expect(interrupted).toEqual(['a', 'c'])
 })
+
+test('is through with interrupting once all have ended, one that fails too', async () => {
+  const streams = createActiveStreams()
+  const ended = Promise.withResolvers<void>()
+  let isThrough = false
+  streams.add(() => ended.promise)
+  streams.add(() => Promise.reject(new Error('no end')))
+  const interrupting = streams.interruptAll().then(() => {
+    isThrough = true
+  })
+  await Bun.sleep(0)
+  expect(isThrough).toBe(false)
+  ended.resolve()
+  await interrupting
+  expect(isThrough).toBe(true)
+})

@@ -23,7 +23,7 @@ beforeAll(async () => {
       for (const format of FORMATS) {
         file.providers[format] = {
           ...file.providers.provider1,
-          ...{ format, baseUrl: format === 'chat-completions' ? `${root}/v1` : root },
+          ...{ format, baseUrl: format === 'chat-completions' || format === 'responses' ? `${root}/v1` : root },
           onDisconnect: { policy: 'auto', maxSeconds: DRAIN_SECONDS },
         }
         const targets = [{ provider: format, model: 'x' }]

@@ -116,8 +116,16 @@ describe('a stream that breaks', () => {
     expect(text).not.toContain('[DONE]')
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(settledAs()).toEqual(['broken 200'])
-    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true], wrote: [] })
+    expect(answer.told).toMatchObject({ settled: [{ rule: 'broken_counted' }], ended: [true], wrote: [], failed: [] })
     expect([answer.deps.streams.count(), source.isAborted()]).toEqual([0, true])
+  })
+
+  test('before it has said anything is free, and noted as failed, since no usage record tells of it', async () => {
+    const response = relayed(items(chatChunk({ role: 'assistant' })))
+    source.give({ kind: 'failed', failure: { kind: 'broken', detail: 'ECONNRESET' } })
+    await response.text()
+    await until(() => answer.told.counted.length > 0, 'the settlement')
+    expect(answer.told).toMatchObject({ settled: [], released: 1, failed: ['req_1 502'] })
   })
 
   test('shows what came in the same batch before it', async () => {

@@ -66,6 +66,20 @@ describe('where both speak the same', () => {
   })
 })
 
+describe.each(['responses', 'messages'] as const)(
+  'a provider’s last words that state the usage, told to %s',
+  (client) => {
+    test('need no count of ours', () => {
+      const responses = formatOf('responses')
+      const encoder = responses.createStreamEncoder(createTestAnswer({ client: 'responses' }).context)
+      const frames = [...ANSWER.slice(0, -1).flatMap((event) => encoder.push(event)), ...encoder.end()]
+      const items = itemsOf(responses, ...frames.map(({ data }) => JSON.parse(data)))
+      const writer = createStreamWriter(createTestAnswer({ client, provider: 'responses' }), true)
+      expect(writer.write(items)).toMatchObject({ isComplete: true, text: expect.stringContaining('Hello') })
+    })
+  },
+)
+
 describe('where they don’t', () => {
   test('events become the client’s frames, names and all', () => {
     const writer = createStreamWriter(createTestAnswer({ client: 'messages', provider: 'chat-completions' }), true)

@@ -15,6 +15,7 @@ beforeEach(() => {
   store = createSignatureStore({
     set: async (key, value) => kept.set(key, value),
     get: async (key) => kept.get(key) ?? null,
+    delete: async (key) => kept.delete(key),
   })
 })
 
@@ -71,6 +72,15 @@ describe('what is collected', () => {
 describe('what is kept', () => {
   beforeEach(() => store.keep('acct_1', collected()))
 
+  test('is dropped with the calls that are forgotten, in their own account only', async () => {
+    await store.forget('acct_2', ['call_1', 'call_2'])
+    await store.forget('acct_1', ['call_1', 'unknown'])
+    expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
+      call('call_1'),
+      { ...call('call_2'), signature: SIGNED },
+    ])
+  })
+
   test('comes back with the calls that it belongs to', async () => {
     expect((await restored(historyOf(call('call_1'), call('call_2')))) as unknown).toEqual([
       { type: 'reasoning', text: 'Let me add', signature: SIGNED },
@@ -99,7 +109,7 @@ describe('what is kept', () => {
 
 test('a keeper that fails costs a signature and never an answer', async () => {
   const down = () => Promise.reject(new Error('gone'))
-  const failing = createSignatureStore({ set: down, get: down })
+  const failing = createSignatureStore({ set: down, get: down, delete: down })
   await failing.keep('acct_1', collected())
   const history = historyOf(call('call_1'))
   expect(await failing.restore('acct_1', history)).toBe(history)
@@ -115,6 +125,7 @@ test('what somebody else wrote under such a name is no signature', async () => {
 test('of a long history the last calls are looked up, and an endless id is cut', async () => {
   let asked = 0
   const counting = createSignatureStore({
+    delete: async () => undefined,
     set: async () => undefined,
     async get(key) {
       asked++

@@ -14,12 +14,18 @@ export const answers: Group = {
         'chat-completions': answer('refusal'),
         messages: answer('refusal'),
         'generate-content': answer('refusal', { usage: { ...USAGE, output: 0 } }),
+        responses: answer('refusal'),
       },
       sees: { text: '', finish: 'refusal' },
       pairs: {
         'chat-completions>chat-completions': { sees: { text: "I can't help with that.", finish: 'stop' } },
         'messages>chat-completions': { sees: { text: "I can't help with that." } },
         'generate-content>chat-completions': { sees: { text: "I can't help with that.", finish: 'stop' } },
+        'responses>chat-completions': { sees: { text: "I can't help with that." } },
+        'chat-completions>responses': { sees: { text: "I can't help with that." } },
+        'messages>responses': { sees: { text: "I can't help with that." } },
+        'generate-content>responses': { sees: { text: "I can't help with that." } },
+        'responses>responses': { sees: { text: "I can't help with that." } },
       },
     },
     {
@@ -86,7 +92,7 @@ export const answers: Group = {
       name: 'image',
       asks: ask(),
       answer: answer('image'),
-      providers: ['chat-completions', 'generate-content'],
+      providers: ['chat-completions', 'generate-content', 'responses'],
       sees: { text: 'A red dot:', images: [`image/png;${PIXEL}`] },
       pairs: {
         'messages>*': {

@@ -6,6 +6,7 @@ import { answer, ask, TEXT, USAGE } from './words'
 const EPHEMERAL = { type: 'ephemeral' }
 const HOUR = { type: 'ephemeral', ttl: '1h' }
 const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
+const NO_KEY = { lost: 'left out: the format has no such key' }
 const LOST = 'left out: the format has no such hint; providers cache by themselves'
 
 function marked(cache: JsonObject, hint: JsonObject) {
@@ -38,6 +39,7 @@ const unmarked = ask({
     systemInstruction: { parts: [{ text: 'A long prompt' }] },
     contents: [{ role: 'user', parts: [{ text: 'A long document' }] }],
   },
+  responses: { instructions: 'A long prompt', input: [{ role: 'user', content: 'A long document' }] },
 })
 
 export const caching: Group = {
@@ -48,14 +50,22 @@ export const caching: Group = {
       asks: marked(EPHEMERAL, breakpoint()),
       golden: { ...unmarked, messages: marked(EPHEMERAL, {}).messages },
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+      pairs: {
+        '*>chat-completions': { lost: LOST },
+        '*>generate-content': { lost: LOST },
+        '*>responses': { lost: LOST },
+      },
     },
     {
       name: 'hints for an hour',
       asks: marked(HOUR, breakpoint('1h')),
       golden: { ...unmarked, messages: marked(HOUR, {}).messages },
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+      pairs: {
+        '*>chat-completions': { lost: LOST },
+        '*>generate-content': { lost: LOST },
+        '*>responses': { lost: LOST },
+      },
     },
     {
       name: 'hints as OpenRouter and LiteLLM spell them',
@@ -68,6 +78,7 @@ export const caching: Group = {
           receives: { messages: marked(HOUR, {})['chat-completions'].messages },
         },
         '*>generate-content': { lost: LOST },
+        '*>responses': { lost: LOST },
       },
     },
     {
@@ -112,23 +123,40 @@ export const caching: Group = {
       golden: ask({
         chat: { tools: [{ type: 'function', function: { name: 'now', parameters: { type: 'object' } } }] },
         gemini: { tools: [{ functionDeclarations: [{ name: 'now' }] }] },
+        responses: { tools: [{ type: 'function', name: 'now', parameters: { type: 'object' } }] },
       }),
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+      pairs: {
+        '*>chat-completions': { lost: LOST },
+        '*>generate-content': { lost: LOST },
+        '*>responses': { lost: LOST },
+      },
     },
     {
       name: 'one hint for the whole prompt',
       asks: { messages: ask({ messages: { cache_control: EPHEMERAL } }).messages },
       golden: ask(),
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: LOST }, '*>generate-content': { lost: LOST } },
+      pairs: {
+        '*>chat-completions': { lost: LOST },
+        '*>generate-content': { lost: LOST },
+        '*>responses': { lost: LOST },
+      },
     },
     {
       name: 'a key to a warm cache',
-      asks: { 'chat-completions': ask({ chat: { prompt_cache_key: 'k1' } })['chat-completions'] },
+      asks: {
+        'chat-completions': ask({ chat: { prompt_cache_key: 'k1' } })['chat-completions'],
+        responses: ask({ responses: { prompt_cache_key: 'k1' } }).responses,
+      },
       golden: ask(),
       answer: TEXT,
-      pairs: { 'chat-completions>*': { lost: 'left out: the other formats have no such key' } },
+      pairs: {
+        '*>messages': NO_KEY,
+        '*>generate-content': NO_KEY,
+        'chat-completions>responses': { receives: { prompt_cache_key: 'k1' } },
+        'responses>chat-completions': { receives: { prompt_cache_key: 'k1' } },
+      },
     },
     {
       name: 'tokens read from and written to the cache',
@@ -137,10 +165,12 @@ export const caching: Group = {
         'chat-completions': answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
         messages: answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
         'generate-content': answer('cached', { usage: { ...USAGE, uncached: 24, cacheRead: 12 } }),
+        responses: answer('cached', { usage: { ...USAGE, cacheRead: 12, cacheWrite5m: 4 } }),
       },
       pairs: {
         'generate-content>chat-completions': { lost: 'tokens written are told as part of the prompt only' },
         'generate-content>messages': { lost: 'tokens written are told as part of the prompt only' },
+        'generate-content>responses': { lost: 'tokens written are told as part of the prompt only' },
       },
     },
   ],

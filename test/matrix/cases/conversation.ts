@@ -9,6 +9,7 @@ const content = (role: 'user' | 'model', ...texts: string[]) => ({ role, parts: 
 const MID_SYSTEM = {
   chat: [user('Hi'), assistant('Hello.'), user('Sum it up'), { role: 'system', content: 'Be brief.' }],
   messages: [user('Hi'), assistant('Hello.'), user('Sum it up'), { role: 'system', content: 'Be brief.' }],
+  responses: [user('Hi'), assistant('Hello.'), user('Sum it up'), { role: 'developer', content: 'Be brief.' }],
 }
 
 export const conversation: Group = {
@@ -21,6 +22,7 @@ export const conversation: Group = {
         [user('My name is Ada.'), assistant('Hello Ada.'), user('What is my name?')],
         [user('My name is Ada.'), assistant('Hello Ada.'), user('What is my name?')],
         [content('user', 'My name is Ada.'), content('model', 'Hello Ada.'), content('user', 'What is my name?')],
+        [user('My name is Ada.'), assistant('Hello Ada.'), user('What is my name?')],
       ),
       answer: TEXT,
     },
@@ -30,6 +32,7 @@ export const conversation: Group = {
         chat: { messages: [{ role: 'system', content: 'Speak Latin.' }, user('Hi')] },
         messages: { system: 'Speak Latin.' },
         gemini: { systemInstruction: { parts: [{ text: 'Speak Latin.' }] } },
+        responses: { instructions: 'Speak Latin.' },
       }),
       answer: TEXT,
     },
@@ -50,6 +53,7 @@ export const conversation: Group = {
           ],
         },
         gemini: { systemInstruction: { parts: [{ text: 'Speak Latin.' }, { text: 'Be brief.' }] } },
+        responses: { instructions: 'Speak Latin.', input: [{ role: 'developer', content: 'Be brief.' }, user('Hi')] },
       }),
       golden: {
         'chat-completions': {
@@ -57,6 +61,7 @@ export const conversation: Group = {
           max_completion_tokens: 100,
         },
         messages: { messages: [user('Hi')], max_tokens: 100, system: 'Speak Latin.\n\nBe brief.' },
+        responses: { input: [user('Hi')], max_output_tokens: 100, instructions: 'Speak Latin.\n\nBe brief.' },
       },
       answer: TEXT,
     },
@@ -65,6 +70,7 @@ export const conversation: Group = {
       asks: {
         'chat-completions': ask({ chat: { messages: MID_SYSTEM.chat } })['chat-completions'],
         messages: ask({ messages: { messages: MID_SYSTEM.messages } }).messages,
+        responses: ask({ responses: { input: MID_SYSTEM.responses } }).responses,
       },
       quirks: { messages: ['mid-system'] },
       golden: {
@@ -85,6 +91,7 @@ export const conversation: Group = {
       asks: {
         'chat-completions': ask({ chat: { messages: MID_SYSTEM.chat } })['chat-completions'],
         messages: ask({ messages: { messages: MID_SYSTEM.messages } }).messages,
+        responses: ask({ responses: { input: MID_SYSTEM.responses } }).responses,
       },
       quirks: { 'chat-completions': ['no-mid-system'] },
       providers: ['chat-completions', 'messages'],
@@ -131,6 +138,7 @@ export const conversation: Group = {
         [user('One.'), user('Two.'), assistant('Yes?'), user('Three.')],
         [user('One.'), user('Two.'), assistant('Yes?'), user('Three.')],
         [content('user', 'One.'), content('user', 'Two.'), content('model', 'Yes?'), content('user', 'Three.')],
+        [user('One.'), user('Two.'), assistant('Yes?'), user('Three.')],
       ),
       golden: {
         messages: {
@@ -153,6 +161,21 @@ export const conversation: Group = {
         },
       },
       pairs: {
+        'generate-content>responses': {
+          receives: {
+            input: [
+              {
+                role: 'user',
+                content: [
+                  { type: 'input_text', text: 'One.' },
+                  { type: 'input_text', text: 'Two.' },
+                ],
+              },
+              { role: 'assistant', content: [{ type: 'output_text', text: 'Yes?' }] },
+              user('Three.'),
+            ],
+          },
+        },
         'generate-content>chat-completions': {
           receives: {
             messages: [
@@ -177,6 +200,7 @@ export const conversation: Group = {
         [assistant('How can I help?'), user('Hi')],
         [assistant('How can I help?'), user('Hi')],
         [content('model', 'How can I help?'), content('user', 'Hi')],
+        [assistant('How can I help?'), user('Hi')],
       ),
       golden: {
         messages: {
@@ -193,9 +217,13 @@ export const conversation: Group = {
         [user('Count'), assistant('One, two,')],
         [user('Count'), assistant('One, two,')],
         [content('user', 'Count'), content('model', 'One, two,')],
+        [user('Count'), assistant('One, two,')],
       ),
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: 'the provider may answer anew instead of continuing' } },
+      pairs: {
+        '*>chat-completions': { lost: 'the provider may answer anew instead of continuing' },
+        '*>responses': { lost: 'the provider may answer anew instead of continuing' },
+      },
     },
     {
       name: 'text of several languages and signs',
@@ -203,6 +231,7 @@ export const conversation: Group = {
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
         [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
         [content('user', 'Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
+        [user('Grüße, 世界 👩‍👩‍👧‍👦 "quoted" \\ \u2028 \u0007')],
       ),
       answer: TEXT,
     },

@@ -16,6 +16,7 @@ const ASKS = ask({
   gemini: {
     generationConfig: { maxOutputTokens: 4096, thinkingConfig: { thinkingBudget: 2048, includeThoughts: true } },
   },
+  responses: { max_output_tokens: 4096, reasoning: { effort: 'low', summary: 'auto' } },
 })
 
 const usage = (uncached: number, output: number, more: Partial<Usage> = {}): Usage => ({

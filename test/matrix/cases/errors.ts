@@ -20,6 +20,7 @@ const all = (status: number): Record<FormatName, number> => ({
   'chat-completions': status,
   messages: status,
   'generate-content': status,
+  responses: status,
 })
 
 export const errors: Group = {

@@ -3,12 +3,20 @@ import type { Group } from '@test/matrix/types'
 import { answer, ask, TEXT } from './words'
 
 const stops = (count: number) => Array.from({ length: count }, (_, index) => `STOP${index + 1}`)
-const stopAsks = (count: number) =>
-  ask({
+/** The responses format knows no stop sequences, neither asked for nor taken. */
+const NO_STOP = {
+  refused: 'stop',
+  because: 'the format has no stop sequences, and an answer that runs past one would be paid for',
+}
+const TOP_K = { generationConfig: { maxOutputTokens: 100, topK: 40 } }
+function stopAsks(count: number) {
+  const { responses: _, ...asks } = ask({
     chat: { stop: stops(count) },
     messages: { stop_sequences: stops(count) },
     gemini: { generationConfig: { stopSequences: stops(count) } },
   })
+  return asks
+}
 const chatOnly = (fields: Parameters<typeof ask>[0]) => ({ 'chat-completions': ask(fields)['chat-completions'] })
 const plain = ask()
 const NO_SAMPLING = {
@@ -24,6 +32,7 @@ export const limits: Group = {
       asks: {
         'chat-completions': { messages: [{ role: 'user', content: 'Hi' }] },
         'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+        responses: { input: [{ role: 'user', content: 'Hi' }] },
       },
       golden: { messages: { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 32_768 } },
       answer: TEXT,
@@ -52,6 +61,7 @@ export const limits: Group = {
         chat: { temperature: 0.3, top_p: 0.9 },
         messages: { temperature: 0.3, top_p: 0.9 },
         gemini: { generationConfig: { temperature: 0.3, topP: 0.9 } },
+        responses: { temperature: 0.3, top_p: 0.9 },
       }),
       answer: TEXT,
     },
@@ -60,6 +70,7 @@ export const limits: Group = {
       asks: {
         'chat-completions': ask({ chat: { temperature: 1.7 } })['chat-completions'],
         'generate-content': ask({ gemini: { generationConfig: { temperature: 1.7 } } })['generate-content'],
+        responses: ask({ responses: { temperature: 1.7 } }).responses,
       },
       golden: { messages: ask({ messages: { temperature: 1 } }).messages },
       answer: TEXT,
@@ -71,15 +82,17 @@ export const limits: Group = {
         chat: { temperature: 0.3, top_p: 0.9 },
         messages: { temperature: 0.3, top_p: 0.9 },
         gemini: { generationConfig: { temperature: 0.3, topP: 0.9 } },
+        responses: { temperature: 0.3, top_p: 0.9 },
       }),
-      quirks: { 'chat-completions': ['no-sampling'], messages: ['no-sampling'] },
-      providers: ['chat-completions', 'messages'],
+      quirks: { 'chat-completions': ['no-sampling'], messages: ['no-sampling'], responses: ['no-sampling'] },
+      providers: ['chat-completions', 'messages', 'responses'],
       golden: plain,
       answer: TEXT,
       pairs: {
         '*>*': { lost: 'left out: the model refuses them' },
         'chat-completions>chat-completions': NO_SAMPLING,
         'messages>messages': NO_SAMPLING,
+        'responses>responses': NO_SAMPLING,
       },
     },
     {
@@ -88,9 +101,14 @@ export const limits: Group = {
         messages: ask({ messages: { top_k: 40 } }).messages,
         'generate-content': ask({ gemini: { generationConfig: { topK: 40 } } })['generate-content'],
       },
-      golden: { 'chat-completions': plain['chat-completions'] },
+      golden: plain,
       answer: TEXT,
-      pairs: { '*>chat-completions': { lost: 'left out: the format has no top_k' } },
+      pairs: {
+        '*>chat-completions': { lost: 'left out: the format has no top_k' },
+        '*>responses': { lost: 'left out: the format has no top_k' },
+        'messages>generate-content': { receives: TOP_K },
+        'generate-content>messages': { receives: { top_k: 40 } },
+      },
     },
     {
       name: 'penalties and seed',
@@ -102,9 +120,12 @@ export const limits: Group = {
           gemini: { generationConfig: { frequencyPenalty: 0.5, presencePenalty: -0.5, seed: 7 } },
         })['generate-content'],
       },
-      golden: { messages: plain.messages },
+      golden: { messages: plain.messages, responses: plain.responses },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'left out: the format has no penalties and no seed' } },
+      pairs: {
+        '*>messages': { lost: 'left out: the format has no penalties and no seed' },
+        '*>responses': { lost: 'left out: the format has no penalties and no seed' },
+      },
     },
     {
       name: 'log probabilities',
@@ -113,11 +134,15 @@ export const limits: Group = {
         'generate-content': ask({ gemini: { generationConfig: { responseLogprobs: true, logprobs: 2 } } })[
           'generate-content'
         ],
+        responses: ask({ responses: { include: ['message.output_text.logprobs'], top_logprobs: 2 } }).responses,
       },
       golden: { messages: plain.messages },
       answer: TEXT,
       pairs: {
         '*>messages': { lost: 'left out: the format has no log probabilities' },
+        'responses>chat-completions': { lost: 'not told: the provider’s are not translated' },
+        'responses>generate-content': { lost: 'not told: the provider’s are not translated' },
+        '*>responses': { lost: 'asked for, but not told: the provider’s are not translated' },
         'chat-completions>generate-content': { lost: 'told in answers of one piece, not in streams' },
         'generate-content>chat-completions': { lost: 'told in answers of one piece, not in streams' },
       },
@@ -130,7 +155,10 @@ export const limits: Group = {
       },
       answer: answer('two-answers'),
       sees: { text: 'Heads', others: ['Tails'] },
-      pairs: { '*>messages': { refused: 'n must be 1', because: 'the format knows one answer' } },
+      pairs: {
+        '*>messages': { refused: 'n must be 1', because: 'the format knows one answer' },
+        '*>responses': { refused: 'one answer to a request', because: 'the format knows one answer' },
+      },
     },
     {
       name: 'one stop sequence',
@@ -138,6 +166,7 @@ export const limits: Group = {
       answer: answer('stop-sequence'),
       sees: { text: 'one, two,' },
       pairs: {
+        '*>responses': NO_STOP,
         'messages>messages': { sees: { finish: 'stop-sequence' } },
         'messages>chat-completions': { lost: 'the provider does not say that a stop sequence ended the answer' },
         'messages>generate-content': { lost: 'the provider does not say that a stop sequence ended the answer' },
@@ -148,13 +177,14 @@ export const limits: Group = {
       asks: chatOnly({ chat: { stop: 'STOP1' } }),
       golden: stopAsks(1),
       answer: TEXT,
+      pairs: { '*>responses': NO_STOP },
     },
-    { name: 'four stop sequences', asks: stopAsks(4), answer: TEXT },
+    { name: 'four stop sequences', asks: stopAsks(4), answer: TEXT, pairs: { '*>responses': NO_STOP } },
     {
       name: 'five stop sequences',
       asks: { messages: stopAsks(5).messages, 'generate-content': stopAsks(5)['generate-content'] },
       answer: TEXT,
-      pairs: { '*>chat-completions': { refused: 'at most 4 stop sequences' } },
+      pairs: { '*>chat-completions': { refused: 'at most 4 stop sequences' }, '*>responses': NO_STOP },
     },
     {
       name: 'stop sequences of white space',
@@ -166,13 +196,17 @@ export const limits: Group = {
       },
       golden: { messages: stopAsks(1).messages },
       answer: TEXT,
-      pairs: { '*>messages': { lost: 'left out: the format refuses stop sequences of white space' } },
+      pairs: {
+        '*>messages': { lost: 'left out: the format refuses stop sequences of white space' },
+        '*>responses': NO_STOP,
+      },
     },
     {
       name: 'the end user’s id',
       asks: {
         'chat-completions': ask({ chat: { user: 'user-7' } })['chat-completions'],
         messages: ask({ messages: { metadata: { user_id: 'user-7' } } }).messages,
+        responses: ask({ responses: { safety_identifier: 'user-7' } }).responses,
       },
       golden: { 'generate-content': plain['generate-content'] },
       answer: TEXT,
@@ -183,6 +217,7 @@ export const limits: Group = {
       asks: {
         'chat-completions': ask({ chat: { service_tier: 'default' } })['chat-completions'],
         messages: ask({ messages: { service_tier: 'standard_only' } }).messages,
+        responses: ask({ responses: { service_tier: 'default' } }).responses,
       },
       golden: { 'generate-content': plain['generate-content'] },
       answer: TEXT,

@@ -1,62 +1,50 @@
 /** Images, files and audio: as bytes, as addresses, and as ids that only one provider knows. */
 import type { Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
-import { AS_ASKED, ask, TEXT, TOOLS } from './words'
-
-const PNG = 'iVBORw0KGgo='
-const PDF = 'JVBERi0xLjQK'
-const WAV = 'UklGRgAAAABXQVZF'
-const [CAT, CLIP] = ['https://example.com/cat.png', 'https://example.com/clip.mp4']
-
-/** One user message in each format; a part that is undefined is one the format can't say. */
-function see(chat: JsonObject[] | undefined, messages: JsonObject[] | undefined, gemini: JsonObject[] | undefined) {
-  const all = ask({
-    chat: { messages: [{ role: 'user', content: [...(chat ?? []), { type: 'text', text: 'Describe it' }] }] },
-    messages: { messages: [{ role: 'user', content: [...(messages ?? []), { type: 'text', text: 'Describe it' }] }] },
-    gemini: { contents: [{ role: 'user', parts: [...(gemini ?? []), { text: 'Describe it' }] }] },
-  })
-  return {
-    ...(chat && { 'chat-completions': all['chat-completions'] }),
-    ...(messages && { messages: all.messages }),
-    ...(gemini && { 'generate-content': all['generate-content'] }),
-  }
-}
-
-const imageUrl = (url: string, more: JsonObject = {}): JsonObject => ({
-  type: 'image_url',
-  image_url: { url, ...more },
-})
-const image = (source: JsonObject): JsonObject => ({ type: 'image', source })
-const document = (source: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'document', source, ...more })
-const inline = (mimeType: string, data: string): JsonObject => ({ inlineData: { mimeType, data } })
-const fileData = (fileUri: string, mimeType: string): JsonObject => ({ fileData: { fileUri, mimeType } })
-const pdfFile = (filename: string): JsonObject => ({
-  type: 'file',
-  file: { filename, file_data: `data:application/pdf;base64,${PDF}` },
-})
-const pdfBytes = { type: 'base64', media_type: 'application/pdf', data: PDF }
+import { imageResult } from './image-result'
+import {
+  CAT,
+  CLIP,
+  document,
+  fileData,
+  image,
+  imageUrl,
+  inline,
+  inputFile,
+  inputImage,
+  PDF,
+  PNG,
+  pdfBytes,
+  pdfFile,
+  see,
+  WAV,
+  withInputText,
+  withText,
+} from './media-parts'
+import { AS_ASKED, TEXT } from './words'
 
 const imageAsks = see(
   [imageUrl(`data:image/png;base64,${PNG}`)],
   [image({ type: 'base64', media_type: 'image/png', data: PNG })],
   [inline('image/png', PNG)],
+  [inputImage(`data:image/png;base64,${PNG}`)],
 )
-const addressAsks = see([imageUrl(CAT)], [image({ type: 'url', url: CAT })], [fileData(CAT, 'image/png')])
+const addressAsks = see(
+  [imageUrl(CAT)],
+  [image({ type: 'url', url: CAT })],
+  [fileData(CAT, 'image/png')],
+  [inputImage(CAT)],
+)
 
 const videoUrl = (url: string): JsonObject => ({ type: 'video_url', video_url: { url } })
 const NONE = { refused: 'takes no video', because: 'the format has no videos' }
-const NO_VIDEO = { answer: TEXT, pairs: { '*>messages': NONE, '*>chat-completions': NONE } }
+const NO_VIDEO = { answer: TEXT, pairs: { '*>messages': NONE, '*>chat-completions': NONE, '*>responses': NONE } }
 
+const NO_DETAIL = { lost: 'the format has no level of detail' }
 const FILE_ID = {
   refused: 'Files cannot be named by id',
   because: 'an id of one provider means nothing to another, and what it costs is unknown before',
 }
-
-const call = { id: 'call_1', name: 'get_weather', input: { city: 'Oslo' } }
-const geminiHistory = [
-  { role: 'user', parts: [{ text: 'Weather?' }] },
-  { role: 'model', parts: [{ functionCall: { id: call.id, name: call.name, args: call.input } }] },
-]
 
 export const media: Group = {
   name: 'Images and files',
@@ -96,11 +84,11 @@ export const media: Group = {
     },
     {
       name: 'image with a level of detail',
-      asks: see([imageUrl(CAT, { detail: 'low' })], undefined, undefined),
+      asks: see([imageUrl(CAT, { detail: 'low' })], undefined, undefined, [inputImage(CAT, { detail: 'low' })]),
       golden: see(undefined, [image({ type: 'url', url: CAT })], [fileData(CAT, 'image/png')]),
       quirks: { 'generate-content': ['file-uri'] },
       answer: TEXT,
-      pairs: { 'chat-completions>*': { lost: 'the other formats have no level of detail' } },
+      pairs: { '*>messages': NO_DETAIL, '*>generate-content': NO_DETAIL },
     },
     {
       name: 'image of a kind that not all providers take (TIFF)',
@@ -108,6 +96,7 @@ export const media: Group = {
         [imageUrl(`data:image/tiff;base64,${PNG}`)],
         [image({ type: 'base64', media_type: 'image/tiff', data: PNG })],
         [inline('image/tiff', PNG)],
+        [inputImage(`data:image/tiff;base64,${PNG}`)],
       ),
       answer: TEXT,
       pairs: { '*>messages': { refused: 'JPEG, PNG, GIF or WebP' } },
@@ -118,12 +107,14 @@ export const media: Group = {
         [pdfFile('report.pdf')],
         [document(pdfBytes, { title: 'report.pdf' })],
         [inline('application/pdf', PDF)],
+        [inputFile('report.pdf')],
       ),
       answer: TEXT,
       pairs: {
         '*>generate-content': { lost: 'the format has no names of files' },
         'generate-content>chat-completions': { receives: { messages: [withText([pdfFile('file.pdf')])] } },
         'generate-content>messages': { receives: { messages: [withText([document(pdfBytes)])] } },
+        'generate-content>responses': { receives: { input: [withInputText([inputFile('file.pdf')])] } },
       },
     },
     {
@@ -132,6 +123,7 @@ export const media: Group = {
         undefined,
         [document({ type: 'url', url: 'https://example.com/report.pdf' })],
         [fileData('https://example.com/report.pdf', 'application/pdf')],
+        [{ type: 'input_file', file_url: 'https://example.com/report.pdf' }],
       ),
       answer: TEXT,
       pairs: {
@@ -157,10 +149,22 @@ export const media: Group = {
         [document({ type: 'text', media_type: 'text/plain', data: 'Once upon a time' }, { title: 'tale.txt' })],
         [inline('text/plain', Buffer.from('Once upon a time').toString('base64'))],
       ),
-      golden: see([{ type: 'text', text: 'Once upon a time' }], undefined, undefined),
+      golden: see([{ type: 'text', text: 'Once upon a time' }], undefined, undefined, [
+        { type: 'input_text', text: 'Once upon a time' },
+      ]),
       answer: TEXT,
       pairs: {
         '*>chat-completions': { lost: 'becomes text of the message' },
+        '*>responses': { lost: 'becomes text of the message' },
+        'messages>responses': {
+          receives: {
+            input: [
+              withInputText([
+                { type: 'input_text', text: '<document name="tale.txt">\nOnce upon a time\n</document>' },
+              ]),
+            ],
+          },
+        },
         'messages>chat-completions': {
           receives: {
             messages: [withText([{ type: 'text', text: '<document name="tale.txt">\nOnce upon a time\n</document>' }])],
@@ -176,9 +180,12 @@ export const media: Group = {
     },
     {
       name: 'audio',
-      asks: see([{ type: 'input_audio', input_audio: { data: WAV, format: 'wav' } }], undefined, [
-        inline('audio/wav', WAV),
-      ]),
+      asks: see(
+        [{ type: 'input_audio', input_audio: { data: WAV, format: 'wav' } }],
+        undefined,
+        [inline('audio/wav', WAV)],
+        [{ type: 'input_audio', input_audio: { data: WAV, format: 'wav' } }],
+      ),
       answer: TEXT,
       pairs: { '*>messages': { refused: 'audio', because: 'the format has no audio' } },
     },
@@ -188,6 +195,7 @@ export const media: Group = {
         [{ type: 'file', file: { file_id: 'file-abc123' } }],
         [document({ type: 'file', file_id: 'file_011CNha8' })],
         [fileData('https://generativelanguage.googleapis.com/v1beta/files/abc', 'application/pdf')],
+        [{ type: 'input_file', file_id: 'file-abc123' }],
       ),
       answer: TEXT,
       pairs: {
@@ -195,106 +203,9 @@ export const media: Group = {
         'chat-completions>chat-completions': FILE_ID,
         'messages>messages': FILE_ID,
         'generate-content>generate-content': FILE_ID,
+        'responses>responses': FILE_ID,
       },
     },
-    {
-      name: 'a tool’s result with an image',
-      asks: {
-        messages: ask({
-          messages: {
-            tools: TOOLS.messages,
-            messages: [
-              { role: 'user', content: 'Weather?' },
-              { role: 'assistant', content: [{ type: 'tool_use', ...call }] },
-              {
-                role: 'user',
-                content: [
-                  {
-                    type: 'tool_result',
-                    tool_use_id: call.id,
-                    content: [
-                      { type: 'text', text: 'A map' },
-                      image({ type: 'base64', media_type: 'image/png', data: PNG }),
-                    ],
-                  },
-                ],
-              },
-            ],
-          },
-        }).messages,
-        'generate-content': ask({
-          gemini: {
-            tools: TOOLS.gemini,
-            contents: [
-              ...geminiHistory,
-              {
-                role: 'user',
-                parts: [
-                  {
-                    functionResponse: {
-                      id: call.id,
-                      name: call.name,
-                      response: { output: 'A map' },
-                      parts: [inline('image/png', PNG)],
-                    },
-                  },
-                ],
-              },
-            ],
-          },
-        })['generate-content'],
-      },
-      golden: {
-        'chat-completions': ask({
-          chat: {
-            tools: TOOLS.chat,
-            messages: [
-              { role: 'user', content: 'Weather?' },
-              {
-                role: 'assistant',
-                content: null,
-                tool_calls: [
-                  { id: call.id, type: 'function', function: { name: call.name, arguments: '{"city":"Oslo"}' } },
-                ],
-              },
-              {
-                role: 'tool',
-                tool_call_id: call.id,
-                content: 'A map\n[1 attached file(s) follow in the next user message]',
-              },
-              {
-                role: 'user',
-                content: [
-                  { type: 'text', text: 'Files returned by tool get_weather (call_1):' },
-                  imageUrl(`data:image/png;base64,${PNG}`),
-                ],
-              },
-            ],
-          },
-        })['chat-completions'],
-        'generate-content': ask({
-          gemini: {
-            tools: TOOLS.gemini,
-            contents: [
-              ...geminiHistory,
-              {
-                role: 'user',
-                parts: [{ functionResponse: { id: call.id, name: call.name, response: { output: 'A map' } } }],
-              },
-              { role: 'user', parts: [inline('image/png', PNG)] },
-            ],
-          },
-        })['generate-content'],
-      },
-      answer: TEXT,
-      pairs: {
-        '*>chat-completions': { lost: 'the image follows in a user message: results are text in this format' },
-        '*>generate-content': { lost: 'the image follows in a user content, unless the provider takes it inside' },
-      },
-    },
+    imageResult,
   ],
-}
-
-function withText(parts: JsonObject[]): JsonObject {
-  return { role: 'user', content: [...parts, { type: 'text', text: 'Describe it' }] }
 }

@@ -25,6 +25,11 @@ const ASKS = ask({
     contents: [{ role: 'user', parts: [{ text: QUESTION }] }],
     generationConfig: { maxOutputTokens: 4096, thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } },
   },
+  responses: {
+    max_output_tokens: 4096,
+    reasoning: { effort: 'low', summary: 'auto' },
+    input: [{ role: 'user', content: QUESTION }],
+  },
 })
 
 const usage = (uncached: number, output: number, more: Partial<Usage> = {}): Usage => ({
@@ -141,7 +146,7 @@ export const moreDialects: Group = {
     },
     {
       name: 'generate-content: a call that came out malformed',
-      asks: { 'chat-completions': ASKS['chat-completions'], messages: ASKS.messages },
+      asks: { 'chat-completions': ASKS['chat-completions'], messages: ASKS.messages, responses: ASKS.responses },
       golden: ASKS,
       answer: { fixture: 'malformed-call', usage: null, form: 'json' },
       providers: ['generate-content'],

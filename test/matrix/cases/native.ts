@@ -16,7 +16,7 @@ function native(name: string, format: FormatName, body: JsonObject, message: str
   return {
     name,
     asks: { [format]: body },
-    quirks: { 'chat-completions': EXTRAS, messages: EXTRAS, 'generate-content': EXTRAS },
+    quirks: { 'chat-completions': EXTRAS, messages: EXTRAS, 'generate-content': EXTRAS, responses: EXTRAS },
     answer: TEXT,
     pairs: { [`${format}>*`]: { refused: message, because: 'only a provider of the caller’s own format has it' } },
   }
@@ -62,6 +62,7 @@ export const nativeOnly: Group = {
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
         gemini: { tools: [{ googleSearch: {} }] },
+        responses: { tools: [{ type: 'web_search' }] },
       }),
       toolPrices: { web_search: 0, google_search: 0 },
       answer: TEXT,
@@ -70,6 +71,7 @@ export const nativeOnly: Group = {
         'messages>messages': {
           receives: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
         },
+        'responses>responses': { receives: { max_tool_calls: 5 } },
       },
     },
     {
@@ -78,6 +80,7 @@ export const nativeOnly: Group = {
         chat: { web_search_options: {} },
         messages: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
         gemini: { tools: [{ googleSearch: {} }] },
+        responses: { tools: [{ type: 'web_search' }] },
       }),
       answer: TEXT,
       pairs: {
@@ -85,6 +88,7 @@ export const nativeOnly: Group = {
         'chat-completions>chat-completions': UNPRICED,
         'messages>messages': UNPRICED,
         'generate-content>generate-content': UNPRICED,
+        'responses>responses': UNPRICED,
       },
     },
     {
@@ -93,6 +97,7 @@ export const nativeOnly: Group = {
         chat: { logit_bias: { '50256': -100 }, metadata: { a: 'b' }, x_unheard_of: [1] },
         messages: { x_unheard_of: { deep: null } },
         gemini: { safetySettings: [], labels: { a: 'b' }, xUnheardOf: [1] },
+        responses: { metadata: { a: 'b' }, x_unheard_of: [1] },
       }),
       golden: ask(),
       answer: TEXT,
@@ -101,6 +106,7 @@ export const nativeOnly: Group = {
         'chat-completions>chat-completions': UNLISTED,
         'messages>messages': UNLISTED,
         'generate-content>generate-content': UNLISTED,
+        'responses>responses': UNLISTED,
       },
     },
     {
@@ -131,6 +137,10 @@ export const nativeOnly: Group = {
         gemini: {
           systemInstruction: { parts: [{ text: 'You are a CLI.' }] },
           tools: [{ functionDeclarations: [{ name: 'now' }] }],
+        },
+        responses: {
+          instructions: 'You are a CLI.',
+          tools: [{ type: 'function', name: 'now', parameters: { type: 'object', properties: {} } }],
         },
       }),
       answer: TEXT,

@@ -42,9 +42,19 @@ const INSTRUCTION =
 const responseFormat = (schema: JsonObject, more: JsonObject = {}) => ({
   response_format: { type: 'json_schema', json_schema: { name: 'response', schema, ...more } },
 })
+const textFormat = (schema: JsonObject, more: JsonObject = {}) => ({
+  text: { format: { type: 'json_schema', name: 'response', schema, ...more } },
+})
 const outputConfig = (schema: JsonObject) => ({ output_config: { format: { type: 'json_schema', schema } } })
 const jsonConfig = (more: JsonObject = {}) => ({ generationConfig: { responseMimeType: 'application/json', ...more } })
+const WITH_JSON = [
+  { role: 'developer', content: 'Answer with a JSON object.' },
+  { role: 'user', content: 'Hi' },
+]
+const JSON_OBJECT = { format: { type: 'json_object' } }
 const JSON_SEEN = { text: '{"answer":42}' }
+
+const UNNAMED = { lost: 'the format has no name and no strictness' }
 
 export const output: Group = {
   name: 'Form of the answer',
@@ -64,11 +74,18 @@ export const output: Group = {
         'generate-content': ask({
           gemini: { systemInstruction: { parts: [{ text: 'Answer in JSON.' }] }, ...jsonConfig() },
         })['generate-content'],
+        responses: ask({ responses: { instructions: 'Answer in JSON.', text: JSON_OBJECT } }).responses,
       },
       golden: { messages: ask({ messages: { system: `Answer in JSON.\n\n${INSTRUCTION}` } }).messages },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' } },
+      pairs: {
+        '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' },
+        '*>responses': {
+          lost: 'an instruction is put in: the format wants the word in the input',
+          receives: { input: WITH_JSON },
+        },
+      },
     },
     {
       name: 'JSON mode without a word about JSON',
@@ -84,12 +101,14 @@ export const output: Group = {
           },
         })['chat-completions'],
         messages: ask({ messages: { system: INSTRUCTION } }).messages,
+        responses: ask({ responses: { input: WITH_JSON, text: JSON_OBJECT } }).responses,
       },
       answer: answer('json'),
       sees: JSON_SEEN,
       pairs: {
         '*>messages': { lost: 'becomes an instruction: the format knows JSON only with a schema' },
         '*>chat-completions': { lost: 'an instruction is put in: the format refuses JSON mode without one' },
+        '*>responses': { lost: 'an instruction is put in: the format refuses JSON mode without one' },
       },
     },
     {
@@ -98,6 +117,7 @@ export const output: Group = {
         chat: responseFormat(SCHEMA),
         messages: outputConfig(SCHEMA),
         gemini: jsonConfig({ responseJsonSchema: SCHEMA }),
+        responses: textFormat(SCHEMA),
       }),
       answer: answer('json'),
       sees: JSON_SEEN,
@@ -106,11 +126,15 @@ export const output: Group = {
       name: 'JSON schema, strict and named',
       asks: {
         'chat-completions': ask({ chat: responseFormat(SCHEMA, { name: 'sum', strict: true }) })['chat-completions'],
+        responses: ask({ responses: textFormat(SCHEMA, { name: 'sum', strict: true }) }).responses,
       },
-      golden: ask({ messages: outputConfig(SCHEMA), gemini: jsonConfig({ responseJsonSchema: SCHEMA }) }),
+      golden: {
+        messages: ask({ messages: outputConfig(SCHEMA) }).messages,
+        'generate-content': ask({ gemini: jsonConfig({ responseJsonSchema: SCHEMA }) })['generate-content'],
+      },
       answer: answer('json'),
       sees: JSON_SEEN,
-      pairs: { 'chat-completions>*': { lost: 'the other formats have no name and no strictness' } },
+      pairs: { '*>messages': UNNAMED, '*>generate-content': UNNAMED },
     },
     {
       name: 'JSON schema in upper-case types',
@@ -123,6 +147,7 @@ export const output: Group = {
       },
       golden: ask({
         chat: responseFormat({ type: 'object', properties: { answer: { type: ['integer', 'null'] } } }),
+        responses: textFormat({ type: 'object', properties: { answer: { type: ['integer', 'null'] } } }),
         messages: outputConfig({
           type: 'object',
           properties: { answer: { type: ['integer', 'null'] } },
@@ -138,6 +163,7 @@ export const output: Group = {
       asks: {
         'chat-completions': ask({ chat: responseFormat(RICH) })['chat-completions'],
         messages: ask({ messages: outputConfig(RICH) }).messages,
+        responses: ask({ responses: textFormat(RICH) }).responses,
       },
       quirks: { 'generate-content': ['openapi-schema'] },
       providers: ['generate-content'],
@@ -151,6 +177,7 @@ export const output: Group = {
       asks: {
         'chat-completions': ask({ chat: responseFormat(RICH) })['chat-completions'],
         'generate-content': ask({ gemini: jsonConfig({ responseJsonSchema: RICH }) })['generate-content'],
+        responses: ask({ responses: textFormat(RICH) }).responses,
       },
       providers: ['messages'],
       golden: { messages: ask({ messages: outputConfig(restricted()) }).messages },
@@ -164,6 +191,7 @@ export const output: Group = {
         chat: responseFormat(SCHEMA),
         messages: outputConfig(SCHEMA),
         gemini: jsonConfig({ responseJsonSchema: SCHEMA }),
+        responses: textFormat(SCHEMA),
       }),
       quirks: { messages: ['no-output-format'] },
       providers: ['messages'],
@@ -183,6 +211,7 @@ export const output: Group = {
           chat: { tools: [{ type: 'function', function: { name: 'rich', parameters: RICH } }] },
         })['chat-completions'],
         messages: ask({ messages: { tools: [{ name: 'rich', input_schema: RICH }] } }).messages,
+        responses: ask({ responses: { tools: [{ type: 'function', name: 'rich', parameters: RICH }] } }).responses,
       },
       quirks: { 'generate-content': ['openapi-schema'] },
       providers: ['generate-content'],

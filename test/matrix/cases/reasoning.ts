@@ -4,20 +4,22 @@ import type { FormatName } from '@/chat/format-name'
 import type { JsonObject } from '@/lib/json'
 import { answer, ask, askWithTools, TEXT, USAGE } from './words'
 
-type Wishes = { chat?: string; messages?: JsonObject; gemini?: JsonObject }
+type Wishes = { chat?: string; messages?: JsonObject; gemini?: JsonObject; responses?: JsonObject }
 
 /** The same wish in each format that can say it, with room to think. */
-function think({ chat, messages, gemini }: Wishes): Partial<Record<FormatName, JsonObject>> {
+function think({ chat, messages, gemini, responses }: Wishes): Partial<Record<FormatName, JsonObject>> {
   const room = 4096
   const all = ask({
     chat: { max_completion_tokens: room, ...(chat && { reasoning_effort: chat }) },
     messages: { max_tokens: room, ...messages },
     gemini: { generationConfig: { maxOutputTokens: room, ...(gemini && { thinkingConfig: gemini }) } },
+    responses: { max_output_tokens: room, ...(responses && { reasoning: responses }) },
   })
   return {
     ...(chat !== undefined && { 'chat-completions': all['chat-completions'] }),
     ...(messages && { messages: all.messages }),
     ...(gemini && { 'generate-content': all['generate-content'] }),
+    ...(responses && { responses: all.responses }),
   }
 }
 
@@ -25,12 +27,15 @@ const adaptive = (effort: string, display = 'summarized') => ({
   thinking: { type: 'adaptive', display },
   output_config: { effort },
 })
+const shown = (effort: string) => ({ effort, summary: 'auto' })
 const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
 const ADAPTIVE = { messages: ['adaptive-thinking'] }
 const BUDGETS = { 'generate-content': ['thinking-budget'] }
-const room = (fields: Wishes) => think({ chat: '', messages: {}, gemini: {}, ...fields })
+const room = (fields: Wishes) =>
+  think({ chat: '', messages: {}, gemini: {}, responses: { summary: 'auto' }, ...fields })
 
 const REFUSED = 'left out: the model refuses it'
+const UNSHOWN = { lost: 'not shown, since not asked for' }
 const SHOWN = { text: 'Four.', reasoning: 'Two and two is four.' }
 const REASONED = answer('reasoning', { usage: { ...USAGE, reasoning: 5 } })
 const HIDDEN = answer('reasoning-hidden', { usage: { ...USAGE, reasoning: 5 } })
@@ -41,6 +46,7 @@ function effort(name: string, word: string, level: string, lost?: string): Case 
     asks: think({
       chat: word,
       messages: adaptive(word),
+      responses: shown(word),
       ...(lost === undefined && { gemini: { thinkingLevel: level, includeThoughts: true } }),
     }),
     ...(lost !== undefined && { golden: think({ gemini: { thinkingLevel: level, includeThoughts: true } }) }),
@@ -62,6 +68,7 @@ export const reasoning: Group = {
       asks: think({
         messages: adaptive('medium', 'omitted'),
         gemini: { thinkingLevel: 'MEDIUM', includeThoughts: false },
+        responses: { effort: 'medium' },
       }),
       golden: {
         ...think({ chat: 'medium', gemini: { thinkingLevel: 'MEDIUM' } }),
@@ -73,15 +80,18 @@ export const reasoning: Group = {
     {
       name: 'a budget, shown',
       asks: think({ messages: budget(2048), gemini: { thinkingBudget: 2048, includeThoughts: true } }),
-      golden: think({ chat: 'low' }),
+      golden: think({ chat: 'low', responses: shown('low') }),
       quirks: BUDGETS,
       answer: REASONED,
       sees: SHOWN,
-      pairs: { '*>chat-completions': { lost: 'becomes an effort: the format has no budgets' } },
+      pairs: {
+        '*>chat-completions': { lost: 'becomes an effort: the format has no budgets' },
+        '*>responses': { lost: 'becomes an effort: the format has no budgets' },
+      },
     },
     {
       name: 'an effort, for a model with budgets',
-      asks: think({ chat: 'medium' }),
+      asks: think({ chat: 'medium', responses: shown('medium') }),
       golden: think({
         messages: budget(3276),
         gemini: { thinkingBudget: 8192, includeThoughts: true },
@@ -128,13 +138,18 @@ export const reasoning: Group = {
     },
     {
       name: 'none',
-      asks: think({ chat: 'none', messages: { thinking: { type: 'disabled' } }, gemini: { thinkingBudget: 0 } }),
+      asks: think({
+        chat: 'none',
+        messages: { thinking: { type: 'disabled' } },
+        gemini: { thinkingBudget: 0 },
+        responses: { effort: 'none' },
+      }),
       quirks: BUDGETS,
       answer: TEXT,
     },
     {
       name: 'none, at a model that always thinks',
-      asks: think({ chat: 'none', messages: { thinking: { type: 'disabled' } } }),
+      asks: think({ chat: 'none', messages: { thinking: { type: 'disabled' } }, responses: { effort: 'none' } }),
       golden: think({ gemini: { thinkingLevel: 'MINIMAL' } }),
       providers: ['generate-content'],
       answer: TEXT,
@@ -146,26 +161,31 @@ export const reasoning: Group = {
         chat: 'high',
         messages: adaptive('high'),
         gemini: { thinkingLevel: 'HIGH', includeThoughts: true },
+        responses: shown('high'),
       }),
       golden: ask({
         chat: { max_completion_tokens: 4096 },
         messages: { max_tokens: 4096 },
         gemini: { generationConfig: { maxOutputTokens: 4096 } },
+        responses: { max_output_tokens: 4096 },
       }),
       quirks: {
         'chat-completions': ['no-reasoning-effort'],
         messages: ['no-thinking'],
         'generate-content': ['no-thinking'],
+        responses: ['no-reasoning'],
       },
       answer: TEXT,
       pairs: {
         '*>*': { lost: REFUSED },
+        '*>responses': { receives: { include: undefined } },
         'chat-completions>chat-completions': { lost: REFUSED, receives: { reasoning_effort: undefined } },
         'messages>messages': { lost: REFUSED, receives: { thinking: undefined, output_config: undefined } },
         'generate-content>generate-content': {
           lost: REFUSED,
           receives: { generationConfig: { maxOutputTokens: 4096 } },
         },
+        'responses>responses': { lost: REFUSED, receives: { reasoning: undefined, include: [] } },
       },
     },
     {
@@ -192,6 +212,9 @@ export const reasoning: Group = {
             generationConfig: { maxOutputTokens: 4096, thinkingConfig: { thinkingLevel: 'HIGH' } },
           },
         })['generate-content'],
+        responses: askWithTools({
+          responses: { tool_choice: 'required', reasoning: { effort: 'high' }, max_output_tokens: 4096 },
+        }).responses,
       },
       golden: { messages: askWithTools({ messages: { max_tokens: 4096, tool_choice: { type: 'any' } } }).messages },
       providers: ['messages'],
@@ -215,6 +238,9 @@ export const reasoning: Group = {
             },
           },
         })['generate-content'],
+        responses: ask({
+          responses: { max_output_tokens: 4096, reasoning: shown('low'), temperature: 0.3, top_p: 0.5 },
+        }).responses,
       },
       golden: think({ messages: budget(2048) }),
       providers: ['messages'],
@@ -231,12 +257,19 @@ export const reasoning: Group = {
         'chat-completions>chat-completions': { sees: SHOWN },
         'chat-completions>messages': { sees: SHOWN },
         'chat-completions>generate-content': { sees: SHOWN },
+        'chat-completions>responses': { sees: SHOWN },
+        'responses>responses': { sees: SHOWN },
         'messages>messages': { sees: SHOWN },
         'generate-content>generate-content': { sees: SHOWN },
-        'messages>chat-completions': { lost: 'not shown, since not asked for' },
-        'messages>generate-content': { lost: 'not shown, since not asked for' },
-        'generate-content>chat-completions': { lost: 'not shown, since not asked for' },
-        'generate-content>messages': { lost: 'not shown, since not asked for' },
+        'messages>chat-completions': UNSHOWN,
+        'messages>generate-content': UNSHOWN,
+        'messages>responses': UNSHOWN,
+        'generate-content>chat-completions': UNSHOWN,
+        'generate-content>messages': UNSHOWN,
+        'generate-content>responses': UNSHOWN,
+        'responses>chat-completions': UNSHOWN,
+        'responses>messages': UNSHOWN,
+        'responses>generate-content': UNSHOWN,
       },
     },
     {
@@ -245,6 +278,7 @@ export const reasoning: Group = {
         chat: 'high',
         messages: adaptive('high'),
         gemini: { thinkingLevel: 'HIGH', includeThoughts: true },
+        responses: shown('high'),
       }),
       quirks: ADAPTIVE,
       answer: HIDDEN,

@@ -29,6 +29,18 @@ const functionCall = (id: string, city: string, thoughtSignature?: string) => ({
   ...(thoughtSignature && { thoughtSignature }),
 })
 
+const callItem = (id: string, city: string) => ({
+  type: 'function_call',
+  call_id: id,
+  name: WEATHER,
+  arguments: JSON.stringify({ city }),
+})
+const thought = (encrypted: string) => ({
+  type: 'reasoning',
+  id: 'rs_68f1c0de000000000000000000000001',
+  encrypted_content: encrypted,
+})
+
 export const ROUND_TRIPS: readonly RoundTrip[] = [
   {
     name: 'signed thoughts before parallel calls',
@@ -74,6 +86,22 @@ export const ROUND_TRIPS: readonly RoundTrip[] = [
     own: [functionCall('ID1', 'Oslo', 'CiQB0e2Kb+/8Ag==')],
     proofs: ['CiQB0e2Kb+/8Ag=='],
   },
+  {
+    name: 'encrypted reasoning before parallel calls',
+    signedBy: 'responses',
+    answer: answer('signed-tools', { usage: used }),
+    cities: ['Oslo', 'Rome'],
+    own: [thought('gAAAAABo8cDf+two/cities=='), callItem('ID1', 'Oslo'), callItem('ID2', 'Rome')],
+    proofs: ['gAAAAABo8cDf+two/cities=='],
+  },
+  {
+    name: 'encrypted reasoning without a summary',
+    signedBy: 'responses',
+    answer: answer('signed-hidden-tool', { usage: used }),
+    cities: ['Oslo'],
+    own: [thought('gAAAAABo8cDf+hidden/city=='), callItem('ID1', 'Oslo')],
+    proofs: ['gAAAAABo8cDf+hidden/city=='],
+  },
 ]
 
 /** The assistant's turn without any proof, as a provider that signed nothing of it must see it. */
@@ -89,5 +117,7 @@ function bareCall(provider: FormatName, id: string, city: string): JsonObject {
       return use(id, city)
     case 'generate-content':
       return functionCall(id, city)
+    case 'responses':
+      return callItem(id, city)
   }
 }

@@ -8,10 +8,26 @@ const calling = (mode: string, ...names: string[]) => ({
   toolConfig: { functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } },
 })
 
-function choice(name: string, chat: string | JsonObject, messages: JsonObject, gemini: JsonObject): Case {
+const allowed = (mode: string, ...names: string[]) => ({
+  tool_choice: { type: 'allowed_tools', mode, tools: names.map((name) => ({ type: 'function', name })) },
+})
+
+/** `flat` is how the responses format says it. */
+function choice(
+  name: string,
+  chat: string | JsonObject,
+  messages: JsonObject,
+  gemini: JsonObject,
+  flat: string | JsonObject,
+): Case {
   return {
     name,
-    asks: askWithTools({ chat: { tool_choice: chat }, messages: { tool_choice: messages }, gemini }),
+    asks: askWithTools({
+      chat: { tool_choice: chat },
+      messages: { tool_choice: messages },
+      gemini,
+      responses: { tool_choice: flat },
+    }),
     answer: TEXT,
   }
 }
@@ -21,10 +37,13 @@ const [WEATHER] = TOOLS.messages
 export const toolChoice: Group = {
   name: 'Tool choice',
   cases: [
-    choice('the model decides', 'auto', { type: 'auto' }, calling('AUTO')),
-    choice('no tool', 'none', { type: 'none' }, calling('NONE')),
-    choice('some tool', 'required', { type: 'any' }, calling('ANY')),
-    choice('one certain tool', named('get_time'), { type: 'tool', name: 'get_time' }, calling('ANY', 'get_time')),
+    choice('the model decides', 'auto', { type: 'auto' }, calling('AUTO'), 'auto'),
+    choice('no tool', 'none', { type: 'none' }, calling('NONE'), 'none'),
+    choice('some tool', 'required', { type: 'any' }, calling('ANY'), 'required'),
+    choice('one certain tool', named('get_time'), { type: 'tool', name: 'get_time' }, calling('ANY', 'get_time'), {
+      type: 'function',
+      name: 'get_time',
+    }),
     {
       name: 'some of the tools',
       asks: {
@@ -39,6 +58,7 @@ export const toolChoice: Group = {
         'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather', 'get_time') })[
           'generate-content'
         ],
+        responses: askWithTools({ responses: allowed('auto', 'get_weather', 'get_time') }).responses,
       },
       golden: { messages: { ...askWithTools().messages, tool_choice: { type: 'auto' } } },
       answer: TEXT,
@@ -65,6 +85,15 @@ export const toolChoice: Group = {
             tools: [{ functionDeclarations: [...(TOOLS.gemini[0]?.functionDeclarations ?? []), { name: 'now' }] }],
           },
         })['generate-content'],
+        responses: askWithTools({
+          responses: {
+            ...allowed('required', 'get_weather', 'now'),
+            tools: [
+              ...TOOLS.responses,
+              { type: 'function', name: 'now', parameters: { type: 'object', properties: {} } },
+            ],
+          },
+        }).responses,
       },
       golden: {
         messages: {
@@ -86,6 +115,7 @@ export const toolChoice: Group = {
           },
         })['chat-completions'],
         'generate-content': askWithTools({ gemini: calling('VALIDATED', 'get_weather') })['generate-content'],
+        responses: askWithTools({ responses: allowed('auto', 'get_weather') }).responses,
       },
       quirks: { 'chat-completions': ['no-allowed-tools'] },
       providers: ['chat-completions'],
@@ -104,12 +134,14 @@ export const toolChoice: Group = {
         'chat-completions': askWithTools({ chat: { parallel_tool_calls: false } })['chat-completions'],
         messages: askWithTools({ messages: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } })
           .messages,
+        responses: askWithTools({ responses: { parallel_tool_calls: false } }).responses,
       },
       golden: { 'generate-content': askWithTools()['generate-content'] },
       answer: TEXT,
       pairs: {
         '*>generate-content': { lost: 'the format cannot forbid parallel calls' },
         'messages>chat-completions': { receives: { tool_choice: 'auto' } },
+        'messages>responses': { receives: { tool_choice: 'auto' } },
         'messages>generate-content': { receives: calling('AUTO') },
       },
     },
@@ -119,12 +151,14 @@ export const toolChoice: Group = {
         chat: { tool_choice: 'required' },
         messages: { tool_choice: { type: 'any' } },
         gemini: calling('ANY'),
+        responses: { tool_choice: 'required' },
       }),
       answer: TEXT,
       pairs: {
         '*>chat-completions': { refused: 'tool', because: 'there is no tool to call' },
         '*>messages': { refused: 'tool', because: 'there is no tool to call' },
         '*>generate-content': { refused: 'tool', because: 'there is no tool to call' },
+        '*>responses': { refused: 'tool', because: 'there is no tool to call' },
       },
     },
   ],

@@ -1,45 +1,24 @@
 /** Tools: offered, called, answered, and the histories of earlier calls that clients send back. */
 import type { Group } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
+import {
+  callItems,
+  callOutput,
+  chatCalls,
+  chatResult,
+  functionCalls,
+  functionResponse,
+  geminiUser,
+  history,
+  NOW,
+  OSLO,
+  ROME,
+  result,
+  SAID_AS_TEXT,
+  user,
+  uses,
+} from './calls'
 import { answer, ask, askWithTools, TEXT, TOOLS } from './words'
-
-const user = { role: 'user', content: 'Weather?' }
-const geminiUser = { role: 'user', parts: [{ text: 'Weather?' }] }
-
-type Call = { id: string; name: string; input: JsonObject }
-
-const OSLO: Call = { id: 'call_1', name: 'get_weather', input: { city: 'Oslo' } }
-const ROME: Call = { id: 'call_2', name: 'get_weather', input: { city: 'Rome' } }
-const NOW: Call = { id: 'call_3', name: 'get_time', input: {} }
-
-const chatCalls = (calls: Call[], content: string | null = null): JsonObject => ({
-  role: 'assistant',
-  content,
-  tool_calls: calls.map(({ id, name, input }) => ({
-    id,
-    type: 'function',
-    function: { name, arguments: JSON.stringify(input) },
-  })),
-})
-const chatResult = ({ id }: Call, content: string): JsonObject => ({ role: 'tool', tool_call_id: id, content })
-const uses = (calls: Call[]): JsonObject[] => calls.map((call) => ({ type: 'tool_use', ...call }))
-const result = ({ id }: Call, more: JsonObject): JsonObject => ({ type: 'tool_result', tool_use_id: id, ...more })
-const functionCalls = (calls: Call[]): JsonObject[] =>
-  calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } }))
-const functionResponse = ({ id, name }: Call, response: JsonObject): JsonObject => ({
-  functionResponse: { id, name, response },
-})
-
-/** The history of `calls` in each format, and what follows it. */
-function history(calls: Call[], chat: JsonObject[], messages: JsonObject[], gemini: JsonObject[]) {
-  return askWithTools({
-    chat: { messages: [user, chatCalls(calls), ...chat] },
-    messages: { messages: [user, { role: 'assistant', content: uses(calls) }, { role: 'user', content: messages }] },
-    gemini: {
-      contents: [geminiUser, { role: 'model', parts: functionCalls(calls) }, { role: 'user', parts: gemini }],
-    },
-  })
-}
 
 const callSeen = (name: string, input: JsonObject) => ({ name, arguments: input })
 const OSLO_SEEN = callSeen('get_weather', { city: 'Oslo' })
@@ -85,6 +64,7 @@ export const tools: Group = {
         },
         messages: { tools: [{ name: 'now', input_schema: { type: 'object', properties: {} } }] },
         gemini: { tools: [{ functionDeclarations: [{ name: 'now' }] }] },
+        responses: { tools: [{ type: 'function', name: 'now', parameters: { type: 'object', properties: {} } }] },
       }),
       golden: {
         messages: {
@@ -102,6 +82,9 @@ export const tools: Group = {
           chat: { tools: [{ type: 'function', function: { name: 'now', strict: true, parameters: strictSchema() } }] },
         })['chat-completions'],
         messages: ask({ messages: { tools: [{ name: 'now', strict: true, input_schema: strictSchema() }] } }).messages,
+        responses: ask({
+          responses: { tools: [{ type: 'function', name: 'now', strict: true, parameters: strictSchema() }] },
+        }).responses,
       },
       golden: {
         'generate-content': ask({
@@ -118,6 +101,7 @@ export const tools: Group = {
         [chatResult(OSLO, 'Sunny')],
         [result(OSLO, { content: 'Sunny' })],
         [functionResponse(OSLO, { output: 'Sunny' })],
+        [callOutput(OSLO, 'Sunny')],
       ),
       answer: TEXT,
     },
@@ -128,6 +112,7 @@ export const tools: Group = {
         [chatResult(OSLO, '{"degrees":20}')],
         [result(OSLO, { content: '{"degrees":20}' })],
         [functionResponse(OSLO, { degrees: 20 })],
+        [callOutput(OSLO, '{"degrees":20}')],
       ),
       answer: TEXT,
     },
@@ -142,6 +127,7 @@ export const tools: Group = {
           functionResponse(ROME, { output: 'Rain' }),
           functionResponse(NOW, { output: 'Noon' }),
         ],
+        [callOutput(OSLO, 'Sunny'), callOutput(ROME, 'Rain'), callOutput(NOW, 'Noon')],
       ),
       answer: TEXT,
     },
@@ -152,6 +138,7 @@ export const tools: Group = {
         [chatResult(OSLO, 'Sunny'), { role: 'user', content: 'And in Rome?' }],
         [result(OSLO, { content: 'Sunny' }), { type: 'text', text: 'And in Rome?' }],
         [functionResponse(OSLO, { output: 'Sunny' }), { text: 'And in Rome?' }],
+        [callOutput(OSLO, 'Sunny'), { role: 'user', content: 'And in Rome?' }],
       ),
       golden: {
         'generate-content': {
@@ -175,34 +162,28 @@ export const tools: Group = {
           [chatResult(OSLO, 'Error: No such city')],
           [result(OSLO, { content: 'No such city', is_error: true })],
           [functionResponse(OSLO, { error: 'No such city' })],
+          [callOutput(OSLO, 'Error: No such city')],
         ),
       },
       answer: TEXT,
       pairs: {
-        'chat-completions>messages': {
-          receives: {
-            messages: [
-              user,
-              { role: 'assistant', content: uses([OSLO]) },
-              { role: 'user', content: [result(OSLO, { content: 'Error: No such city' })] },
-            ],
-          },
-        },
-        'chat-completions>generate-content': {
-          receives: {
-            contents: [
-              geminiUser,
-              { role: 'model', parts: functionCalls([OSLO]) },
-              { role: 'user', parts: [functionResponse(OSLO, { output: 'Error: No such city' })] },
-            ],
-          },
-        },
+        'responses>messages': SAID_AS_TEXT.messages,
+        'responses>generate-content': SAID_AS_TEXT.gemini,
+        '*>responses': { lost: 'the mark of an error becomes the words “Error: ”' },
+        'chat-completions>messages': SAID_AS_TEXT.messages,
+        'chat-completions>generate-content': SAID_AS_TEXT.gemini,
         '*>chat-completions': { lost: 'the mark of an error becomes the words “Error: ”' },
       },
     },
     {
       name: 'an empty result',
-      asks: history([OSLO], [chatResult(OSLO, '')], [result(OSLO, {})], [functionResponse(OSLO, { output: '' })]),
+      asks: history(
+        [OSLO],
+        [chatResult(OSLO, '')],
+        [result(OSLO, {})],
+        [functionResponse(OSLO, { output: '' })],
+        [callOutput(OSLO, '')],
+      ),
       answer: TEXT,
     },
     {
@@ -223,6 +204,7 @@ export const tools: Group = {
             { role: 'user', parts: [functionResponse(OSLO, { output: 'Sunny' })] },
           ],
         },
+        responses: { input: [user, ...callItems([OSLO, ROME]), callOutput(OSLO, 'Sunny')] },
       }),
       golden: {
         ...history(
@@ -236,6 +218,7 @@ export const tools: Group = {
             functionResponse(OSLO, { output: 'Sunny' }),
             functionResponse(ROME, { error: 'The call was not answered.' }),
           ],
+          [callOutput(OSLO, 'Sunny'), callOutput(ROME, 'Error: no result was provided.')],
         ),
       },
       answer: TEXT,
@@ -253,13 +236,18 @@ export const tools: Group = {
         gemini: {
           contents: [{ role: 'user', parts: [functionResponse(OSLO, { output: 'Sunny' }), { text: 'Weather?' }] }],
         },
+        responses: { input: [callOutput(OSLO, 'Sunny'), user] },
       }),
       golden: {
         messages: { messages: [user], max_tokens: 100, tools: TOOLS.messages },
+        responses: { input: [user], max_output_tokens: 100, tools: TOOLS.responses },
       },
       answer: TEXT,
       pairs: {
         '*>messages': { lost: 'left out: providers refuse a result without its call' },
+        '*>responses': { lost: 'left out: providers refuse a result without its call' },
+        'responses>chat-completions': { receives: { messages: orphanMessages('call_1') } },
+        'responses>generate-content': { receives: { contents: orphanContents('a function') } },
         'messages>chat-completions': {
           receives: { messages: orphanParts('call_1') },
         },
@@ -286,4 +274,10 @@ function orphanParts(name: string): JsonObject[] {
 
 function orphanContents(name: string): JsonObject[] {
   return [{ role: 'user', parts: [{ text: `Result of ${name}: Sunny` }, { text: 'Weather?' }] }]
+}
+
+/** What the format has as an item of its own becomes a message of its own. */
+function orphanMessages(name: string): JsonObject[] {
+  const texts = [`Result of tool ${name}:`, 'Sunny']
+  return [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }, user]
 }

@@ -16,10 +16,10 @@ export function answer(name: string, more: Partial<Answer> = {}): Answer {
 }
 
 type Asks = Record<FormatName, JsonObject>
-type Fields = { chat?: JsonObject; messages?: JsonObject; gemini?: JsonObject }
+type Fields = { chat?: JsonObject; messages?: JsonObject; gemini?: JsonObject; responses?: JsonObject }
 
 /** The plain question with further fields; `generationConfig` is filled up, everything else replaced. */
-export function ask({ chat = {}, messages = {}, gemini = {} }: Fields = {}): Asks {
+export function ask({ chat = {}, messages = {}, gemini = {}, responses = {} }: Fields = {}): Asks {
   const { generationConfig, ...rest } = gemini
   return {
     'chat-completions': { messages: [{ role: 'user', content: 'Hi' }], max_completion_tokens: 100, ...chat },
@@ -29,12 +29,13 @@ export function ask({ chat = {}, messages = {}, gemini = {} }: Fields = {}): Ask
       ...rest,
       generationConfig: { maxOutputTokens: 100, ...(isJsonObject(generationConfig) && generationConfig) },
     },
+    responses: { input: [{ role: 'user', content: 'Hi' }], max_output_tokens: 100, ...responses },
   }
 }
 
 /** The conversation of each format, with the limits of the plain question. */
-export function converse(chat: JsonObject[], messages: JsonObject[], gemini: JsonObject[]): Asks {
-  return ask({ chat: { messages: chat }, messages: { messages }, gemini: { contents: gemini } })
+export function converse(chat: JsonObject[], messages: JsonObject[], gemini: JsonObject[], input: JsonObject[]): Asks {
+  return ask({ chat: { messages: chat }, messages: { messages }, gemini: { contents: gemini }, responses: { input } })
 }
 
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
@@ -58,14 +59,19 @@ export const TOOLS = {
       ],
     },
   ],
+  responses: [
+    { type: 'function', name: 'get_weather', description: 'The weather now', parameters: SCHEMA },
+    { type: 'function', name: 'get_time', parameters: ZONE_SCHEMA },
+  ],
 } satisfies Record<keyof Required<Fields>, JsonObject[]>
 
 /** The tools beside what else is asked. */
-export function askWithTools({ chat, messages, gemini }: Fields = {}): Asks {
+export function askWithTools({ chat, messages, gemini, responses }: Fields = {}): Asks {
   return ask({
     chat: { tools: TOOLS.chat, ...chat },
     messages: { tools: TOOLS.messages, ...messages },
     gemini: { tools: TOOLS.gemini, ...gemini },
+    responses: { tools: TOOLS.responses, ...responses },
   })
 }
 

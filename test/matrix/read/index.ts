@@ -4,9 +4,11 @@ import { chatCompletionsReader } from './chat-completions'
 import { generateContentReader } from './generate-content'
 import { messagesReader } from './messages'
 import type { Reader } from './reading'
+import { responsesReader } from './responses'
 
 export const READERS: Record<FormatName, Reader> = {
   'chat-completions': chatCompletionsReader,
   messages: messagesReader,
   'generate-content': generateContentReader,
+  responses: responsesReader,
 }

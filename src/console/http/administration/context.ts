@@ -9,12 +9,18 @@ import type { Viewer } from '@/console/auth/viewer'
 import type { GuardDeps } from '@/console/http/guard'
 import { MAX_REASON_CHARS } from '@/console/orders/limits'
 import type { Orders } from '@/console/orders/orders'
+import type { UsageViews } from '@/console/usage-views/usage-views'
 import { clientAddress } from '@/http/client-address'
 import { requestIdOf } from '@/http/request-id'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
 
-export type AdminDeps = GuardDeps & { administration: Administration; orders: Orders; trustedProxyHops: number }
+export type AdminDeps = GuardDeps & {
+  administration: Administration
+  orders: Orders
+  usage: UsageViews
+  trustedProxyHops: number
+}
 
 export const ADMIN_PREFIX = '/dashboard/api/admin'
 

@@ -1,7 +1,9 @@
 /** Orders and payments as the routes of administration show them. */
+
 import { type Static, Type } from '@sinclair/typebox'
 import { ORDER_STATES } from '@/console/orders/order-state'
 import type { FoundOrder, Order, OrderDetails, Payment } from '@/console/orders/types'
+import { titled } from '@/http/openapi/titled'
 import { centsText, NullableText, Usd } from './context'
 
 export const StateName = Type.Unsafe<Order['state']>(Type.Union(ORDER_STATES.map((state) => Type.Literal(state))))
@@ -34,7 +36,7 @@ const CustomerBody = Type.Object({ name: Type.String(), email: Type.String() })
 
 export const FoundOrderBody = Type.Composite([OrderBody, Type.Object({ account: CustomerBody })])
 
-export const PaymentBody = Type.Object({
+export const PaymentBody = titled('ReceivedPayment', {
   paymentId: Type.String(),
   source: Type.String(),
   externalId: Type.String(),

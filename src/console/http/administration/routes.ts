@@ -1,5 +1,6 @@
 /** Everything that only administrators may do, behind one prefix; to everybody else none of it exists (404). */
 import { Elysia } from 'elysia'
+import { adminAccountHistoryRoutes } from './account-history-routes'
 import { adminAccountRoutes } from './account-routes'
 import { adminApprovalRoutes } from './approval-routes'
 import { adminBillRoutes } from './bill-routes'
@@ -12,6 +13,7 @@ import { adminWatchRoutes } from './watch-routes'
 export function adminRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-routes' })
     .use(adminAccountRoutes(deps))
+    .use(adminAccountHistoryRoutes(deps))
     .use(adminOrderRoutes(deps))
     .use(adminStatementRoutes(deps))
     .use(adminApprovalRoutes(deps))

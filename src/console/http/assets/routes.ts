@@ -1,9 +1,10 @@
-/** Serves the dashboard to browsers: one document for all of its pages, and the files it loads. */
+/** Serves the pages to browsers: the dashboard's one document, that of the documentation, and the files they load. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
+import { type Asset, assetResponse } from '@/http/asset'
 import { transportSecurity } from '@/http/pages'
 import type { Logger } from '@/lib/logger'
-import type { Asset, LoadAssets } from './assets'
+import type { DashboardAssets, LoadAssets } from './assets'
 
 /** Scripts only from our own files; the component library styles elements from scripts, which needs inline styles. */
 const CONTENT_SECURITY_POLICY = [
@@ -22,6 +23,8 @@ const CONTENT_SECURITY_POLICY = [
 
 /** A year; a file with another content has another name. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** For what keeps its name. */
+const A_DAY = 'public, max-age=86400'
 const HIDDEN = { detail: { hide: true } }
 
 export type AssetDeps = {
@@ -30,44 +33,46 @@ export type AssetDeps = {
   logger: Logger
 }
 
-/** Mounts `GET /dashboard`, every page below it, and `/dashboard/assets`. */
+/** Mounts `GET /dashboard`, every page below it, `GET /docs`, `/dashboard/assets`, and the icon that browsers ask every address for. */
 export function assetRoutes(deps: AssetDeps) {
   return new Elysia({ name: 'asset-routes' })
     .get('/dashboard/assets/:name', ({ params, request }) => file(deps, params.name, request), HIDDEN)
+    .get('/favicon.ico', ({ request }) => icon(deps, request), HIDDEN)
     .get('/dashboard', () => page(deps), HIDDEN)
     .get('/dashboard/*', ({ params }) => page(deps, params['*']), HIDDEN)
+    .get('/docs', async () => document(deps, (await load(deps)).docsPage), HIDDEN)
 }
 
 async function page(deps: AssetDeps, path = ''): Promise<Response> {
   if (path === 'api' || path.startsWith('api/')) {
     throw new GatewayError('not_found', 'There is no such route of the dashboard. GET /docs lists all endpoints.')
   }
-  const assets = await deps.loadAssets().catch((cause) => {
+  return document(deps, (await load(deps)).page)
+}
+
+function load(deps: AssetDeps): Promise<DashboardAssets> {
+  return deps.loadAssets().catch((cause) => {
     deps.logger.error('dashboard_unavailable', { error: cause })
-    throw new GatewayError('overloaded', 'The dashboard could not be built. The log says why.', { cause })
+    throw new GatewayError('overloaded', 'The pages could not be built. The log says why.', { cause })
   })
-  return new Response(assets.page, { headers: pageHeaders(deps) })
+}
+
+function document(deps: AssetDeps, text: string): Response {
+  return new Response(text, { headers: pageHeaders(deps) })
 }
 
 async function file(deps: AssetDeps, name: string, request: Request): Promise<Response> {
-  const asset = (await deps.loadAssets()).files.get(name)
-  if (!asset) throw new GatewayError('not_found', 'There is no such file.')
-  const { body, encoding } = chooseEncoding(asset, request.headers.get('accept-encoding') ?? '')
-  return new Response(body as Uint8Array<ArrayBuffer>, {
-    headers: {
-      'content-type': asset.contentType,
-      'cache-control': IMMUTABLE,
-      'x-content-type-options': 'nosniff',
-      vary: 'accept-encoding',
-      ...(encoding && { 'content-encoding': encoding }),
-    },
-  })
+  return send((await deps.loadAssets()).files.get(name), request, IMMUTABLE)
 }
 
-function chooseEncoding(asset: Asset, accepted: string): { body: Uint8Array; encoding?: string } {
-  if (/\bbr\b/.test(accepted)) return { body: asset.brotli, encoding: 'br' }
-  if (/\bgzip\b/.test(accepted)) return { body: asset.gzip, encoding: 'gzip' }
-  return { body: asset.body }
+async function icon(deps: AssetDeps, request: Request): Promise<Response> {
+  const { icon, files } = await deps.loadAssets()
+  return send(files.get(icon), request, A_DAY)
+}
+
+function send(asset: Asset | undefined, request: Request, cacheControl: string): Response {
+  if (!asset) throw new GatewayError('not_found', 'There is no such file.')
+  return assetResponse(asset, request, { 'cache-control': cacheControl })
 }
 
 function pageHeaders({ publicUrl }: AssetDeps): Record<string, string> {

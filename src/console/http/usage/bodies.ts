@@ -45,7 +45,7 @@ export const UsagePage = Type.Object({
 
 export const TotalsBody = Type.Object({
   requests: Type.Integer(),
-  errors: Type.Integer(),
+  errors: Type.Integer({ description: 'Without clients that hung up (499)' }),
   inputTokens: Type.Integer(),
   outputTokens: Type.Integer(),
   cost: usd('All usage records together, corrections included'),

@@ -23,7 +23,10 @@ export const FilterQuery = Type.Object({
   model: word('Id of the model that answered'),
   requestedModel: word('Id of the model or tier that was asked for'),
   status: Type.Optional(
-    Type.String({ pattern: '^(ok|error|[1-5][0-9]{2})$', description: '`ok`, `error`, or an HTTP status' }),
+    Type.String({
+      pattern: '^(ok|error|[1-5][0-9]{2})$',
+      description: '`ok`, `error` (without 499), or an HTTP status',
+    }),
   ),
   flag: Type.Optional(oneOf(RECORD_FLAGS)),
   rule: Type.Optional(oneOf(BILLING_RULES)),

@@ -20,6 +20,8 @@ const TICKS = 4
 /** Room for one label under the bars. */
 const LABEL_WIDTH = 64
 const TOOLTIP_WIDTH = 220
+/** Pixels of the ground between two parts of a bar. */
+const SEPARATOR = 1
 
 export function BarsDrawing({ data, label, width, height, formatValue }: BarsDrawingProps) {
   const { series, buckets } = data
@@ -71,7 +73,7 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
                     x={bar.x}
                     y={bar.y}
                     width={bar.width}
-                    height={Math.max(0, bar.height)}
+                    height={drawnHeight(bar.height)}
                     fill={bar.color}
                     opacity={at === undefined || at === bar.index ? 1 : 0.45}
                   />
@@ -99,6 +101,11 @@ export function BarsDrawing({ data, label, width, height, formatValue }: BarsDra
       {bucket && <Tip {...{ bucket, series, formatValue }} left={tipLeft(MARGIN.left + (x(bucket.key) ?? 0), width)} />}
     </Box>
   )
+}
+
+/** A gap tells neighbours apart whose colours look alike to somebody; what is lower than that is drawn whole. */
+function drawnHeight(height: number): number {
+  return height > 2 * SEPARATOR ? height - SEPARATOR : Math.max(0, height)
 }
 
 function tipLeft(wanted: number, width: number): number {

@@ -6,10 +6,16 @@ import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
 import { Section } from '@/dashboard/components/section'
 import { Status } from '@/dashboard/components/status'
+import { decimalsOf } from '@/dashboard/format'
 import type { AccountView } from './admin-data'
 import { ORDER_WORDS } from './words'
 
 export function AccountLists({ account }: { account: AccountView }) {
+  const entryDecimals = decimalsOf(
+    account.entries.map(({ amount }) => amount),
+    { isExact: true },
+  )
+  const spentDecimals = decimalsOf(account.keys.map(({ spentThisMonthUsd }) => spentThisMonthUsd))
   return (
     <>
       <List title="People" none="Nobody signs in for this account." isEmpty={account.users.length === 0}>
@@ -31,7 +37,7 @@ export function AccountLists({ account }: { account: AccountView }) {
             }
           >
             <Status tone={key.status === 'active' ? 'good' : 'neutral'}>{capitalise(key.status)}</Status>
-            <Money usd={key.spentThisMonthUsd} />
+            <Money usd={key.spentThisMonthUsd} decimals={spentDecimals} />
           </Row>
         ))}
       </List>
@@ -54,7 +60,7 @@ export function AccountLists({ account }: { account: AccountView }) {
       <List title="Ledger" none="No credit yet." isEmpty={account.entries.length === 0}>
         {account.entries.map((entry) => (
           <Row key={entry.entryId} title={entry.reference} hint={<Moment at={entry.createdAt} />}>
-            <Money usd={entry.amount} isExact />
+            <Money usd={entry.amount} decimals={entryDecimals} />
           </Row>
         ))}
       </List>

@@ -43,6 +43,12 @@ export function AdminAccountPage() {
 function Actions({ account }: { account: AccountView }) {
   return (
     <>
+      <Button variant="default" component={Link} href={`/admin/accounts/${account.accountId}/statement`}>
+        Statement
+      </Button>
+      <Button variant="default" component={Link} href={`/admin/accounts/${account.accountId}/failures`}>
+        Failed requests
+      </Button>
       <Button variant="default" onClick={() => openStatusDialog(account)}>
         {account.status === 'active' ? 'Suspend' : 'Activate'}
       </Button>

@@ -140,7 +140,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
           </Text>
         </Text>
         <Text size="xs" c="dimmed" component="div" className="figures">
-          <Moment at={entry.at} /> · {entry.seq}
+          <Moment at={entry.at} hasSeconds /> · {entry.seq}
         </Text>
       </Group>
       <Text size="sm" className="wrap-anywhere" component="div">

@@ -95,10 +95,10 @@ function Orders({ filters, clear, pathOf }: OrdersProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Order</Table.Th>
-            <Table.Th visibleFrom="md">Account</Table.Th>
-            <Table.Th visibleFrom="md">Created</Table.Th>
-            <Table.Th visibleFrom="md">Method</Table.Th>
-            <Table.Th visibleFrom="md">State</Table.Th>
+            <Table.Th visibleFrom="lg">Account</Table.Th>
+            <Table.Th visibleFrom="lg">Created</Table.Th>
+            <Table.Th visibleFrom="lg">Method</Table.Th>
+            <Table.Th visibleFrom="lg">State</Table.Th>
             <Table.Th ta="right">Amount</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -120,26 +120,26 @@ function OrderRow({ order, path }: { order: FoundOrder; path: string }) {
         <Anchor component={Link} href={path} size="sm" className="figures" style={NO_WRAP}>
           {order.reference}
         </Anchor>
-        <Box hiddenFrom="md">
+        <Box hiddenFrom="lg">
           <Text size="xs" c="dimmed" className="wrap-anywhere">
-            {order.account.email}
+            {order.account.email}, <Moment at={order.createdAt} />
           </Text>
           <OrderStatus order={order} />
         </Box>
       </Table.Td>
-      <Table.Td visibleFrom="md">
+      <Table.Td visibleFrom="lg">
         <Text size="sm">{order.account.name}</Text>
         <Text size="xs" c="dimmed" className="wrap-anywhere">
           {order.account.email}
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="md" style={NO_WRAP}>
+      <Table.Td visibleFrom="lg" style={NO_WRAP}>
         <Moment at={order.createdAt} />
       </Table.Td>
-      <Table.Td visibleFrom="md" style={NO_WRAP}>
+      <Table.Td visibleFrom="lg" style={NO_WRAP}>
         {METHOD_WORDS[order.method]}
       </Table.Td>
-      <Table.Td visibleFrom="md" miw={STATUS_WIDTH}>
+      <Table.Td visibleFrom="lg" miw={STATUS_WIDTH}>
         <OrderStatus order={order} />
       </Table.Td>
       <Table.Td ta="right">

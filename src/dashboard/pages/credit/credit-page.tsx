@@ -1,5 +1,7 @@
 /** The page of credit: what is left, how to buy more, and every order so far. */
-import { SimpleGrid } from '@mantine/core'
+import { Button, SimpleGrid } from '@mantine/core'
+import { IconFileInvoice } from '@tabler/icons-react'
+import { Link } from 'wouter'
 import { Money } from '@/dashboard/components/money'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
@@ -12,7 +14,15 @@ import { OrderList } from './order-list'
 export function CreditPage() {
   const options = useCreditOptions()
   return (
-    <Page title="Credit" description="Requests are paid from your balance. Top it up whenever you like.">
+    <Page
+      title="Credit"
+      description="Requests are paid from your balance. Top it up whenever you like."
+      actions={
+        <Button component={Link} href="/credit/statement" variant="default" leftSection={<IconFileInvoice size={16} />}>
+          Account statement
+        </Button>
+      }
+    >
       <Balance />
       <Section title="Add credit">
         <Loaded query={options}>{(data) => <AddCredit options={data} />}</Loaded>

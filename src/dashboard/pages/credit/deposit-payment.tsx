@@ -42,7 +42,7 @@ export function DepositPayment({ order }: { order: OrderDetail }) {
           <CopyField label="Reference" value={reference} />
         </SimpleGrid>
         <Group gap="sm" wrap="nowrap" className="no-print">
-          <Loader size="xs" aria-label="Waiting" />
+          <Loader size="xs" role="status" aria-label="Waiting" />
           <Text size="sm" c="dimmed">
             Waiting for the payment. This page notices it by itself.
           </Text>

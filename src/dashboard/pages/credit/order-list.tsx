@@ -38,9 +38,9 @@ function Orders() {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Order</Table.Th>
-            <Table.Th visibleFrom="sm">Created</Table.Th>
-            <Table.Th visibleFrom="sm">Method</Table.Th>
-            <Table.Th visibleFrom="sm">State</Table.Th>
+            <Table.Th visibleFrom="md">Created</Table.Th>
+            <Table.Th visibleFrom="md">Method</Table.Th>
+            <Table.Th visibleFrom="md">State</Table.Th>
             <Table.Th ta="right">Amount</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -70,18 +70,18 @@ function OrderRow({ order }: { order: Order }) {
         <Anchor component={Link} href={`/credit/orders/${order.orderId}`} size="sm" style={{ whiteSpace: 'nowrap' }}>
           {order.reference}
         </Anchor>
-        <Stack gap={4} mt={4} align="flex-start" hiddenFrom="sm">
+        <Stack gap={4} mt={4} align="flex-start" hiddenFrom="md">
           {state}
           <Text size="sm" c="dimmed">
             <Moment at={order.createdAt} />
           </Text>
         </Stack>
       </Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="md">
         <Moment at={order.createdAt} />
       </Table.Td>
-      <Table.Td visibleFrom="sm">{METHOD_WORDS[order.method]}</Table.Td>
-      <Table.Td visibleFrom="sm">{state}</Table.Td>
+      <Table.Td visibleFrom="md">{METHOD_WORDS[order.method]}</Table.Td>
+      <Table.Td visibleFrom="md">{state}</Table.Td>
       <Table.Td ta="right">
         <Money usd={order.amountUsd} />
       </Table.Td>

@@ -1,14 +1,14 @@
 /** The whole API key, which is shown only now, with a call that is ready to be pasted. */
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
-import { useCatalogue } from '@/dashboard/catalogue'
+import { chatModels, useCatalogue } from '@/dashboard/catalogue'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { SnippetTabs } from '@/dashboard/components/snippet-tabs'
 
 /** Shows `value` until the person says that it is kept. */
 export function CreatedKey({ value, finish }: { value: string; finish(): void }) {
   const catalogue = useCatalogue().data
-  const model = catalogue?.tiers[0]?.id ?? catalogue?.models[0]?.id ?? 'auto-smart'
+  const model = catalogue?.tiers[0]?.id ?? chatModels(catalogue?.models ?? [])[0]?.id ?? 'auto-smart'
   return (
     <Stack gap="md">
       <Alert color="yellow" icon={<IconInfoCircle size={18} />}>

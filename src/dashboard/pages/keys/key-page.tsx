@@ -41,9 +41,14 @@ export function KeyPage() {
               title="Spend per day"
               description="The latest 30 days, in UTC"
               actions={
-                <Anchor component={Link} href={`/usage?key=${encodeURIComponent(keyId)}`} size="sm">
-                  See every request
-                </Anchor>
+                <Group gap="md">
+                  <Anchor component={Link} href={`/usage?key=${encodeURIComponent(keyId)}`} size="sm">
+                    See every request
+                  </Anchor>
+                  <Anchor component={Link} href={`/failures?key=${encodeURIComponent(keyId)}`} size="sm">
+                    Those that failed
+                  </Anchor>
+                </Group>
               }
             >
               <SpendChart days={detail.days} requests={detail.total.requests} />

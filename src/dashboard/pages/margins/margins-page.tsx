@@ -9,7 +9,7 @@ import { Stat } from '@/dashboard/components/stat'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { Status } from '@/dashboard/components/status'
-import { formatCount, formatDay } from '@/dashboard/format'
+import { decimalsOf, formatCount, formatDay } from '@/dashboard/format'
 import { type Margin, type Margins, useMargins } from './margins-data'
 
 const RANGES = ['7', '30', '90']
@@ -91,16 +91,19 @@ function Totals({ total }: { total: Margin }) {
 type MarginRow = Margin & { key: string; name: string; detail?: string }
 
 function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
+  const charges = decimalsOf(rows.map((row) => row.charged))
+  const costs = decimalsOf(rows.map((row) => row.cost ?? '0'))
+  const margins = decimalsOf(rows.map((row) => row.margin ?? '0'))
   return (
     <Table verticalSpacing="xs">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{rows.some(({ detail }) => detail !== undefined) ? 'Day' : 'Model'}</Table.Th>
-          <Table.Th ta="right" visibleFrom="sm">
+          <Table.Th ta="right" visibleFrom="md">
             Requests
           </Table.Th>
           <Table.Th ta="right">Charged</Table.Th>
-          <Table.Th ta="right" visibleFrom="sm">
+          <Table.Th ta="right" visibleFrom="md">
             Providers ask
           </Table.Th>
           <Table.Th ta="right">Margin</Table.Th>
@@ -117,17 +120,17 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
                 </Text>
               )}
             </Table.Td>
-            <Table.Td ta="right" className="figures" visibleFrom="sm">
+            <Table.Td ta="right" className="figures" visibleFrom="md">
               {formatCount(requests)}
             </Table.Td>
             <Table.Td ta="right">
-              <Money usd={charged} />
+              <Money usd={charged} decimals={charges} />
             </Table.Td>
-            <Table.Td ta="right" visibleFrom="sm">
-              <Known usd={cost} />
+            <Table.Td ta="right" visibleFrom="md">
+              <Known usd={cost} decimals={costs} />
             </Table.Td>
             <Table.Td ta="right">
-              <Known usd={margin} />
+              <Known usd={margin} decimals={margins} />
               {margin !== null && uncosted !== '0' && (
                 <Text size="xs" c="dimmed" component="div">
                   without <Money usd={uncosted} /> at unknown cost
@@ -142,7 +145,7 @@ function MarginTable({ rows }: { rows: readonly MarginRow[] }) {
 }
 
 /** Unknown is a word of its own here, never a nought. */
-function Known({ usd }: { usd: string | null }) {
+function Known({ usd, decimals }: { usd: string | null; decimals?: number }) {
   if (usd === null) {
     return (
       <Text span inherit c="dimmed">
@@ -150,10 +153,10 @@ function Known({ usd }: { usd: string | null }) {
       </Text>
     )
   }
-  if (!usd.startsWith('-')) return <Money usd={usd} />
+  if (!usd.startsWith('-')) return <Money usd={usd} decimals={decimals} />
   return (
     <>
-      <Money usd={usd} /> <Status tone="bad">Loss</Status>
+      <Money usd={usd} decimals={decimals} /> <Status tone="bad">Loss</Status>
     </>
   )
 }

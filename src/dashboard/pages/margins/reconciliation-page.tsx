@@ -103,7 +103,7 @@ function Entry({ record }: { record: GapRecord }) {
           </Text>
         </Text>
         <Text size="xs" c="dimmed" component="div">
-          <Moment at={record.at} />
+          <Moment at={record.at} hasSeconds />
         </Text>
       </Group>
       <Group gap={6} my={4}>

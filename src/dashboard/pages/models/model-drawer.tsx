@@ -99,7 +99,11 @@ function Facts({ model }: { model: ModelBody }) {
         Facts
       </Title>
       <Fact label="Context">{formatCount(model.contextLength)} tokens</Fact>
-      <Fact label="Longest answer">{formatCount(model.maxOutputTokens)} tokens</Fact>
+      {model.kind === 'embedding' ? (
+        <Fact label="Gives">Embeddings</Fact>
+      ) : (
+        <Fact label="Longest answer">{formatCount(model.maxOutputTokens)} tokens</Fact>
+      )}
       <Fact label="Can use">
         {model.capabilities.length === 0 ? 'Text only' : <Capabilities names={model.capabilities} />}
       </Fact>

@@ -39,6 +39,11 @@ export function CodeDialog({ settings, messages }: { settings: Settings; message
               maxTokens: maxTokens === '' ? undefined : maxTokens,
             }}
           />
+          {asked.some(({ images = [] }) => images.length > 0) && (
+            <Text size="sm" c="dimmed">
+              The images are left out here.
+            </Text>
+          )}
           {key === KEY_PLACEHOLDER && (
             <Text size="sm" c="dimmed">
               Put one of your{' '}

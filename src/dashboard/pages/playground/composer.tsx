@@ -1,25 +1,44 @@
-/** Where people write in the playground: Enter sends, Shift and Enter begin a new line. */
+/** Where people write in the playground: Enter sends, Shift and Enter begin a new line; images go along where the model takes them. */
 import { Box, Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStop, IconSend2 } from '@tabler/icons-react'
 import { useState } from 'react'
+import { AttachButton, pastedImages, readImages, Thumbnails } from './attachments'
 
 type ComposerProps = {
   isWriting: boolean
   /** Why nothing can be sent; undefined where it can. */
   obstacle: string | undefined
-  send(text: string): void
+  /** Whether the model reads images. */
+  takesImages: boolean
+  send(text: string, images: readonly string[]): void
   stop(): void
 }
 
+const NO_IMAGES = 'This model takes no images: remove them, or choose another one.'
+
 /** Keeps what is written until it is sent. */
-export function Composer({ isWriting, obstacle, send, stop }: ComposerProps) {
+export function Composer({ isWriting, obstacle, takesImages, send, stop }: ComposerProps) {
   const [text, setText] = useState('')
-  const canSend = !isWriting && obstacle === undefined && text.trim() !== ''
+  const [images, setImages] = useState<readonly string[]>([])
+  const [fault, setFault] = useState<string>()
+  const hindrance = obstacle ?? (images.length > 0 && !takesImages ? NO_IMAGES : undefined)
+  const canSend = !isWriting && hindrance === undefined && text.trim() !== ''
+
   function submit() {
     if (!canSend) return
-    send(text.trim())
+    send(text.trim(), images)
     setText('')
+    setImages([])
+    setFault(undefined)
   }
+
+  async function attach(files: readonly File[]) {
+    if (files.length === 0) return
+    const read = await readImages(files, images)
+    setFault(typeof read === 'string' ? read : undefined)
+    if (typeof read !== 'string') setImages((now) => [...new Set([...now, ...read])])
+  }
+
   return (
     <Box
       component="form"
@@ -30,6 +49,7 @@ export function Composer({ isWriting, obstacle, send, stop }: ComposerProps) {
         submit()
       }}
     >
+      <Thumbnails images={images} remove={(index) => setImages((now) => now.filter((_, other) => other !== index))} />
       <Textarea
         aria-label="Message"
         placeholder="Write a message"
@@ -37,7 +57,9 @@ export function Composer({ isWriting, obstacle, send, stop }: ComposerProps) {
         minRows={2}
         maxRows={10}
         value={text}
+        error={fault}
         onChange={(event) => setText(event.currentTarget.value)}
+        onPaste={(event) => void (takesImages && attach(pastedImages(event.clipboardData)))}
         onKeyDown={(event) => {
           // Enter also ends the composition of a character in some languages.
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -47,17 +69,20 @@ export function Composer({ isWriting, obstacle, send, stop }: ComposerProps) {
       />
       <Group justify="space-between" mt="xs" gap="sm">
         <Text size="xs" c="dimmed">
-          {obstacle ?? 'Enter sends, Shift + Enter begins a new line'}
+          {hindrance ?? 'Enter sends, Shift + Enter begins a new line'}
         </Text>
-        {isWriting ? (
-          <Button type="button" variant="default" leftSection={<IconPlayerStop size={16} />} onClick={stop}>
-            Stop
-          </Button>
-        ) : (
-          <Button type="submit" leftSection={<IconSend2 size={16} />} disabled={!canSend}>
-            Send
-          </Button>
-        )}
+        <Group gap="xs">
+          {takesImages && <AttachButton attach={attach} />}
+          {isWriting ? (
+            <Button type="button" variant="default" leftSection={<IconPlayerStop size={16} />} onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <Button type="submit" leftSection={<IconSend2 size={16} />} disabled={!canSend}>
+              Send
+            </Button>
+          )}
+        </Group>
       </Group>
     </Box>
   )

@@ -1,7 +1,4 @@
-/**
- * What a person and a model have said so far in the playground. What people and models write is shown as text, blanks
- * and all, never as markup.
- */
+/** What a person and a model have said so far in the playground. */
 import { Alert, Anchor, Avatar, Box, Button, Group, Loader, Spoiler, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconMessage2Code } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
@@ -10,10 +7,10 @@ import type { ApiError } from '@/dashboard/client'
 import { CopyIcon } from '@/dashboard/components/fields/copy-field'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { AnswerFacts } from './answer-facts'
+import { AnswerText, AS_WRITTEN, PlainText } from './answer-text'
+import { Thumbnails } from './attachments'
 import type { Chat, Turn } from './use-chat'
 
-/** Blanks and line ends stay what they are. */
-const AS_WRITTEN = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 const HEIGHT = 'max(320px, calc(100vh - 430px))'
 /** Whoever has scrolled further up than this reads there, and is left alone. */
 const NEAR_END_PX = 120
@@ -56,7 +53,7 @@ export function Conversation({ chat, retry }: { chat: Chat; retry(): void }) {
 const REASONING_HEIGHT = 60
 
 function TurnView({ turn, retry }: { turn: Turn; retry: (() => void) | undefined }) {
-  const { role, text, reasoning, state, error } = turn
+  const { role, text, images = [], reasoning, state, error } = turn
   return (
     <Group align="flex-start" gap="sm" wrap="nowrap">
       <Avatar size="sm" radius="xl" color={role === 'user' ? 'gray' : 'brand'} aria-hidden="true">
@@ -78,11 +75,10 @@ function TurnView({ turn, retry }: { turn: Turn; retry: (() => void) | undefined
             </Text>
           </Spoiler>
         )}
-        <Text size="sm" component="div" style={AS_WRITTEN}>
-          {text}
-        </Text>
+        <Thumbnails images={images} />
+        {role === 'user' ? <PlainText text={text} /> : <AnswerText text={text} />}
         {state === 'writing' && text === '' && reasoning === '' && (
-          <Loader type="dots" size="sm" aria-label="Waiting" />
+          <Loader type="dots" size="sm" role="status" aria-label="Waiting" />
         )}
         {error && <Failure error={error} retry={retry} />}
         {role === 'assistant' && <AnswerFacts turn={turn} />}

@@ -3,7 +3,7 @@ import { Box, Button, Grid, Group, Select } from '@mantine/core'
 import { IconEraser } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { type ModelBody, type TierBody, useCatalogue } from '@/dashboard/catalogue'
+import { chatModels, type ModelBody, type TierBody, useCatalogue } from '@/dashboard/catalogue'
 import { Page } from '@/dashboard/components/page'
 import { Section } from '@/dashboard/components/section'
 import { Loaded } from '@/dashboard/components/states/loaded'
@@ -21,7 +21,9 @@ export function PlaygroundPage() {
   const query = useCatalogue()
   return (
     <Page title="Playground" description="Talk to any model, see what it costs, and take the call with you as code.">
-      <Loaded query={query}>{(catalogue) => <Playground catalogue={catalogue} />}</Loaded>
+      <Loaded query={query}>
+        {({ models, tiers }) => <Playground catalogue={{ models: chatModels(models), tiers }} />}
+      </Loaded>
     </Page>
   )
 }
@@ -65,7 +67,8 @@ function Playground({ catalogue }: { catalogue: Catalogue }) {
           <Composer
             isWriting={chat.isWriting}
             obstacle={obstacle(settings)}
-            send={(text) => chat.say(text, settings)}
+            takesImages={takesImages(catalogue, settings.model)}
+            send={(text, images) => chat.say(text, images, settings)}
             stop={chat.stop}
           />
         </Box>
@@ -83,6 +86,12 @@ function Playground({ catalogue }: { catalogue: Catalogue }) {
 function chosenModel({ models, tiers }: Catalogue, named: string | null): string {
   const ids = [...tiers, ...models].map(({ id }) => id)
   return ids.find((id) => id === named) ?? ids[0] ?? ''
+}
+
+/** A tier takes what one of its models takes: the request is led there. */
+function takesImages({ models, tiers }: Catalogue, id: string): boolean {
+  const candidates = tiers.find((tier) => tier.id === id)?.candidates ?? [id]
+  return models.some((model) => candidates.includes(model.id) && model.capabilities.includes('images'))
 }
 
 function optionsOf({ models, tiers }: Catalogue) {

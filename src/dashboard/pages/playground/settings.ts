@@ -21,7 +21,8 @@ export const DEFAULT_SETTINGS: Settings = {
   key: '',
 }
 
-export type Message = { role: 'user' | 'assistant'; text: string }
+/** `images` are data URLs. */
+export type Message = { role: 'user' | 'assistant'; text: string; images?: readonly string[] }
 
 /** The body of a chat completion. */
 export function bodyOf(settings: Settings, messages: readonly Message[]): JsonObject {
@@ -29,9 +30,17 @@ export function bodyOf(settings: Settings, messages: readonly Message[]): JsonOb
   const instructions = system.trim() === '' ? [] : [{ role: 'system', content: system }]
   return {
     model,
-    messages: [...instructions, ...messages.map(({ role, text }) => ({ role, content: text }))],
+    messages: [...instructions, ...messages.map(toWire)],
     ...(temperature !== '' && { temperature }),
     ...(maxTokens !== '' && { max_tokens: maxTokens }),
+  }
+}
+
+function toWire({ role, text, images = [] }: Message): JsonObject {
+  if (images.length === 0) return { role, content: text }
+  return {
+    role,
+    content: [{ type: 'text', text }, ...images.map((url) => ({ type: 'image_url', image_url: { url } }))],
   }
 }
 

@@ -22,8 +22,8 @@ export type Turn = Message & {
 export interface Chat {
   turns: readonly Turn[]
   isWriting: boolean
-  /** Says `text` and has it answered. */
-  say(text: string, settings: Settings): void
+  /** Says `text`, with images as data URLs, and has it answered. */
+  say(text: string, images: readonly string[], settings: Settings): void
   /** Has the last thing that was said answered again. */
   retry(settings: Settings): void
   stop(): void
@@ -62,7 +62,7 @@ export function useChat(): Chat {
   return {
     turns,
     isWriting: turns.at(-1)?.state === 'writing',
-    say: (text, settings) => void answer([...turns, turn('user', text, 'said')], settings),
+    say: (text, images, settings) => void answer([...turns, { ...turn('user', text, 'said'), images }], settings),
     retry(settings) {
       const last = turns.findLastIndex(({ role }) => role === 'user')
       void answer(turns.slice(0, last + 1), settings)
@@ -77,7 +77,7 @@ export function useChat(): Chat {
 
 /** What is sent of a conversation: an answer that never began is left out. */
 export function messagesOf(turns: readonly Turn[]): Message[] {
-  return turns.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, text }))
+  return turns.filter(({ text }) => text !== '').map(({ role, text, images = [] }) => ({ role, text, images }))
 }
 
 async function write(

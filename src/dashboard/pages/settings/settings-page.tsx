@@ -6,12 +6,13 @@ import { useViewer } from '@/dashboard/session'
 import { PasswordSection } from './password-section'
 import { ProfileSection } from './profile-section'
 import { SessionsSection } from './sessions-section'
+import { StoredResponsesSection } from './stored-responses-section'
 import { TotpSection } from './totp-section'
 
 export function SettingsPage() {
   const me = useViewer()
   return (
-    <Page title="Settings" description="Your name, how you sign in, and where you are signed in.">
+    <Page title="Settings" description="Your name, how you sign in, where you are signed in, and what is stored.">
       <Loaded query={me}>
         {(viewer) =>
           viewer && (
@@ -20,6 +21,7 @@ export function SettingsPage() {
               <PasswordSection email={viewer.email} />
               <TotpSection isEnabled={viewer.isTotpEnabled} isAdministrator={viewer.role === 'admin'} />
               <SessionsSection />
+              <StoredResponsesSection />
             </>
           )
         }

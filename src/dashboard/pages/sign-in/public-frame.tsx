@@ -1,5 +1,5 @@
 /** The frame of pages for people who are not signed in: the mark, one card, and what else they may want. */
-import { Box, Center, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Box, Center, Group, Stack, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { Logo } from '@/dashboard/components/logo'
@@ -21,7 +21,12 @@ export function PublicFrame({ title, description, footer, children }: PublicFram
     <Box mih="100vh" px="md" pb="xl" style={{ display: 'flex', flexDirection: 'column' }}>
       <Group component="header" justify="space-between" h={64} wrap="nowrap">
         <Logo />
-        <SchemeToggle />
+        <Group gap="md" wrap="nowrap">
+          <Anchor href="/docs/guide" size="sm">
+            Guide
+          </Anchor>
+          <SchemeToggle />
+        </Group>
       </Group>
       <Center component="main" style={{ flex: 1 }}>
         <Stack w="100%" maw={CARD_WIDTH} gap="lg" pb="10vh">

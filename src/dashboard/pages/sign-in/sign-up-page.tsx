@@ -33,7 +33,7 @@ export function SignUpPage() {
         </>
       }
     >
-      {options.isPending && <Loader aria-label="Loading" />}
+      {options.isPending && <Loader role="status" aria-label="Loading" />}
       {options.data?.signUp === 'closed' && (
         <Alert color="blue">Sign-up is closed. Ask the operator of this service for an account.</Alert>
       )}

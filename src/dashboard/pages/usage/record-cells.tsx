@@ -6,6 +6,8 @@ import type { UsageItem } from './usage-data'
 import { flagLabel, statusLabel } from './words'
 
 const FIRST_ERROR_STATUS = 400
+/** The client hung up: nothing failed. */
+const CLIENT_LEFT = 499
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
 
 /** How it ended; a correction is no request. */
@@ -14,7 +16,7 @@ export function Outcome({ item }: { item: Pick<UsageItem, 'status' | 'kind' | 'f
   const marks = item.flags.filter((flag) => flag !== 'late')
   return (
     <Group gap={4}>
-      <Status tone={item.status >= FIRST_ERROR_STATUS ? 'bad' : 'good'}>
+      <Status tone={toneOf(item.status)}>
         {item.status >= FIRST_ERROR_STATUS ? `${item.status} ${statusLabel(item.status)}` : statusLabel(item.status)}
       </Status>
       {marks.map((flag) => (
@@ -24,6 +26,11 @@ export function Outcome({ item }: { item: Pick<UsageItem, 'status' | 'kind' | 'f
       ))}
     </Group>
   )
+}
+
+function toneOf(status: number): 'good' | 'neutral' | 'bad' {
+  if (status === CLIENT_LEFT) return 'neutral'
+  return status >= FIRST_ERROR_STATUS ? 'bad' : 'good'
 }
 
 /** The model that answered, and what was asked for where that is something else. */

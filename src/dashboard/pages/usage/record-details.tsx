@@ -3,7 +3,7 @@ import { Alert, Box, Group, Stack, Table, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
-import { formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
+import { decimalsOf, formatCount, formatDuration, formatMoney, toolLabel } from '@/dashboard/format'
 import { ModelNames, Outcome } from './record-cells'
 import type { UsageRecord } from './usage-data'
 import { classLabel, flagLabel, ruleLabel } from './words'
@@ -42,6 +42,19 @@ export function RecordDetails({ record }: { record: UsageRecord }) {
 
 function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { record: UsageRecord }) {
   if (lines === null) return <Text size="sm">{priceNote}</Text>
+  const amounts = [
+    ...lines.map(({ amount }) => amount),
+    ...toolLines.map(({ amount }) => amount),
+    rounding ?? '0',
+    cost,
+  ]
+  const amount = { decimals: decimalsOf(amounts, EXACT) }
+  const price = {
+    decimals: decimalsOf(
+      lines.map(({ unitPrice }) => unitPrice),
+      EXACT,
+    ),
+  }
   return (
     <Table.ScrollContainer minWidth={300} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table fz="sm" verticalSpacing={6}>
@@ -63,20 +76,20 @@ function Price({ record: { lines, toolLines, rounding, priceNote, cost } }: { re
           {lines.map((line) => (
             <Row
               key={line.class}
-              cells={[formatCount(line.tokens), formatMoney(line.unitPrice, EXACT), formatMoney(line.amount, EXACT)]}
+              cells={[formatCount(line.tokens), formatMoney(line.unitPrice, price), formatMoney(line.amount, amount)]}
             >
               {classLabel(line.class)}
             </Row>
           ))}
-          {toolLines.map(({ tool, uses, amount }) => (
-            <Row key={tool} cells={[formatCount(uses), '', formatMoney(amount, EXACT)]}>
+          {toolLines.map(({ tool, uses, amount: usd }) => (
+            <Row key={tool} cells={[formatCount(uses), '', formatMoney(usd, amount)]}>
               {toolLabel(tool)}
             </Row>
           ))}
           {rounding !== null && rounding !== '0' && (
-            <Row cells={['', '', formatMoney(rounding, EXACT)]}>Rounded up to $0.000000001</Row>
+            <Row cells={['', '', formatMoney(rounding, amount)]}>Rounded up to $0.000000001</Row>
           )}
-          <Row cells={['', '', formatMoney(cost, EXACT)]}>Total</Row>
+          <Row cells={['', '', formatMoney(cost, amount)]}>Total</Row>
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
@@ -114,7 +127,7 @@ function Records({ record: { records } }: { record: UsageRecord }) {
       {records.map((part) => (
         <Group key={part.recordId} justify="space-between" gap="sm">
           <Text size="sm">
-            {part.kind === 'late' ? 'Corrected' : 'Charged'}, <Moment at={part.at} />
+            {part.kind === 'late' ? 'Corrected' : 'Charged'}, <Moment at={part.at} hasSeconds />
           </Text>
           <Money usd={part.cost} isExact />
         </Group>
@@ -151,7 +164,7 @@ function Details({ record }: { record: UsageRecord }) {
             {formatCount(record.outputTokens)} out ({formatCount(record.reasoningTokens)} reasoning)
           </Detail>
           <Detail name="Began">
-            <Moment at={record.startedAt} />
+            <Moment at={record.startedAt} hasSeconds />
           </Detail>
           <Detail name="First token">
             {record.firstTokenMs === null ? 'Not measured' : `after ${formatDuration(record.firstTokenMs)}`}

@@ -5,6 +5,9 @@ import { ApiError } from '@/dashboard/client'
 import { CopyField } from '@/dashboard/components/fields/copy-field'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
+import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { FailureEntry } from '@/dashboard/pages/failures/failure-entry'
+import { useFailure } from '@/dashboard/pages/failures/failures-data'
 import { RecordDetails } from './record-details'
 import { useUsageRecord } from './usage-data'
 
@@ -32,11 +35,24 @@ export function RecordDrawer({ requestId, close }: RecordDrawerProps) {
 
 function Content({ requestId }: { requestId: string }) {
   const record = useUsageRecord(requestId)
-  if (record.error instanceof ApiError && record.error.status === 404) {
+  const isUnknown = record.error instanceof ApiError && record.error.status === 404
+  const failure = useFailure(requestId, isUnknown)
+  if (isUnknown && failure.data) {
+    return (
+      <Stack gap="md">
+        <Text size="sm">This request was not answered, and cost nothing.</Text>
+        <Stack component="ol" p={0} m={0} style={{ listStyle: 'none' }}>
+          <FailureEntry failure={failure.data} />
+        </Stack>
+      </Stack>
+    )
+  }
+  if (isUnknown && failure.isPending) return <LoadingRows />
+  if (isUnknown) {
     return (
       <EmptyState icon={IconFileOff} title="No usage record">
-        Your account has no charged request {requestId}. A request that has only just ended appears within a second, and
-        one that cost nothing has no record.
+        Your account has no charged request {requestId}, and none that failed in the last seven days. A request that has
+        only just ended appears within seconds, and one that cost nothing has no record.
       </EmptyState>
     )
   }

@@ -4,7 +4,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { Link } from 'wouter'
 import { Moment } from '@/dashboard/components/moment'
 import { Money } from '@/dashboard/components/money'
-import { formatCount, formatMoment } from '@/dashboard/format'
+import { decimalsOf, formatCount, formatMoment } from '@/dashboard/format'
 import { ModelNames, Outcome, Times, Tokens } from './record-cells'
 import type { UsageItem } from './usage-data'
 
@@ -25,6 +25,7 @@ export function RecordsList(props: RecordsListProps) {
 const NO_WRAP = { whiteSpace: 'nowrap' } as const
 
 function RecordsTable({ items, recordPath }: RecordsListProps) {
+  const decimals = decimalsOf(items.map(({ cost }) => cost))
   return (
     <Table verticalSpacing="xs" horizontalSpacing="lg" highlightOnHover>
       <Table.Thead>
@@ -66,7 +67,7 @@ function RecordsTable({ items, recordPath }: RecordsListProps) {
               <Times item={item} />
             </Table.Td>
             <Table.Td ta="right">
-              <Money usd={item.cost} />
+              <Money usd={item.cost} decimals={decimals} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -76,6 +77,7 @@ function RecordsTable({ items, recordPath }: RecordsListProps) {
 }
 
 function RecordCards({ items, recordPath }: RecordsListProps) {
+  const decimals = decimalsOf(items.map(({ cost }) => cost))
   return (
     <Stack component="ul" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
       {items.map((item) => (
@@ -86,7 +88,7 @@ function RecordCards({ items, recordPath }: RecordsListProps) {
               <ModelNames item={item} />
             </Box>
             <Box ta="right">
-              <Money usd={item.cost} />
+              <Money usd={item.cost} decimals={decimals} />
               <Times item={item} />
             </Box>
           </Group>
@@ -109,9 +111,9 @@ function RecordLink({ item, path }: { item: UsageItem; path: string }) {
       href={path}
       size="sm"
       style={NO_WRAP}
-      aria-label={`Usage record: ${formatMoment(item.at)}`}
+      aria-label={`Usage record: ${formatMoment(item.at, { hasSeconds: true })}`}
     >
-      <Moment at={item.at} />
+      <Moment at={item.at} hasSeconds />
     </Anchor>
   )
 }

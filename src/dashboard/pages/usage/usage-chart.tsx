@@ -103,7 +103,8 @@ function toBuckets({ step, points, labels }: UsageSeries, measure: Measure, filt
   }))
 }
 
+const OUTCOMES: Readonly<Record<string, string>> = { ok: 'Succeeded', left: 'Client went away', error: 'Errors' }
+
 function outcomeLabel(label: string): string {
-  if (label === 'ok') return 'Succeeded'
-  return label === 'error' ? 'Errors' : label
+  return OUTCOMES[label] ?? label
 }

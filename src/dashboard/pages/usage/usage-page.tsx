@@ -1,5 +1,5 @@
 /** The usage page: every charged request, what it cost and why, over time and one by one. */
-import { Alert, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
+import { Alert, Anchor, Box, Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { IconDownload, IconListSearch } from '@tabler/icons-react'
 import { useCallback, useEffect } from 'react'
 import { Link, useSearchParams } from 'wouter'
@@ -18,6 +18,7 @@ import { FilterBar } from './filter-bar'
 import { toQuery, type UsageFilters, useFilters } from './filters'
 import { RecordDrawer } from './record-drawer'
 import { RecordsList } from './records-list'
+import { RequestSearch } from './request-search'
 import { UsageChart } from './usage-chart'
 import { USAGE_KEY, useRecords, useTotals } from './usage-data'
 
@@ -32,7 +33,15 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description="Every request that was charged, with its usage record. Requests that cost nothing are not listed."
+      description={
+        <>
+          Every request that was charged, with its usage record. What was not answered is under{' '}
+          <Anchor component={Link} href="/failures" underline="always">
+            Failed requests
+          </Anchor>
+          .
+        </>
+      }
       actions={
         <Button
           component="a"
@@ -83,7 +92,7 @@ function Totals({ filters }: { filters: UsageFilters }) {
 type RecordsProps = { filters: UsageFilters; isNarrowed: boolean; clear(): void }
 
 function Records({ filters, isNarrowed, clear }: RecordsProps) {
-  const [params] = useSearchParams()
+  const [params, setParams] = useSearchParams()
   const { data, error, isPending, isPlaceholderData, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useRecords(filters)
   const isFirstPageOnly = (data?.pages.length ?? 0) <= 1
@@ -97,15 +106,16 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   useEffect(() => {
     if (isSearching && hasNextPage && !isFetchingNextPage && !error) void fetchNextPage()
   }, [isSearching, hasNextPage, isFetchingNextPage, error, fetchNextPage])
+  const search = <RequestSearch find={(id) => setParams((before) => withParam(before, 'request', id))} />
   if (isPending)
     return (
-      <Section title="Requests" isFlush>
+      <Section title="Requests" isFlush actions={search}>
         {<LoadingRows />}
       </Section>
     )
   if (error && !data) {
     return (
-      <Section title="Requests" isFlush>
+      <Section title="Requests" isFlush actions={search}>
         <ErrorState error={error} retry={refetch} />
       </Section>
     )
@@ -113,7 +123,7 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   const items = pages.flatMap((page) => page.items)
   const searchedTo = pages.at(-1)?.searchedTo ?? null
   return (
-    <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush>
+    <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush actions={search}>
       {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear }} />}
       {items.length > 0 && (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>

@@ -1,6 +1,6 @@
 /** Checks a chat-completions body against the request schema, and says in words which field breaks which limit. */
 
-import type { TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import { LIMITS } from '@/formats/chat-completions/limits'
@@ -11,8 +11,8 @@ import { chatCompletionsRequest, type WireRequest } from './wire'
 /** Returns a body as a request. Throws a GatewayError `invalid_request` that names the first field at fault. */
 export type RequestCheck = (body: JsonObject) => WireRequest
 
-/** The check against a schema of the request, which differ in how many messages they allow. */
-export function createRequestCheck(schema: ReturnType<typeof chatCompletionsRequest>): RequestCheck {
+/** The check against a schema of a request. */
+export function createRequestCheck<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
   const compiled = TypeCompiler.Compile(schema)
   return (body) => {
     if (compiled.Check(body)) return body

@@ -1,6 +1,6 @@
 /** A chat-completions request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
-import type { ChatRequest } from '@/chat/request'
+import { type ChatRequest, VERBOSITIES } from '@/chat/request'
 import { judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
@@ -46,6 +46,7 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     choices: request.n ?? 1,
     ...(reasoning && { reasoning }),
     output: output ?? { type: 'text' },
+    ...decodeVerbosity(request.verbosity),
     ...(userId && { userId }),
     ...(request.prompt_cache_key && { cacheKey: request.prompt_cache_key }),
     ...(request.service_tier && { serviceTier: request.service_tier }),
@@ -66,6 +67,11 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
       }),
     },
   }
+}
+
+function decodeVerbosity(given: WireRequest['verbosity']): Pick<ChatRequest, 'verbosity'> {
+  const verbosity = VERBOSITIES.find((candidate) => candidate === given)
+  return verbosity ? { verbosity } : {}
 }
 
 /** The request's own limit on output tokens. Two different ones are refused: which of them a provider obeys is unknown, and one pays for it. */

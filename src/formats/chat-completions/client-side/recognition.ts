@@ -4,6 +4,6 @@ import type { Recognition } from '@/formats/format'
 export const recognition: Recognition = {
   headers: [],
   keyHeaders: [],
-  isOwnPath: (path) => /^\/(v1\/)*chat\//.test(path),
+  isOwnPath: (path) => /^\/(v1\/)*(chat\/|embeddings\b)/.test(path),
   isOwnBody: () => false,
 }

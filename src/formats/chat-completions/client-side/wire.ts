@@ -13,13 +13,13 @@ const NonEmptyString = Type.String({ minLength: 1 })
 
 /** How OpenRouter's and LiteLLM's callers mark what is worth caching. The time to live sets the price, so an unknown one is refused. */
 const CacheControl = optional(
-  object({
+  titled('CacheControl', {
     type: Type.Literal('ephemeral'),
     ttl: optional(Type.Union([Type.Literal('5m'), Type.Literal('1h')])),
   }),
 )
 
-const ContentPart = object({
+const ContentPart = titled('ChatCompletionContentPart', {
   type: Type.String({ description: 'text, image_url, video_url, input_audio, file or refusal' }),
   text: optional(Type.String()),
   refusal: optional(Type.String()),
@@ -37,7 +37,7 @@ const ContentPart = object({
   cache_control: CacheControl,
 })
 
-const ToolCall = object({
+const ToolCall = titled('ChatCompletionSentToolCall', {
   id: optional(Type.String()),
   type: optional(Type.String()),
   function: optional(object({ name: NonEmptyString, arguments: optional(Type.Union([Type.String(), AnyObject])) })),
@@ -46,7 +46,7 @@ const ToolCall = object({
   cache_control: CacheControl,
 })
 
-const Message = object({
+const Message = titled('ChatCompletionMessage', {
   role: Type.Union([
     Type.Literal('system'),
     Type.Literal('developer'),
@@ -66,7 +66,7 @@ const Message = object({
   cache_control: CacheControl,
 })
 
-const FunctionDefinition = object({
+const FunctionDefinition = titled('ChatCompletionFunction', {
   name: NonEmptyString,
   description: optional(Type.String()),
   parameters: optional(AnyObject),
@@ -74,7 +74,7 @@ const FunctionDefinition = object({
   cache_control: CacheControl,
 })
 
-const Tool = object({
+const Tool = titled('ChatCompletionTool', {
   type: optional(Type.String({ description: 'function or custom' })),
   function: optional(FunctionDefinition),
   custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),
@@ -141,7 +141,7 @@ const REQUEST_FIELDS = {
 export function chatCompletionsRequest(maxMessages: number) {
   const { model, ...others } = REQUEST_FIELDS
   const Messages = Type.Array(Message, { ...LIMITS.messages, maxItems: maxMessages })
-  return object({ model, messages: Messages, ...others })
+  return titled('ChatCompletionRequest', { model, messages: Messages, ...others })
 }
 
 export type WireRequest = Static<ReturnType<typeof chatCompletionsRequest>>
@@ -153,6 +153,11 @@ export type WireTool = Static<typeof Tool>
 
 function object<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: true })
+}
+
+/** One that the documentation has once, under its title. */
+function titled<Properties extends TProperties>(title: string, properties: Properties) {
+  return Type.Object(properties, { title, additionalProperties: true })
 }
 
 function optional<Schema extends TSchema>(schema: Schema) {

@@ -32,6 +32,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeSampling(request.sampling, traits, warnings),
     ...(request.choices > 1 && { n: request.choices }),
     ...encodeOutput(request.output),
+    ...(request.verbosity !== undefined && { verbosity: request.verbosity }),
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...tools,
     ...(request.userId !== undefined && { user: encodeUserId(request.userId) }),

@@ -13,7 +13,8 @@ export const checkRequest = checker(GenerateContentRequest)
 /** The same for the body of `:countTokens`. */
 export const checkCountTokens = checker(CountTokensRequest)
 
-function checker<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
+/** A check against any schema of the format. */
+export function checker<Schema extends TSchema>(schema: Schema): (body: JsonObject) => Static<Schema> {
   const compiled = TypeCompiler.Compile(schema)
   return (body) => {
     if (compiled.Check(body)) return body

@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { ListedModel, ModelListing } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
-import { VERBS } from './path'
+import { CHAT_VERBS, EMBEDDING_VERBS } from './path'
 
 export const modelListing: ModelListing = {
   field: 'models',
@@ -11,7 +11,7 @@ export const modelListing: ModelListing = {
 }
 
 /** One entry; its `name` is the resource `models/{id}`, slash and all. */
-function encodeModel({ id, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
+function encodeModel({ id, kind, name, contextLength, maxOutputTokens }: ListedModel): JsonObject {
   return {
     name: `models/${id}`,
     baseModelId: id,
@@ -19,6 +19,6 @@ function encodeModel({ id, name, contextLength, maxOutputTokens }: ListedModel):
     displayName: name,
     inputTokenLimit: contextLength,
     ...(maxOutputTokens !== undefined && { outputTokenLimit: maxOutputTokens }),
-    supportedGenerationMethods: [...VERBS],
+    supportedGenerationMethods: [...(kind === 'embedding' ? EMBEDDING_VERBS : CHAT_VERBS)],
   }
 }

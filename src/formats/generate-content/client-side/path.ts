@@ -1,6 +1,8 @@
 /** Reads the path of a generate-content call, which names the model and the verb in more ways than the specification has. */
 
-export const VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
+export const CHAT_VERBS = ['generateContent', 'streamGenerateContent', 'countTokens'] as const
+export const EMBEDDING_VERBS = ['embedContent', 'batchEmbedContents'] as const
+const VERBS = [...CHAT_VERBS, ...EMBEDDING_VERBS] as const
 type Verb = (typeof VERBS)[number]
 
 type ModelPath = { model: string; verb: Verb }

@@ -21,14 +21,14 @@ const FunctionCall = object({
   args: optional(AnyObject),
 })
 
-const FunctionResponse = object({
+const FunctionResponse = titled('GenerateContentFunctionResponse', {
   id: optional(Type.String()),
   name: optional(Type.String()),
   response: optional(AnyObject),
   parts: optional(Type.Array(object({ inlineData: optional(InlineData), fileData: optional(FileData) }), LIMITS.parts)),
 })
 
-const Part = object({
+const Part = titled('GenerateContentPart', {
   text: optional(Type.String()),
   thought: optional(Type.Boolean({ description: 'true marks the model’s reasoning' })),
   thoughtSignature: optional(Type.String({ description: 'base64; send it back unchanged' })),
@@ -40,7 +40,7 @@ const Part = object({
   codeExecutionResult: optional(object({ outcome: optional(Type.String()), output: optional(Type.String()) })),
 })
 
-const Content = object({
+const Content = titled('GenerateContentContent', {
   role: optional(Type.Union([Type.Literal('user'), Type.Literal('model'), Type.Literal('function')])),
   parts: optional(Type.Array(Part, LIMITS.parts)),
 })
@@ -53,7 +53,7 @@ const ThinkingConfig = object({
   ),
 })
 
-const GenerationConfig = object({
+const GenerationConfig = titled('GenerationConfig', {
   temperature: optional(Type.Number({ ...LIMITS.temperature, default: 1 })),
   topP: optional(Type.Number(LIMITS.topP)),
   topK: optional(Type.Integer(LIMITS.topK)),
@@ -71,7 +71,7 @@ const GenerationConfig = object({
   thinkingConfig: optional(ThinkingConfig),
 })
 
-const FunctionDeclaration = object({
+const FunctionDeclaration = titled('GenerateContentFunction', {
   name: NonEmptyString,
   description: optional(Type.String()),
   parameters: optional(AnyObject),
@@ -92,7 +92,7 @@ const ToolConfig = object({
 })
 
 /** The body of `POST /v1beta/models/{model}:generateContent` and `:streamGenerateContent`. */
-export const GenerateContentRequest = object({
+export const GenerateContentRequest = titled('GenerateContentRequest', {
   contents: Type.Array(Content, LIMITS.contents),
   systemInstruction: optional(object({ parts: optional(Type.Array(Part, LIMITS.parts)) })),
   generationConfig: optional(GenerationConfig),
@@ -114,7 +114,7 @@ export const GenerateContentRequest = object({
 })
 
 /** The body of `POST /v1beta/models/{model}:countTokens`: one of the two fields. */
-export const CountTokensRequest = object({
+export const CountTokensRequest = titled('GenerateContentCountRequest', {
   contents: optional(Type.Array(Content, LIMITS.contents)),
   generateContentRequest: optional(GenerateContentRequest),
 })
@@ -132,6 +132,11 @@ export type WireThinkingConfig = Static<typeof ThinkingConfig>
 
 function object<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: true })
+}
+
+/** One that the documentation has once, under its title. */
+function titled<Properties extends TProperties>(title: string, properties: Properties) {
+  return Type.Object(properties, { title, additionalProperties: true })
 }
 
 function optional<Schema extends TSchema>(schema: Schema) {

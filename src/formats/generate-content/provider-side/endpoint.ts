@@ -11,7 +11,11 @@ export const endpoint: Endpoint = {
   sandboxPath: '',
 }
 
-function url({ baseUrl, apiVersion = DEFAULT_VERSION, model, stream }: EndpointCall): string {
-  const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-  return `${baseUrl}/${apiVersion}/models/${model.split('/').map(encodeURIComponent).join('/')}:${verb}`
+function url(call: EndpointCall): string {
+  return `${modelUrl(call)}:${call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+/** The address of a model, to which a verb is added. */
+export function modelUrl({ baseUrl, apiVersion = DEFAULT_VERSION, model }: Omit<EndpointCall, 'stream'>): string {
+  return `${baseUrl}/${apiVersion}/models/${model.split('/').map(encodeURIComponent).join('/')}`
 }

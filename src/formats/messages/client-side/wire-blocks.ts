@@ -14,7 +14,7 @@ export const CacheControl = Type.Optional(
       }),
       Type.Null(),
     ],
-    { description: 'an object of type ephemeral with a ttl of 5m or 1h' },
+    { title: 'MessageCacheControl', description: 'an object of type ephemeral with a ttl of 5m or 1h' },
   ),
 )
 
@@ -102,6 +102,7 @@ export const BLOCKS = {
 
 /** A block of a message: one of {@link BLOCKS}, or one that only the format's own providers understand. */
 export const AnyBlock = Type.Union([...Object.values(BLOCKS), TypedBlock], {
+  title: 'MessageSentBlock',
   description: 'a content block with a type',
 })
 

@@ -15,7 +15,7 @@ const Message = Type.Object(
     }),
     content: Content,
   },
-  { description: 'One turn of the conversation.' },
+  { title: 'MessageTurn', description: 'One turn of the conversation.' },
 )
 
 const CustomTool = Type.Object(
@@ -49,7 +49,7 @@ const ToolChoice = Type.Union(
     }),
     Type.Object({ type: Type.Literal('none') }),
   ],
-  { description: 'an object of type auto, any, none, or tool with a name' },
+  { title: 'MessageToolChoice', description: 'an object of type auto, any, none, or tool with a name' },
 )
 
 const Thinking = Type.Union(
@@ -67,6 +67,7 @@ const Thinking = Type.Union(
     Type.Object({ type: Type.Literal('disabled') }),
   ],
   {
+    title: 'MessageThinking',
     description: `an object of type adaptive, between_tools, disabled, or enabled with budget_tokens from ${LIMITS.thinkingBudget.minimum} to ${LIMITS.thinkingBudget.maximum}`,
   },
 )
@@ -95,7 +96,10 @@ const CommonFields = {
   ),
   tools: Type.Optional(
     Type.Array(
-      Type.Union([CustomTool, ProviderTool], { description: 'a tool with a name and an input_schema' }),
+      Type.Union([CustomTool, ProviderTool], {
+        title: 'MessageTool',
+        description: 'a tool with a name and an input_schema',
+      }),
       LIMITS.tools,
     ),
   ),
@@ -112,8 +116,7 @@ const CommonFields = {
   ),
 }
 
-/** The body of `POST /v1/messages`. */
-export const MessagesRequest = Type.Object({
+const RequestFields = {
   ...CommonFields,
   max_tokens: Type.Integer({
     ...LIMITS.outputTokens,
@@ -133,10 +136,13 @@ export const MessagesRequest = Type.Object({
   speed: Type.Optional(
     Type.Union([Type.Literal('standard'), Type.Literal('fast'), Type.Null()], { description: 'standard or fast' }),
   ),
-})
+}
+
+/** The body of `POST /v1/messages`. */
+export const MessagesRequest = Type.Object(RequestFields, { title: 'MessageRequest' })
 
 /** The body of `POST /v1/messages/count_tokens`: a request less what only matters for the answer. */
-export const CountTokensRequest = Type.Object(CommonFields)
+export const CountTokensRequest = Type.Object(CommonFields, { title: 'MessageCountRequest' })
 
 export type WireRequest = Static<typeof MessagesRequest>
 export type WireCountRequest = Static<typeof CountTokensRequest>

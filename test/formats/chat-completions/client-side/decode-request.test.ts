@@ -62,8 +62,10 @@ describe('fields', () => {
       safety_identifier: 'new',
       prompt_cache_key: 'k',
       service_tier: 'flex',
+      verbosity: 'high',
       fallback: ['svc/beta'],
     })
+    expect(decode({ verbosity: 'chatty' }).verbosity).toBeUndefined()
     expect(request).toMatchObject({
       stream: true,
       wantsUsage: true,
@@ -85,9 +87,12 @@ describe('fields', () => {
       userId: 'new',
       cacheKey: 'k',
       serviceTier: 'flex',
+      verbosity: 'high',
       fallback: ['svc/beta'],
     })
-    expect(request.extensions).toEqual({ 'chat-completions': { stream_options: { include_usage: true } } })
+    expect(request.extensions).toEqual({
+      'chat-completions': { stream_options: { include_usage: true }, verbosity: 'high' },
+    })
   })
 
   test('that it does not know ride along', () => {

@@ -58,6 +58,7 @@ describe('fields', () => {
         userId: 'u',
         cacheKey: 'k',
         serviceTier: 'standard_only',
+        verbosity: 'low',
       }),
     ).toEqual({
       temperature: 0.5,
@@ -72,6 +73,7 @@ describe('fields', () => {
       user: 'u',
       prompt_cache_key: 'k',
       service_tier: 'default',
+      verbosity: 'low',
     })
   })
 

@@ -45,7 +45,6 @@ describe('parseModelPath', () => {
   test.each([
     '/v1beta/models/svc/foo',
     '/v1beta/models/svc/foo:',
-    '/v1beta/models/svc/foo:batchEmbedContents',
     '/v1beta/models/svc/foo:GENERATECONTENT',
     '/v1beta/models/:generateContent',
     '/v1beta/:generateContent',

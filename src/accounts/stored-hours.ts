@@ -1,0 +1,26 @@
+/** How long an account wants its stored answers to be kept: its own choice, noted in the audit log. */
+import { eq } from 'drizzle-orm'
+import type { Database } from '@/db/client'
+import { accounts } from '@/db/schema'
+import { type ChangedBy, recordAudit } from './audit'
+
+/** Ten years. */
+export const MAX_STORED_HOURS = 87_600
+
+/** 0 = nothing is stored; null = as long as the operator keeps anybody's. */
+type StoredHoursChange = { accountId: string; hours: number | null; by: ChangedBy }
+
+/** Changes the choice together with an audit entry, where it is another one. */
+export async function changeStoredHours({ db }: Database, { accountId, hours, by }: StoredHoursChange): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const [before] = await transaction
+      .select({ hours: accounts.storedResponseHours })
+      .from(accounts)
+      .where(eq(accounts.id, accountId))
+      .for('no key update')
+    if (!before || before.hours === hours) return
+    await transaction.update(accounts).set({ storedResponseHours: hours }).where(eq(accounts.id, accountId))
+    const details = { hours, 'before.hours': before.hours }
+    await recordAudit(transaction, { ...by, action: 'account.stored_hours', subject: accountId, accountId, details })
+  })
+}

@@ -1,0 +1,32 @@
+/** Writes the module that stands in the single executable for the one that finds or builds the dashboard's files: they are inside. */
+import { join } from 'node:path'
+import type { DashboardAssets } from '@/console/http/assets/assets'
+
+/** The module's text, for pages that lie in `folder`, as the store has written them. */
+export function pagesModule(folder: string, { page, icon, files }: DashboardAssets): string {
+  const imports: string[] = []
+  const entries = [...files].map(([name, { contentType }], index) => {
+    const paths = ['', '.br', '.gz'].map((suffix, part) => {
+      imports.push(
+        `import file${index}_${part} from ${JSON.stringify(join(folder, name + suffix))} with { type: 'file' }`,
+      )
+      return `file${index}_${part}`
+    })
+    return `[${JSON.stringify(name)}, ${JSON.stringify(contentType)}, ${paths.join(', ')}]`
+  })
+  return `${imports.join('\n')}
+import { once } from '@/lib/once'
+const FILES = [${entries.join(',\n')}] as const
+const read = (path: string) => Bun.file(path).bytes()
+export const loadAssets = once(async () => {
+  const files = FILES.map(async ([name, contentType, body, brotli, gzip]) => [
+    name,
+    { contentType, body: await read(body), brotli: await read(brotli), gzip: await read(gzip) },
+  ] as const)
+  return { page: ${JSON.stringify(page)}, icon: ${JSON.stringify(icon)}, files: new Map(await Promise.all(files)) }
+})
+export function createAssetLoader() {
+  return loadAssets
+}
+`
+}

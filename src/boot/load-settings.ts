@@ -1,0 +1,60 @@
+/** Reads what an operator has written, environment and catalogue, and tells everything that is wrong with both at once. */
+import type { Sandbox } from '@/boot/embedded/sandbox'
+import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
+import type { Catalog } from '@/catalog/types'
+import { type Config, catalogPathOf, type Environment, loadConfig } from '@/config/config'
+import { type Fault, formatFaults } from '@/lib/fault'
+import { FatalStartError } from './fatal-start-error'
+
+type Settings = {
+  config: Config
+  catalog: Catalog
+  /** Whether answers are simulated. */
+  isSandboxed: boolean
+  /** Where this process has started it. */
+  sandbox: Sandbox | undefined
+}
+
+/** Loads both, and starts the sandbox where no provider has a key. Throws a FatalStartError that lists every fault. */
+export async function loadSettings(environment: Environment): Promise<Settings> {
+  const path = catalogPathOf(environment)
+  const text = await Bun.file(path)
+    .text()
+    .catch(() => undefined)
+  const load = (sandboxBaseUrl?: string): CatalogResult =>
+    loadCatalog(text ?? '', environment, sandboxBaseUrl === undefined ? {} : { sandboxBaseUrl })
+  // Without a key there is nothing to give away, nor is it known of a file that cannot be read.
+  const alone = text === undefined ? undefined : load()
+  const tried = loadConfig(environment, {
+    isSimulated: alone?.kind !== 'loaded',
+    ...(alone?.kind === 'no_keys' && { keyVariables: alone.variables }),
+  })
+  const catalogFaults = alone?.kind === 'faulty' ? alone.faults : []
+  const settingFaults = [
+    ...(tried.kind === 'faulty' ? tried.faults : []),
+    ...(alone === undefined ? [{ place: 'CATALOG', message: `cannot read ${path}` }] : []),
+  ]
+  if (tried.kind === 'faulty' || alone === undefined || catalogFaults.length > 0) {
+    throw new FatalStartError(describe(settingFaults, path, catalogFaults))
+  }
+  const { config } = tried
+  if (alone.kind === 'loaded') return { config, catalog: alone.catalog, isSandboxed: false, sandbox: undefined }
+  const sandbox = config.sandboxUrl === undefined ? await launchSandbox() : undefined
+  const simulated = load(sandbox?.baseUrl ?? config.sandboxUrl)
+  if (simulated.kind === 'loaded') return { config, catalog: simulated.catalog, isSandboxed: true, sandbox }
+  await sandbox?.stop()
+  throw new FatalStartError(describe([], path, simulated.kind === 'faulty' ? simulated.faults : []))
+}
+
+async function launchSandbox(): Promise<Sandbox> {
+  const { startSandbox } = await import('@/boot/embedded/sandbox')
+  return startSandbox()
+}
+
+function describe(settingFaults: readonly Fault[], path: string, catalogFaults: readonly Fault[]): string {
+  const parts = [
+    settingFaults.length > 0 && formatFaults('The configuration has faults:', settingFaults),
+    catalogFaults.length > 0 && formatFaults(`The catalogue ${path} has faults:`, catalogFaults),
+  ]
+  return parts.filter((part) => part !== false).join('\n')
+}

@@ -1,0 +1,43 @@
+/** A router that learns from the other gateways, and whose conversations may reach any of them. */
+import type { Catalog } from '@/catalog/types'
+import type { RedisClient } from '@/ledger/store/connection'
+import { systemClock } from '@/lib/clock'
+import { randomId } from '@/lib/ids'
+import type { Logger } from '@/lib/logger'
+import type { PrometheusMetrics } from '@/metrics/prometheus'
+import { createHealthExchange, healthScope } from '@/routing/health/health-exchange'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+import { createRouter, type Router } from '@/routing/router'
+
+/** Creates it; what it meets is counted in `metrics`. */
+export function createSharedRouter(
+  catalog: Catalog,
+  redis: RedisClient,
+  logger: Logger,
+  metrics: Pick<PrometheusMetrics, 'routed'>,
+): Router {
+  return createRouter({
+    catalog,
+    clock: systemClock,
+    exchange: createHealthExchange({
+      run: (script, key, args) => redis.eval(script, 1, key, ...args),
+      gatewayId: randomId('gw'),
+      scope: healthScope(catalog),
+      logger,
+    }),
+    sessions: {
+      get: (key) => redis.get(key),
+      set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
+    },
+    onEvent(event) {
+      metrics.routed(event)
+      logRoutingEvent(logger, event)
+    },
+  })
+}
+
+/** Says what an operator has to know of the providers; the rest is only counted. */
+function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
+  if (event.type === 'key-out') logger.error('provider_key_refused', event)
+  else if (event.type === 'circuit') logger.warn('circuit_changed', event)
+}

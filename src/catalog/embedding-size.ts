@@ -1,0 +1,52 @@
+/** How many tokens the inputs of a request for embeddings are: known for tokens; for texts guessed, bounded or counted. */
+import type { EmbeddingInput } from '@/chat/embedding'
+import { countTextTokens, estimateTextTokens, inputBound, type Prompt, tokenizerCount } from './estimate'
+import type { Model } from './types'
+
+/** All inputs, read once; `knownTokens` are those that came as tokens. */
+export type InputSizes = Prompt & { knownTokens: number }
+
+/** What providers may put around each text. */
+const TEXT_OVERHEAD_TOKENS = 4
+
+/** Reads the inputs. */
+export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
+  const texts: string[] = []
+  let knownTokens = 0
+  for (const input of inputs) {
+    if (input.type === 'tokens') knownTokens += input.tokens.length
+    else texts.push(...textsOf(input))
+  }
+  const estimated = texts.reduce((sum, text) => sum + estimateTextTokens(text), knownTokens)
+  const overheadTokens = knownTokens + texts.length * TEXT_OVERHEAD_TOKENS
+  return { texts, opaque: [], media: [], estimatedTokens: Math.max(1, estimated), overheadTokens, knownTokens }
+}
+
+/** A guess of the tokens of one input; exact where it came as tokens. */
+export function estimateInput(input: EmbeddingInput): number {
+  if (input.type === 'tokens') return input.tokens.length
+  return textsOf(input).reduce((sum, text) => sum + estimateTextTokens(text), 0)
+}
+
+/** The most tokens that any provider can count: one for each byte of a text, and what came as tokens. */
+export function boundOfInputs(sizes: InputSizes): number {
+  const bytes = sizes.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return inputBound(sizes, bytes)
+}
+
+/** The same, counted: closer, and the work of milliseconds. */
+export async function countedBoundOfInputs(sizes: InputSizes, { tokenizerSafetyFactor }: Model): Promise<number> {
+  if (sizes.texts.length === 0) return boundOfInputs(sizes)
+  return Math.min(Math.ceil((await tokenizerCount(sizes)) * tokenizerSafetyFactor), boundOfInputs(sizes))
+}
+
+/** What the inputs are in our own count, to bill by where a provider says nothing; undefined where they could not be counted. */
+export async function countInputs({ texts, knownTokens }: InputSizes): Promise<number | undefined> {
+  if (texts.length === 0) return knownTokens
+  const counted = await countTextTokens(texts)
+  return counted === undefined ? undefined : counted + knownTokens
+}
+
+function textsOf({ text, title }: Extract<EmbeddingInput, { type: 'text' }>): string[] {
+  return title === undefined ? [text] : [text, title]
+}

@@ -1,0 +1,45 @@
+/** What is asked of a model that embeds, and what it says, in nobody's dialect: texts in, a vector for each out. */
+import type { JsonObject } from '@/lib/json'
+import type { RoutePreferences } from './preferences'
+import type { Usage } from './usage'
+
+/** How the numbers of a vector are written: as JSON, or as the base64 of little-endian 32-bit floats. */
+export type VectorEncoding = 'float' | 'base64'
+
+/**
+ * One thing to embed. `own` is what the caller's format says of it, for a provider of that format; `title` the part of it that the
+ * model reads as well.
+ */
+export type EmbeddingInput =
+  | { type: 'text'; text: string; title?: string; own?: JsonObject }
+  /** The text as tokens of the model's vocabulary. */
+  | { type: 'tokens'; tokens: readonly number[] }
+
+/** Tokens of all inputs of one request together. */
+export const MAX_EMBEDDING_TOKENS = 300_000
+
+export type EmbeddingRequest = {
+  model: string
+  /** Never empty. */
+  inputs: readonly EmbeddingInput[]
+  /** Whether the caller's format asks for one vector, rather than for a list of one. */
+  isLone: boolean
+  /** How long the vectors are to be; undefined = the model's own length. */
+  dimensions?: number
+  /** How the caller wants the vectors. */
+  encoding: VectorEncoding
+  preferences?: RoutePreferences
+  /** The caller's fields that only a provider of the caller's own format is sent. */
+  nativeFields: readonly string[]
+  /** Those that nobody is sent, unless the catalogue has them passed on. */
+  unlisted?: string[]
+}
+
+/** Numbers, or the base64 of them. */
+export type Vector = readonly number[] | string
+
+/**
+ * An answer to some of the inputs, in their order: the vectors; or the list of them as the provider wrote it, unread, where it is
+ * to be passed on. `usage` is null where the provider said nothing.
+ */
+export type EmbeddingAnswer = ({ vectors: readonly Vector[] } | { written: Uint8Array }) & { usage: Usage | null }

@@ -1,0 +1,76 @@
+/** Operator commands that look at API keys: list, search, and one with its limits and its account. */
+import { findKey } from '@/accounts/key-listing'
+import { isWellFormedKey } from '@/accounts/key-text'
+import { searchKeys } from '@/console/administration/key-search'
+import { formatUsd } from '@/lib/money'
+import { type Command, OPERAND, operand, optional, type Values } from './command'
+import { shownKey } from './facts'
+import { fail } from './failure'
+import { PAGE_OPTIONS, printPage, readPage } from './pages'
+import type { Services } from './services'
+import { readChoice, readText } from './values'
+
+const STATUSES = ['active', 'deactivated', 'deleted'] as const
+const FILTERS = {
+  account: optional('ID', 'only of this account'),
+  status: optional(STATUSES.join('|'), 'only those'),
+  ...PAGE_OPTIONS,
+}
+
+export const KEY_LOOKUPS: readonly Command[] = [
+  {
+    words: 'key list',
+    help: 'lists keys with their accounts, newest first',
+    options: FILTERS,
+    prepare: (values) => list(values, undefined),
+  },
+  {
+    words: 'key search',
+    help: 'finds keys by id, by a part of their name, or by the first eight or last four characters of the key',
+    operand: operand('TEXT', 'what to look for; never a whole key'),
+    options: FILTERS,
+    prepare: (values) => list(values, readText(values, OPERAND)),
+  },
+  {
+    words: 'key show',
+    help: 'shows one key: whose it is, its limits, and what it spent this month',
+    operand: operand('ID', "the key's id, not the key itself"),
+    options: {},
+    prepare(values) {
+      const keyId = readText(values, OPERAND)
+      return async ({ database }) => {
+        const found = (await searchKeys(database, { text: keyId })).items.find((key) => key.keyId === keyId)
+        if (!found) return fail('there is no key of that id')
+        const { accountId, email } = found
+        const key = await findKey(database, accountId, keyId)
+        if (!key) return { output: { ...found } }
+        const { requestsPerMinute, tokensPerMinute, concurrency, monthlyBudget, expiresAtMs, allowedModels } = key
+        return {
+          output: {
+            ...shownKey(key),
+            ...{ accountId, email, requestsPerMinute, tokensPerMinute, concurrency },
+            monthlyBudgetUsd: monthlyBudget === null ? null : formatUsd(monthlyBudget),
+            expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs),
+            allowedModels,
+          },
+        }
+      }
+    },
+  },
+]
+
+function list(values: Values, text: string | undefined) {
+  const status = readChoice(values, 'status', STATUSES)
+  const filters = {
+    ...readPage(values),
+    ...(values.account !== undefined && { accountId: readText(values, 'account') }),
+    ...(text !== undefined && { text }),
+    ...(status && { status }),
+  }
+  return async ({ database, catalog }: Services) => {
+    if (text !== undefined && isWellFormedKey(text, catalog.service)) {
+      fail('that is a whole key, which everybody on this machine could see: its last four characters find it')
+    }
+    return printPage('keys', await searchKeys(database, filters), (key) => key)
+  }
+}

@@ -1,0 +1,75 @@
+/** Operator commands that look at orders of credit: list, search, and one with its events, payments and reversals. */
+import { getOrder } from '@/console/orders/read'
+import { searchOrders } from '@/console/orders/search'
+import type { FoundOrder, OrderSearch } from '@/console/orders/types'
+import { type Command, OPERAND, operand, optional, type Values } from './command'
+import { shownOrder, usdOfCents } from './facts'
+import { fail } from './failure'
+import { PAGE_OPTIONS, printPage, readPage } from './pages'
+import type { Services } from './services'
+import { readChoice, readText } from './values'
+
+const STATES = ['pending', 'paid', 'expired', 'cancelled', 'partly_refunded', 'refunded', 'charged_back'] as const
+const FILTERS = { state: optional('STATE', `only ${STATES.join(', ')}`), ...PAGE_OPTIONS }
+
+export const ORDER_COMMANDS: readonly Command[] = [
+  {
+    words: 'order list',
+    help: 'lists orders of credit, newest first',
+    options: { account: optional('ID', 'only of this account'), ...FILTERS },
+    prepare: (values) => list(values, values.account === undefined ? {} : { accountId: readText(values, 'account') }),
+  },
+  {
+    words: 'order search',
+    help: "finds orders by the beginning of their reference or a part of their account's address",
+    operand: operand('REFERENCE|EMAIL', 'a reference in any writing, or an address with its @'),
+    options: FILTERS,
+    prepare(values) {
+      const text = readText(values, OPERAND)
+      return list(values, text.includes('@') ? { email: text } : { reference: text })
+    },
+  },
+  {
+    words: 'order show',
+    help: 'shows one order with its events, payments and reversals',
+    operand: operand('ID|REFERENCE', 'the order, or its whole reference'),
+    options: {},
+    prepare(values) {
+      const text = readText(values, OPERAND)
+      return async ({ database }) => {
+        const { items } = text.startsWith('order_')
+          ? { items: [] }
+          : await searchOrders({ database }, { reference: text })
+        if (items.length > 1) fail(`several orders begin with ${text}; order search lists them`)
+        const order = await getOrder({ database }, items[0]?.orderId ?? text, undefined)
+        if (!order) return fail(`no order ${text}`)
+        const { account, events, payments, reversals } = order
+        return {
+          output: {
+            ...shownOrder(order),
+            ...{ name: account.name, email: account.email, claimNote: order.claimNote, paidAt: order.paidAt },
+            refundedUsd: usdOfCents(order.refundedCents),
+            chargedBackUsd: usdOfCents(order.chargedBackCents),
+            events: events.map(({ kind, state, actor, note, createdAt }) => ({ kind, state, actor, note, createdAt })),
+            payments: payments.map(({ paymentId, source, externalId, amountCents, currency, state, receivedAt }) => ({
+              ...{ paymentId, source, externalId, amount: usdOfCents(amountCents), currency, state, receivedAt },
+            })),
+            reversals: reversals.map(({ reversalId, kind, amountCents, currency, state, receivedAt }) => ({
+              ...{ reversalId, kind, amount: usdOfCents(amountCents), currency, state, receivedAt },
+            })),
+          },
+        }
+      }
+    },
+  },
+]
+
+function list(values: Values, filter: Partial<OrderSearch>) {
+  const state = readChoice(values, 'state', STATES)
+  const search = { ...readPage(values), ...filter, ...(state && { state }) }
+  return async ({ database }: Services) => printPage('orders', await searchOrders({ database }, search), toRow)
+}
+
+function toRow(order: FoundOrder) {
+  return { ...shownOrder(order), email: order.account.email }
+}

@@ -1,0 +1,58 @@
+/** What a command has found, as a person at a terminal reads it: facts one below the other, lists as tables. */
+import { formatTable, plain } from './table'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The text for `output`, at most `columns` wide where its values allow it. */
+export function formatForPeople(output: Row, columns: number): string {
+  const facts: [string, string][] = []
+  const sections: string[] = []
+  for (const [name, value] of flattened(output)) {
+    if (name === 'nextCursor') {
+      if (value !== null) sections.push(`There is more: --cursor ${String(value)}`)
+    } else if (isRows(value)) {
+      sections.push(`${labelOf(name)}\n${formatTable(value.map(textsOf), columns)}`)
+    } else facts.push([labelOf(name), textOf(value)])
+  }
+  const width = Math.max(0, ...facts.map(([label]) => label.length))
+  const lines = facts.map(([label, text]) => `${label.padEnd(width)}  ${text}`.trimEnd())
+  return `${[...(lines.length > 0 ? [lines.join('\n')] : []), ...sections].join('\n\n')}\n`
+}
+
+/** Facts of facts become facts of their own: `usage.output`. */
+function flattened(output: Row, before = ''): [string, unknown][] {
+  return Object.entries(output).flatMap(([name, value]): [string, unknown][] =>
+    isRow(value) ? flattened(value, `${before}${name}.`) : [[before + name, value]],
+  )
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+}
+
+/** An empty list is one of rows as well: that there is nothing in it is said below its name. */
+function isRows(value: unknown): value is Row[] {
+  return Array.isArray(value) && value.every(isRow)
+}
+
+function textsOf(row: Row): Record<string, string> {
+  return Object.fromEntries(flattened(row).map(([name, value]) => [labelOf(name), textOf(value)]))
+}
+
+/** `accountId` is what programs read. */
+function labelOf(name: string): string {
+  return name
+    .replaceAll('.', ' ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/\busd\b/, 'USD')
+    .replace(/^is /, '')
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(textOf).join(', ')
+  return plain(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}

@@ -1,0 +1,59 @@
+/** Operator commands about single requests: what one was, what it cost and by which rule, or why it failed. */
+import { priceLines } from '@/catalog/price-lines'
+import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
+import { findRecordOwner, type RecordDetail, readRecordDetail } from '@/console/usage-views/record-detail'
+import { formatUsd } from '@/lib/money'
+import { type Command, OPERAND, operand } from './command'
+import { fail } from './failure'
+import type { Services } from './services'
+import { readText } from './values'
+
+export const REQUEST_COMMANDS: readonly Command[] = [
+  {
+    words: 'request show',
+    help: 'shows one request: who, which model and provider, tokens, cost and billing rule, or why it failed',
+    operand: operand('ID', 'the `x-request-id` of the answer, or the id of its usage record'),
+    options: {},
+    prepare(values) {
+      const id = readText(values, OPERAND)
+      return async (services) => {
+        const output = (await readRecord(services, id)) ?? (await readFailure(services, id))
+        if (output) return { output }
+        return fail(
+          `no request ${id}: its record comes seconds after the answer, and of failed ones a sample is kept for a week`,
+        )
+      }
+    },
+  },
+]
+
+async function readRecord({ database, catalog }: Services, id: string) {
+  const accountId = await findRecordOwner(database, id)
+  if (accountId === undefined) return undefined
+  const detail = await readRecordDetail(database, (model, usage) => priceLines(catalog, model, usage), accountId, id)
+  return detail && { accountId, ...describe(detail) }
+}
+
+async function readFailure({ database }: Services, id: string) {
+  const accountId = await findFailureOwner(database, id)
+  const failure = accountId === undefined ? undefined : await findFailure(database, accountId, id, Date.now())
+  if (!failure) return undefined
+  const { atMs, ...facts } = failure
+  return { accountId, at: new Date(atMs), ...facts }
+}
+
+function describe({ record, records, cost, rule, flags, ...rest }: RecordDetail): Record<string, unknown> {
+  const { requestId, keyId, keyName, atMs, model, requestedModel, provider, status, stream, attempts } = record
+  const { upstreamModel, clientFormat, providerFormat } = rest
+  return {
+    ...{ requestId, keyId, keyName, at: new Date(atMs), status },
+    ...{ model, requestedModel, provider, upstreamModel, stream, attempts, clientFormat, providerFormat },
+    ...{ durationMs: record.durationMs, firstTokenMs: record.firstTokenMs, routeReason: record.routeReason },
+    ...{ costUsd: formatUsd(cost), heldUsd: formatUsd(record.held), rule, flags },
+    usage: record.usage,
+    tools: record.tools.map(({ name, uses }) => ({ name, uses })),
+    records: records.map((part) => ({
+      ...{ recordId: part.recordId, kind: part.kind, at: new Date(part.atMs), costUsd: formatUsd(part.cost) },
+    })),
+  }
+}

@@ -1,0 +1,61 @@
+/** Finds API keys of all accounts for operators, newest first: by id, by a part of the name, or by the characters a key shows. */
+import type { Database } from '@/db/client'
+import type { KeyStatus } from '@/ledger/outcomes'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { readCursor } from './keyset'
+import { containing } from './like-pattern'
+
+type KeySearch = PageRequest & {
+  /** An id, a part of the name in any case, or the first or last characters of the key. Left out: every key. */
+  text?: string
+  accountId?: string
+  status?: KeyStatus
+}
+
+type FoundKey = {
+  keyId: string
+  accountId: string
+  email: string
+  name: string
+  /** `svc-AbCd…WxYz`. */
+  shown: string
+  status: KeyStatus
+  createdAt: Date
+  lastUsedAt: Date | null
+}
+
+type Row = Omit<FoundKey, 'createdAt' | 'lastUsedAt'> & {
+  created_text: string
+  created_ms: number
+  used_ms: number | null
+}
+
+/** One page of keys, deleted ones included. */
+export async function searchKeys({ sql }: Database, search: KeySearch): Promise<Page<FoundKey>> {
+  const size = pageSize(search)
+  const text = search.text?.trim() ?? ''
+  const pattern = containing(text.toLowerCase())
+  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
+  const rows = await sql<Row[]>`
+    SELECT api_keys.id AS "keyId", account_id AS "accountId", email, api_keys.name, prefix || '…' || last_four AS shown,
+      api_keys.status, api_keys.created_at::text AS created_text,
+      floor(extract(epoch FROM api_keys.created_at) * 1000)::bigint AS created_ms,
+      floor(extract(epoch FROM last_used_at) * 1000)::bigint AS used_ms
+    FROM api_keys JOIN accounts ON accounts.id = account_id
+    WHERE true
+      ${text === '' ? sql`` : sql`AND (api_keys.id = ${text} OR lower(api_keys.name) LIKE ${pattern} OR prefix = ${text} OR last_four = ${text})`}
+      ${search.accountId === undefined ? sql`` : sql`AND account_id = ${search.accountId}`}
+      ${search.status === undefined ? sql`` : sql`AND api_keys.status = ${search.status}`}
+      ${after === undefined ? sql`` : sql`AND (api_keys.created_at, api_keys.id) < (${after.at}::text::timestamptz, ${after.id})`}
+    ORDER BY api_keys.created_at DESC, api_keys.id DESC LIMIT ${size + 1}`
+  return cutPage(
+    rows,
+    size,
+    (row) => [row.created_text, row.keyId],
+    ({ created_text: _, created_ms: createdMs, used_ms: usedMs, ...key }) => ({
+      ...key,
+      createdAt: new Date(createdMs),
+      lastUsedAt: usedMs === null ? null : new Date(usedMs),
+    }),
+  )
+}

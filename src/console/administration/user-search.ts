@@ -1,0 +1,53 @@
+/** Finds people who may sign in, for operators: by a part of the address or the name, or by id, newest first. */
+import type { UserRole } from '@/db/auth-schema'
+import type { Database } from '@/db/client'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
+import { readCursor } from './keyset'
+import { containing } from './like-pattern'
+
+type UserSearch = PageRequest & {
+  /** A part of the address or of the name in any case, or an id. Left out: everybody. */
+  text?: string
+  role?: UserRole
+}
+
+type FoundUser = {
+  userId: string
+  email: string
+  name: string
+  role: UserRole
+  accountId: string | null
+  isEmailVerified: boolean
+  isTotpEnabled: boolean
+  isDisabled: boolean
+  /** Sessions that have not expired. */
+  sessions: number
+  createdAt: Date
+}
+
+type Row = Omit<FoundUser, 'createdAt'> & { created_text: string; created_ms: number }
+
+/** One page of people. */
+export async function searchUsers({ sql }: Database, search: UserSearch): Promise<Page<FoundUser>> {
+  const size = pageSize(search)
+  const text = search.text?.trim() ?? ''
+  const pattern = containing(text.toLowerCase())
+  const after = search.cursor === undefined ? undefined : readCursor(search.cursor)
+  const rows = await sql<Row[]>`
+    SELECT id AS "userId", email, name, role, account_id AS "accountId", email_verified AS "isEmailVerified",
+      two_factor_enabled AS "isTotpEnabled", disabled_at IS NOT NULL AS "isDisabled",
+      (SELECT count(*)::bigint FROM sessions WHERE user_id = users.id AND expires_at > now()) AS sessions,
+      created_at::text AS created_text, floor(extract(epoch FROM created_at) * 1000)::bigint AS created_ms
+    FROM users
+    WHERE true
+      ${text === '' ? sql`` : sql`AND (id = ${text} OR email LIKE ${pattern} OR lower(name) LIKE ${pattern})`}
+      ${search.role === undefined ? sql`` : sql`AND role = ${search.role}`}
+      ${after === undefined ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id})`}
+    ORDER BY created_at DESC, id DESC LIMIT ${size + 1}`
+  return cutPage(
+    rows,
+    size,
+    (row) => [row.created_text, row.userId],
+    ({ created_text: _, created_ms: createdMs, ...user }) => ({ ...user, createdAt: new Date(createdMs) }),
+  )
+}

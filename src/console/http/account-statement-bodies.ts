@@ -1,0 +1,205 @@
+/** What the routes of account statements take and answer, for the account itself and for administrators alike. */
+
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import {
+  MOVEMENT_KINDS,
+  type Movement,
+  type MovementKind,
+  type StatementPart,
+} from '@/console/usage-views/account-statement/read-statement'
+import type { StatementPeriod, StatementPlace } from '@/console/usage-views/account-statement/statement-query'
+import { csvRow } from '@/console/usage-views/csv-text'
+import type { UsageViews } from '@/console/usage-views/usage-views'
+import { titled } from '@/http/openapi/titled'
+import { formatUsd, type Nano } from '@/lib/money'
+import { countUpTo, formatCursor, parseCursor, textLike } from '@/lib/paging'
+
+const NullableText = Type.Union([Type.String(), Type.Null()])
+const usd = (description: string) => Type.String({ description: `${description}, USD as exact decimal text` })
+const day = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^20\\d{2}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$', description }))
+
+const MovementBody = titled('StatementMovement', {
+  id: Type.String({ description: 'Unique in the statement' }),
+  day: Type.String({ description: 'yyyy-mm-dd, UTC' }),
+  at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601 in UTC; null for the usage of a day' }),
+  kind: Type.Unsafe<MovementKind>(Type.Union(MOVEMENT_KINDS.map((kind) => Type.Literal(kind)))),
+  amount: usd('Negative where the balance went down'),
+  balance: usd('After it'),
+  requests: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the usage of a day' }),
+  orderId: NullableText,
+  orderReference: NullableText,
+  reference: Type.Union([Type.String(), Type.Null()], {
+    description: 'What it was recorded by; for administrators only',
+  }),
+})
+
+export const StatementBody = titled('AccountStatement', {
+  from: Type.String({ description: 'The first day, UTC' }),
+  to: Type.Union([Type.String(), Type.Null()], { description: 'The last day; null where it reaches to now' }),
+  opening: usd('The balance before the period'),
+  closing: usd('The balance after it'),
+  credited: usd('Added in the period'),
+  takenBack: usd('Refunds, chargebacks and corrections of the period'),
+  spent: usd('Usage of the period'),
+  count: Type.Integer({ description: 'Movements of the period' }),
+  items: Type.Array(MovementBody, { description: 'Oldest first; the usage of a day after everything else of it' }),
+  nextCursor: NullableText,
+})
+
+const PERIOD = {
+  from: day('The first day (UTC). Without it: the first of the month of `to`, or of this month'),
+  to: day('The last day (UTC), included. Without it: up to now'),
+}
+
+export const PeriodQuery = Type.Object(PERIOD)
+export const StatementQuery = Type.Object({
+  ...PERIOD,
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 500, multipleOf: 1, default: 100 })),
+})
+
+const DEFAULT_PAGE_SIZE = 100
+/** Movements of one file. */
+const MAX_FILE_LINES = 20_000
+
+type Statements = Pick<UsageViews, 'statement'>
+/** Whose statement, and who reads it: references are the operator's own words. */
+type Reader = { accountId: string; isAdministrator: boolean }
+
+/** One page of a statement. Throws 400 for days that make no period, and 404 where there is no such account. */
+export async function readStatementPage(
+  usage: Statements,
+  reader: Reader,
+  query: Static<typeof StatementQuery>,
+): Promise<Static<typeof StatementBody>> {
+  const period = periodOf(query, reader.accountId)
+  const limit = query.limit ?? DEFAULT_PAGE_SIZE
+  const part = await readPart(usage, period, { after: placeOf(query.cursor), limit })
+  const { opening, closing, credited, takenBack, spent, movements, hasMore, count } = part
+  const last = movements.at(-1)
+  return {
+    from: period.from,
+    to: period.to ?? null,
+    opening: formatUsd(opening),
+    closing: formatUsd(closing),
+    ...{ credited: formatUsd(credited), takenBack: formatUsd(takenBack), spent: formatUsd(spent), count },
+    items: movements.map((movement) => movementBody(movement, reader)),
+    nextCursor: hasMore && last ? formatCursor([last.day, last.rank, last.atMicros, last.entryId]) : null,
+  }
+}
+
+/** A whole period as a file. Throws as {@link readStatementPage} does, and 400 where it would be too long. */
+export async function statementFile(
+  usage: Statements,
+  reader: Reader,
+  query: Static<typeof PeriodQuery>,
+): Promise<Response> {
+  const period = periodOf(query, reader.accountId)
+  const part = await readPart(usage, period, { limit: MAX_FILE_LINES })
+  if (part.hasMore)
+    throw invalidRequest(`from: a file has at most ${MAX_FILE_LINES} movements. Choose less time.`, 'from')
+  const rows = part.movements.map((movement) => csvMovement(movement, reader))
+  const { opening, closing } = part
+  const lastDay = period.to ?? part.movements.at(-1)?.day ?? period.from
+  const text = [
+    csvRow(HEADINGS),
+    csvRow([period.from, null, 'opening', null, decimal(opening), null, null, null, null]),
+    ...rows,
+    csvRow([lastDay, null, 'closing', null, decimal(closing), null, null, null, null]),
+  ].join('')
+  return new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="statement-${period.from}-to-${lastDay}.csv"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+const HEADINGS = [
+  ...[
+    'day_utc',
+    'time_utc',
+    'kind',
+    'amount_usd',
+    'balance_usd',
+    'requests',
+    'order_reference',
+    'entry_id',
+    'reference',
+  ],
+]
+
+function csvMovement(movement: Movement, reader: Reader): string {
+  const { id, day: ofDay, at, kind, requests, orderReference, reference } = movementBody(movement, reader)
+  const amounts = [decimal(movement.amount), decimal(movement.balance)]
+  return csvRow([ofDay, at, kind, ...amounts, requests, orderReference, kind === 'usage' ? null : id, reference])
+}
+
+function decimal(amount: Nano): { decimal: string } {
+  return { decimal: formatUsd(amount) }
+}
+
+async function readPart(
+  usage: Statements,
+  period: StatementPeriod,
+  page: { after?: StatementPlace | undefined; limit: number },
+): Promise<StatementPart> {
+  const part = await usage.statement(period, page)
+  if (!part) throw new GatewayError('not_found', 'There is no such account.')
+  return part
+}
+
+function movementBody(movement: Movement, { isAdministrator }: Reader): Static<typeof MovementBody> {
+  const {
+    day: ofDay,
+    kind,
+    atMicros,
+    entryId,
+    amount,
+    balance,
+    requests,
+    orderId,
+    orderReference,
+    reference,
+  } = movement
+  return {
+    ...{ day: ofDay, kind, requests, orderId, orderReference },
+    id: kind === 'usage' ? `usage ${ofDay}` : entryId,
+    at: kind === 'usage' ? null : new Date(Math.floor(atMicros / 1000)).toISOString(),
+    amount: formatUsd(amount),
+    balance: formatUsd(balance),
+    reference: isAdministrator ? reference : null,
+  }
+}
+
+function periodOf({ from, to }: Static<typeof PeriodQuery>, accountId: string): StatementPeriod {
+  for (const [param, text] of Object.entries({ from, to })) {
+    // The thirty-first of a month that has thirty is the first of the next one to some readers of dates.
+    if (text !== undefined && dayOf(Date.parse(text)) !== text) throw invalidRequest(`${param}: is no day.`, param)
+  }
+  const first = from ?? `${(to ?? new Date().toISOString()).slice(0, 'yyyy-mm'.length)}-01`
+  if (to !== undefined && first > to) throw invalidRequest('from: must not be after to.', 'from')
+  return { accountId, from: first, to }
+}
+
+function dayOf(atMs: number): string | undefined {
+  return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString().slice(0, 'yyyy-mm-dd'.length)
+}
+
+const isDay = textLike(/^\d{4}-\d{2}-\d{2}$/)
+const isRank = countUpTo(1)
+const isMoment = countUpTo(Number.MAX_SAFE_INTEGER)
+const isEntryId = textLike(/^[\x21-\x7e]{0,200}$/)
+
+function placeOf(cursor: string | undefined): StatementPlace | undefined {
+  if (cursor === undefined) return undefined
+  const place = parseCursor(cursor, [isDay, isRank, isMoment, isEntryId])
+  if (!place || Number.isNaN(Date.parse(place[0]))) throw invalidRequest('cursor: is not one of this list.', 'cursor')
+  const [ofDay, rank, atMicros, entryId] = place
+  return { day: ofDay, rank, atMicros, entryId }
+}

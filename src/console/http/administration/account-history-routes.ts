@@ -1,0 +1,58 @@
+/** The routes of what an account sees of itself, for administrators: its failed requests, and its statement. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  PeriodQuery,
+  readStatementPage,
+  StatementBody,
+  StatementQuery,
+  statementFile,
+} from '@/console/http/account-statement-bodies'
+import { FAILURES_DESCRIPTION, FailurePage, FailureQuery, readFailurePage } from '@/console/http/failure-bodies'
+import { guard } from '@/console/http/guard'
+import { ADMIN_PREFIX, type AdminDeps, Id } from './context'
+
+const AccountParams = Type.Object({ accountId: Id })
+
+/** Mounts `/dashboard/api/admin/accounts/:accountId/failures` and `…/statement`. */
+export function adminAccountHistoryRoutes(deps: AdminDeps) {
+  const { usage } = deps
+  return new Elysia({ name: 'admin-account-history-routes', prefix: `${ADMIN_PREFIX}/accounts`, tags: ['Dashboard'] })
+    .use(guard(deps))
+    .get('/:accountId/failures', ({ params, query }) => readFailurePage(usage, params.accountId, query), {
+      administrator: true,
+      params: AccountParams,
+      query: FailureQuery,
+      response: FailurePage,
+      detail: {
+        summary: "List an account's failed requests",
+        description: `${FAILURES_DESCRIPTION} For administrators.`,
+      },
+    })
+    .get('/:accountId/statement', ({ params, query }) => readStatementPage(usage, readerOf(params), query), {
+      administrator: true,
+      params: AccountParams,
+      query: StatementQuery,
+      response: StatementBody,
+      detail: {
+        summary: "An account's statement",
+        description: 'As the account sees it, with the references of its entries. For administrators.',
+      },
+    })
+    .get('/:accountId/statement/csv', ({ params, query }) => statementFile(usage, readerOf(params), query), {
+      administrator: true,
+      params: AccountParams,
+      query: PeriodQuery,
+      detail: {
+        summary: "An account's statement as CSV",
+        description: 'For administrators.',
+        responses: {
+          200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } },
+        },
+      },
+    })
+}
+
+function readerOf({ accountId }: { accountId: string }) {
+  return { accountId, isAdministrator: true }
+}

@@ -1,0 +1,66 @@
+/** What the routes of failed requests take and answer, for their account and for administrators alike. */
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import type { FailureSearch, FoundFailure } from '@/console/usage-views/failures/failure-search'
+import type { UsageViews } from '@/console/usage-views/usage-views'
+import { titled } from '@/http/openapi/titled'
+import { MAX_PAGE_SIZE } from '@/lib/paging'
+
+const NullableText = Type.Union([Type.String(), Type.Null()])
+const word = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{1,200}$', maxLength: 200, description }))
+
+export const FailureBody = titled('FailedRequest', {
+  requestId: Type.String(),
+  at: Type.String({ description: 'ISO 8601 in UTC' }),
+  keyId: Type.String(),
+  keyName: NullableText,
+  format: Type.String({ description: 'The format of the path that was asked' }),
+  model: Type.Union([Type.String(), Type.Null()], {
+    description: 'What was asked for; null where that is not sold here, or was not read',
+  }),
+  status: Type.Integer({
+    description: 'The HTTP status that the client got, or would have got before its stream began',
+  }),
+  code: Type.String({ description: 'A word for programs, e.g. `rate_limit_exceeded`' }),
+  param: Type.Union([Type.String(), Type.Null()], { description: 'The field at fault' }),
+  words: Type.String({ description: 'Why, without anything that the request or the provider has said' }),
+})
+
+export const FailurePage = titled('FailedRequests', {
+  items: Type.Array(FailureBody),
+  nextCursor: NullableText,
+  sums: Type.Array(Type.Object({ status: Type.Integer(), code: Type.String(), requests: Type.Integer() }), {
+    description: 'All that there were of each kind under this filter, listed or not; the most first',
+  }),
+})
+
+export const FailureQuery = Type.Object({
+  key: word('Id of the API key'),
+  status: Type.Optional(t.Numeric({ minimum: 400, maximum: 599, multipleOf: 1 })),
+  code: word('`code` of an item'),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: '`nextCursor` of the page before' })),
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: MAX_PAGE_SIZE, multipleOf: 1, default: 50 })),
+})
+
+/** What both routes say of themselves. */
+export const FAILURES_DESCRIPTION =
+  'Of the last seven days, newest first. Where many requests fail, the list is a sample and `sums` counts them all. A request ' +
+  'without a valid key (401) is in nobody’s list, and one whose client hung up did not fail.'
+
+/** One page with its sums, for the account of the session or the one that an administrator looks at. */
+export async function readFailurePage(
+  usage: Pick<UsageViews, 'failures' | 'failureSums'>,
+  accountId: string,
+  query: Static<typeof FailureQuery>,
+): Promise<Static<typeof FailurePage>> {
+  const { key, ...rest } = query
+  const search: FailureSearch = { accountId, ...rest, ...(key !== undefined && { keyId: key }) }
+  const [{ items, nextCursor }, sums] = await Promise.all([usage.failures(search), usage.failureSums(search)])
+  return { items: items.map(failureBody), nextCursor, sums }
+}
+
+/** One failed request. */
+export function failureBody({ atMs, ...failure }: FoundFailure): Static<typeof FailureBody> {
+  return { ...failure, at: new Date(atMs).toISOString() }
+}

@@ -1,0 +1,34 @@
+/** The bare address: people are led to the dashboard, programs are told where everything is. */
+import { Elysia } from 'elysia'
+import { NO_SNIFFING, transportSecurity } from '@/http/pages'
+import { PRODUCT } from '@/http/product'
+
+type HomeDeps = {
+  /** The address people open, without trailing slash; undefined: the one a request was sent to. */
+  publicUrl: string | undefined
+}
+
+/** Browsers ask for pages by this type; no client library does. */
+const PAGE_TYPE = /\btext\/html\b/
+
+/** Mounts `GET /`. */
+export function homeRoutes({ publicUrl }: HomeDeps) {
+  const headers = { vary: 'accept', 'cache-control': 'no-cache', ...NO_SNIFFING, ...transportSecurity(publicUrl) }
+  return new Elysia({ name: 'home-routes' }).get('/', ({ request }) => answer(request), { detail: { hide: true } })
+
+  function answer(request: Request): Response {
+    if (PAGE_TYPE.test(request.headers.get('accept') ?? '')) {
+      const location = `${publicUrl ?? ''}/dashboard`
+      return new Response(null, { status: 302, headers: { ...headers, location } })
+    }
+    const address = publicUrl ?? new URL(request.url).origin
+    const pointers = {
+      ...PRODUCT,
+      docs: `${address}/docs`,
+      openapi: `${address}/docs/json`,
+      dashboard: `${address}/dashboard`,
+      models: `${address}/v1/models`,
+    }
+    return Response.json(pointers, { headers })
+  }
+}

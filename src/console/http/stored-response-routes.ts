@@ -1,0 +1,71 @@
+/** The routes of what an account has stored of its answers: how much that is, how long it is kept, and the end of it. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { ChangedBy } from '@/accounts/audit'
+import { MAX_STORED_HOURS } from '@/accounts/stored-hours'
+import type { Viewer } from '@/console/auth/viewer'
+import { clientAddress } from '@/http/client-address'
+import { requestIdOf } from '@/http/request-id'
+import type { StoredResponses } from '@/stored-responses/stored-responses'
+import { type GuardDeps, guard } from './guard'
+
+export type StoredResponseDeps = GuardDeps & {
+  storedResponses: Pick<StoredResponses, 'standing'>
+  /** Changes how long the account's answers are kept; null = as long as the operator keeps anybody's. */
+  keepResponsesFor(accountId: string, hours: number | null, by: ChangedBy): Promise<void>
+  trustedProxyHops: number
+}
+
+const Standing = Type.Object({
+  hours: Type.Integer({ description: 'How long answers are kept; 0 = not at all' }),
+  maxHours: Type.Integer({ description: 'The longest that the service keeps any; 0 = none is' }),
+  kept: Type.Integer({ description: 'How many answers there are' }),
+  bytes: Type.Integer({ description: 'What they take' }),
+})
+
+const Choice = Type.Object(
+  { hours: Type.Integer({ minimum: 0, maximum: MAX_STORED_HOURS, description: '0 deletes what there is' }) },
+  { additionalProperties: false },
+)
+
+/** Mounts `/dashboard/api/stored-responses`. */
+export function storedResponseViewRoutes(deps: StoredResponseDeps) {
+  const { storedResponses } = deps
+  return new Elysia({
+    name: 'stored-response-view-routes',
+    prefix: '/dashboard/api/stored-responses',
+    tags: ['Dashboard'],
+  })
+    .use(guard(deps))
+    .get('', ({ viewer }) => storedResponses.standing(viewer.accountId), {
+      signedIn: true,
+      response: Standing,
+      detail: {
+        summary: 'What the account has stored of its responses',
+        description: 'Answers of `POST /v1/responses`, unless they were asked for with `store: false`.',
+      },
+    })
+    .put('', ({ viewer, request, body }) => choose(deps, viewer, request, body.hours), {
+      signedIn: true,
+      body: Choice,
+      response: Standing,
+      detail: {
+        summary: 'Choose how long responses are kept',
+        description:
+          '0 stores nothing from now on and deletes what there is. A shorter time holds for what there is, too. Heeded by every ' +
+          'gateway within a quarter of a minute.',
+      },
+    })
+}
+
+async function choose(deps: StoredResponseDeps, viewer: Viewer, request: Request, hours: number) {
+  const { accountId, userId, email } = viewer
+  const { maxHours } = await deps.storedResponses.standing(accountId)
+  const by = {
+    actor: { userId, email },
+    ip: clientAddress(request, deps.trustedProxyHops),
+    requestId: requestIdOf(request),
+  }
+  await deps.keepResponsesFor(accountId, hours > 0 && hours >= maxHours ? null : hours, by)
+  return await deps.storedResponses.standing(accountId)
+}

@@ -1,0 +1,103 @@
+/**
+ * An account statement: every movement of money of a period with the balance after it. Usage is one movement a day (UTC), from the
+ * daily sums; everything else is an entry of the ledger. It is read by one statement, so that its sums are those of one moment.
+ */
+import type { Database } from '@/db/client'
+import type { Logger } from '@/lib/logger'
+import { type Nano, nano } from '@/lib/money'
+import { type StatementPeriod, type StatementPlace, statementQuery } from './statement-query'
+
+/**
+ * `payment`: credit bought; `refund`: of an order, by an administrator or at the provider; `chargeback`: taken back by the payer's
+ * bank; `reinstatement`: one of these was undone; `adjustment`: by an administrator; `credit` and `correction`: by the operator.
+ */
+export const MOVEMENT_KINDS = [
+  ...(['usage', 'payment', 'refund', 'chargeback', 'reinstatement'] as const),
+  ...(['adjustment', 'credit', 'correction'] as const),
+] as const
+export type MovementKind = (typeof MOVEMENT_KINDS)[number]
+
+export type Movement = StatementPlace & {
+  kind: MovementKind
+  /** Positive: credited; negative: taken. */
+  amount: Nano
+  /** After it. */
+  balance: Nano
+  /** How many requests the day's usage is made of; null for an entry. */
+  requests: number | null
+  /** What the entry was recorded by; null for usage. */
+  reference: string | null
+  /** The order that it belongs to. */
+  orderId: string | null
+  orderReference: string | null
+}
+
+export type StatementPart = {
+  /** Before the period, and after it. */
+  opening: Nano
+  closing: Nano
+  /** What of the period was credited, taken back, and spent; the last two are positive. */
+  credited: Nano
+  takenBack: Nano
+  spent: Nano
+  /** All movements of the period. */
+  count: number
+  movements: Movement[]
+  /** Whether there are more after these. */
+  hasMore: boolean
+  /** The balance that the history keeps beside its movements; equal to `closing` where the period is open. */
+  historyBalance: Nano
+}
+
+type SumRow = {
+  opening: number
+  credited: number
+  takenBack: number
+  spent: number
+  count: number
+  historyBalance: number
+  movements: Movement[] | null
+}
+
+export type StatementPage = { after?: StatementPlace | undefined; limit: number }
+
+/**
+ * At most `limit` movements after `after`, oldest first; undefined where there is no such account. The log is told where the movements
+ * do not add up to the balance: then one of the two is wrong.
+ */
+export async function readStatement(
+  database: Pick<Database, 'sql'>,
+  logger: Logger,
+  period: StatementPeriod,
+  page: StatementPage,
+): Promise<StatementPart | undefined> {
+  const part = await readPart(database, period, page)
+  if (part && period.to === undefined && part.closing !== part.historyBalance) {
+    const { closing, historyBalance } = part
+    logger.error('account_statement_differs', { accountId: period.accountId, closing, historyBalance })
+  }
+  return part
+}
+
+async function readPart(
+  { sql }: Pick<Database, 'sql'>,
+  period: StatementPeriod,
+  { after, limit }: StatementPage,
+): Promise<StatementPart | undefined> {
+  const [row] = await sql<SumRow[]>`${statementQuery(sql, period, after, limit + 1)}`
+  if (!row) return undefined
+  const { movements, count, ...sums } = row
+  const all = movements ?? []
+  const opening = nano(sums.opening)
+  return {
+    opening,
+    closing: nano(opening + sums.credited - sums.takenBack - sums.spent),
+    credited: sums.credited as Nano,
+    takenBack: sums.takenBack as Nano,
+    spent: sums.spent as Nano,
+    count,
+    movements: all.slice(0, limit),
+    hasMore: all.length > limit,
+    historyBalance: nano(sums.historyBalance),
+  }
+}

@@ -1,0 +1,125 @@
+/** An account's requests that were not answered, of the last seven days: one by one, newest first, and how many there were of each kind. */
+import type { Sql } from 'postgres'
+import { invalidRequest } from '@/chat/error'
+import { readKeyNames } from '@/console/usage-views/key-names'
+import type { Fragment } from '@/console/usage-views/usage-filter'
+import type { Database } from '@/db/client'
+import { FAILURE_DAYS } from '@/db/failure-schema'
+import { countUpTo, cutPage, type Page, type PageRequest, pageSize, parseCursor, textLike } from '@/lib/paging'
+
+/** The account comes from the session, or from an administrator's path. Everything left out matches all. */
+export type FailureFilter = { accountId: string; keyId?: string; status?: number; code?: string }
+
+export type FoundFailure = {
+  requestId: string
+  keyId: string
+  /** Null where the key is not known any more. */
+  keyName: string | null
+  /** Milliseconds since 1970. */
+  atMs: number
+  format: string
+  model: string | null
+  status: number
+  code: string
+  param: string | null
+  words: string
+}
+
+/** All that there were of a kind, listed or not. */
+export type FailureSum = { status: number; code: string; requests: number }
+
+export type FailureSearch = FailureFilter & PageRequest
+
+type FailureRow = Omit<FoundFailure, 'keyName'>
+
+/** One page of the list. Throws `invalid_request` for a cursor that it has not handed out. */
+export async function searchFailures(
+  database: Database,
+  search: FailureSearch,
+  nowMs: number,
+): Promise<Page<FoundFailure>> {
+  const { sql } = database
+  const size = pageSize(search)
+  const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
+    WHERE ${conditions(sql, search, nowMs)} ${afterCursor(sql, search.cursor)}
+    ORDER BY failed_at DESC, request_id DESC LIMIT ${size + 1}`
+  return await named(database, search.accountId, rows, (own, toItem) =>
+    cutPage(own, size, ({ atMs, requestId }) => [atMs, requestId], toItem),
+  )
+}
+
+/** The one of this request id; undefined where the account has none, or it was not kept. */
+export async function findFailure(
+  database: Database,
+  accountId: string,
+  requestId: string,
+  nowMs: number,
+): Promise<FoundFailure | undefined> {
+  const { sql } = database
+  const rows = await sql<FailureRow[]>`SELECT ${columns(sql)} FROM failed_requests
+    WHERE ${conditions(sql, { accountId }, nowMs)} AND request_id = ${requestId}`
+  return await named(database, accountId, rows, (own, toItem) => own.map(toItem)[0])
+}
+
+/** Whose such a request was, for operators; undefined where none was kept. */
+export async function findFailureOwner({ sql }: Database, requestId: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`
+    SELECT account_id FROM failed_requests WHERE request_id = ${requestId}`
+  return row?.account_id
+}
+
+/** How many there were of each kind, the most first. */
+export async function sumFailures({ sql }: Database, filter: FailureFilter, nowMs: number): Promise<FailureSum[]> {
+  const rows = await sql<FailureSum[]>`SELECT status, code, sum(requests)::bigint AS requests FROM failed_request_counts
+    WHERE account_id = ${filter.accountId} AND hour >= ${oldest(nowMs)}::text::timestamptz ${kindConditions(sql, filter)}
+    GROUP BY status, code ORDER BY requests DESC, status, code`
+  return [...rows]
+}
+
+function columns(sql: Sql): Fragment {
+  return sql`request_id AS "requestId", key_id AS "keyId", (extract(epoch FROM failed_at) * 1000)::bigint AS "atMs",
+    format, model, status, code, param, words`
+}
+
+function conditions(sql: Sql, filter: FailureFilter, nowMs: number): Fragment {
+  return sql`account_id = ${filter.accountId} AND failed_at >= ${oldest(nowMs)}::text::timestamptz ${kindConditions(sql, filter)}`
+}
+
+function kindConditions(sql: Sql, { keyId, status, code }: FailureFilter): Fragment {
+  return sql`${keyId === undefined ? sql`` : sql`AND key_id = ${keyId}`}
+    ${status === undefined ? sql`` : sql`AND status = ${status}`}
+    ${code === undefined ? sql`` : sql`AND code = ${code}`}`
+}
+
+const MS_PER_DAY = 86_400_000
+
+/** Who deletes them comes once an hour. */
+function oldest(nowMs: number): string {
+  return new Date(nowMs - FAILURE_DAYS * MS_PER_DAY).toISOString()
+}
+
+/** The last millisecond of the year 9999. */
+const isMoment = countUpTo(253_402_300_799_999)
+const isRequestId = textLike(/^[\x21-\x7e]{1,200}$/)
+
+function afterCursor(sql: Sql, cursor: string | undefined): Fragment {
+  if (cursor === undefined) return sql``
+  const place = parseCursor(cursor, [isMoment, isRequestId])
+  if (!place) throw invalidRequest('The cursor is not one of this list.', 'cursor')
+  const at = sql`('1970-01-01 00:00:00+00'::timestamptz + ${place[0]}::text::bigint * interval '1 millisecond')`
+  return sql`AND (failed_at, request_id) < (${at}, ${place[1]}::text)`
+}
+
+async function named<Result>(
+  database: Database,
+  accountId: string,
+  rows: readonly FailureRow[],
+  finish: (rows: readonly FailureRow[], toItem: (row: FailureRow) => FoundFailure) => Result,
+): Promise<Result> {
+  const names = await readKeyNames(
+    database,
+    accountId,
+    rows.map(({ keyId }) => keyId),
+  )
+  return finish(rows, (row) => ({ ...row, keyName: names.get(row.keyId) ?? null }))
+}

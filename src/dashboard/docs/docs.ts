@@ -1,0 +1,34 @@
+/** The browser's entry to the documentation: Swagger UI over the OpenAPI document, in the scheme of the dashboard. */
+import 'swagger-ui-dist/swagger-ui.css'
+import './docs.css'
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
+import { keepAccessible } from './accessible'
+import { followScheme } from './scheme'
+
+/** What only the pages of the dashboard call: open to read, but in nobody's way. */
+const COLLAPSED_TAG = 'Dashboard'
+
+/** What is used of the library while it runs. */
+type System = { layoutActions: { show(thing: readonly string[], isShown: boolean): void } }
+
+/** The line of an operation is a button, so the path in it must be no link. */
+function PlainPath({ text }: { text: string }): string {
+  return text
+}
+
+const root = document.getElementById('root')
+if (root) {
+  followScheme()
+  keepAccessible(root)
+  const ui: System = SwaggerUI({
+    url: '/docs/json',
+    domNode: root,
+    plugins: [{ components: { DeepLink: PlainPath } }],
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    persistAuthorization: false,
+    tryItOutEnabled: true,
+    onComplete: () => ui.layoutActions.show(['operations-tag', COLLAPSED_TAG], false),
+  })
+}

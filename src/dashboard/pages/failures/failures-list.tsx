@@ -1,0 +1,106 @@
+/** Failed requests with their sums by kind, which are also what narrows the list down; the same for an account and for administrators. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconMoodCheck } from '@tabler/icons-react'
+import { useSearchParams } from 'wouter'
+import { Section } from '@/dashboard/components/section'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { ErrorState } from '@/dashboard/components/states/error-state'
+import { LoadingRows } from '@/dashboard/components/states/loading-rows'
+import { formatCount } from '@/dashboard/format'
+import { ShowMore } from '@/dashboard/pages/administration/show-more'
+import { FailureEntry } from './failure-entry'
+import { type FailureFilters, type FailureSum, useFailures } from './failures-data'
+
+const FILTER_NAMES = ['key', 'status', 'code'] as const
+
+/** `accountId` is undefined for the viewer's own. */
+export function FailuresList({ accountId }: { accountId?: string }) {
+  const [params, setParams] = useSearchParams()
+  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, params.get(name) ?? ''])) as FailureFilters
+  const failures = useFailures(filters, accountId)
+  const clear = () => setParams({}, { replace: true })
+  if (failures.isPending) return <LoadingRows />
+  if (failures.isError) return <ErrorState error={failures.error} retry={failures.refetch} />
+  const items = failures.data.pages.flatMap((page) => page.items)
+  const sums = failures.data.pages[0]?.sums ?? []
+  const isNarrowed = FILTER_NAMES.some((name) => filters[name] !== '')
+  if (items.length === 0) return <NoFailures {...{ isNarrowed, clear }} />
+  const total = sums.reduce((sum, { requests }) => sum + requests, 0)
+  return (
+    <>
+      <Section title="By reason" description={`${formatCount(total)} in the last seven days`}>
+        <Group gap="xs">
+          {sums.map((sum) => (
+            <SumButton
+              key={`${sum.status} ${sum.code}`}
+              sum={sum}
+              choose={() =>
+                setParams(
+                  (before) => {
+                    const changed = new URLSearchParams(before)
+                    changed.set('status', String(sum.status))
+                    changed.set('code', sum.code)
+                    return changed
+                  },
+                  { replace: true },
+                )
+              }
+            />
+          ))}
+          {isNarrowed && (
+            <Button variant="subtle" size="compact-sm" color="gray" onClick={clear}>
+              Clear filters
+            </Button>
+          )}
+        </Group>
+      </Section>
+      <Section title="Requests" description={describe(items.length, total, failures.hasNextPage)} isFlush>
+        <Stack component="ol" gap={0} p={0} m={0} style={{ listStyle: 'none' }}>
+          {items.map((failure) => (
+            <FailureEntry key={failure.requestId} failure={failure} />
+          ))}
+        </Stack>
+        <ShowMore {...failures} />
+      </Section>
+    </>
+  )
+}
+
+function SumButton({ sum: { status, code, requests }, choose }: { sum: FailureSum; choose(): void }) {
+  return (
+    <Button variant="default" size="compact-sm" onClick={choose}>
+      {status} {code}:{' '}
+      <Text span inherit fw={650} ml={4} className="figures">
+        {formatCount(requests)}
+      </Text>
+    </Button>
+  )
+}
+
+/** The whole list is here, and it is shorter than what was counted. */
+function describe(shown: number, total: number, hasMore: boolean): string {
+  return !hasMore && shown < total
+    ? 'Newest first. There were too many to list: these are a sample of each hour.'
+    : 'Newest first'
+}
+
+function NoFailures({ isNarrowed, clear }: { isNarrowed: boolean; clear(): void }) {
+  if (!isNarrowed) {
+    return (
+      <EmptyState icon={IconMoodCheck} title="No request has failed in the last seven days">
+        Requests that are refused or that fail are listed here within seconds, with the reason.
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      icon={IconMoodCheck}
+      title="No failed request matches these filters"
+      action={
+        <Button variant="default" onClick={clear}>
+          Clear filters
+        </Button>
+      }
+    />
+  )
+}

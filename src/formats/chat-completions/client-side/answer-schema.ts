@@ -1,0 +1,136 @@
+/** What chat-completions clients are answered, as schemas that document it: an answer, a chunk of a streamed one, an error. */
+import { Type } from '@sinclair/typebox'
+
+const Nullable = (description?: string) =>
+  Type.Union([Type.String(), Type.Null()], description === undefined ? {} : { description })
+const Count = Type.Integer({ minimum: 0 })
+
+const Usage = Type.Object(
+  {
+    prompt_tokens: Type.Integer({ minimum: 0, description: 'Input, cached tokens included' }),
+    completion_tokens: Type.Integer({ minimum: 0, description: 'Output, reasoning included' }),
+    total_tokens: Count,
+    prompt_tokens_details: Type.Optional(
+      Type.Union([
+        Type.Object({ cached_tokens: Type.Optional(Count), cache_write_tokens: Type.Optional(Count) }),
+        Type.Null(),
+      ]),
+    ),
+    completion_tokens_details: Type.Optional(
+      Type.Union([Type.Object({ reasoning_tokens: Type.Optional(Count) }), Type.Null()]),
+    ),
+  },
+  { title: 'ChatCompletionUsage', description: 'What is charged' },
+)
+
+const ToolCall = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.String({ description: 'function or custom' }),
+    function: Type.Optional(
+      Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON, as the model wrote it' }) }),
+    ),
+    custom: Type.Optional(Type.Object({ name: Type.String(), input: Type.String() })),
+  },
+  { title: 'ChatCompletionToolCall' },
+)
+
+const FinishReason = Nullable('stop, length, tool_calls or content_filter; function_call for clients of that kind')
+const Image = Type.Object({ type: Type.Literal('image_url'), image_url: Type.Object({ url: Type.String() }) })
+
+const AnswerMessage = Type.Object(
+  {
+    role: Type.Literal('assistant'),
+    content: Nullable(),
+    refusal: Type.Optional(Nullable()),
+    reasoning_content: Type.Optional(Nullable('The model’s reasoning, where it shows any')),
+    images: Type.Optional(Type.Array(Image)),
+    tool_calls: Type.Optional(Type.Union([Type.Array(ToolCall), Type.Null()])),
+  },
+  { title: 'ChatCompletionAnswerMessage' },
+)
+
+/** The answer to a request without `stream`. */
+export const AnswerSchema = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion'),
+    created: Type.Integer({ description: 'Unix seconds' }),
+    model: Type.String({ description: 'The model that answered' }),
+    choices: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        message: AnswerMessage,
+        logprobs: Type.Optional(Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()])),
+        finish_reason: FinishReason,
+      }),
+    ),
+    usage: Type.Optional(Usage),
+  },
+  { title: 'ChatCompletion' },
+)
+
+const Delta = Type.Object(
+  {
+    role: Type.Optional(Nullable()),
+    content: Type.Optional(Nullable()),
+    refusal: Type.Optional(Nullable()),
+    reasoning_content: Type.Optional(Nullable()),
+    images: Type.Optional(Type.Array(Image)),
+    tool_calls: Type.Optional(
+      Type.Union([
+        Type.Array(
+          Type.Object({
+            index: Type.Integer({ description: 'Which call the piece belongs to' }),
+            id: Type.Optional(Nullable()),
+            type: Type.Optional(Nullable()),
+            function: Type.Optional(
+              Type.Object({ name: Type.Optional(Nullable()), arguments: Type.Optional(Nullable('The next piece')) }),
+            ),
+          }),
+        ),
+        Type.Null(),
+      ]),
+    ),
+  },
+  { title: 'ChatCompletionDelta' },
+)
+
+/** A request that failed, or the last event of a stream that broke. */
+export const ErrorSchema = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String(),
+      type: Type.String(),
+      param: Nullable('The field at fault'),
+      code: Nullable('A word finer than `type`'),
+    }),
+  },
+  { title: 'ChatCompletionError' },
+)
+
+const Chunk = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion.chunk'),
+    created: Type.Integer(),
+    model: Type.String(),
+    choices: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        delta: Delta,
+        logprobs: Type.Optional(Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()])),
+        finish_reason: Type.Optional(FinishReason),
+      }),
+      { description: 'Empty in the chunk of the usage' },
+    ),
+    usage: Type.Optional(Type.Union([Usage, Type.Null()], { description: 'Only with `stream_options.include_usage`' })),
+  },
+  { title: 'ChatCompletionChunk' },
+)
+
+/** The data of one event of a stream, which ends in an event of the word `[DONE]`. */
+export const EventSchema = Type.Union([Chunk, ErrorSchema], {
+  title: 'ChatCompletionEvent',
+  description: 'The data of one event. The last one is the word `[DONE]`, or the error that broke the stream.',
+})

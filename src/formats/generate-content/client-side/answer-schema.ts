@@ -1,0 +1,83 @@
+/** What generate-content clients are answered, as schemas that document it: an answer, of which a stream has many, and an error. */
+import { Type } from '@sinclair/typebox'
+
+const Count = Type.Optional(Type.Integer({ minimum: 0 }))
+
+const Usage = Type.Object(
+  {
+    promptTokenCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Input, cached tokens included' })),
+    cachedContentTokenCount: Count,
+    candidatesTokenCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Output, thoughts left out' })),
+    thoughtsTokenCount: Count,
+    toolUsePromptTokenCount: Count,
+    totalTokenCount: Count,
+  },
+  { title: 'GenerateContentUsage', description: 'What is charged' },
+)
+
+const AnswerPart = Type.Object(
+  {
+    text: Type.Optional(Type.String()),
+    thought: Type.Optional(Type.Boolean({ description: 'true marks the model’s reasoning' })),
+    thoughtSignature: Type.Optional(Type.String({ description: 'base64; send it back unchanged' })),
+    inlineData: Type.Optional(Type.Object({ mimeType: Type.String(), data: Type.String({ description: 'base64' }) })),
+    functionCall: Type.Optional(
+      Type.Object({
+        id: Type.Optional(Type.String()),
+        name: Type.String(),
+        args: Type.Optional(Type.Object({}, { additionalProperties: true })),
+      }),
+    ),
+  },
+  { title: 'GenerateContentAnswerPart', additionalProperties: true },
+)
+
+const Candidate = Type.Object({
+  content: Type.Optional(
+    Type.Object({ role: Type.Optional(Type.String()), parts: Type.Optional(Type.Array(AnswerPart)) }),
+  ),
+  finishReason: Type.Optional(
+    Type.String({ description: 'STOP, MAX_TOKENS, SAFETY, MALFORMED_FUNCTION_CALL and others' }),
+  ),
+  index: Type.Optional(Type.Integer()),
+})
+
+/** The answer of `:generateContent`, and each piece of a streamed one, which holds the new parts. */
+export const AnswerSchema = Type.Object(
+  {
+    candidates: Type.Optional(Type.Array(Candidate)),
+    usageMetadata: Type.Optional(Usage),
+    modelVersion: Type.Optional(Type.String({ description: 'The model that answered' })),
+    responseId: Type.Optional(Type.String()),
+  },
+  { title: 'GenerateContentAnswer' },
+)
+
+/** A request that failed, or the last piece of a stream that broke. */
+export const ErrorSchema = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer({ description: 'The HTTP status' }),
+      message: Type.String(),
+      status: Type.String({ description: 'INVALID_ARGUMENT, UNAUTHENTICATED, RESOURCE_EXHAUSTED and others' }),
+      details: Type.Optional(
+        Type.Array(Type.Object({ '@type': Type.String() }, { additionalProperties: true }), {
+          description: 'The reason (ErrorInfo), the field at fault (BadRequest), the wait (RetryInfo), the request',
+        }),
+      ),
+    }),
+  },
+  { title: 'GenerateContentError' },
+)
+
+/** The data of one event of a stream, and one element of the array where no events are asked for. */
+export const EventSchema = Type.Union([AnswerSchema, ErrorSchema], {
+  title: 'GenerateContentEvent',
+  description: 'One piece of a streamed answer. The last one has the finish reason and the usage, or is an error.',
+})
+
+/** The answer of `:countTokens`. */
+export const CountSchema = Type.Object(
+  { totalTokens: Type.Integer({ minimum: 0 }) },
+  { title: 'GenerateContentTokenCount', additionalProperties: true },
+)

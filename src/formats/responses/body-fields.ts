@@ -1,0 +1,46 @@
+/** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
+import { fieldTable } from '@/formats/body-fields'
+
+/** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
+export const BODY_FIELDS = fieldTable({
+  hub: [
+    'model',
+    'input',
+    'instructions',
+    'previous_response_id',
+    'store',
+    'include',
+    'stream',
+    'background',
+    'max_output_tokens',
+    'temperature',
+    'top_p',
+    'top_logprobs',
+    'reasoning',
+    'text',
+    'tools',
+    'tool_choice',
+    'parallel_tool_calls',
+    'prompt_cache_key',
+    'safety_identifier',
+    'user',
+    'service_tier',
+    'fallback',
+    'svc',
+  ],
+  passed: {
+    'what the provider keeps of the request, at no price of its own': ['metadata'],
+    'how the answer is packed': ['stream_options'],
+    'how often tools of the provider are used, each of which has a price': ['max_tool_calls'],
+    'what of a prompt the model is not shown, or in fewer tokens': ['truncation', 'context_management', 'image'],
+    'how long the cache is kept; reading and writing it are classes of the usage': [
+      'prompt_cache_retention',
+      'prompt_cache_options',
+    ],
+    'a check of the content that providers do not charge for': ['moderation'],
+    'which programs the caller takes part in': ['access_programs'],
+  },
+  unpriced: {
+    'what is kept at the provider is read as well': ['conversation', 'prompt'],
+  },
+})

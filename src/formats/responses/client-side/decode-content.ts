@@ -1,0 +1,96 @@
+/** Content of a responses request's items (a string or parts) as blocks of the hub. */
+import { invalidRequest } from '@/chat/error'
+import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
+import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/responses/media'
+import { decodeCache } from './decode-cache'
+import type { WireContent, WirePart } from './wire-items'
+
+type ItemBlock = TextBlock | RefusalBlock | ImageBlock | FileBlock | AudioBlock
+
+/** The blocks of one item's content; empty texts are left out. `param` names the content in errors. */
+export function decodeContent(content: WireContent | null | undefined, param: string): ItemBlock[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return content.flatMap((part, index) => decodePart(part, `${param}[${index}]`))
+}
+
+/** Only the texts, for roles whose content is text; other parts are refused because they would be lost. */
+export function decodeTexts(content: WireContent, param: string): TextBlock[] {
+  return decodeContent(content, param).map((block, index) => {
+    if (block.type !== 'text') throw invalidRequest(`${param}[${index}] must be a text part for this role`, param)
+    return block
+  })
+}
+
+/** Whether a block may stand in a tool's result. */
+export function isResultBlock(block: ContentBlock): block is TextBlock | ImageBlock | FileBlock {
+  return block.type === 'text' || block.type === 'image' || block.type === 'file'
+}
+
+function decodePart(part: WirePart, param: string): ItemBlock[] {
+  const hint = decodeCache(part)
+  const cache = hint && { cache: hint }
+  switch (part.type) {
+    // The first two are the format's own; the others are what clients write by habit.
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+    case 'reasoning_text':
+      if (typeof part.text !== 'string') throw missing(`${param}.text`)
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...cache }]
+    case 'refusal':
+      return typeof part.refusal === 'string' && part.refusal !== '' ? [{ type: 'refusal', text: part.refusal }] : []
+    case 'input_image':
+    case 'image_url':
+      return [{ ...decodeImage(part, param), ...cache }]
+    case 'input_file':
+    case 'file':
+      return [{ ...decodeFile(part, param), ...cache }]
+    case 'input_audio':
+      if (!part.input_audio) throw missing(`${param}.input_audio`)
+      return [
+        { type: 'audio', mediaType: audioMediaType(part.input_audio.format), data: part.input_audio.data, ...cache },
+      ]
+    default:
+      // Nobody knows what the model would read of it, and so neither what it costs.
+      throw invalidRequest(
+        `${param} is of type ${shown(part.type)}, which is not known here: use input_text, input_image, input_file or input_audio`,
+        `${param}.type`,
+      )
+  }
+}
+
+function decodeImage(part: WirePart, param: string): ImageBlock {
+  const { image_url: image } = part
+  const url = typeof image === 'string' ? image : image?.url
+  const detail = (typeof image === 'string' ? part.detail : (image?.detail ?? part.detail)) ?? undefined
+  const about = detail === undefined ? {} : { detail }
+  if (url) return { type: 'image', source: decodeUrl(url), ...about }
+  if (!part.file_id) throw missing(`${param}.image_url`)
+  return { type: 'image', source: { type: 'file-id', id: part.file_id, format: 'responses' }, ...about }
+}
+
+function decodeFile(part: WirePart, param: string): FileBlock {
+  const filename = part.filename ? { filename: part.filename } : {}
+  if (part.file_data) {
+    const bytes = parseDataUrl(part.file_data) ?? {
+      mediaType: mediaTypeOfFilename(part.filename ?? undefined),
+      data: part.file_data,
+    }
+    return { type: 'file', source: { type: 'base64', ...bytes }, ...filename }
+  }
+  if (part.file_url) return { type: 'file', source: decodeUrl(part.file_url), ...filename }
+  if (!part.file_id) throw invalidRequest(`${param} must have file_data, file_url or file_id`, param)
+  return { type: 'file', source: { type: 'file-id', id: part.file_id, format: 'responses' }, ...filename }
+}
+
+const MAX_SHOWN_CHARS = 40
+
+function shown(type: string): string {
+  return JSON.stringify(type.slice(0, MAX_SHOWN_CHARS))
+}
+
+function missing(param: string) {
+  return invalidRequest(`${param} is required`, param)
+}

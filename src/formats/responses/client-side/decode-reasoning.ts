@@ -1,0 +1,15 @@
+/** How hard a responses request asks to think: `reasoning` in the words of the hub. */
+import { EFFORTS, type Effort, type Reasoning } from '@/chat/request'
+import type { WireRequest } from './wire'
+
+/**
+ * The effort, and whether the caller wants to read a summary. `latestEffort` is what the conversation says of it further down,
+ * and wins.
+ */
+export function decodeReasoning({ reasoning }: WireRequest, latestEffort?: string | null): Reasoning | undefined {
+  const given = latestEffort ?? reasoning?.effort
+  const effort = EFFORTS.find((candidate): candidate is Effort => candidate === given)
+  const wantsSummary = Boolean(reasoning?.summary ?? reasoning?.generate_summary)
+  if (effort === undefined) return wantsSummary ? { visible: true } : undefined
+  return effort === 'none' ? { effort } : { effort, visible: wantsSummary }
+}

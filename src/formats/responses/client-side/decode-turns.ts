@@ -1,0 +1,185 @@
+/** The items of a responses request as a system prompt and turns of the hub. */
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { LIMITS } from '@/formats/responses/limits'
+import { decodeSignature } from '@/formats/responses/signature'
+import { customArguments, decodeArguments } from '@/formats/responses/tool-arguments'
+import { exceedsBounds, type JsonObject, PARSED_BOUNDS } from '@/lib/json'
+import { checkItem, isKnownType, typeOfItem } from './check-request'
+import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
+import { orderItems, type PlacedItem } from './item-order'
+import { flatName } from './tool-names'
+import type { WireRequest } from './wire'
+import type { WireItem, WireItemType } from './wire-items'
+
+/** What the items say: the conversation, how it is to go on, and the items that only providers of this format read. */
+export type DecodedTurns = {
+  system: TextBlock[]
+  turns: Turn[]
+  effort?: string | null
+  format?: JsonObject | null
+  unread: JsonObject[]
+}
+
+/** What is known of the conversation so far. */
+type Reading = DecodedTurns & {
+  /** By call id, what the tool is called towards providers. */
+  names: Map<string, string>
+  /** Ids of the calls without an output, in their order. */
+  unanswered: Set<string>
+  /** How much text the arguments of all calls have been so far. */
+  argumentsChars: number
+  /** The proof of the next call. */
+  callSignature: Signature | undefined
+  /** The turn of the outputs that stand right before. */
+  results: Turn | undefined
+}
+
+/**
+ * Instructions, and system and developer messages before the first other item, are the system prompt; later ones are turns.
+ * Neighbouring items of the model are one turn, and so are neighbouring outputs. Throws a GatewayError that names the item at fault.
+ */
+export function decodeTurns({ instructions, input }: Pick<WireRequest, 'instructions' | 'input'>): DecodedTurns {
+  const system: TextBlock[] = instructions ? [{ type: 'text', text: instructions }] : []
+  const reading: Reading = {
+    system,
+    turns: [],
+    unread: [],
+    names: new Map(),
+    unanswered: new Set(),
+    argumentsChars: 0,
+    callSignature: undefined,
+    results: undefined,
+  }
+  if (typeof input === 'string') {
+    reading.turns.push({ role: 'user', content: input === '' ? [] : [{ type: 'text', text: input }] })
+  } else for (const placed of orderItems(input ?? [])) readItem(placed, reading)
+  return reading
+}
+
+function readItem({ item, path }: PlacedItem, reading: Reading): void {
+  const type = typeOfItem(item)
+  if (type === '') throw invalidRequest(`${path}.type is required`, `${path}.type`)
+  if (type === 'compaction_trigger') {
+    throw invalidRequest(`${path}: conversations are not compacted here; send the whole of it`, `${path}.type`)
+  }
+  if (!isKnownType(type)) {
+    reading.unread.push(item as JsonObject)
+    return
+  }
+  const isResult = type === 'function_call_output' || type === 'custom_tool_call_output'
+  if (!isResult) reading.results = undefined
+  READERS[type](checkItem(type, item, path) as never, reading, path)
+  if (type !== 'reasoning') reading.callSignature = undefined
+}
+
+type Reader<T extends WireItemType> = (item: WireItem<T>, reading: Reading, path: string) => void
+
+const READERS: { [T in WireItemType]: Reader<T> } = {
+  message: readMessage,
+  function_call: (item, reading, path) =>
+    readCall(item, checkedArguments(decodeArguments(item.arguments ?? ''), path, reading), reading),
+  custom_tool_call: (item, reading) => readCall(item, customArguments(item.input ?? ''), reading),
+  function_call_output: readOutput,
+  custom_tool_call_output: readOutput,
+  reasoning: readReasoning,
+  agent_message: readAgentMessage,
+  // Read with the other tools.
+  additional_tools: () => undefined,
+  configuration_update: (item, reading) => {
+    if (item.reasoning?.effort) reading.effort = item.reasoning.effort
+    if (item.text?.format) reading.format = item.text.format
+  },
+  item_reference: ({ id }, _reading, path) => refuseReference(id, path),
+}
+
+function readMessage({ role, content }: WireItem<'message'>, reading: Reading, path: string): void {
+  const param = `${path}.content`
+  if (role === 'assistant') pushAssistant(reading, decodeContent(content, param))
+  else if (role === 'user') reading.turns.push({ role, content: decodeContent(content, param) })
+  else {
+    const texts = decodeTexts(content, param)
+    if (reading.turns.length === 0) reading.system.push(...texts)
+    else reading.turns.push({ role: 'system', content: texts })
+  }
+}
+
+/** What another agent said is nothing that the model said. */
+function readAgentMessage(item: WireItem<'agent_message'>, reading: Reading, path: string): void {
+  const content = decodeContent(item.content ?? item.message ?? item.text, `${path}.content`)
+  if (content.length > 0) reading.turns.push({ role: 'user', content })
+}
+
+function readCall(
+  item: Pick<WireItem<'function_call'>, 'call_id' | 'name' | 'namespace'>,
+  argumentsText: string,
+  reading: Reading,
+): void {
+  const id = item.call_id
+  const name = flatName(item.name, item.namespace)
+  const signature = reading.callSignature
+  reading.names.set(id, name)
+  reading.unanswered.add(id)
+  pushAssistant(reading, [{ type: 'tool-call', id, name, argumentsText, ...(signature && { signature }) }])
+}
+
+/** The text, unless it is more than may be parsed out of a string; `path` is the call that has it. */
+function checkedArguments(text: string, path: string, reading: Reading): string {
+  const field = `${path}.arguments`
+  reading.argumentsChars += text.length
+  if (reading.argumentsChars > LIMITS.argumentsChars) {
+    throw invalidRequest(`${field}: all arguments together exceed ${LIMITS.argumentsChars} characters`, field)
+  }
+  if (exceedsBounds(text, PARSED_BOUNDS)) {
+    throw invalidRequest(`${field} is nested deeper than ${PARSED_BOUNDS.depth} levels`, field)
+  }
+  return text
+}
+
+function readOutput(item: WireItem<'function_call_output'>, reading: Reading, path: string): void {
+  // One that names no call answers the first that has no answer.
+  const callId = item.call_id || reading.unanswered.values().next().value
+  if (callId === undefined) throw invalidRequest(`${path}.call_id is required`, `${path}.call_id`)
+  reading.unanswered.delete(callId)
+  const name = reading.names.get(callId)
+  const blocks = decodeContent(item.output, `${path}.output`).filter(isResultBlock)
+  const cache = blocks.findLast((block) => block.cache)?.cache
+  const result: ToolResultBlock = {
+    type: 'tool-result',
+    callId,
+    ...(name && { name }),
+    // A hint inside a result is refused by the services that know hints: it stands on the result as a whole.
+    content: blocks.map(({ cache: _, ...block }) => block),
+    isError: false,
+    ...(cache && { cache }),
+  }
+  if (reading.results) reading.results.content.push(result)
+  else {
+    reading.results = { role: 'user', content: [result] }
+    reading.turns.push(reading.results)
+  }
+}
+
+/** A reasoning item may carry no more than the proof of the call after it. */
+function readReasoning(item: WireItem<'reasoning'>, reading: Reading): void {
+  const { signature, redacted, call } = decodeSignature(item.id ?? undefined, item.encrypted_content)
+  if (call) reading.callSignature = call
+  const parts = item.content?.length ? item.content : (item.summary ?? [])
+  const text = parts.map((part) => part.text ?? '').join('\n\n')
+  if (redacted) pushAssistant(reading, [{ type: 'reasoning', text: '', redacted }])
+  else if (text !== '' || signature) {
+    pushAssistant(reading, [{ type: 'reasoning', text, ...(signature && { signature }) }])
+  }
+}
+
+/** What was kept has been put in place of its references by now. Lost reasoning is not missed, as it is not in other formats. */
+function refuseReference(id: string, path: string): void {
+  if (id.startsWith('rs_')) return
+  throw new GatewayError('not_found', `Item with id '${id.slice(0, 128)}' not found.`, { param: `${path}.id` })
+}
+
+function pushAssistant(reading: Reading, content: ContentBlock[]): void {
+  const last = reading.turns.at(-1)
+  if (last?.role === 'assistant') last.content.push(...content)
+  else if (content.length > 0) reading.turns.push({ role: 'assistant', content })
+}

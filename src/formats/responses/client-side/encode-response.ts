@@ -1,0 +1,127 @@
+/** An answer of the hub as a complete response. */
+import type { AnswerBlock, ChatResponse, Choice, FinishReason } from '@/chat/response'
+import type { AnswerContext } from '@/formats/format'
+import { type Ending, encodeFinishReason } from '@/formats/responses/finish-reason'
+import { encodeArguments } from '@/formats/responses/tool-arguments'
+import { createToolIds } from '@/formats/responses/tool-ids'
+import { encodeUsage } from '@/formats/responses/usage'
+import { randomId } from '@/lib/ids'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import {
+  callItem,
+  callProofItem,
+  type ItemStatus,
+  imageItem,
+  messageItem,
+  reasoningId,
+  reasoningItem,
+  refusalPart,
+  tellThought,
+  textPart,
+} from './encode-content'
+
+/** The format knows one choice: the first. An answer without content is legal. */
+export function encodeResponse(response: ChatResponse, context: AnswerContext): JsonObject {
+  const choice = response.choices[0] ?? { index: 0, content: [], finish: { kind: 'stop' } }
+  const hasRefusal = choice.content.some(({ type }) => type === 'refusal')
+  const ending = endingOf(choice.finish, hasRefusal)
+  return encodeBody(context, {
+    ...ending,
+    error: ending.status === 'failed' ? MODEL_FAILED : null,
+    completed_at: completedAt(ending),
+    output: encodeOutput(choice, ending, context),
+    usage: response.usage && encodeUsage(response.usage),
+  })
+}
+
+/** The error of an answer that its provider ended with one, without a word about it. */
+export const MODEL_FAILED = { code: 'server_error', message: 'The model failed to answer.' }
+
+/** How the answer ended. Where a refusal says that the model declines, the response is whole. */
+export function endingOf(finish: FinishReason, hasRefusal: boolean): Ending {
+  const isSaid = hasRefusal && finish.kind === 'content-filter'
+  return encodeFinishReason(isSaid ? { kind: 'stop' } : finish)
+}
+
+/** Unix seconds of now, where the response is complete. */
+export function completedAt({ status }: Pick<Ending, 'status'>): number | null {
+  return status === 'completed' ? Math.floor(Date.now() / 1000) : null
+}
+
+/** The status of the last item of an answer, which is what a limit breaks off. */
+export function lastStatus({ status }: Pick<Ending, 'status'>): ItemStatus {
+  return status === 'completed' ? 'completed' : 'incomplete'
+}
+
+/** What a response says of itself at one moment, beside what never changes. */
+type Moment = Omit<Ending, 'status'> & {
+  status: string
+  error: JsonObject | null
+  completed_at: number | null
+  output: JsonObject[]
+  usage: JsonObject | null
+}
+
+/** What ids of ours begin with, e.g. `req_`. */
+const PREFIX = /^[a-z]+_/
+
+/** A whole response object: all fields are always there, those that say nothing as null. */
+export function encodeBody(context: AnswerContext, moment: Moment): JsonObject {
+  return {
+    id: `resp_${context.id.replace(PREFIX, '')}`,
+    object: 'response',
+    created_at: context.created,
+    ...moment,
+    background: false,
+    // The answer's own id among them, where the request was read.
+    ...context.answerEcho,
+    model: context.model,
+  }
+}
+
+function encodeOutput(choice: Choice, ending: Ending, context: AnswerContext): JsonObject[] {
+  const newId = createToolIds()
+  const last = choice.content.length - 1
+  return choice.content.flatMap((block, index) => {
+    const status = index === last ? lastStatus(ending) : 'completed'
+    return encodeBlock(block, status, { newId, context, logprobs: logprobsOf(choice) })
+  })
+}
+
+type BlockContext = { newId: (id: string) => string; context: AnswerContext; logprobs: JsonObject[] }
+
+function encodeBlock(block: AnswerBlock, status: ItemStatus, given: BlockContext): JsonObject[] {
+  const { newId, context, logprobs } = given
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [messageItem(randomId('msg'), status, textPart(block.text, logprobs))]
+    case 'refusal':
+      return block.text === '' ? [] : [messageItem(randomId('msg'), status, refusalPart(block.text))]
+    case 'reasoning': {
+      const id = reasoningId(block.signature)
+      const told = tellThought(block, id, context)
+      return told ? [reasoningItem(id, status, told.text, told.proof)] : []
+    }
+    case 'tool-call': {
+      const origin = context.toolOrigins?.get(block.name)
+      const id = randomId(origin?.kind === 'custom' ? 'ctc' : 'fc')
+      const call = {
+        id,
+        callId: newId(block.id),
+        name: block.name,
+        argumentsText: origin?.kind === 'custom' ? block.argumentsText : encodeArguments(block.argumentsText),
+      }
+      return [...callProofItem(block.signature, context), callItem(call, status, origin)]
+    }
+    case 'image':
+      return block.source.type === 'base64' ? [imageItem(randomId('ig'), 'completed', block.source.data)] : []
+    case 'audio':
+      return []
+  }
+}
+
+/** The hub has those of a choice as chat-completions writes them, whose entries are the same. */
+function logprobsOf({ logprobs }: Choice): JsonObject[] {
+  const content = isJsonObject(logprobs) ? logprobs.content : undefined
+  return Array.isArray(content) ? content.filter(isJsonObject) : []
+}

@@ -1,0 +1,54 @@
+/**
+ * What in a responses request only a provider of the same format can carry, so that no other format's encoder leaves it out
+ * unnoticed.
+ */
+import type { JsonObject } from '@/lib/json'
+import { isKnownType, typeOfItem } from './check-request'
+import { type DecodedTools, decodeToolChoice } from './decode-tools'
+import type { WireRequest } from './wire'
+
+const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
+
+/** Fields that ask something of the provider itself. */
+const NATIVE_FIELDS = ['moderation', 'access_programs']
+
+/**
+ * What tools of a provider did in earlier answers. The text that came of it stands beside it, and a refusal would end the
+ * conversation as soon as another model is asked: other providers are sent the rest.
+ */
+const HOSTED_HISTORY: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'tool_search_call',
+  'tool_search_output',
+  'program',
+  'program_output',
+])
+
+/** Each as the field and what it is, e.g. `tools[1] (mcp)`. */
+export function listNativeOnly(request: WireRequest, { others }: Pick<DecodedTools, 'others'>): string[] {
+  const found = others.map(({ tool, path }) => `${path} (${shown(String(tool.type))})`)
+  const { tool_choice: choice, text, input } = request
+  if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
+  const format = text?.format?.type
+  if (format !== undefined && !KNOWN_OUTPUTS.has(format)) found.push(`text.format (${shown(format)})`)
+  for (const field of NATIVE_FIELDS) if ((request as JsonObject)[field]) found.push(field)
+  if (!Array.isArray(input)) return found
+  input.forEach((item, index) => {
+    const type = typeOfItem(item)
+    if (!isKnownType(type) && !HOSTED_HISTORY.has(type)) found.push(`input[${index}] (${shown(type)})`)
+  })
+  return found
+}
+
+const MAX_SHOWN_CHARS = 40
+
+function shown(word: string): string {
+  return word.slice(0, MAX_SHOWN_CHARS)
+}

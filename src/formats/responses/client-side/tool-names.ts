@@ -1,0 +1,48 @@
+/**
+ * The names of tools towards providers, most of which know no namespaces: a member of one goes by both names in one, and is found
+ * again by it in the answer.
+ */
+import { invalidRequest } from '@/chat/error'
+import type { ToolOrigin } from '@/chat/request'
+import { LIMITS } from '@/formats/responses/limits'
+import { sha256Hex } from '@/lib/ids'
+
+const SEPARATOR = '__'
+const ILLEGAL_CHARACTERS = /[^A-Za-z0-9_-]/g
+const DIGEST_CHARS = 8
+
+export interface ToolNames {
+  /** Notes a tool that stands at `path`, and returns its name towards providers. Throws where another tool goes by that one. */
+  add(origin: ToolOrigin, path: string): string
+  /** The tools that are no functions, or have another name for the caller, by their names towards providers. */
+  origins(): ReadonlyMap<string, ToolOrigin>
+}
+
+/** The name of a tool towards providers: its own, or one made of the namespace's and its own. */
+export function flatName(name: string, namespace: string | null | undefined): string {
+  if (!namespace) return name
+  const whole = `${namespace}${SEPARATOR}${name}`
+  const legal = whole.replace(ILLEGAL_CHARACTERS, '_')
+  if (legal === whole && whole.length <= LIMITS.toolNameChars) return whole
+  const kept = legal.slice(0, LIMITS.toolNameChars - DIGEST_CHARS - 1)
+  return `${kept}_${sha256Hex(whole).slice(0, DIGEST_CHARS)}`
+}
+
+/** Creates the register of one request. */
+export function createToolNames(): ToolNames {
+  const known = new Map<string, ToolOrigin>()
+
+  return {
+    add(origin, path) {
+      const flat = flatName(origin.name, origin.namespace)
+      const other = known.get(flat)
+      if (other && (other.name !== origin.name || other.namespace !== origin.namespace)) {
+        throw invalidRequest(`${path}.name is that of another tool as well, once its namespace stands before it`, path)
+      }
+      known.set(flat, origin)
+      return flat
+    },
+    origins: () =>
+      new Map([...known].filter(([, { kind, namespace }]) => kind === 'custom' || namespace !== undefined)),
+  }
+}

@@ -1,0 +1,49 @@
+/** The responses format (family 4, OpenAI's Responses), and what its endpoints need beside the common contract. */
+import type { Format } from '@/formats/format'
+import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
+import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/responses/client-side/answer-schema'
+import { decodeRequest } from '@/formats/responses/client-side/decode-request'
+import { encodeError } from '@/formats/responses/client-side/encode-error'
+import { encodeResponse } from '@/formats/responses/client-side/encode-response'
+import { createStreamEncoder } from '@/formats/responses/client-side/encode-stream'
+import { recognition } from '@/formats/responses/client-side/recognition'
+import { ResponsesRequest } from '@/formats/responses/client-side/wire'
+import { decodeError } from '@/formats/responses/provider-side/decode-error'
+import { decodeResponse } from '@/formats/responses/provider-side/decode-response'
+import { createStreamDecoder } from '@/formats/responses/provider-side/decode-stream'
+import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
+import { endpoint } from '@/formats/responses/provider-side/endpoint'
+import { framing } from './framing'
+import { passThrough } from './pass-through'
+import { withoutProofs } from './restore-signatures'
+import { SERVER_TOOLS } from './server-tools'
+import { decodeUsage } from './usage'
+
+export { CountSchema } from '@/formats/responses/client-side/answer-schema'
+export { decodeCountTokens, encodeCountTokens } from '@/formats/responses/client-side/count-tokens'
+
+export const responses = {
+  name: 'responses',
+  requestSchema: ResponsesRequest,
+  answerSchema: AnswerSchema,
+  eventSchema: EventSchema,
+  errorSchema: ErrorSchema,
+  resumesAnswers: true,
+  recognition,
+  endpoint,
+  serverTools: SERVER_TOOLS,
+  decodeRequest,
+  decodeLoneBody: decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  createStreamDecoder,
+  createStreamEncoder,
+  encodeError,
+  rateLimitHeaders: commonRateLimitHeaders,
+  decodeError,
+  withoutProofs,
+  decodeUsage,
+  passThrough,
+  framing,
+} satisfies Format

@@ -1,0 +1,43 @@
+/** A complete response of a responses provider as an answer of the hub. */
+import type { ChatResponse } from '@/chat/response'
+import { decodeFinishReason } from '@/formats/responses/finish-reason'
+import { decodeToolUses } from '@/formats/responses/server-tools'
+import { decodeUsage, findUnknownUsage } from '@/formats/responses/usage'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { decodeItem } from './decode-content'
+
+const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
+
+/** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200. */
+export function decodeResponse(body: JsonValue): ChatResponse | undefined {
+  if (!isJsonObject(body) || body.error || FAILED.has(body.status) || !Array.isArray(body.output)) return undefined
+  const content = body.output.flatMap(decodeItem)
+  const emitted = {
+    hasToolCalls: content.some((block) => block.type === 'tool-call'),
+    hasRefusal: content.some((block) => block.type === 'refusal'),
+  }
+  const unknownUsage = findUnknownUsage(body.usage)
+  const toolUses = decodeToolUses(body)
+  const logprobs = readLogprobs(body.output)
+  return {
+    id: textOf(body.id) ?? '',
+    created: readCreated(body.created_at),
+    model: textOf(body.model) ?? '',
+    choices: [{ index: 0, content, finish: decodeFinishReason(body, emitted), ...(logprobs && { logprobs }) }],
+    usage: decodeUsage(body.usage) ?? null,
+    ...(unknownUsage && { unknownUsage }),
+    ...(toolUses && { toolUses }),
+  }
+}
+
+/** Whole seconds; some state fractions of them. 0 where there is no such moment. */
+export function readCreated(value: JsonValue | undefined): number {
+  return typeof value === 'number' && Number.isSafeInteger(Math.floor(value)) ? Math.max(0, Math.floor(value)) : 0
+}
+
+/** The log probabilities of all texts, one after another, as the hub has them. */
+function readLogprobs(output: readonly JsonValue[]): JsonObject | undefined {
+  const parts = output.flatMap((item) => (isJsonObject(item) && Array.isArray(item.content) ? item.content : []))
+  const content = parts.flatMap((part) => (isJsonObject(part) && Array.isArray(part.logprobs) ? part.logprobs : []))
+  return content.length > 0 ? { content, refusal: null } : undefined
+}

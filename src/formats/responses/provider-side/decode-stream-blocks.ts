@@ -1,0 +1,253 @@
+/**
+ * The items of a responses stream that is being read, as blocks of the hub. Items are known by their place in the output, never by
+ * their ids, which some services change from event to event. A message has a block for each of its parts, everything else is one.
+ * What only a later event says, that a text or an item is done, is taken where nothing came before it: of a text's pieces no copy is
+ * kept. Blocks are numbered by their order, whatever place the provider gives them.
+ */
+import type { ChatEvent } from '@/chat/event'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { readImage, readPart, readProof, reasoningText } from './decode-content'
+import { createCall, type OpenCall, type Place } from './decode-stream-calls'
+
+interface BlockReader {
+  /** An event about an item or a part of one; others say nothing here. */
+  push(type: string, event: JsonObject): ChatEvent[]
+  /** Ends every open block; `output` is the final one, for what no event has brought. */
+  closeAll(output?: readonly JsonValue[]): ChatEvent[]
+  hasToolCalls(): boolean
+  hasRefusal(): boolean
+  /** Whether arguments arrived for a call that never got a name. */
+  hasNamelessCall(): boolean
+}
+
+type TextKind = 'text' | 'refusal'
+type Part = { kind: TextKind; at: Place; hasText: boolean; isOpen: boolean }
+type Message = { type: 'message'; parts: Map<JsonValue, Part> }
+/** `source` is which of its two texts is read: the one that comes first. `section` is the part of it that is being written. */
+type Thought = { type: 'reasoning'; at: Place; source: string | undefined; section: JsonValue; hasText: boolean }
+type Call = { type: 'call'; call: OpenCall }
+type Item = Message | Thought | Call | { type: 'skipped' }
+/** What stands at a place of the output. */
+type Slot = { item: Item; isOpen: boolean; id: string | undefined }
+
+/** Creates a reader for the items of one stream. */
+export function createBlockReader(): BlockReader {
+  const slots = new Map<JsonValue | undefined, Slot>()
+  let count = 0
+  const saw = { call: false, refusal: false, nameless: false }
+  const takePlace = (): Place => ({ choice: 0, block: count++ })
+
+  function open(key: JsonValue | undefined, item: JsonObject): ChatEvent[] {
+    const before = slots.get(key)
+    const slot: Slot = { item: { type: 'skipped' }, isOpen: true, id: textOf(item.call_id) ?? textOf(item.id) }
+    slots.set(key, slot)
+    const ends = before?.isOpen ? close(before, undefined) : []
+    switch (item.type) {
+      case 'message':
+        slot.item = { type: 'message', parts: new Map() }
+        return ends
+      case 'reasoning': {
+        const at = takePlace()
+        slot.item = { type: 'reasoning', at, source: undefined, section: null, hasText: false }
+        return [...ends, { type: 'reasoning-start', ...at }]
+      }
+      case 'function_call':
+      case 'custom_tool_call': {
+        const call = createCall(takePlace, item)
+        slot.item = { type: 'call', call }
+        return [...ends, ...call.start(item)]
+      }
+      default:
+        return ends
+    }
+  }
+
+  /** The item at a place; one of `type` begins there where nothing was said of it, or where what stood there has ended. */
+  function itemAt(event: JsonObject, type: string): { item: Item; starts: ChatEvent[] } {
+    const key = keyOf(event)
+    const known = slots.get(key)
+    if (known && (known.isOpen || typeOf(known.item) === typeOf(type))) return { item: known.item, starts: [] }
+    const starts = open(key, { type })
+    return { item: slots.get(key)?.item ?? { type: 'skipped' }, starts }
+  }
+
+  function partOf(message: Message, key: JsonValue, kind: TextKind): { part: Part; starts: ChatEvent[] } {
+    const known = message.parts.get(key)
+    if (known?.kind === kind) return { part: known, starts: [] }
+    const part: Part = { kind, at: takePlace(), hasText: false, isOpen: true }
+    message.parts.set(key, part)
+    saw.refusal ||= kind === 'refusal'
+    const starts: ChatEvent[] = known ? endPart(known) : []
+    return { part, starts: [...starts, { type: `${kind}-start`, ...part.at }] }
+  }
+
+  function pushText(event: JsonObject, kind: TextKind, text: string, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = itemAt(event, 'message')
+    if (item.type !== 'message' || text === '') return starts
+    const { part, starts: opened } = partOf(item, event.content_index ?? 0, kind)
+    if (!part.isOpen || (isWhole && part.hasText)) return [...starts, ...opened]
+    part.hasText = true
+    const delta: ChatEvent = { type: `${kind}-delta`, ...part.at, text }
+    return starts.length + opened.length === 0 ? [delta] : [...starts, ...opened, delta]
+  }
+
+  function pushThought(event: JsonObject, source: string, text: string, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = itemAt(event, 'reasoning')
+    if (item.type !== 'reasoning' || text === '') return starts
+    item.source ??= source
+    if (item.source !== source) return starts
+    const section = event.summary_index ?? event.content_index ?? 0
+    const isNew = item.section !== section
+    if (isWhole && !isNew) return starts
+    const delta = (piece: string): ChatEvent => ({ type: 'reasoning-delta', ...item.at, text: piece })
+    const gap = isNew && item.hasText ? [delta('\n\n')] : []
+    item.section = section
+    item.hasText = true
+    return [...starts, ...gap, delta(text)]
+  }
+
+  function pushCall(event: JsonObject, type: string, text: JsonValue | undefined, isWhole: boolean): ChatEvent[] {
+    const { item, starts } = itemAt(event, type)
+    if (item.type !== 'call') return starts
+    return [...starts, ...(isWhole ? item.call.complete(text) : item.call.append(textOf(text) ?? ''))]
+  }
+
+  function endPart(part: Part): ChatEvent[] {
+    if (!part.isOpen) return []
+    part.isOpen = false
+    return [{ type: `${part.kind}-end`, ...part.at }]
+  }
+
+  /** `whole` is the item as it is in the end, where that was said. */
+  function close(slot: Slot, whole: JsonObject | undefined): ChatEvent[] {
+    slot.isOpen = false
+    const { item } = slot
+    switch (item.type) {
+      case 'message':
+        return [...fillMessage(item, whole), ...[...item.parts.values()].flatMap(endPart)]
+      case 'reasoning':
+        return closeThought(item, whole)
+      case 'call': {
+        const events = item.call.end(whole)
+        saw.call ||= item.call.isNamed()
+        saw.nameless ||= !item.call.isNamed() && item.call.hasText()
+        return events
+      }
+      case 'skipped':
+        return closeSkipped(whole)
+    }
+  }
+
+  function fillMessage(message: Message, whole: JsonObject | undefined): ChatEvent[] {
+    const content = whole && Array.isArray(whole.content) ? whole.content : []
+    return content.flatMap((wirePart, index) => {
+      const read = readPart(wirePart)
+      if (!read || read.text === '') return []
+      const { part, starts } = partOf(message, index, read.kind)
+      if (part.hasText) return starts
+      part.hasText = true
+      return [...starts, { type: `${read.kind}-delta`, ...part.at, text: read.text }]
+    })
+  }
+
+  function closeThought({ at, hasText }: Thought, whole: JsonObject | undefined): ChatEvent[] {
+    const text = whole && !hasText ? reasoningText(whole) : ''
+    const { signature } = whole ? readProof(whole) : {}
+    return [
+      ...(text === '' ? [] : [{ type: 'reasoning-delta' as const, ...at, text }]),
+      { type: 'reasoning-end', ...at, ...(signature && { signature }) },
+    ]
+  }
+
+  /** A picture that a tool of the provider has made is the one thing of theirs that any format can show. */
+  function closeSkipped(whole: JsonObject | undefined): ChatEvent[] {
+    const image = whole?.type === 'image_generation_call' ? readImage(whole) : undefined
+    return image ? [{ type: 'image', ...takePlace(), ...image }] : []
+  }
+
+  /** An item that is done; one that was done before is said again by some. */
+  function done(event: JsonObject, item: JsonObject): ChatEvent[] {
+    const key = keyOf(event)
+    const known = slots.get(key)
+    const id = textOf(item.call_id) ?? textOf(item.id)
+    const isKnown = known !== undefined && (known.isOpen || known.id === undefined || known.id === id)
+    const isSame = isKnown && (typeOf(known.item) === typeOf(textOf(item.type)) || known.item.type === 'skipped')
+    if (isSame && !known.isOpen) return []
+    const starts = isSame ? [] : open(key, item)
+    const slot = slots.get(key)
+    return slot ? [...starts, ...close(slot, item)] : starts
+  }
+
+  function push(type: string, event: JsonObject): ChatEvent[] {
+    switch (type) {
+      case 'response.output_text.delta':
+        return pushText(event, 'text', textOf(event.delta) ?? '', false)
+      case 'response.refusal.delta':
+        return pushText(event, 'refusal', textOf(event.delta) ?? '', false)
+      case 'response.reasoning_summary_text.delta':
+        return pushThought(event, 'summary', textOf(event.delta) ?? '', false)
+      case 'response.reasoning_text.delta':
+        return pushThought(event, 'content', textOf(event.delta) ?? '', false)
+      case 'response.function_call_arguments.delta':
+        return pushCall(event, 'function_call', event.delta, false)
+      case 'response.custom_tool_call_input.delta':
+        return pushCall(event, 'custom_tool_call', event.delta, false)
+      case 'response.output_item.added':
+        return isJsonObject(event.item) ? open(keyOf(event), event.item) : []
+      case 'response.output_item.done':
+        return isJsonObject(event.item) ? done(event, event.item) : []
+      default:
+        return pushDone(type, event)
+    }
+  }
+
+  function pushDone(type: string, event: JsonObject): ChatEvent[] {
+    switch (type) {
+      case 'response.output_text.done':
+        return pushText(event, 'text', textOf(event.text) ?? '', true)
+      case 'response.refusal.done':
+        return pushText(event, 'refusal', textOf(event.refusal) ?? '', true)
+      case 'response.reasoning_summary_text.done':
+        return pushThought(event, 'summary', textOf(event.text) ?? '', true)
+      case 'response.reasoning_text.done':
+        return pushThought(event, 'content', textOf(event.text) ?? '', true)
+      case 'response.function_call_arguments.done':
+        return pushCall(event, 'function_call', event.arguments, true)
+      case 'response.custom_tool_call_input.done':
+        return pushCall(event, 'custom_tool_call', event.input, true)
+      default:
+        return []
+    }
+  }
+
+  function closeAll(output: readonly JsonValue[] = []): ChatEvent[] {
+    const items = output.filter(isJsonObject)
+    // The places of a list are those of the events only where these left none out, so items are found by what they are called.
+    if (slots.size === 0) return items.flatMap((item, index) => done({ output_index: index }, item))
+    return [...slots.values()].flatMap((slot) => {
+      if (!slot.isOpen) return []
+      const isOne = ({ call_id: call, id }: JsonObject) => slot.id !== undefined && (call === slot.id || id === slot.id)
+      return close(slot, items.find(isOne))
+    })
+  }
+
+  return {
+    push,
+    closeAll,
+    hasToolCalls: () => saw.call,
+    hasRefusal: () => saw.refusal,
+    hasNamelessCall: () => saw.nameless,
+  }
+}
+
+/** The place of an item in the output. */
+function keyOf({ output_index: index, item_id: id }: JsonObject): JsonValue | undefined {
+  return typeof index === 'number' ? index : id
+}
+
+/** The kind of block that an item becomes, by its type on the wire or by what is read of it. */
+function typeOf(of: Item | string | undefined): string {
+  if (typeof of === 'object') return of.type
+  if (of === 'function_call' || of === 'custom_tool_call') return 'call'
+  return of === 'message' || of === 'reasoning' ? of : 'skipped'
+}

@@ -1,0 +1,60 @@
+/** Tools of the hub, and the choice between them, for a responses provider. */
+import { invalidRequest } from '@/chat/error'
+import type { ChatRequest, Tool, ToolChoice } from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { QUIRKS } from '@/formats/responses/quirks'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+
+const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+/** The tool fields of a request; none where there are no tools. Throws where a name or the choice can't be said. */
+export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
+  const { tools, toolChoice, parallelToolCalls } = request
+  if (tools.length === 0) {
+    if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') {
+      throw invalidRequest('A tool call is required, but the request has no tools')
+    }
+    return {}
+  }
+  const names = toolChoice && 'names' in toolChoice ? toolChoice.names : undefined
+  const isRestricted = names !== undefined && traits.quirks.has(QUIRKS.noAllowedTools)
+  const offered = isRestricted ? tools.filter((tool) => names.includes(tool.name)) : tools
+  if (offered.length === 0) throw invalidRequest('None of the allowed tools is among the tools')
+  const own = request.extensions.responses?.tools
+  return {
+    tools: [...offered.map(encodeTool), ...(Array.isArray(own) ? own.filter(isJsonObject) : [])],
+    ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted) }),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  }
+}
+
+/**
+ * `strict` is always said: left out, a provider of this format closes the schema and makes every field required, which nobody who
+ * speaks another format has asked for.
+ */
+function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
+  if (!ACCEPTED_NAME.test(name)) {
+    throw invalidRequest('This model takes tool names of 1 to 64 characters A-Z, a-z, 0-9, _ and -')
+  }
+  return {
+    type: 'function',
+    name,
+    ...(description !== undefined && { description }),
+    parameters: parameters ?? { type: 'object', properties: {} },
+    strict: strict ?? false,
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice, isRestricted: boolean): string | JsonObject {
+  if (choice.type === 'none') return 'none'
+  if (choice.type === 'tool') return named(choice.name)
+  const { type: mode, names } = choice
+  if (names === undefined || isRestricted) return mode
+  const [only] = names
+  if (mode === 'required' && names.length === 1 && only !== undefined) return named(only)
+  return { type: 'allowed_tools', mode, tools: names.map(named) }
+}
+
+function named(name: string): JsonObject {
+  return { type: 'function', name }
+}

@@ -1,0 +1,191 @@
+/**
+ * Turns of the hub as the input items of a responses request.
+ *
+ * Every call needs its output somewhere behind it, and no output may be without its call. So outputs are looked for in all turns
+ * up to the assistant's next one, and stand right behind the calls of a turn; a call that nobody answered gets a placeholder.
+ * Calls carry no `id` of an item: with one, a provider would insist on the reasoning that it had led to them.
+ */
+import type {
+  ContentBlock,
+  ImageBlock,
+  ReasoningBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  Turn,
+  Warning,
+} from '@/chat/request'
+import type { TargetTraits } from '@/formats/format'
+import { ownSignature } from '@/formats/responses/signature'
+import { encodeArguments } from '@/formats/responses/tool-arguments'
+import { createToolIds } from '@/formats/responses/tool-ids'
+import type { JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
+import { encodeCache } from './encode-cache'
+import { encodeUserBlock, textPart } from './encode-content'
+
+type Encoding = {
+  items: JsonObject[]
+  /** Parts for the next user message: what an assistant message can't hold. */
+  carried: JsonObject[]
+  /** Results that already stand behind their calls. */
+  placed: Set<ToolResultBlock>
+  /** Calls whose outputs are still to be written, with the ids they were given. */
+  open: { call: ToolCallBlock; id: string }[]
+  newId: (id: string) => string
+  quirks: ReadonlySet<string>
+  warnings: Warning[]
+}
+
+const NO_RESULT = 'Error: no result was provided.'
+
+/** Throws a GatewayError `invalid_request` where a block can't be said in this format. */
+export function encodeTurns(turns: readonly Turn[], traits: TargetTraits, warnings: Warning[]): JsonObject[] {
+  const encoding: Encoding = {
+    ...{ items: [], carried: [], placed: new Set(), open: [] },
+    ...{ newId: createToolIds(), quirks: traits.quirks, warnings },
+  }
+  turns.forEach((turn, index) => {
+    if (turn.role !== 'assistant') {
+      if (turn.role === 'system') encodeSystemTurn(encoding, turn)
+      else encodeUser(encoding, turn)
+      return
+    }
+    encodeAssistant(encoding, turn)
+    if (turns[index + 1]?.role !== 'assistant') answerOpenCalls(encoding, resultsAfter(turns, index))
+  })
+  flushCarried(encoding)
+  if (turns.at(-1)?.role === 'assistant') {
+    warnings.push({ feature: 'prefill', detail: 'the model may answer anew instead of continuing the last turn' })
+  }
+  return encoding.items
+}
+
+function encodeSystemTurn(encoding: Encoding, turn: Turn): void {
+  const parts = turn.content.flatMap((block) => encodeUserBlock(block, encoding.quirks))
+  if (parts.length === 0) return
+  flushCarried(encoding)
+  encoding.items.push({ role: 'developer', content: asContent(parts) })
+}
+
+function encodeUser(encoding: Encoding, turn: Turn): void {
+  const rest = turn.content.filter((block) => block.type !== 'tool-result' || !encoding.placed.has(block))
+  if (rest.length === 0 && turn.content.length > 0) return
+  if (rest.some((block) => block.type === 'tool-result')) {
+    encoding.warnings.push({ feature: 'tool-result', detail: 'a tool result without its call was left out' })
+  }
+  const parts = [...encoding.carried, ...rest.flatMap((block) => encodeUserBlock(block, encoding.quirks))]
+  encoding.carried = []
+  if (parts.length > 0) encoding.items.push({ role: 'user', content: asContent(parts) })
+}
+
+/** Texts and refusals that follow each other are one message; everything else is an item of its own, in its place. */
+function encodeAssistant(encoding: Encoding, turn: Turn): void {
+  flushCarried(encoding)
+  const lastSpoken = turn.content.findLastIndex(isSpoken)
+  let parts: JsonObject[] = []
+  for (const [index, block] of turn.content.entries()) {
+    const part = messagePart(block)
+    if (part) {
+      if (parts.length === 0) encoding.items.push({ role: 'assistant', content: parts })
+      parts.push(part)
+      continue
+    }
+    // What led to nothing would be refused.
+    const item = index < lastSpoken || block.type === 'tool-call' ? encodeItem(encoding, block) : undefined
+    if (item) {
+      encoding.items.push(item)
+      parts = []
+    }
+    if (block.type === 'image') carryImage(encoding, block)
+  }
+}
+
+function encodeItem(encoding: Encoding, block: ContentBlock): JsonObject | undefined {
+  if (block.type === 'tool-call') return encodeCall(encoding, block)
+  return block.type === 'reasoning' ? encodeReasoningItem(block) : undefined
+}
+
+function carryImage({ carried, quirks }: Encoding, block: ImageBlock): void {
+  if (carried.length === 0) carried.push(textPart('Images from your last message:'))
+  carried.push(...encodeUserBlock(block, quirks))
+}
+
+function isSpoken(block: ContentBlock): boolean {
+  return block.type === 'tool-call' || messagePart(block) !== undefined
+}
+
+function messagePart(block: ContentBlock): JsonObject | undefined {
+  if (block.type === 'text') return block.text === '' ? undefined : { type: 'output_text', text: block.text }
+  if (block.type === 'refusal') return block.text === '' ? undefined : { type: 'refusal', refusal: block.text }
+  return undefined
+}
+
+/** Only what a provider of this format has thought itself may go back; it reads what is encrypted, not the summary. */
+function encodeReasoningItem({ signature }: ReasoningBlock): JsonObject | undefined {
+  const own = ownSignature(signature)
+  if (!own) return undefined
+  return {
+    type: 'reasoning',
+    ...(own.id !== '' && { id: own.id }),
+    summary: [],
+    encrypted_content: own.encryptedContent,
+  }
+}
+
+function encodeCall({ open, newId }: Encoding, call: ToolCallBlock): JsonObject {
+  const id = newId(call.id)
+  open.push({ call, id })
+  return { type: 'function_call', call_id: id, name: call.name, arguments: encodeArguments(call.argumentsText) }
+}
+
+/** Each result answers the first open call of its id; a call that has none would be refused. */
+function answerOpenCalls(encoding: Encoding, results: readonly ToolResultBlock[]): void {
+  for (const { call, id } of encoding.open) {
+    const result = results.find((candidate) => candidate.callId === call.id && !encoding.placed.has(candidate))
+    if (result) encoding.placed.add(result)
+    else {
+      const detail = 'a tool call without a result was answered by a placeholder'
+      encoding.warnings.push({ feature: 'tool-call', detail })
+    }
+    const output = result ? encodeResult(result, encoding.quirks) : NO_RESULT
+    encoding.items.push({ type: 'function_call_output', call_id: id, output })
+  }
+  encoding.open = []
+}
+
+/** A text where it is nothing but texts, else a list of parts. */
+function encodeResult(result: ToolResultBlock, quirks: ReadonlySet<string>): string | JsonObject[] {
+  const { content, json, isError, cache } = result
+  const parts = content.flatMap((block) => encodeUserBlock(block, quirks))
+  if (content.length === 0 && json) parts.push(textPart(JSON.stringify(asWritten(json))))
+  const last = parts.at(-1)
+  if (last) Object.assign(last, encodeCache(cache, quirks))
+  if (parts.every(isPlainText)) return (isError ? 'Error: ' : '') + parts.map(({ text }) => text).join('\n')
+  return isError ? [textPart('Error:'), ...parts] : parts
+}
+
+/** All results between the assistant turn at `index` and the assistant's next one. */
+function resultsAfter(turns: readonly Turn[], index: number): ToolResultBlock[] {
+  const results: ToolResultBlock[] = []
+  for (let next = index + 1; next < turns.length && turns[next]?.role !== 'assistant'; next++) {
+    for (const block of turns[next]?.content ?? []) if (block.type === 'tool-result') results.push(block)
+  }
+  return results
+}
+
+/** What is carried stands before what the user says next; where nothing more is said, it is a message by itself. */
+function flushCarried(encoding: Encoding): void {
+  if (encoding.carried.length === 0) return
+  encoding.items.push({ role: 'user', content: asContent(encoding.carried) })
+  encoding.carried = []
+}
+
+function asContent(parts: JsonObject[]): string | JsonObject[] {
+  const [only, another] = parts
+  return only && !another && isPlainText(only) && typeof only.text === 'string' ? only.text : parts
+}
+
+/** A hint must stay on its part. */
+function isPlainText(part: JsonObject): boolean {
+  return part.type === 'input_text' && part.prompt_cache_breakpoint === undefined
+}

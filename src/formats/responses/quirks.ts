@@ -1,0 +1,14 @@
+/** What the responses encoder and pass-through can do differently for a provider; the catalogue names them. */
+
+export const QUIRKS = {
+  /** The model does not think: leave `reasoning` out, and don't ask for encrypted reasoning, which it refuses. */
+  noReasoning: 'no-reasoning',
+  /** Leave temperature, top_p and log probabilities out, which reasoning models refuse. */
+  noSampling: 'no-sampling',
+  /** `prompt_cache_breakpoint` on parts is understood; elsewhere it is left out. */
+  cacheBreakpoints: 'cache-breakpoints',
+  /** Restrict the tools themselves where the choice is limited to some, instead of sending `allowed_tools`. */
+  noAllowedTools: 'no-allowed-tools',
+  /** Leave `text.verbosity` out. */
+  noVerbosity: 'no-verbosity',
+} as const

@@ -1,0 +1,242 @@
+/**
+ * Puts a provider's responses stream right where it breaks the published shape, event by event; an event that keeps it is left
+ * alone but for the gateway's name of the answer. The libraries of clients build the answer from the events, and give up on one that
+ * speaks of something whose beginning they were not told, or calls it by another id than before: so what was left out is put in,
+ * and an item keeps the first id that it had.
+ */
+import type { AnswerContext, PassHooks } from '@/formats/format'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import type { JsonEdit } from '@/lib/json-splice'
+import type { Frame } from '@/lib/sse'
+import { isKnownEvent, LAST_EVENTS, LIFECYCLE } from './event-types'
+import {
+  identityOf,
+  newItemId,
+  type Put,
+  repairArguments,
+  repairedItem,
+  repairHead,
+  repairItem,
+  repairPart,
+  repairUsage,
+} from './repair'
+
+interface StreamRepair {
+  /** Events that clients need before this one, and that the provider left out. */
+  missing(event: JsonObject): Frame[]
+  /** Whether clients can do nothing with an event, or worse. */
+  isHidden(event: JsonObject): boolean
+  /** What is to change in an event; the same array each time. */
+  repair(event: JsonObject): readonly JsonEdit[]
+}
+
+/** What was told of an item. Parts of its content and of its summary are known by their places. */
+type Item = {
+  id: string
+  type: JsonValue | undefined
+  callId: JsonValue | undefined
+  parts: Set<JsonValue>
+  summaries: Set<JsonValue>
+  done: JsonObject | undefined
+}
+
+/** How an item and its part begin of which only such an event tells; a call can't be told of without its name. */
+const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = new Map(
+  [
+    {
+      types: ['response.output_text.delta', 'response.output_text.done'],
+      item: { type: 'message', status: 'in_progress', role: 'assistant', content: [] },
+      part: { type: 'output_text', text: '', annotations: [], logprobs: [] },
+    },
+    {
+      types: ['response.refusal.delta', 'response.refusal.done'],
+      item: { type: 'message', status: 'in_progress', role: 'assistant', content: [] },
+      part: { type: 'refusal', refusal: '' },
+    },
+    {
+      types: ['response.reasoning_text.delta', 'response.reasoning_text.done'],
+      item: { type: 'reasoning', summary: [] },
+      part: { type: 'reasoning_text', text: '' },
+    },
+    {
+      types: ['response.reasoning_summary_text.delta', 'response.reasoning_summary_text.done'],
+      item: { type: 'reasoning', summary: [] },
+      part: { type: 'summary_text', text: '' },
+    },
+  ].flatMap(({ types, item, part }) =>
+    types.map((type): [string, { item: JsonObject; part: JsonObject }] => [type, { item, part }]),
+  ),
+)
+/** Before these nothing is needed: the one is the first of all, the other is not told. */
+const NEEDS_NOTHING: ReadonlySet<string> = new Set(['response.created', 'response.failed'])
+/** Nothing to put right in most events. */
+const NONE: Frame[] = []
+
+/** Creates the repair of one stream. */
+export function createStreamRepair(context: AnswerContext, hooks: PassHooks): StreamRepair {
+  const whose = identityOf(context)
+  const items = new Map<JsonValue | undefined, Item>()
+  const edits: JsonEdit[] = []
+  let isCreated = false
+
+  const put: Put = (path, value, repair) => {
+    edits.push({ path, value })
+    hooks.repaired(repair)
+  }
+
+  function itemOf(key: JsonValue | undefined, { id, type, call_id: callId }: JsonObject): Item {
+    const none = { parts: new Set<JsonValue>(), summaries: new Set<JsonValue>(), done: undefined }
+    const item: Item = { id: textOf(id) || newItemId(type), type, callId, ...none }
+    items.set(key, item)
+    return item
+  }
+
+  /** By their places in the output, whatever began first. */
+  function inOrder(): Item[] {
+    const sorted = [...items].sort(([one], [other]) => Number(one) - Number(other))
+    return sorted.map(([, item]) => item)
+  }
+
+  /** What the provider should have said first of all. */
+  function created(): Frame[] {
+    if (isCreated) return NONE
+    isCreated = true
+    hooks.repaired('item')
+    const response = { ...Object.fromEntries(whose.own), object: 'response', created_at: whose.created, output: [] }
+    const said = { error: null, incomplete_details: null, usage: null, status: 'in_progress', ...response }
+    return [frameOf('response.created', { response: said })]
+  }
+
+  /** That an item begins, where only `event` tells of it; and a part of it. */
+  function begun(event: JsonObject, type: string): Frame[] {
+    const { output_index: key } = event
+    const start = START_OF.get(type)
+    const known = items.get(key)
+    const fresh = known ? undefined : (start?.item ?? startOfDone(event, type))
+    if (!known && !fresh) return NONE
+    const frames: Frame[] = []
+    const item = known ?? itemOf(key, { ...fresh, id: textOf(event.item_id) || fresh?.id })
+    if (fresh)
+      frames.push(frameOf('response.output_item.added', { output_index: key, item: { ...fresh, id: item.id } }))
+    if (start && !partsOf(item, type).has(placeOf(event))) {
+      const place = placeOf(event)
+      partsOf(item, type).add(place)
+      const [kind, name] = isOfSummary(type)
+        ? ['response.reasoning_summary_part.added', 'summary_index']
+        : ['response.content_part.added', 'content_index']
+      frames.push(frameOf(kind, { item_id: item.id, output_index: key, [name]: place, part: start.part }))
+    }
+    if (frames.length > 0) hooks.repaired('item')
+    return frames
+  }
+
+  function noteBeginnings(event: JsonObject, type: string): void {
+    const { output_index: key, item } = event
+    if (type === 'response.output_item.added' && isJsonObject(item)) itemOf(key, item)
+    const known = type.endsWith('_part.added') ? items.get(key) : undefined
+    if (known) partsOf(known, type).add(placeOf(event))
+  }
+
+  function repairLifecycle(response: JsonObject, isLast: boolean): void {
+    repairHead(put, edits, ['response'], response, whose)
+    if (!isLast) return
+    const { output } = response
+    if (!Array.isArray(output) || output.length === 0) supplyOutput(output)
+    else for (const [index, item] of output.entries()) repairFinal(item, index, output.length)
+    repairUsage(put, ['response', 'usage'], response.usage, hooks)
+  }
+
+  /** The items that are done, where the response as a whole has none of them. */
+  function supplyOutput(stated: JsonValue | undefined): void {
+    const done = inOrder().flatMap(({ id, done: item }) => (item ? [{ ...item, id }] : []))
+    if (done.length > 0 || !Array.isArray(stated)) put(['response', 'output'], done.map(repairedItem), 'output')
+  }
+
+  /** An item of the whole response goes by the id under which it was told: known by its call, or by its place. */
+  function repairFinal(item: JsonValue, index: number, count: number): void {
+    if (!isJsonObject(item)) return
+    const told = inOrder()
+    const place = count === told.length ? told[index] : undefined
+    const known = told.find(({ callId }) => callId !== undefined && callId === item.call_id) ?? place
+    const id = known && known.type === item.type ? known.id : textOf(item.id) || newItemId(item.type)
+    if (item.id !== id) put(['response', 'output', index, 'id'], id, 'id')
+    repairItem(put, ['response', 'output', index], item, true)
+  }
+
+  function repairOfItem(event: JsonObject, type: string): void {
+    const known = items.get(event.output_index)
+    if (isJsonObject(event.item)) {
+      const isDone = type === 'response.output_item.done'
+      if (known && event.item.id !== known.id) put(['item', 'id'], known.id, 'id')
+      repairItem(put, ['item'], event.item, isDone)
+      if (known && isDone) known.done = event.item
+    } else if (known && event.item_id !== known.id) {
+      put(['item_id'], known.id, 'id')
+    }
+    if (type === 'response.function_call_arguments.done') repairArguments(put, ['arguments'], event.arguments)
+    if (event.part !== undefined) repairPart(put, ['part'], event.part)
+  }
+
+  return {
+    missing(event) {
+      const type = textOf(event.type) ?? ''
+      if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NONE
+      if (LIFECYCLE.has(type)) return created()
+      const first = created()
+      const frames = begun(event, type)
+      noteBeginnings(event, type)
+      return first.length > 0 ? [...first, ...frames] : frames
+    },
+    isHidden(event) {
+      const type = textOf(event.type) ?? ''
+      // An error is told in our own words.
+      if (type === 'error' || type === 'response.failed') return true
+      const isRepeated = type === 'response.created' && isCreated
+      const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !items.has(event.output_index)
+      if (isKnownEvent(type) && !isRepeated && !isOrphan) return false
+      hooks.repaired('type')
+      return true
+    },
+    repair(event) {
+      edits.length = 0
+      const type = textOf(event.type) ?? ''
+      if (!LIFECYCLE.has(type)) repairOfItem(event, type)
+      else {
+        isCreated ||= type === 'response.created'
+        if (isJsonObject(event.response)) repairLifecycle(event.response, LAST_EVENTS.has(type))
+      }
+      return edits
+    },
+  }
+}
+
+function frameOf(type: string, fields: JsonObject): Frame {
+  return { event: type, data: JSON.stringify({ type, sequence_number: 0, ...fields }) }
+}
+
+function isOfSummary(type: string): boolean {
+  return type.startsWith('response.reasoning_summary')
+}
+
+function partsOf(item: Item, type: string): Set<JsonValue> {
+  return isOfSummary(type) ? item.summaries : item.parts
+}
+
+function placeOf({ summary_index: summary, content_index: content }: JsonObject): JsonValue {
+  return summary ?? content ?? 0
+}
+
+/** An item as it was when it began, of which only its end tells. */
+function startOfDone({ item }: JsonObject, type: string): JsonObject | undefined {
+  if (type !== 'response.output_item.done' || !isJsonObject(item)) return undefined
+  switch (item.type) {
+    case 'message':
+      return { ...item, status: 'in_progress', content: [] }
+    case 'function_call':
+      return { ...item, status: 'in_progress', arguments: '' }
+    case 'custom_tool_call':
+      return { ...item, status: 'in_progress', input: '' }
+    default:
+      return item
+  }
+}

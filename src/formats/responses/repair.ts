@@ -1,0 +1,150 @@
+/**
+ * What complete and streamed responses of other providers have in common where they break the shape that OpenAI publishes, and how
+ * each field is put right. Only what official clients break on counts.
+ */
+import type { AnswerContext, PassHooks, Repair } from '@/formats/format'
+import { randomId } from '@/lib/ids'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
+import { editJson, type JsonEdit } from '@/lib/json-splice'
+import { decodeArguments, encodeArguments } from './tool-arguments'
+import { decodeUsage, encodeUsage } from './usage'
+
+/** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
+export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
+
+/** Fields of an answer in which a caller reads what it asked for, where the provider was asked for something else. */
+const ECHOED = [
+  'store',
+  'previous_response_id',
+  'instructions',
+  'metadata',
+  'tools',
+  'max_output_tokens',
+  'max_tool_calls',
+  'prompt_cache_key',
+  'safety_identifier',
+] as const
+
+/** Whose id and name an answer has, and what it repeats: ours, whatever its provider says. */
+type Identity = { id: string; created: number; own: [name: string, value: JsonValue, text: string][] }
+
+/** What ids of ours begin with, e.g. `req_`; this format's say `resp_`. */
+const PREFIX = /^[a-z]+_/
+
+/** The identity of one answer. */
+export function identityOf({ id, created, model, answerEcho: echo = {} }: AnswerContext): Identity {
+  const ownId = textOf(echo.id) ?? `resp_${id.replace(PREFIX, '')}`
+  const fields: [string, JsonValue | undefined][] = [
+    ['id', ownId],
+    ['model', model],
+    ...ECHOED.map((name): [string, JsonValue | undefined] => [name, echo[name]]),
+  ]
+  const own = fields.flatMap(([name, value]): Identity['own'] =>
+    value === undefined ? [] : [[name, value, JSON.stringify(value)]],
+  )
+  return { id: ownId, created, own }
+}
+
+/** Edits for a response object at `path`: what is ours in it, and the fields without which clients don't take it for one. */
+export function repairHead(
+  put: Put,
+  edits: JsonEdit[],
+  path: JsonEdit['path'],
+  json: JsonObject,
+  whose: Identity,
+): void {
+  for (const [name, value, text] of whose.own) {
+    const stated = json[name]
+    const isSame = typeof stated === 'object' ? JSON.stringify(stated) === text : stated === value
+    if (!isSame) edits.push({ path: [...path, name], value })
+  }
+  if (json.object !== 'response') put([...path, 'object'], 'response', 'object')
+  if (typeof json.created_at !== 'number') put([...path, 'created_at'], whose.created, 'created')
+}
+
+/** The usage of an answer that has ended: what is charged where it states none, with all the counts that clients look for. */
+export function repairUsage(put: Put, path: JsonEdit['path'], stated: JsonValue | undefined, hooks: PassHooks): void {
+  const usage = decodeUsage(stated)
+  if (!usage || !isJsonObject(stated)) {
+    put(path, encodeUsage(hooks.charged()), 'usage')
+    return
+  }
+  for (const [name, full] of Object.entries(encodeUsage(usage))) {
+    const given = stated[name]
+    if (!isJsonObject(full)) {
+      if (given === undefined || given === null) put([...path, name], full, 'usage')
+    } else if (!isJsonObject(given)) put([...path, name], full, 'usage')
+    else
+      for (const [inner, count] of Object.entries(full)) {
+        if (typeof given[inner] !== 'number') put([...path, name, inner], count, 'usage')
+      }
+  }
+}
+
+const ID_PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['custom_tool_call', 'ctc'],
+  ['image_generation_call', 'ig'],
+  ['web_search_call', 'ws'],
+])
+
+/** An id for an item that came without one. */
+export function newItemId(type: JsonValue | undefined): string {
+  return randomId(ID_PREFIXES.get(textOf(type) ?? '') ?? 'item')
+}
+
+const STATUSES: ReadonlySet<JsonValue | undefined> = new Set(['in_progress', 'completed', 'incomplete'])
+
+/** An item of the output, as it is when it `isDone` or when it has just begun; its id apart. */
+export function repairItem(put: Put, path: JsonEdit['path'], item: JsonObject, isDone: boolean): void {
+  switch (item.type) {
+    case 'message':
+      repairStatus(put, path, item, isDone)
+      if (!Array.isArray(item.content)) put([...path, 'content'], contentOf(item.content), 'content')
+      else for (const [index, part] of item.content.entries()) repairPart(put, [...path, 'content', index], part)
+      return
+    case 'reasoning':
+      if (!Array.isArray(item.summary)) put([...path, 'summary'], [], 'summary')
+      return
+    case 'function_call': {
+      repairStatus(put, path, item, isDone)
+      if (isDone) repairArguments(put, [...path, 'arguments'], item.arguments)
+      else if (typeof item.arguments !== 'string') put([...path, 'arguments'], '', 'arguments')
+      return
+    }
+    case 'custom_tool_call':
+      repairStatus(put, path, item, isDone)
+  }
+}
+
+/** An item that is done as it should have been. */
+export function repairedItem(item: JsonObject): JsonValue {
+  const edits: JsonEdit[] = []
+  repairItem((path, value) => edits.push({ path, value }), [], item, true)
+  const text = JSON.stringify(asWritten(item))
+  return edits.length > 0 ? (parseAsWritten(editJson(text, edits)) ?? item) : asWritten(item)
+}
+
+/** Clients take a call for unfinished whose status is any other, or none. */
+function repairStatus(put: Put, path: JsonEdit['path'], { status }: JsonObject, isDone: boolean): void {
+  if (!STATUSES.has(status)) put([...path, 'status'], isDone ? 'completed' : 'in_progress', 'status')
+}
+
+function contentOf(content: JsonValue | undefined): JsonValue {
+  return typeof content === 'string' && content !== '' ? [{ type: 'output_text', text: content, annotations: [] }] : []
+}
+
+/** A part of a message, whose text has a list of annotations, be it empty. */
+export function repairPart(put: Put, path: JsonEdit['path'], part: JsonValue | undefined): void {
+  if (isJsonObject(part) && part.type === 'output_text' && !Array.isArray(part.annotations))
+    put([...path, 'annotations'], [], 'annotations')
+}
+
+/** Arguments are a text that can be parsed. */
+export function repairArguments(put: Put, path: JsonEdit['path'], given: JsonValue | undefined): void {
+  const text = encodeArguments(decodeArguments(given))
+  if (text !== given) put(path, text, 'arguments')
+}

@@ -1,0 +1,87 @@
+/**
+ * Puts a caller's own input right before a responses provider sees it: what the gateway gave out in the provider's place is taken
+ * away again, and what a provider would look for in vain.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+import { isForeignSignature } from './signature'
+import { encodeToolId } from './tool-ids'
+
+/** Items of tools that run at the provider: it knows them by their ids alone. */
+const HOSTED =
+  /^(?:web_search|file_search|code_interpreter|image_generation|mcp|computer|local_shell|shell|apply_patch)(?:_|$)/
+/** Items that the model gives, one of which has to follow its reasoning. */
+const GIVEN = /^(?:reasoning|function_call|custom_tool_call|tool_search_call|compaction|program)$/
+
+/**
+ * `input` without thoughts that no provider of this format has encrypted, or that led to nothing; without the ids of items, which a
+ * provider that keeps nothing can't know, except where an id belongs to what is encrypted; without what OpenAI's library adds to a
+ * call that it parsed, and sends back where a provider refuses it; and with ids of calls that are not too long. Shares what needs no change; never changes `input`.
+ */
+export function restoreSignatures(input: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(input)) return input
+  const kept: JsonValue[] = []
+  // From the end: whether a thought led to anything is told by what is left behind it.
+  for (let index = input.length - 1; index >= 0; index--) {
+    const item = input[index]
+    if (!isJsonObject(item)) {
+      if (item !== undefined) kept.push(item)
+      continue
+    }
+    const restored = item.type === 'reasoning' ? restoreThought(item, kept.at(-1)) : restoreItem(item)
+    if (restored) kept.push(restored)
+  }
+  return kept.reverse()
+}
+
+/** Open models take back what they thought; all others read only what is encrypted. */
+function restoreThought(item: JsonObject, next: JsonValue | undefined): JsonObject | undefined {
+  if (!isGiven(next)) return undefined
+  const encrypted = textOf(item.encrypted_content) ?? ''
+  if (encrypted !== '') return isForeignSignature(encrypted) ? undefined : item
+  return withoutProof(item)
+}
+
+function isGiven(item: JsonValue | undefined): boolean {
+  if (!isJsonObject(item)) return false
+  const type = textOf(item.type)
+  if (type === undefined || type === 'message') return item.role === 'assistant'
+  return GIVEN.test(type) || (HOSTED.test(type) && !type.endsWith('_output'))
+}
+
+function restoreItem(item: JsonObject): JsonObject {
+  const type = textOf(item.type) ?? 'message'
+  const id = textOf(item.call_id)
+  const wireId = id === undefined || id === '' ? id : encodeToolId(id)
+  const hasItemId = item.id !== undefined && type !== 'item_reference' && type !== 'compaction' && !HOSTED.test(type)
+  if (!hasItemId && wireId === id && item.parsed_arguments === undefined) return item
+  const { id: itemId, parsed_arguments: _, ...rest } = item
+  return {
+    ...rest,
+    ...(!hasItemId && itemId !== undefined && { id: itemId }),
+    ...(wireId !== id && { call_id: wireId }),
+  }
+}
+
+/** A thought without what is encrypted of it, and the id that belongs to that; undefined where nothing is left that a model reads. */
+function withoutProof({ id: _, encrypted_content: _encrypted, ...rest }: JsonObject): JsonObject | undefined {
+  return Array.isArray(rest.content) && rest.content.length > 0 ? rest : undefined
+}
+
+/**
+ * A body that a provider refused because another had encrypted what the model thought, or another key of its own: the same
+ * without all of that. Undefined where it held none.
+ */
+export function withoutProofs(body: JsonObject): JsonObject | undefined {
+  const { input } = body
+  if (!Array.isArray(input) || !input.some(hasProof)) return undefined
+  const kept = input.flatMap((item): JsonValue[] => {
+    if (!isJsonObject(item) || !hasProof(item)) return [item]
+    const rest = withoutProof(item)
+    return rest ? [rest] : []
+  })
+  return { ...body, input: kept }
+}
+
+function hasProof(item: JsonValue): boolean {
+  return isJsonObject(item) && item.type === 'reasoning' && textOf(item.encrypted_content) !== undefined
+}

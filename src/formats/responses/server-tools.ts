@@ -1,0 +1,101 @@
+/**
+ * Tools of the responses format that run at the provider and have a fee of their own: searches, which the answer shows one by one,
+ * and the container in which code runs. What else a provider runs reads what is kept in its account, or costs what no usage tells:
+ * it is refused by its name.
+ */
+import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
+import { readCount } from '@/chat/usage'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
+
+const SEARCH: ServerToolKind = {
+  name: 'web_search',
+  usualUses: 5,
+  isLimitable: true,
+  tokensPerUse: 10_000,
+  isReread: true,
+  unsaidUses: 0,
+}
+const CODE: ServerToolKind = {
+  name: 'code_interpreter',
+  usualUses: 1,
+  isLimitable: false,
+  tokensPerUse: 2_000,
+  isReread: true,
+  unsaidUses: 0,
+}
+const SEARCH_TYPE = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/
+
+/** The names by which the catalogue may price them. */
+export const SERVER_TOOLS = [SEARCH.name, CODE.name]
+
+/** Those of the tools that run at the provider and may be priced. `max_tool_calls` bounds all of them together. */
+export function listServerTools({
+  tools,
+  max_tool_calls: limit,
+}: {
+  tools?: unknown
+  max_tool_calls?: unknown
+}): ServerTool[] {
+  const maxUses = readCount(limit)
+  return (Array.isArray(tools) ? tools : []).flatMap((tool, index) => {
+    const kind = kindOf(tool)
+    if (!kind) return []
+    const isLimited = kind.isLimitable && maxUses !== undefined && maxUses > 0
+    return [{ ...kind, field: `tools[${index}]`, kind: String(tool.type), ...(isLimited && { maxUses }) }]
+  })
+}
+
+function kindOf(tool: unknown): ServerToolKind | undefined {
+  if (!isJsonObject(tool) || typeof tool.type !== 'string') return undefined
+  if (SEARCH_TYPE.test(tool.type)) return SEARCH
+  return tool.type === 'code_interpreter' && isOwnContainer(tool.container) ? CODE : undefined
+}
+
+/** Any other holds what somebody has put there before. */
+function isOwnContainer(container: JsonValue | undefined): boolean {
+  if (!isJsonObject(container) || container.type !== 'auto') return false
+  const { file_ids: files } = container
+  return files === undefined || files === null || (Array.isArray(files) && files.length === 0)
+}
+
+/** The most calls of all these tools together that were reckoned with; undefined where the caller asks for no more than that. */
+export function limitToolCalls(asked: JsonValue | undefined, limits: ReadonlyMap<string, number>): number | undefined {
+  let most = 0
+  for (const limit of limits.values()) most += limit
+  const own = readCount(asked)
+  return most === 0 || (own !== undefined && own > 0 && own <= most) ? undefined : most
+}
+
+/** Whether an item of an answer is a billed use of a tool, and of which; `use` tells two of them apart. */
+export function usedTool(item: JsonValue | undefined): { name: string; use: string } | undefined {
+  if (!isJsonObject(item)) return undefined
+  const id = textOf(item.id) ?? ''
+  if (item.type === 'web_search_call') return isSearch(item) ? { name: SEARCH.name, use: id } : undefined
+  return item.type === 'code_interpreter_call' ? { name: CODE.name, use: textOf(item.container_id) ?? id } : undefined
+}
+
+/** To open a page that a search has found costs nothing. */
+function isSearch({ action }: JsonObject): boolean {
+  return !isJsonObject(action) || action.type === undefined || action.type === 'search'
+}
+
+/** What a whole response says of them, by its own count or by its items. Undefined where it says nothing. */
+export function decodeToolUses({ output, tool_usage: usage }: JsonObject): ToolUses | undefined {
+  const uses: Record<string, number> = countUses(Array.isArray(output) ? output : [])
+  const stated = isJsonObject(usage) && isJsonObject(usage.web_search) ? usage.web_search.num_requests : undefined
+  const count = readCount(stated)
+  if (count !== undefined) uses[SEARCH.name] = count
+  return Object.keys(uses).length > 0 ? uses : undefined
+}
+
+/** How often these items used each tool. */
+export function countUses(items: readonly JsonValue[]): Record<string, number> {
+  const seen = new Map<string, Set<string>>()
+  for (const [index, item] of items.entries()) {
+    const used = usedTool(item)
+    if (!used) continue
+    const known = seen.get(used.name) ?? new Set()
+    seen.set(used.name, known.add(used.use === '' ? String(index) : used.use))
+  }
+  return Object.fromEntries([...seen].map(([name, uses]) => [name, uses.size]))
+}

@@ -1,0 +1,65 @@
+/**
+ * Proofs of reasoning in the two fields that a reasoning item has for them, `id` and `encrypted_content`. A provider of this format
+ * checks both, so its own proof is both as one value. A proof of another format rides in `encrypted_content` as
+ * `svc1.{format}.{value}`, a redacted reasoning block as `svc1.{format}.redacted.{value}`, and the proof of the tool call that
+ * follows as `svc1.{format}.call.{value}`, since calls have no field for one; whatever is not so marked is this format's own.
+ */
+import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
+import type { Signature } from '@/chat/request'
+
+/** What the two fields of a reasoning item hold: a proof, an encrypted reasoning block, the proof of the next call, or nothing. */
+type DecodedSignature = { signature?: Signature; redacted?: Signature; call?: Signature }
+
+const OWN: FormatName = 'responses'
+const MARK = 'svc1.'
+const REDACTED = 'redacted.'
+const CALL = 'call.'
+/** Between the id of an item and its encrypted content; ids have none. */
+const SEPARATOR = ':'
+
+/** Reads the proof of a reasoning item, whichever format minted it. */
+export function decodeSignature(id: string | undefined, encrypted: string | null | undefined): DecodedSignature {
+  if (!encrypted) return {}
+  if (!isForeignSignature(encrypted))
+    return { signature: { format: OWN, value: `${id ?? ''}${SEPARATOR}${encrypted}` } }
+  const rest = encrypted.slice(MARK.length)
+  const format = FORMAT_NAMES.find((name) => rest.startsWith(`${name}.`))
+  if (!format) return {}
+  const value = rest.slice(format.length + 1)
+  if (value.startsWith(REDACTED)) return { redacted: { format, value: value.slice(REDACTED.length) } }
+  return value.startsWith(CALL)
+    ? { call: { format, value: value.slice(CALL.length) } }
+    : { signature: { format, value } }
+}
+
+/**
+ * The `encrypted_content` of a reasoning item for a caller: our own as it is, a foreign one marked. So is our own where the item
+ * already has another id than the one it was minted with.
+ */
+export function encodeSignature(signature: Signature, itemId?: string): string {
+  const own = ownSignature(signature)
+  const isWhole = own && (itemId === undefined || itemId === own.id)
+  return isWhole ? own.encryptedContent : `${MARK}${signature.format}.${signature.value}`
+}
+
+/** The same for the proof of the tool call that follows the item. */
+export function encodeCallSignature(signature: Signature): string {
+  return `${MARK}${signature.format}.${CALL}${signature.value}`
+}
+
+/** The same for an encrypted reasoning block of another format. */
+export function encodeRedacted(redacted: Signature): string {
+  return `${MARK}${redacted.format}.${REDACTED}${redacted.value}`
+}
+
+/** Whether `encrypted` is a marked proof of another format, which no provider of this one may see. */
+export function isForeignSignature(encrypted: string): boolean {
+  return encrypted.startsWith(MARK)
+}
+
+/** The two fields as a provider of this format minted them; undefined where the proof is another format's. */
+export function ownSignature(signature: Signature | undefined): { id: string; encryptedContent: string } | undefined {
+  if (signature?.format !== OWN) return undefined
+  const end = signature.value.indexOf(SEPARATOR)
+  return { id: signature.value.slice(0, end), encryptedContent: signature.value.slice(end + 1) }
+}

@@ -1,0 +1,59 @@
+/** Token usage between responses, whose input count includes the cache and whose output the reasoning, and the hub, both ways. */
+import { inputTokens, readCount, type Usage } from '@/chat/usage'
+import { createUnknownUsageSearch } from '@/formats/unknown-usage'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/**
+ * The usage object in classes. Returns undefined where the two totals are not both non-negative safe integers: the answer is then
+ * metered by count. Tokens that only the total knows are output, so that none goes unpaid; a cache larger than the input is not
+ * believed, so that no discount rests on it.
+ */
+export function decodeUsage(usage: JsonValue | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined
+  const input = readCount(usage.input_tokens)
+  const stated = readCount(usage.output_tokens)
+  if (input === undefined || stated === undefined) return undefined
+  const outputDetails = isJsonObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
+  const total = readCount(usage.total_tokens)
+  const output = total === undefined ? stated : Math.max(stated, total - input)
+  return {
+    ...divideInput(input, isJsonObject(usage.input_tokens_details) ? usage.input_tokens_details : {}),
+    output,
+    reasoning: Math.min(readCount(outputDetails.reasoning_tokens) ?? 0, output),
+  }
+}
+
+function divideInput(
+  input: number,
+  details: JsonObject,
+): Pick<Usage, 'uncached' | 'cacheRead' | 'cacheWrite5m' | 'cacheWrite1h'> {
+  const cacheRead = readCount(details.cached_tokens) ?? 0
+  const split = isJsonObject(details.cache_write_tokens_details) ? details.cache_write_tokens_details : {}
+  const short = readCount(split.ttl_30m_tokens)
+  const long = readCount(split.ttl_12h_tokens)
+  const written = readCount(details.cache_write_tokens) ?? (short ?? 0) + (long ?? 0)
+  if (cacheRead + written > input) return { uncached: input, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }
+  const cacheWrite1h = Math.min(long ?? 0, written)
+  return { uncached: input - cacheRead - written, cacheRead, cacheWrite5m: written - cacheWrite1h, cacheWrite1h }
+}
+
+/** `usage` of an answer: always with both details objects and the counts in them, without which some clients can't read it. */
+export function encodeUsage(usage: Usage): JsonObject {
+  const input = inputTokens(usage)
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: input + usage.output,
+  }
+}
+
+/** Tokens of a usage object that are in no class of ours. */
+export const findUnknownUsage = createUnknownUsageSearch(['input_tokens', 'output_tokens', 'total_tokens'], {
+  input_tokens_details: ['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
+  output_tokens_details: ['reasoning_tokens', 'audio_tokens', 'image_tokens', 'text_tokens'],
+})

@@ -1,0 +1,45 @@
+/** Vectors as numbers and as the base64 of little-endian 32-bit floats, which is how clients ask for them unless they are told. */
+import type { Vector, VectorEncoding } from '@/chat/embedding'
+import type { JsonValue } from '@/lib/json'
+
+const BYTES_PER_NUMBER = 4
+
+/** The vector in the encoding wished for, as JSON. */
+export function vectorText(vector: Vector, encoding: VectorEncoding): string {
+  if (encoding === 'base64') return `"${typeof vector === 'string' ? vector : packVector(vector)}"`
+  return `[${(typeof vector === 'string' ? unpackVector(vector) : vector).join(',')}]`
+}
+
+/** `value` as a vector, which is not empty and in which every number is one that 32 bits hold; undefined for anything else. */
+export function readVector(value: JsonValue | undefined): Vector | undefined {
+  if (typeof value === 'string') return isPacked(value) && floatsIn(value).every(Number.isFinite) ? value : undefined
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  return value.every(isFloat) ? (value as number[]) : undefined
+}
+
+/** Numbers in base64, each as the nearest that 32 bits hold. */
+function packVector(numbers: readonly number[]): string {
+  return Buffer.from(Float32Array.from(numbers).buffer).toString('base64')
+}
+
+/** The numbers of a vector in base64. */
+function unpackVector(text: string): number[] {
+  return [...floatsIn(text)]
+}
+
+/** A copy of the bytes, because floats must begin at a multiple of their length. */
+function floatsIn(text: string): Float32Array {
+  return new Float32Array(new Uint8Array(Buffer.from(text, 'base64')).buffer)
+}
+
+function isFloat(value: JsonValue): boolean {
+  return typeof value === 'number' && Number.isFinite(Math.fround(value))
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+function isPacked(text: string): boolean {
+  const chars = text.endsWith('==') ? text.length - 2 : text.endsWith('=') ? text.length - 1 : text.length
+  const bytes = Math.floor((chars * 3) / 4)
+  return bytes > 0 && bytes % BYTES_PER_NUMBER === 0 && BASE64.test(text)
+}

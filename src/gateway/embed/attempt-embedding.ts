@@ -1,0 +1,104 @@
+/**
+ * One attempt at one target: asks for the vectors of all inputs, in as many calls as the provider's format takes, one after
+ * another. A fault of any of them is one of the attempt; what a target has answered already is not asked of it again.
+ */
+import type { Target } from '@/catalog/types'
+import type { EmbeddingAnswer } from '@/chat/embedding'
+import { leftOutFields } from '@/formats/body-fields'
+import type { Embeddings } from '@/formats/embeddings'
+import type { Format } from '@/formats/format'
+import { type AttemptHandle, type Failed, noteFailure } from '@/gateway/attempt/attempt'
+import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
+import type { Clock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
+import type { Ticket } from '@/routing/journey/ticket'
+import { callUpstream } from '@/upstream/client'
+import type { UpstreamFailure } from '@/upstream/failure'
+import type { EmbeddingRequestCall } from './embedding-call'
+
+/** All vectors, call by call; or what there was when the client went away, or another attempt won. */
+export type Embedded = { kind: 'embedded' | 'abandoned'; answers: readonly EmbeddingAnswer[]; inputs: number }
+
+/** What each target has answered so far, which a second attempt at it goes on from. */
+export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
+
+type EmbeddingAttempt = {
+  call: EmbeddingRequestCall
+  ticket: Ticket
+  providerFormat: Format
+  embeddings: Embeddings
+  answered: AnsweredCalls
+  handle: AttemptHandle
+  /** Told after each call: the target is not silent. */
+  onProgress(): void
+}
+
+/** Asks the ticket's target. */
+export async function attemptEmbedding(
+  deps: { logger: Logger; clock: Clock },
+  attempt: EmbeddingAttempt,
+): Promise<Embedded | Failed> {
+  const { ticket, call, handle, answered, embeddings, onProgress } = attempt
+  const { target } = ticket.planned
+  const answers = answered.get(target) ?? []
+  answered.set(target, answers)
+  const { inputs } = call.request
+  const startedMs = deps.clock.monotonic()
+  try {
+    for (;;) {
+      const start = answers.length * embeddings.maxInputs
+      if (start >= inputs.length) break
+      const isLate = deps.clock.monotonic() - startedMs >= target.provider.timeouts.totalMs
+      const result = isLate ? OVERTIME : await askOnce(attempt, start)
+      if (call.signal.aborted || handle.isDropped) {
+        if (!('kind' in result)) answers.push(result)
+        if (answers.length * embeddings.maxInputs >= inputs.length) break
+        ticket.abandoned()
+        return { kind: 'abandoned', answers, inputs: answers.length * embeddings.maxInputs }
+      }
+      if ('kind' in result) return noteFailure(deps, { requestId: call.requestId, ticket }, result)
+      answers.push(result)
+      onProgress()
+    }
+    ticket.began()
+    return { kind: 'embedded', answers, inputs: inputs.length }
+  } catch (error) {
+    // A bug of ours: it must not keep the slot as well.
+    ticket.abandoned()
+    throw error
+  }
+}
+
+const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
+
+async function askOnce(attempt: EmbeddingAttempt, start: number): Promise<EmbeddingAnswer | UpstreamFailure> {
+  const { call, ticket, providerFormat, embeddings, handle } = attempt
+  const { request, format, signal } = call
+  const { target } = ticket.planned
+  const { provider, model, quirks } = target
+  const traits = { model, quirks, passFields: provider.passFields }
+  const end = Math.min(start + embeddings.maxInputs, request.inputs.length)
+  const isOwn = format === providerFormat
+  const encoding = embeddings.askedEncoding(request, traits)
+  const body = embeddings.encodeRequest({ request, start, end, body: isOwn ? call.body : undefined, encoding }, traits)
+  const answer = await callUpstream({
+    ...{ target, key: ticket.key, format: providerFormat, stream: false, signal, handle },
+    url: embeddings.url({ baseUrl: provider.baseUrl, apiVersion: provider.apiVersion, model }),
+    bodyText: JSON.stringify(body),
+  })
+  if (answer.kind === 'failed') return answer.failure
+  const read = await answer.readAll(MAX_ANSWER_BYTES)
+  if (read.kind === 'failed') return read.failure
+  // Only a list that is the whole answer, in the words of the caller, can stay as it was written.
+  const isWhole = isOwn && end - start === request.inputs.length
+  const written = isWhole && encoding === request.encoding ? encoding : undefined
+  const decoded = embeddings.decodeResponse(read.bytes, { count: end - start, written })
+  return decoded ?? { kind: 'malformed', detail: 'answer is not the vectors that were asked for' }
+}
+
+/** The caller's fields that a target was not sent. */
+export function leftOutOf({ request, format }: EmbeddingRequestCall, { planned }: Ticket): readonly string[] {
+  const { provider, quirks } = planned.target
+  if (provider.format !== format.name) return [...request.nativeFields, ...(request.unlisted ?? [])]
+  return leftOutFields(request, { quirks, passFields: provider.passFields })
+}

@@ -1,0 +1,46 @@
+/** What a request for embeddings brings through the door, and what the use case needs of the rest of the house to answer it. */
+import type { EmbeddingRequest } from '@/chat/embedding'
+import type { FormatName } from '@/chat/format-name'
+import type { Embeddings } from '@/formats/embeddings'
+import type { Format } from '@/formats/format'
+import type { SettleDeps } from '@/gateway/charge/settle'
+import type { HoldDeps } from '@/gateway/hold/hold'
+import type { Terms, TermsDeps } from '@/gateway/hold/terms'
+import type { RelayDeps } from '@/gateway/relay/relay-stream'
+import type { Client } from '@/gateway/relay/relayed'
+import type { Payer } from '@/ledger/outcomes'
+import type { StoreWatch } from '@/ledger/store-watch'
+import type { JsonObject } from '@/lib/json'
+import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
+import type { Router } from '@/routing/router'
+
+/** All that the steps of the use case need, each of which says what of it. */
+export type EmbeddingDeps = TermsDeps &
+  HoldDeps &
+  SettleDeps &
+  Pick<RelayDeps, 'metrics'> & {
+    router: Pick<Router, 'begin' | 'planEmbedding'>
+    storeWatch: Pick<StoreWatch, 'isClosedTo'>
+    formats: ReadonlyMap<FormatName, Format>
+  }
+
+/** One decoded, authenticated request. */
+export type EmbeddingRequestCall = {
+  requestId: string
+  payer: Payer
+  /** The caller's format, and what of it answers. */
+  format: Format
+  embeddings: Embeddings
+  request: EmbeddingRequest
+  body: JsonObject
+  /** Fires when the client goes away. */
+  signal: AbortSignal
+  onEnd: () => void
+  onSettled?: Client['onSettled']
+  /** Wall clock, and the clock that durations are taken from. */
+  arrivedAtMs: number
+  arrivedMonotonicMs: number
+}
+
+/** The terms on which a request goes on. */
+export type EmbeddingOffer = Terms & { plan: EmbeddingPlan }

@@ -1,0 +1,70 @@
+/** Settles what was found and tells the client: the cost is known before the first byte, because all vectors are there. */
+import { countInputs, estimateInput } from '@/catalog/embedding-size'
+import type { EmbeddingAnswer } from '@/chat/embedding'
+import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
+import { settle } from '@/gateway/charge/settle'
+import { answerHeaders } from '@/gateway/relay/headers'
+import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
+import { assert } from '@/lib/assert'
+import { withDeadline } from '@/lib/deadline'
+import { formatUsd } from '@/lib/money'
+import { leftOutOf } from './attempt-embedding'
+import type { EmbeddingDeps, EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
+import type { FoundVectors } from './find-vectors'
+import { responseBody } from './response-body'
+
+/** How long a settlement waits for a count. */
+const COUNT_PATIENCE_MS = 2_000
+
+/** Settles and answers. */
+export async function tellVectors(
+  deps: EmbeddingDeps,
+  call: EmbeddingRequestCall,
+  { plan }: EmbeddingOffer,
+  found: FoundVectors,
+): Promise<Response> {
+  const { embedded, ticket, charge: open, upstreamMs } = found
+  const { answers } = embedded
+  ticket.ended(false)
+  call.onEnd()
+  const usage = usageOf(answers)
+  if (usage) open.meter.observe({ type: 'usage', usage })
+  if (embedded.kind === 'abandoned') {
+    open.countedInput = call.request.inputs.slice(0, embedded.inputs).reduce((sum, one) => sum + estimateInput(one), 0)
+    const ending = answers.length > 0 ? 'disconnected' : 'unanswered'
+    const charge = await settle(deps, open, ending)
+    call.onSettled?.(ending, charge)
+    return new Response(null, { status: CLIENT_CLOSED_STATUS })
+  }
+  if (!usage) open.countedInput = await withDeadline(countInputs(plan.sizes), COUNT_PATIENCE_MS, () => undefined)
+  const charge = await settle(deps, open, 'complete')
+  call.onSettled?.('complete', charge)
+  assert(charge.kind === 'charge', 'vectors are never free')
+  const headers = answerHeaders(deps, call.format, open, {
+    upstreamMs,
+    loweredCap: undefined,
+    leftOut: leftOutOf(call, ticket),
+  })
+  headers['content-type'] = 'application/json'
+  headers['x-svc-cost-usd'] = formatUsd(charge.cost)
+  const told = { request: call.request, model: open.facts.model, inputTokens: inputTokens(charge.usage) }
+  return new Response(responseBody(call.embeddings.encodeResponse(whole(answers), told)), { headers })
+}
+
+/** What all calls took; undefined where one of them said nothing. */
+function usageOf(answers: readonly EmbeddingAnswer[]): Usage | undefined {
+  let tokens = 0
+  for (const { usage } of answers) {
+    if (!usage) return undefined
+    tokens += usage.uncached
+  }
+  return tokens > 0 && Number.isSafeInteger(tokens) ? { ...ZERO_USAGE, uncached: tokens } : undefined
+}
+
+/** The answers of all calls as one. */
+function whole(answers: readonly EmbeddingAnswer[]): EmbeddingAnswer {
+  const [first] = answers
+  assert(first, 'there is an input, and so a call')
+  if (answers.length === 1) return first
+  return { vectors: answers.flatMap((answer) => ('vectors' in answer ? answer.vectors : [])), usage: null }
+}

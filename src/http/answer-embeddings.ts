@@ -1,0 +1,30 @@
+/** Hands a request for embeddings from the door to the use case, the same for every format that has them. */
+import { type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
+import type { Format } from '@/formats/format'
+import { handleEmbeddings } from '@/gateway/handle-embeddings'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import { answerPaid } from './answer-paid'
+import type { HttpDeps } from './deps'
+
+/** In which format it came, and how a body of it is read. */
+type EmbeddingEndpoint = { format: Format; decode(body: JsonObject): EmbeddingRequest }
+
+/** What a body may hold beside its tokens, each of which is a value. */
+const OTHER_VALUES = 20_000
+
+/** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
+export function answerEmbeddings(
+  deps: HttpDeps,
+  request: Request,
+  { format, decode }: EmbeddingEndpoint,
+): Promise<Response> {
+  const { embeddings } = format
+  assert(embeddings, `${format.name} has embeddings`)
+  const endpoint = { format, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }
+  return answerPaid(deps, request, endpoint, (paid) => {
+    const decoded = decode(paid.body)
+    paid.nameModel(decoded.model)
+    return handleEmbeddings(deps, { ...paid, format, embeddings, request: decoded })
+  })
+}

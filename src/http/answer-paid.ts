@@ -1,0 +1,131 @@
+/**
+ * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
+ * limits, with what body; and what becomes of a refusal.
+ */
+import { GatewayError } from '@/chat/error'
+import type { Format } from '@/formats/format'
+import type { Payer } from '@/ledger/outcomes'
+import { assert } from '@/lib/assert'
+import type { JsonObject } from '@/lib/json'
+import { authenticate } from './auth'
+import { readJsonBody } from './body'
+import type { HttpDeps } from './deps'
+import { errorResponse } from './errors'
+import { answerOnce } from './idempotency/answer-once'
+import { type RequestName, readRequestName } from './idempotency/header'
+import type { Once } from './idempotency/operation'
+import { openToPage } from './pages'
+import { newRequestId } from './request-id'
+import { allowSilence, endSilence } from './silence'
+
+/** In whose words errors are told, and what is special about the way to the endpoint. */
+export type PaidEndpoint = {
+  format: Format
+  /** Who pays, where that is not said by an API key that the request carries. */
+  payerOf?: (request: Request) => Promise<Payer>
+  /** The most values in a body, where these are other than a conversation's. */
+  maxJsonValues?: number
+}
+
+/** A request of somebody known, whose body is there. */
+type PaidRequest = {
+  requestId: string
+  payer: Payer
+  body: JsonObject
+  bodyBytes: number
+  signal: AbortSignal
+  arrivedAtMs: number
+  arrivedMonotonicMs: number
+  /** To be called when all that there is for the client is known. */
+  onEnd: () => void
+  /** To be told how the answer ended, where the request is answered once. */
+  onSettled?: Once['onSettled']
+  /** The model that is asked for, and whether for a stream; known once the body is decoded. */
+  nameModel(model: string, isStream?: boolean): void
+  /** No answer came, and the client has been told so already. */
+  onLateFailure(error: unknown): void
+}
+
+/** Authenticates and reads one request, and has `answer` answer it. Never rejects: errors become answers. */
+export async function answerPaid(
+  deps: HttpDeps,
+  request: Request,
+  endpoint: PaidEndpoint,
+  answer: (paid: PaidRequest) => Promise<Response>,
+): Promise<Response> {
+  const { format } = endpoint
+  const requestId = newRequestId()
+  const arrivedMonotonicMs = deps.clock.monotonic()
+  // The dashboard's own pages are the only ones that call it.
+  const isOpen = endpoint.payerOf === undefined
+  let payer: Payer | undefined
+  let model: string | undefined
+  function refuse(error: unknown): Response {
+    endSilence(request)
+    if (payer) deps.unpaid.refused(payer, error)
+    // Whoever hangs up before the request is whole gets no answer, and misses none.
+    if (payer && !request.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
+    const response = errorResponse(error, format, requestId, deps.logger)
+    deps.metrics.refused(format.name, model, response.status)
+    return response
+  }
+  try {
+    if (deps.isDraining()) throw restarting()
+    payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
+    const admission = deps.unpaid.admit(payer, request)
+    if (admission) await admission
+    const name = readRequestName(request, deps.idempotency !== undefined)
+    const { json, bytes } = await readJsonBody(request, deps, endpoint.maxJsonValues, name?.ofBody)
+    const paid: PaidRequest = {
+      requestId,
+      payer,
+      body: json,
+      bodyBytes: bytes,
+      signal: request.signal,
+      arrivedAtMs: deps.clock.now(),
+      arrivedMonotonicMs,
+      onEnd: allowSilence(request),
+      nameModel(named) {
+        model = named
+      },
+      onLateFailure: (error) => void refuse(error),
+    }
+    const response = await (name ? answerNamed(deps, paid, name, answer) : answer(paid))
+    return isOpen ? openToPage(request, response) : response
+  } catch (error) {
+    const response = refuse(error)
+    return isOpen ? openToPage(request, response) : response
+  }
+}
+
+/** The same for a request that its caller has named: it is answered and charged once. */
+function answerNamed(
+  deps: HttpDeps,
+  paid: PaidRequest,
+  { key, fingerprint }: RequestName,
+  answer: (paid: PaidRequest) => Promise<Response>,
+): Promise<Response> {
+  assert(deps.idempotency, 'a name is only read where answers may be kept')
+  const { payer, requestId, signal, onEnd } = paid
+  const claimant = { ...payer, idempotencyKey: key, fingerprint, requestId }
+  let isStream = false
+  const asker = { signal, isStream: () => isStream, onReplay: onEnd }
+  return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, ({ failed, ...once }) =>
+    answer({
+      ...paid,
+      ...once,
+      nameModel(model, stream = false) {
+        paid.nameModel(model)
+        isStream = stream
+      },
+      onLateFailure(error) {
+        paid.onLateFailure(error)
+        failed()
+      },
+    }),
+  )
+}
+
+function restarting(): GatewayError {
+  return new GatewayError('overloaded', 'The service is restarting. Try again.', { retryAfterSeconds: 1 })
+}

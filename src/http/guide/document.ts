@@ -1,0 +1,71 @@
+/** The HTML around a page of the guide: the way to the other pages, its own contents, and the search. */
+import { escapeAttribute, pathOfPage, type RenderedPage } from './render-page'
+
+/** A page as the menu shows it. */
+type MenuItem = { name: string; title: string }
+
+type MenuGroup = { label: string; items: readonly MenuItem[] }
+
+type DocumentOptions = {
+  name: string
+  page: RenderedPage
+  menu: readonly MenuGroup[]
+  /** What the addresses of script and styles end in, so that a new release is not shown with old ones. */
+  version: string
+}
+
+/** The whole document. */
+export function documentOf({ name, page, menu, version }: DocumentOptions): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeAttribute(page.title)} · Guide</title>
+<link rel="icon" href="/favicon.ico" type="image/svg+xml">
+<link rel="stylesheet" href="/docs/guide/assets/guide.css?v=${version}">
+<script src="/docs/guide/assets/guide.js?v=${version}" defer></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header class="top">
+<a class="name" href="/docs/guide">Guide</a>
+<a href="/docs">API reference</a>
+<a href="/dashboard">Dashboard</a>
+<search class="search">
+<input id="search" type="search" placeholder="Search" aria-label="Search the guide" autocomplete="off">
+<p id="found" role="status"></p>
+<ul id="results" hidden></ul>
+</search>
+</header>
+<div class="frame">
+<nav class="pages" aria-label="Pages">
+${menu.map((group) => menuGroup(group, name)).join('\n')}
+</nav>
+<main id="content" tabindex="-1">
+${page.html}
+</main>
+<nav class="contents" aria-label="On this page">
+<h2>On this page</h2>
+<ul>
+${page.sections.map(contentsItem).join('')}
+</ul>
+</nav>
+</div>
+</body>
+</html>
+`
+}
+
+function menuGroup({ label, items }: MenuGroup, current: string): string {
+  const links = items.map(({ name, title }) => {
+    const mark = name === current ? ' aria-current="page"' : ''
+    return `<li><a href="${pathOfPage(name)}"${mark}>${escapeAttribute(title)}</a></li>`
+  })
+  return `<h2>${escapeAttribute(label)}</h2>\n<ul>${links.join('')}</ul>`
+}
+
+function contentsItem({ id, level, heading }: RenderedPage['sections'][number]): string {
+  if (id === '') return ''
+  return `<li${level > 2 ? ' class="deep"' : ''}><a href="#${id}">${escapeAttribute(heading)}</a></li>\n`
+}

@@ -1,0 +1,124 @@
+/**
+ * Answers a request that has an idempotency key once, whoever asks how often: the first is sent and its answer kept, a repetition
+ * gets that answer. Such a request is an operation rather than a connection: it goes on where its client hangs up, for so long, since
+ * the answer can still be asked for. docs/decisions/0014-a-key-is-charged-once.md says what becomes of a key in which case.
+ */
+import { GatewayError } from '@/chat/error'
+import { requireActiveKey } from '@/http/require-active-key'
+import type { Unpaid } from '@/http/unpaid'
+import type { Ledger } from '@/ledger/ledger'
+import type { HoldFate, Payer } from '@/ledger/outcomes'
+import type { Clock } from '@/lib/clock'
+import type { Claimant, KeptAnswer } from './claims'
+import { type Once, type OperationDeps, openOperation } from './operation'
+
+type OnceDeps = OperationDeps & {
+  ledger: Pick<Ledger, 'readKey' | 'fateOf' | 'sealFate'>
+  unpaid: Pick<Unpaid, 'answer'>
+  clock: Clock
+  holdTtlMs: number
+}
+
+/** An answer is kept within moments of its charge; one that is not by then never will be. */
+const KEEP_GRACE_MS = 10_000
+/** For a request that is under way. It may take longer; asking costs nothing. */
+const RETRY_AFTER_SECONDS = 2
+const REPLAYED_HEADER = 'idempotent-replayed'
+
+type Asker = {
+  /** Fires when the client hangs up. */
+  signal: AbortSignal
+  /** Whether the answer is a stream, once there is one. */
+  isStream(): boolean
+  /** The answer of an earlier request is told, and there will be no other. */
+  onReplay(): void
+}
+
+/**
+ * Runs `answer`, unless an earlier request has the key: then returns its answer, or throws 409 (`conflict`). Throws 503 where it
+ * cannot be found out whether there was one.
+ */
+export async function answerOnce(
+  deps: OnceDeps,
+  claimant: Claimant,
+  { signal, isStream, onReplay }: Asker,
+  answer: (once: Once) => Promise<Response>,
+): Promise<Response> {
+  const earlier = await recall(deps, claimant)
+  if (earlier) {
+    onReplay()
+    return earlier
+  }
+  deps.crashPoint('claimed')
+  const operation = openOperation(deps, claimant, signal)
+  try {
+    const response = await answer(operation.once)
+    const { body, status } = response
+    return isStream() && status === 200 && body ? operation.record(response, body) : await operation.keep(response)
+  } catch (error) {
+    await operation.fail()
+    throw error
+  }
+}
+
+/** The answer of an earlier request with this key; undefined where this one is the first. */
+async function recall(deps: OnceDeps, claimant: Claimant): Promise<Response | undefined> {
+  const outcome = await deps.claims.claim(claimant)
+  if (outcome.kind === 'claimed') return undefined
+  await requireActiveKey(deps, claimant)
+  switch (outcome.kind) {
+    case 'full':
+      throw new GatewayError('rate_limited', 'Too many idempotency keys were used in the last 24 hours.', {
+        code: 'too_many_idempotency_keys',
+        retryAfterSeconds: outcome.retryAfterMs / 1000,
+      })
+    case 'reused':
+      throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for another request.', outcome.requestId)
+    case 'spent':
+      throw lost(outcome.requestId)
+    case 'kept':
+      deps.unpaid.answer(claimant)
+      deps.logger.info('idempotent_replay', { requestId: claimant.requestId, originalRequestId: outcome.requestId })
+      return replay(outcome.answer)
+    case 'open': {
+      const fate = await fateOf(deps, claimant, outcome)
+      if (fate.kind === 'charged' && fate.sinceMs > KEEP_GRACE_MS) throw lost(outcome.requestId)
+      if (fate.kind === 'free' && (await deps.claims.takeOver(claimant, outcome.requestId))) return undefined
+      throw inUse(outcome.requestId)
+    }
+  }
+}
+
+/** Within the life of a hold, the request may not have come to its reserve yet; after it, its gateway is dead. */
+function fateOf({ ledger, holdTtlMs }: OnceDeps, { accountId }: Payer, open: OpenClaim): Promise<HoldFate> {
+  const hold = { accountId, keyId: open.keyId, holdId: open.requestId }
+  return open.ageMs > holdTtlMs ? ledger.sealFate(hold) : ledger.fateOf(hold)
+}
+
+type OpenClaim = { requestId: string; keyId: string; ageMs: number }
+
+function replay({ status, headers, body }: KeptAnswer): Response {
+  return new Response(body, { status, headers: [...headers, [REPLAYED_HEADER, 'true']] })
+}
+
+function inUse(originalRequestId: string): GatewayError {
+  const message = 'A request with this Idempotency-Key is under way. Ask again for its answer.'
+  return new GatewayError('conflict', message, {
+    code: 'idempotency_key_in_use',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    details: { originalRequestId },
+  })
+}
+
+function lost(originalRequestId: string): GatewayError {
+  const message =
+    'The request with this Idempotency-Key was charged, and its answer cannot be given again: it broke off, was too long to ' +
+    'be kept, or its server failed. It is not sent a second time. Use a new key to ask and pay again.'
+  return conflict('idempotency_answer_lost', message, originalRequestId)
+}
+
+/** Asking again changes nothing: the libraries that repeat a 409 by themselves are told not to. */
+function conflict(code: string, message: string, originalRequestId: string): GatewayError {
+  const headers = { 'x-should-retry': 'false' }
+  return new GatewayError('conflict', message, { code, details: { originalRequestId }, headers })
+}

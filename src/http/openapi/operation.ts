@@ -1,0 +1,120 @@
+/** What every operation of the API says about itself, in the same words: the whole entry of one route in the OpenAPI document. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import type { DocumentDecoration } from 'elysia'
+import type { Format } from '@/formats/format'
+import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
+import { QUALITY_HEADER } from '@/http/quality-header'
+import type { JsonObject } from '@/lib/json'
+import { errorResponses } from './errors'
+import { ANSWERED, REQUEST_ID, rateLimitHeaders } from './headers'
+import { BY_KEY } from './security'
+
+/** What an operation takes beside its body. */
+export type Parameter = {
+  name: string
+  in: 'header' | 'query' | 'path'
+  required?: boolean
+  description?: string
+  schema: JsonObject
+  example?: string
+}
+
+/** The header of {@link QUALITY_HEADER}, as every operation takes it that routes. */
+export const QUALITY_PARAMETER: Parameter = {
+  name: QUALITY_HEADER,
+  in: 'header',
+  description: 'The least quality of a tier’s candidates; wins over `svc.quality` of the body.',
+  schema: { type: 'number', minimum: 0, maximum: 1 },
+}
+
+const SESSION_PARAMETER: Parameter = {
+  name: 'x-svc-session',
+  in: 'header',
+  description:
+    'Names the conversation, so that a tier keeps its model. Without it the conversation is told by its beginning.',
+  schema: { type: 'string' },
+}
+
+/** Bodies that the operation accepts as they stand, by a name of one word; the first is the one to be tried. */
+export type Examples = Readonly<Record<string, { summary: string; value: JsonObject }>>
+
+type CommonOptions = {
+  summary: string
+  description: string
+  parameters?: readonly Parameter[]
+  /** What a success answers with, as JSON unless `responseType` says otherwise. */
+  responseSchema?: TSchema
+  responseType?: string
+  /** Error statuses this operation can answer with; a format may have one of its own in the place of one of them. */
+  errors: readonly number[]
+  /** Whether no API key is needed. */
+  isPublic?: boolean
+}
+
+type PlainOptions = CommonOptions & {
+  tag: 'Models' | 'Stored responses' | 'Usage' | 'Operations'
+  requestSchema?: TSchema
+  examples?: Examples
+}
+
+/** What is sent to models is documented whole: nothing but the description says how to ask. */
+type InferenceOptions = CommonOptions & {
+  tag: 'Inference'
+  /** In whose words it answers, errors included. Several where it takes the bodies of several. */
+  formats: readonly [Format, ...Format[]]
+  requestSchema: TSchema
+  examples: Examples
+  responseSchema: TSchema
+  /** One event of a streamed answer, where there are such. */
+  eventSchema?: TSchema
+  /** Whether a model answers, at a price: it is routed, takes the headers that say how, and tells in headers what came of it. */
+  isRouted?: boolean
+}
+
+/** The documentation of one operation, in the shape that a route's `detail` takes. */
+export function operation(options: PlainOptions | InferenceOptions): DocumentDecoration {
+  const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
+  const formats = options.tag === 'Inference' ? options.formats : []
+  const isRouted = options.tag === 'Inference' && options.isRouted === true
+  // What can be refused for want of credit is paid for.
+  const isPaid = errors.includes(402)
+  return {
+    tags: [tag],
+    summary,
+    description,
+    security: isPublic ? [] : BY_KEY,
+    parameters: [
+      ...(isRouted ? [QUALITY_PARAMETER, SESSION_PARAMETER] : []),
+      ...(isPaid ? [IDEMPOTENCY_PARAMETER] : []),
+      ...parameters,
+    ],
+    ...(requestSchema && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: requestSchema, ...(examples && { examples }) } },
+      },
+    }),
+    responses: {
+      200: success(options, isRouted ? { ...ANSWERED, ...rateLimitHeaders(formats[0] as Format) } : {}),
+      ...(formats.length > 0 ? errorResponses(errors, formats) : untold(errors)),
+    },
+  } as object as DocumentDecoration
+}
+
+/** Statuses alone: the document gives them the words that hold where no format is asked. */
+function untold(errors: readonly number[]): Record<string, object> {
+  return Object.fromEntries(errors.map((status) => [status, {}]))
+}
+
+function success(options: PlainOptions | InferenceOptions, headers: object): object {
+  const { responseSchema = Type.Unknown(), responseType = 'application/json' } = options
+  const eventSchema = options.tag === 'Inference' ? options.eventSchema : undefined
+  return {
+    description: eventSchema ? 'The answer, or one event after another of a streamed one' : 'Success',
+    headers: { ...REQUEST_ID, ...headers },
+    content: {
+      [responseType]: { schema: responseSchema },
+      ...(eventSchema && { 'text/event-stream': { schema: eventSchema } }),
+    },
+  }
+}

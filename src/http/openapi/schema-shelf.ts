@@ -1,0 +1,107 @@
+/** The schemas of the OpenAPI document: plain JSON Schema, as short as can be, each that has a title kept once and referred to. */
+import { assert } from '@/lib/assert'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+
+/** Takes schemas as routes have them and gives them as the document has them. */
+export interface SchemaShelf {
+  /** The schema, or a reference to it where it has a title. Two schemas of one title must be alike. */
+  refer(schema: object): JsonObject
+  /** Every schema with a title that was referred to, by title. */
+  readonly schemas: Readonly<Record<string, JsonObject>>
+}
+
+/** An empty shelf. */
+export function createSchemaShelf(): SchemaShelf {
+  const schemas: Record<string, JsonObject> = {}
+  const seen = new WeakMap<object, JsonObject>()
+
+  function refer(schema: object): JsonObject {
+    const earlier = seen.get(schema)
+    if (earlier) return earlier
+    const plain = convert(schema as JsonObject)
+    const referred = typeof plain.title === 'string' ? shelve(plain.title, plain) : plain
+    seen.set(schema, referred)
+    return referred
+  }
+
+  function shelve(title: string, { description, ...schema }: JsonObject): JsonObject {
+    const kept = schemas[title] ?? { ...(description !== undefined && { description }), ...schema }
+    schemas[title] = kept
+    const { description: keptDescription, ...keptSchema } = kept
+    assert(JSON.stringify(keptSchema) === JSON.stringify(schema), `two schemas are called ${title}`)
+    const isDescribedAnew = description !== undefined && description !== keptDescription
+    return { $ref: `#/components/schemas/${title}`, ...(isDescribedAnew && { description }) }
+  }
+
+  function convert({ $id: _, ...schema }: JsonObject): JsonObject {
+    const plain: JsonObject = {}
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (value !== undefined) plain[keyword] = convertKeyword(keyword, value)
+    }
+    return simplify(plain)
+  }
+
+  function convertKeyword(keyword: string, value: JsonValue): JsonValue {
+    switch (keyword) {
+      case 'properties':
+      case 'patternProperties':
+        return Object.fromEntries(
+          Object.entries(value as JsonObject).map(([name, inner]) => [name, referAny(inner ?? true)]),
+        )
+      case 'anyOf':
+      case 'allOf':
+      case 'oneOf':
+        return (value as JsonValue[]).map(referAny)
+      case 'items':
+      case 'not':
+      case 'additionalProperties':
+        return referAny(value)
+      default:
+        return value
+    }
+  }
+
+  function referAny(value: JsonValue): JsonValue {
+    return isJsonObject(value) ? refer(value) : value
+  }
+
+  return { refer, schemas }
+}
+
+/** The same in fewer words: any key, and one of several. */
+function simplify(schema: JsonObject): JsonObject {
+  const { patternProperties, anyOf, ...rest } = schema
+  if (isJsonObject(patternProperties) && Object.keys(patternProperties).join() === ANY_KEY) {
+    return { ...rest, additionalProperties: patternProperties[ANY_KEY] ?? true }
+  }
+  if (!Array.isArray(anyOf)) return schema
+  // What a query or form may say as text is what it stands for.
+  const variants = anyOf.filter(isJsonObject).filter(({ type, format }) => type !== 'string' || !isStandIn(format))
+  return { ...merge(variants), ...rest }
+}
+
+/** How the schema library says "any key". */
+const ANY_KEY = '^(.*)$'
+
+function isStandIn(format: JsonValue | undefined): boolean {
+  return format === 'numeric' || format === 'integer' || format === 'boolean'
+}
+
+/** Several constants as a list of values, something that may be null as a type more, anything as anything; else the choice as it is. */
+function merge(variants: readonly JsonObject[]): JsonObject {
+  if (variants.some((variant) => Object.keys(variant).length === 0)) return {}
+  const others = variants.filter(({ type }) => type !== 'null')
+  const isNullable = others.length < variants.length
+  const [first, ...more] = others
+  if (!first) return { type: 'null' }
+  if (others.every(({ const: value, type }) => value !== undefined && type === first.type)) {
+    const values = others.map(({ const: value }) => value as JsonValue)
+    return isNullable
+      ? { type: [first.type as string, 'null'], enum: [...values, null] }
+      : { type: first.type as string, enum: values }
+  }
+  if (more.length > 0) return { anyOf: [...variants] }
+  if (!isNullable) return first
+  const isPlain = typeof first.type === 'string' && first.enum === undefined && first.const === undefined
+  return isPlain ? { ...first, type: [first.type as string, 'null'] } : { anyOf: [...variants] }
+}

@@ -1,0 +1,27 @@
+/** Describes endpoints that only a wildcard route can match, on that route: the router's path says nothing of them. */
+import type { DocumentDecoration } from 'elysia'
+
+/** Where a route's `detail` keeps them. */
+export const DESCRIBED_PATHS = 'x-described-paths'
+
+type DescribedPaths = Readonly<Record<string, DocumentDecoration>>
+
+/** The `detail` of a wildcard route that answers these paths, each with a `{model}` in it, for which there is an example. */
+export function describedAs(...groups: readonly (readonly [DescribedPaths, example: string])[]): DocumentDecoration {
+  const described = groups.flatMap(([paths, example]) => describe(paths, example))
+  return { [DESCRIBED_PATHS]: Object.fromEntries(described) } as DocumentDecoration
+}
+
+function describe(paths: DescribedPaths, example: string): (readonly [string, object])[] {
+  const parameter = {
+    name: 'model',
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    description: 'A model or tier from GET /v1/models, with its slash as it is or as `%2F`; `models/` may be left out',
+    example,
+  }
+  return Object.entries(paths).map(([path, detail]) => {
+    return [path, { ...detail, parameters: [parameter, ...(detail.parameters ?? [])] }] as const
+  })
+}

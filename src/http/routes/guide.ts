@@ -1,0 +1,43 @@
+/** The guide for customers and operators: pages made of the repository's own Markdown, their styles, script and search index. */
+import { Elysia } from 'elysia'
+import { GatewayError } from '@/chat/error'
+import { assetResponse } from '@/http/asset'
+import { transportSecurity } from '@/http/pages'
+import { once } from '@/lib/once'
+
+/** Everything comes from this origin, and nothing is written into the pages that runs or paints. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const HIDDEN = { detail: { hide: true } }
+
+/** Mounts `GET /docs/guide` and everything below it. */
+export function guideRoutes({ publicUrl }: { publicUrl: string | undefined }) {
+  // Neither read nor rendered before somebody wants to read it.
+  const loadBook = once(async () => (await import('@/http/guide/book')).createBook(publicUrl))
+  const safety = { 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' }
+
+  async function answer(name: string, request: Request): Promise<Response> {
+    const load = (await loadBook()).get(name.replace(/\/$/, ''))
+    if (!load) throw new GatewayError('not_found', 'There is no such page. GET /docs/guide lists all of them.')
+    // The addresses of what lies there end in their version.
+    const cacheControl = name.startsWith('assets/') ? 'public, max-age=86400' : 'no-cache'
+    return assetResponse(await load(), request, {
+      'cache-control': cacheControl,
+      ...safety,
+      ...transportSecurity(publicUrl),
+    })
+  }
+
+  return new Elysia({ name: 'guide-routes' })
+    .get('/docs/guide', ({ request }) => answer('', request), HIDDEN)
+    .get('/docs/guide/*', ({ params, request }) => answer(params['*'], request), HIDDEN)
+}

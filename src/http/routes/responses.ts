@@ -1,0 +1,122 @@
+/** The endpoints of family 4: `POST /v1/responses` and what belongs to it, in every spelling that real clients use. */
+import { Elysia } from 'elysia'
+import type { Catalog } from '@/catalog/types'
+import { GatewayError } from '@/chat/error'
+import { CountSchema, decodeCountTokens, encodeCountTokens } from '@/formats/responses/index'
+import { answerChat, formatNamed } from '@/http/answer-chat'
+import { answerCount } from '@/http/answer-count'
+import { authenticate } from '@/http/auth'
+import type { HttpDeps } from '@/http/deps'
+import { INFERENCE_ERRORS } from '@/http/openapi/errors'
+import { exampleModel } from '@/http/openapi/example-model'
+import { type Examples, operation } from '@/http/openapi/operation'
+import { newRequestId } from '@/http/request-id'
+
+/** The status that has clients who asked for a WebSocket go on by plain requests at once, where a 404 has them try again. */
+const UPGRADE_REQUIRED = 426
+
+/** Mounts the responses endpoints. */
+export function responsesRoutes(deps: HttpDeps) {
+  const format = formatNamed(deps, 'responses')
+  const endpoint = { format, line: {}, framing: format.framing }
+  const count = { format, decode: decodeCountTokens, encode: encodeCountTokens }
+  const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
+  const compact = ({ request }: { request: Request }) => refuseCompaction(deps, request)
+  const answerTokens = ({ request }: { request: Request }) => answerCount(deps, request, count)
+  const undocumented = { parse: 'none', detail: { hide: true } } as const
+  return (
+    new Elysia({ name: 'responses-routes' })
+      .post('/v1/responses', answer, {
+        parse: 'none',
+        detail: operation({
+          tag: 'Inference',
+          summary: 'Create a response (family 4)',
+          description:
+            'Accepts every field of the responses format; fields the gateway has no rule for are left out. With `stream: true` ' +
+            'the answer is server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`. ' +
+            'There is no WebSocket, no background mode, no conversation object and no compaction.',
+          formats: [format],
+          requestSchema: format.requestSchema,
+          examples: examplesOf(deps.catalog),
+          responseSchema: format.answerSchema,
+          eventSchema: format.eventSchema,
+          errors: INFERENCE_ERRORS,
+          isRouted: true,
+        }),
+      })
+      .post('/v1/responses/input_tokens', answerTokens, {
+        parse: 'none',
+        detail: operation({
+          tag: 'Inference',
+          summary: 'Count the input tokens of a response (family 4)',
+          description: 'Free. Counted locally: the provider may count a little differently.',
+          formats: [format],
+          requestSchema: format.requestSchema,
+          examples: { text: { summary: 'A question', value: { model: exampleModel(deps.catalog), input: QUESTION } } },
+          responseSchema: CountSchema,
+          errors: [400, 401, 404, 413, 415, 503],
+        }),
+      })
+      .post('/v1/responses/compact', compact, undocumented)
+      .get('/v1/responses', refuseSocket, { detail: { hide: true } })
+      // A base address with `/v1` twice, or without.
+      .post('/v1/v1/responses', answer, undocumented)
+      .post('/v1/v1/responses/input_tokens', answerTokens, undocumented)
+      .post('/v1/v1/responses/compact', compact, undocumented)
+      .get('/v1/v1/responses', refuseSocket, { detail: { hide: true } })
+      .post('/responses', answer, undocumented)
+      .post('/responses/input_tokens', answerTokens, undocumented)
+      .post('/responses/compact', compact, undocumented)
+      .get('/responses', refuseSocket, { detail: { hide: true } })
+  )
+
+  function refuseSocket({ request }: { request: Request }): Response {
+    if (!request.headers.has('upgrade')) {
+      throw new GatewayError('method_not_allowed', 'Use POST: a response is created here.', {
+        headers: { allow: 'POST' },
+      })
+    }
+    const error = new GatewayError('invalid_request', 'There is no WebSocket here: use POST with stream: true.', {
+      code: 'websocket_not_supported',
+    })
+    const { body, headers } = format.encodeError(error, newRequestId())
+    return Response.json(body, { status: UPGRADE_REQUIRED, headers: { ...headers, connection: 'close' } })
+  }
+}
+
+async function refuseCompaction(deps: HttpDeps, request: Request): Promise<never> {
+  deps.unpaid.answer(await authenticate(deps, request))
+  throw new GatewayError('invalid_request', 'Conversations are not compacted here: ask for a summary in a request.', {
+    code: 'unsupported_endpoint',
+  })
+}
+
+const QUESTION = 'Why is the sky blue? Answer in one sentence.'
+
+function examplesOf(catalog: Catalog): Examples {
+  const model = exampleModel(catalog)
+  return {
+    text: { summary: 'A question', value: { model, input: QUESTION, max_output_tokens: 200 } },
+    stream: {
+      summary: 'The answer as it is written',
+      value: { model, input: QUESTION, max_output_tokens: 200, stream: true },
+    },
+    tools: {
+      summary: 'A function that the model may call',
+      value: {
+        model: exampleModel(catalog, 'tools'),
+        instructions: 'You are a helpful assistant.',
+        input: [{ role: 'user', content: 'What is the weather in Zurich?' }],
+        tools: [
+          {
+            type: 'function',
+            name: 'get_weather',
+            description: 'The weather of a city, now',
+            parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+          },
+        ],
+        max_output_tokens: 200,
+      },
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/** The endpoints of answers that were stored: one by its id, its input, and the end of both. */
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import { authenticate } from '@/http/auth'
+import type { HttpDeps } from '@/http/deps'
+import { operation } from '@/http/openapi/operation'
+import { NO_SNIFFING, openToPage } from '@/http/pages'
+import { queryOf } from '@/http/request-line'
+import { requireActiveKey } from '@/http/require-active-key'
+import type { Payer } from '@/ledger/outcomes'
+import type { JsonObject } from '@/lib/json'
+import { asWritten } from '@/lib/json-source/as-written'
+import { asListed } from '@/stored-responses/own-input'
+
+const ERRORS = [400, 401, 404, 429, 503] as const
+
+const AnyItem = Type.Object({ id: Type.String(), type: Type.String() }, { additionalProperties: true })
+const StoredResponse = Type.Object(
+  { id: Type.String(), object: Type.Literal('response'), status: Type.String(), output: Type.Array(AnyItem) },
+  { additionalProperties: true },
+)
+const Deleted = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+})
+const InputItems = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(AnyItem),
+  first_id: Type.Union([Type.String(), Type.Null()]),
+  last_id: Type.Union([Type.String(), Type.Null()]),
+  has_more: Type.Boolean(),
+})
+
+type Context = { request: Request; params: { id: string } }
+
+/** Mounts `GET` and `DELETE` of a stored answer, its `input_items`, and `cancel`. */
+export function storedResponseRoutes(deps: HttpDeps) {
+  const routes = new Elysia({ name: 'stored-response-routes' })
+  // A base address with `/v1` twice, or without.
+  for (const [base, isDocumented] of [
+    ['/v1/responses', true],
+    ['/v1/v1/responses', false],
+    ['/responses', false],
+  ] as const) {
+    const detailOf = (detail: ReturnType<typeof operation>) => ({ detail: isDocumented ? detail : { hide: true } })
+    routes
+      .get(`${base}/:id`, (context) => answer(deps, context, read), detailOf(READ))
+      .delete(`${base}/:id`, (context) => answer(deps, context, remove), detailOf(DELETE))
+      .get(`${base}/:id/input_items`, (context) => answer(deps, context, listInput), detailOf(INPUT_ITEMS))
+      .post(`${base}/:id/cancel`, (context) => answer(deps, context, cancel), {
+        parse: 'none',
+        ...detailOf(CANCEL),
+      })
+  }
+  return routes
+}
+
+const READ = operation({
+  tag: 'Stored responses',
+  summary: 'Get a stored response (family 4)',
+  description:
+    'Free. As it was told when it was made, for as long as the account keeps its responses. `include[]` changes nothing: all that ' +
+    'was stored is shown. A response that was made with `store: false`, is deleted, expired or of another account is unknown.',
+  responseSchema: StoredResponse,
+  errors: ERRORS,
+})
+const DELETE = operation({
+  tag: 'Stored responses',
+  summary: 'Delete a stored response (family 4)',
+  description: 'Free. With the input of its own request. What builds on it can no longer be built on.',
+  responseSchema: Deleted,
+  errors: ERRORS,
+})
+const INPUT_ITEMS = operation({
+  tag: 'Stored responses',
+  summary: 'List the input of a stored response (family 4)',
+  description:
+    'Free. What the request built on, then its own input. `order` (`desc`, the default, or `asc`), `limit` (1 to 100, default 20) ' +
+    'and `after` (the id of the last item of the page before).',
+  responseSchema: InputItems,
+  errors: ERRORS,
+})
+const CANCEL = operation({
+  tag: 'Stored responses',
+  summary: 'Cancel a response (family 4)',
+  description: 'Only responses that are made in the background can be cancelled, of which there are none: always 400.',
+  errors: ERRORS,
+})
+
+type Query = URLSearchParams
+type Work = (deps: HttpDeps, payer: Payer, id: string, query: Query) => Promise<string>
+
+async function answer(deps: HttpDeps, { request, params }: Context, work: Work): Promise<Response> {
+  const payer = await authenticate(deps, request)
+  deps.unpaid.answer(payer)
+  await requireActiveKey(deps, payer)
+  const body = await work(deps, payer, params.id, new URLSearchParams(queryOf(request.url)))
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NO_SNIFFING }
+  return openToPage(request, new Response(body, { headers }))
+}
+
+async function read({ storedResponses }: HttpDeps, { accountId }: Payer, id: string, query: Query): Promise<string> {
+  if (query.get('stream') === 'true') {
+    throw invalidRequest('stream: only responses made in the background can be streamed again.', 'stream')
+  }
+  return await storedResponses.find(accountId, id)
+}
+
+async function remove(deps: HttpDeps, { accountId }: Payer, id: string): Promise<string> {
+  const callIds = await deps.storedResponses.delete(accountId, id)
+  await deps.signatures.forget(accountId, callIds)
+  return JSON.stringify({ id, object: 'response', deleted: true })
+}
+
+async function cancel({ storedResponses }: HttpDeps, { accountId }: Payer, id: string): Promise<string> {
+  await storedResponses.find(accountId, id)
+  throw new GatewayError('invalid_request', 'Only responses created with background=true can be cancelled.')
+}
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+async function listInput(deps: HttpDeps, { accountId }: Payer, id: string, query: Query): Promise<string> {
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw invalidRequest('order: expected asc or desc.', 'order')
+  const limit = readLimit(query.get('limit'))
+  const oldestFirst = await deps.storedResponses.findInput(accountId, id)
+  const items = order === 'asc' ? oldestFirst : oldestFirst.toReversed()
+  const after = query.get('after')
+  const start = after === null ? 0 : items.findIndex((item) => item.id === after) + 1
+  if (after !== null && start === 0) throw invalidRequest('after: no such item in this list.', 'after')
+  return JSON.stringify(page(items.slice(start, start + limit), start + limit < items.length))
+}
+
+function page(items: JsonObject[], hasMore: boolean): JsonObject {
+  const data = items.map((item) => asWritten(asListed(item)))
+  const [first, last] = [items.at(0)?.id ?? null, items.at(-1)?.id ?? null]
+  return { object: 'list', data, first_id: first, last_id: last, has_more: hasMore }
+}
+
+function readLimit(text: string | null): number {
+  if (text === null) return DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > MAX_LIMIT) throw invalidRequest(`limit: expected 1 to ${MAX_LIMIT}.`, 'limit')
+  return limit
+}

@@ -1,0 +1,50 @@
+/** What became of a request whose gateway may be dead, as far as its hold tells: for whoever would send it once more. */
+import type { LedgerDeps } from '@/ledger/deps'
+import type { HoldFate, Payer } from '@/ledger/outcomes'
+import { streamedRecords } from '@/ledger/records/unsynced-records'
+import { holdName, shardOf } from '@/ledger/store/names'
+import { seal } from './reserve'
+
+type Hold = Payer & { holdId: string }
+
+/** How long a settled hold is remembered, as `src/ledger/scripts/preludes/holds.lua` says. What is left of it tells when that was. */
+const TOMBSTONE_MS = 600_000
+
+/** The fate by what the store remembers; `unknown` where that is nothing, or may change: what expired for nothing can be charged late. */
+export async function fateOf({ redis, runner }: LedgerDeps, { accountId, holdId }: Hold): Promise<HoldFate> {
+  const name = holdName(accountId, holdId)
+  const [[state, cost], leftMs] = await runner.guard(() =>
+    Promise.all([redis.hmget(name, 'state', 'cost'), redis.pttl(name)]),
+  )
+  switch (state) {
+    case 'open':
+      return { kind: 'open' }
+    case 'settled':
+      return { kind: 'charged', sinceMs: Math.max(0, TOMBSTONE_MS - leftMs) }
+    case 'expired':
+      return Number(cost) > 0 ? { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } : { kind: 'unknown' }
+    case 'released':
+      return { kind: 'free' }
+    default:
+      return { kind: 'unknown' }
+  }
+}
+
+/**
+ * The fate of a hold that nobody works with any more, for good. One that expired for nothing is sealed, and so is one that the
+ * store does not know, which is then looked for among the records: those leave the stream only for the history, so they are
+ * asked in this order. Whoever reserves or charges it after that, because he was only stuck, finds it resolved.
+ */
+export async function sealFate(deps: LedgerDeps, hold: Hold): Promise<HoldFate> {
+  const fate = await fateOf(deps, hold)
+  if (fate.kind !== 'unknown') return fate
+  const outcome = await seal(deps, hold)
+  if (outcome !== 'unknown_hold') return fateOf(deps, hold)
+  return (await isRecorded(deps, hold)) ? { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } : { kind: 'free' }
+}
+
+async function isRecorded(deps: LedgerDeps, { accountId, holdId }: Hold): Promise<boolean> {
+  for await (const record of streamedRecords(deps, shardOf(accountId))) if (record.holdId === holdId) return true
+  const { history, runner } = deps
+  return (await runner.guard(() => history.knownRecordIds([holdId, `${holdId}:late`]))).length > 0
+}

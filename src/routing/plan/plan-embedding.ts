@@ -1,0 +1,106 @@
+/**
+ * The plan of a request for embeddings: the targets of the one model it names, in order. No other model stands in, because its
+ * vectors could not be compared with those that the caller has.
+ */
+import { estimateInput, type InputSizes, measureInputs } from '@/catalog/embedding-size'
+import type { Catalog, Model, Target } from '@/catalog/types'
+import { type EmbeddingInput, type EmbeddingRequest, MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import { FORMATS } from '@/formats/index'
+import { checkKind } from './model-kind'
+import { type AllowedModelIds, checkAllowed } from './permission'
+import { findModelOrTier, type Plan } from './plan'
+import { arrangeTargets, checkProviderNames, isWanted, noneWanted, tooDear } from './preferences'
+import { noneCanServe } from './refusal'
+import { ESTIMATE_TOLERANCE, type Unmet } from './requirements'
+import { BLIND_VIEW, type RouteView } from './route-view'
+
+export type EmbeddingPlan = Plan & { model: Model; sizes: InputSizes }
+
+type EmbeddingPlanOptions = { view?: RouteView; allowedModels?: AllowedModelIds }
+
+/**
+ * Builds the plan. Throws `model_not_found` for an unknown name, `forbidden` for one that the key may not call,
+ * `context_length_exceeded` for an input that is surely too long, and `invalid_request` where the model cannot serve.
+ */
+export function buildEmbeddingPlan(
+  catalog: Catalog,
+  request: EmbeddingRequest,
+  { view = BLIND_VIEW, allowedModels = null }: EmbeddingPlanOptions = {},
+): EmbeddingPlan {
+  const model = findEmbedder(catalog, request, allowedModels)
+  checkLengths(request, model)
+  const sizes = measureInputs(request.inputs)
+  const targets = wantedTargets(catalog, request, model, sizes, view).map((target) => ({ model, target }))
+  const usable = targets.filter(({ target }) => view.isUsable(target))
+  return {
+    model,
+    sizes,
+    targets: [...usable, ...targets.filter((planned) => !usable.includes(planned))],
+    models: [model],
+    requested: request.model,
+    passedOver: [],
+    choice: undefined,
+    requirements: { capabilities: new Set(), prompt: sizes, inputTokens: sizes.estimatedTokens, outputTokens: 0 },
+    hasOwnFallback: false,
+  }
+}
+
+function findEmbedder(catalog: Catalog, { model }: EmbeddingRequest, allowedModels: AllowedModelIds): Model {
+  const found = findModelOrTier(catalog, model, 'model')
+  checkAllowed(allowedModels, found, 'model')
+  checkKind(catalog, found, 'embedding', 'model')
+  return found as Model
+}
+
+function checkLengths({ inputs, isLone }: EmbeddingRequest, { id, contextLength }: Model): void {
+  let inAll = 0
+  for (const [index, input] of inputs.entries()) {
+    const tokens = surely(input)
+    inAll += tokens
+    if (tokens <= contextLength) continue
+    const which = isLone || inputs.length === 1 ? 'The input' : `Input ${index}`
+    throw tooLong(`${which} has at least ${tokens} tokens; ${id} reads at most ${contextLength} of each.`)
+  }
+  if (inAll <= MAX_EMBEDDING_TOKENS) return
+  throw tooLong(`The inputs have at least ${inAll} tokens; one request takes at most ${MAX_EMBEDDING_TOKENS} in all.`)
+}
+
+/** A text is called too long only where it surely is: the provider counts exactly, and some shorten it themselves. */
+function surely(input: EmbeddingInput): number {
+  const tokens = estimateInput(input)
+  return input.type === 'tokens' ? tokens : Math.floor(tokens * ESTIMATE_TOLERANCE)
+}
+
+function tooLong(message: string): GatewayError {
+  return new GatewayError('context_length_exceeded', message, { param: 'input' })
+}
+
+function wantedTargets(
+  catalog: Catalog,
+  { inputs, preferences }: EmbeddingRequest,
+  model: Model,
+  sizes: InputSizes,
+  view: RouteView,
+): Target[] {
+  const isTokens = inputs.some(({ type }) => type === 'tokens')
+  const able = isTokens ? model.targets.filter(readsTokens) : model.targets
+  if (able.length === 0) {
+    throw invalidRequest(
+      `input: ${model.id} is served by providers that read texts, not tokens. Send the text.`,
+      'input',
+    )
+  }
+  if (!preferences) return able
+  checkProviderNames(catalog, preferences)
+  const wanted = able.filter((target) => isWanted(target, preferences))
+  const unmet: Unmet[] = wanted.length === 0 ? [noneWanted(able)] : []
+  const dear = tooDear(model, preferences, sizes.estimatedTokens)
+  if (dear) unmet.push(dear)
+  if (unmet.length > 0) throw noneCanServe([{ model, unmet }])
+  return arrangeTargets(wanted, { preferences, view, stream: false })
+}
+
+function readsTokens({ provider }: Target): boolean {
+  return FORMATS.get(provider.format)?.embeddings?.takesTokens ?? false
+}

@@ -1,0 +1,125 @@
+/**
+ * Copies of the newest stored answers in the store, where any gateway finds them at once: a tool loop comes back within
+ * milliseconds, before the history has the answer. Small ones only and so many bytes at a time, because the store's memory is
+ * for money. Losing one costs a look into the history.
+ */
+
+import { isJsonObject, parseJson } from '@/lib/json'
+import type { Logger } from '@/lib/logger'
+import { STORED_ID } from './limits'
+import type { StoredResponse } from './stored-items'
+
+/** The commands that are needed of the store. */
+export type CopyStore = {
+  set(name: string, value: string, ttlSeconds: number): Promise<unknown>
+  get(name: string): Promise<string | null>
+  delete(name: string): Promise<unknown>
+}
+
+/** What is known of an answer here: a copy, that it was deleted, or nothing. */
+type Copied = StoredResponse | 'deleted' | undefined
+
+export interface Copies {
+  /** Whether there is room for it. To be asked right before {@link put}. */
+  hasRoom(stored: StoredResponse): boolean
+  /** Whether it is there now. Never rejects. */
+  put(stored: StoredResponse, itemIds: readonly string[]): Promise<boolean>
+  find(accountId: string, id: string): Promise<Copied>
+  /** The answer that has an item; undefined where that is not known here. */
+  findOwner(accountId: string, itemId: string): Promise<string | undefined>
+  /** Notes that an answer is deleted, for those who find it elsewhere. Rejects where that can't be noted. */
+  bury(accountId: string, id: string): Promise<void>
+  /** Notes that all that an account has by now is deleted. Likewise. */
+  buryAll(accountId: string, nowMs: number): Promise<void>
+  /** Whether an answer was deleted, one way or the other. Rejects where that can't be told. */
+  isBuried(stored: StoredResponse): Promise<boolean>
+}
+
+/** How long copies last, and the notes that something was deleted: long enough for the history to have caught up. */
+export const COPY_SECONDS = 600
+const MAX_COPY_BYTES = 64 * 1024
+/** Of all copies that one process has made in the last {@link COPY_SECONDS}. */
+const MAX_COPIES_BYTES = 64 * 1024 * 1024
+const WINDOW_MS = COPY_SECONDS * 1000
+/** A deleted answer's copy. */
+const DELETED = ''
+
+/** Creates the copies of one process. */
+export function createCopies(store: CopyStore, nowMs: () => number, logger: Logger): Copies {
+  let windowEndsMs = 0
+  let windowBytes = 0
+
+  function hasRoom({ bytes }: StoredResponse): boolean {
+    if (bytes > MAX_COPY_BYTES) return false
+    if (nowMs() >= windowEndsMs) {
+      windowEndsMs = nowMs() + WINDOW_MS
+      windowBytes = 0
+    }
+    return windowBytes + bytes <= MAX_COPIES_BYTES
+  }
+
+  return {
+    hasRoom,
+    async put(stored, itemIds) {
+      windowBytes += stored.bytes
+      const seconds = Math.min(COPY_SECONDS, Math.floor((stored.expiresMs - nowMs()) / 1000))
+      const { accountId, id } = stored
+      try {
+        await Promise.all([
+          store.set(copyName(accountId, id), writeCopy(stored), seconds),
+          ...itemIds.map((itemId) => store.set(itemName(accountId, itemId), id, seconds)),
+        ])
+        return true
+      } catch (error) {
+        logger.debug('stored_response_not_copied', { error })
+        // It may be there all the same, and nobody is to find what is said not to be stored.
+        store.delete(copyName(accountId, id)).catch(() => undefined)
+        return false
+      }
+    },
+    async find(accountId, id) {
+      const text = await store.get(copyName(accountId, id)).catch(() => null)
+      if (text === null) return undefined
+      if (text === DELETED) return 'deleted'
+      const stored = readCopy(text)
+      return stored && stored.expiresMs > nowMs() ? stored : undefined
+    },
+    async findOwner(accountId, itemId) {
+      const owner = await store.get(itemName(accountId, itemId)).catch(() => null)
+      return owner !== null && STORED_ID.test(owner) ? owner : undefined
+    },
+    async bury(accountId, id) {
+      await store.set(copyName(accountId, id), DELETED, COPY_SECONDS)
+    },
+    async buryAll(accountId, atMs) {
+      await store.set(allName(accountId), String(atMs), COPY_SECONDS)
+    },
+    async isBuried({ accountId, id, createdMs }) {
+      const [copy, allAtMs] = await Promise.all([store.get(copyName(accountId, id)), store.get(allName(accountId))])
+      return copy === DELETED || createdMs <= Number(allAtMs ?? 0)
+    },
+  }
+}
+
+/** Ids have no colon, so no id can be taken for another name. */
+const copyName = (accountId: string, id: string): string => `resp:${accountId}:${id}`
+const itemName = (accountId: string, itemId: string): string => `resp:${accountId}:item:${itemId}`
+const allName = (accountId: string): string => `resp:${accountId}:all:deleted`
+
+/** The two texts as they are, behind a line that says where the first one ends. */
+function writeCopy({ input, answer, ...rest }: StoredResponse): string {
+  return `${JSON.stringify({ ...rest, inputChars: input.length })}\n${input}${answer}`
+}
+
+function readCopy(text: string): StoredResponse | undefined {
+  const end = text.indexOf('\n')
+  const head = parseJson(text.slice(0, end))
+  if (!isJsonObject(head)) return undefined
+  const { inputChars, ...rest } = head
+  const middle = end + 1 + Number(inputChars)
+  return {
+    ...(rest as Omit<StoredResponse, 'input' | 'answer'>),
+    input: text.slice(end + 1, middle),
+    answer: text.slice(middle),
+  }
+}

@@ -1,0 +1,52 @@
+/** The last words of an answer on its way to its caller, be they JSON or the end of a stream: the whole answer is in them. */
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
+import { editJson } from '@/lib/json-splice'
+import { createSseParser, formatSse } from '@/lib/sse'
+import { STORED_ID } from './limits'
+
+type FinalAnswer = {
+  id: string
+  /** The whole answer as JSON. */
+  text: string
+  output: JsonObject[]
+  /** The same last words, but that the answer says it is not stored. */
+  unstored(): string
+}
+
+/** Ends that somebody may build on. A failed answer is none. */
+const STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
+
+/** The answer in `lastWords`; undefined where there is none that could be stored. */
+export function readFinalAnswer(lastWords: string): FinalAnswer | undefined {
+  return lastWords.startsWith('{') ? readJson(lastWords) : readStream(lastWords)
+}
+
+function readJson(text: string): FinalAnswer | undefined {
+  const answer = parseJson(text)
+  const unstored = () => editJson(text, [{ path: ['store'], value: false }])
+  return isJsonObject(answer) ? finalAnswer(answer, text, unstored) : undefined
+}
+
+function readStream(lastWords: string): FinalAnswer | undefined {
+  for (const event of createSseParser().append(lastWords).toReversed()) {
+    const { data, raw } = event
+    if (data === undefined || !data.startsWith('{')) continue
+    const json = parseJson(data)
+    if (!isJsonObject(json) || !isJsonObject(json.response)) return undefined
+    rememberNumbers(json, data)
+    const at = lastWords.lastIndexOf(raw)
+    return finalAnswer(json.response, JSON.stringify(asWritten(json.response)), () => {
+      const fresh = editJson(data, [{ path: ['response', 'store'], value: false }])
+      const frame = event.event === undefined ? { data: fresh } : { event: event.event, data: fresh }
+      return lastWords.slice(0, at) + formatSse(frame) + lastWords.slice(at + raw.length)
+    })
+  }
+  return undefined
+}
+
+function finalAnswer(answer: JsonObject, text: string, unstored: () => string): FinalAnswer | undefined {
+  const { id, output, status } = answer
+  if (typeof id !== 'string' || !STORED_ID.test(id) || !STATUSES.has(status) || !Array.isArray(output)) return undefined
+  return { id, text, output: output.filter(isJsonObject), unstored }
+}

@@ -1,0 +1,208 @@
+/** Stored answers in Postgres: written in batches, read and deleted by account and id, with a running total for each account. */
+import { and, desc, eq, gt, inArray, sql } from 'drizzle-orm'
+import type { Fragment, Sql } from 'postgres'
+import type { Database, Transaction } from '@/db/client'
+import { accounts } from '@/db/schema'
+import { storedResponseItems, storedResponses, storedResponseTotals } from '@/db/stored-response-schema'
+import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS } from './limits'
+import { idsOf, inputItems, outputItems, type StoredResponse } from './stored-items'
+
+/** What an account has stored. */
+export type StoredTotal = { kept: number; bytes: number }
+
+/**
+ * Writes what is not there yet, unless its account has since chosen that nothing be stored. Returns those that were refused for
+ * that reason.
+ */
+export function insertRows({ db }: Database, rows: readonly StoredResponse[]): Promise<StoredResponse[]> {
+  return db.transaction(async (transaction) => {
+    const unwilling = await unwillingAmong(transaction, rows)
+    const willing = rows.filter(({ accountId }) => !unwilling.has(accountId))
+    if (willing.length > 0) await insertWilling(transaction, willing)
+    return rows.filter(({ accountId }) => unwilling.has(accountId))
+  })
+}
+
+async function unwillingAmong(transaction: Transaction, rows: readonly StoredResponse[]): Promise<ReadonlySet<string>> {
+  const asked = [...new Set(rows.map(({ accountId }) => accountId))]
+  const found = await transaction
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(inArray(accounts.id, asked), eq(accounts.storedResponseHours, 0)))
+  return new Set(found.map(({ id }) => id))
+}
+
+async function insertWilling(transaction: Transaction, rows: readonly StoredResponse[]): Promise<void> {
+  const values = rows.map((row) => ({
+    ...row,
+    createdAt: new Date(row.createdMs),
+    expiresAt: new Date(row.expiresMs),
+  }))
+  const fresh = await transaction
+    .insert(storedResponses)
+    .values(values)
+    .onConflictDoNothing()
+    .returning({ accountId: storedResponses.accountId, id: storedResponses.id, bytes: storedResponses.bytes })
+  const isFresh = new Set(fresh.map(({ accountId, id }) => `${accountId} ${id}`))
+  const items = rows.filter(({ accountId, id }) => isFresh.has(`${accountId} ${id}`)).flatMap(itemRows)
+  for (let start = 0; start < items.length; start += ITEMS_AT_ONCE) {
+    await transaction
+      .insert(storedResponseItems)
+      .values(items.slice(start, start + ITEMS_AT_ONCE))
+      .onConflictDoNothing()
+  }
+  await addToTotals(transaction, fresh)
+}
+
+/** Postgres takes 65,535 parameters at once. */
+const ITEMS_AT_ONCE = 10_000
+
+function itemRows(row: StoredResponse) {
+  const ids = new Set(idsOf([...inputItems(row), ...outputItems(row)]))
+  return [...ids].map((itemId) => ({ accountId: row.accountId, itemId, responseId: row.id }))
+}
+
+/** In one order, so that two gateways don't wait for each other in a circle. */
+async function addToTotals(transaction: Transaction, fresh: readonly { accountId: string; bytes: number }[]) {
+  const sums = new Map<string, StoredTotal>()
+  for (const { accountId, bytes } of fresh) {
+    const sum = sums.get(accountId) ?? { kept: 0, bytes: 0 }
+    sums.set(accountId, { kept: sum.kept + 1, bytes: sum.bytes + bytes })
+  }
+  const rows = [...sums].map(([accountId, sum]) => ({ accountId, ...sum }))
+  rows.sort((one, other) => (one.accountId < other.accountId ? -1 : 1))
+  if (rows.length === 0) return
+  const { kept, bytes, accountId } = storedResponseTotals
+  const set = { kept: sql`${kept} + excluded.kept`, bytes: sql`${bytes} + excluded.bytes` }
+  await transaction.insert(storedResponseTotals).values(rows).onConflictDoUpdate({ target: accountId, set })
+}
+
+/** One answer of the account that has not expired; undefined for one of anybody else. */
+export async function findRow({ db }: Database, accountId: string, id: string): Promise<StoredResponse | undefined> {
+  const [row] = await db
+    .select()
+    .from(storedResponses)
+    .where(
+      and(
+        eq(storedResponses.accountId, accountId),
+        eq(storedResponses.id, id),
+        gt(storedResponses.expiresAt, sql`now()`),
+      ),
+    )
+  return row && toStored(row)
+}
+
+/** `id` and what it builds on, as far as it is there; `tooLarge` where that is more than one request may build on. */
+export async function findChain(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<StoredResponse[] | 'tooLarge'> {
+  // Their lengths first: nobody makes us read what is then refused.
+  const links = await database.sql<{ id: string; bytes: number }[]>`
+    WITH RECURSIVE chain AS (
+      SELECT id, parent_id, bytes, 1 AS place FROM stored_responses
+      WHERE account_id = ${accountId} AND id = ${id} AND expires_at > now()
+      UNION ALL
+      SELECT parent.id, parent.parent_id, parent.bytes, chain.place + 1 FROM chain JOIN stored_responses parent
+      ON parent.account_id = ${accountId} AND parent.id = chain.parent_id AND parent.expires_at > now()
+      WHERE chain.place <= ${MAX_CHAIN_LINKS}
+    ) SELECT id, bytes FROM chain ORDER BY place`
+  const bytes = links.reduce((sum, link) => sum + link.bytes, 0)
+  if (links.length > MAX_CHAIN_LINKS || bytes > MAX_CHAIN_BYTES) return 'tooLarge'
+  const ids = links.map((link) => link.id)
+  if (ids.length === 0) return []
+  const rows = await database.db
+    .select()
+    .from(storedResponses)
+    .where(and(eq(storedResponses.accountId, accountId), inArray(storedResponses.id, ids)))
+  const byId = new Map(rows.map((row) => [row.id, toStored(row)]))
+  // One that was deleted in between ends it there.
+  const chain: StoredResponse[] = []
+  for (const link of ids) {
+    const row = byId.get(link)
+    if (!row) break
+    chain.push(row)
+  }
+  return chain
+}
+
+/** The newest answer that has each of these items, by the item's id. */
+export async function findOwners(
+  { db }: Database,
+  accountId: string,
+  itemIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db
+    .select({ itemId: storedResponseItems.itemId, responseId: storedResponses.id })
+    .from(storedResponseItems)
+    .innerJoin(
+      storedResponses,
+      and(
+        eq(storedResponses.accountId, storedResponseItems.accountId),
+        eq(storedResponses.id, storedResponseItems.responseId),
+        gt(storedResponses.expiresAt, sql`now()`),
+      ),
+    )
+    .where(and(eq(storedResponseItems.accountId, accountId), inArray(storedResponseItems.itemId, [...itemIds])))
+    .orderBy(desc(storedResponses.createdAt))
+  // The first of each stays: Map would keep the last.
+  return new Map(rows.toReversed().map(({ itemId, responseId }) => [itemId, responseId]))
+}
+
+/** What the account has stored. */
+export async function readTotal({ db }: Database, accountId: string): Promise<StoredTotal> {
+  const [row] = await db
+    .select({ kept: storedResponseTotals.kept, bytes: storedResponseTotals.bytes })
+    .from(storedResponseTotals)
+    .where(eq(storedResponseTotals.accountId, accountId))
+  return row ?? { kept: 0, bytes: 0 }
+}
+
+/** Deletes one answer of the account; whether it was there. */
+export async function deleteRow({ sql }: Database, accountId: string, id: string): Promise<boolean> {
+  return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id}`)).length > 0
+}
+
+/** Deletes all of an account's answers, and returns them. */
+export function deleteRowsOf({ sql }: Database, accountId: string): Promise<DeletedRow[]> {
+  return deleteWhere(sql, sql`account_id = ${accountId}`)
+}
+
+/** Deletes up to `count` answers whose time is over; returns how many there were. */
+export async function deleteExpired({ sql }: Database, count: number): Promise<number> {
+  const due = sql`SELECT account_id, id FROM stored_responses WHERE expires_at <= now()
+    ORDER BY expires_at LIMIT ${count} FOR UPDATE SKIP LOCKED`
+  return (await deleteWhere(sql, sql`(account_id, id) IN (${due})`)).length
+}
+
+/** Deletes the oldest answers of an account until it is within both limits. */
+export async function deleteBeyond({ sql }: Database, accountId: string, limits: StoredTotal): Promise<number> {
+  const beyond = sql`SELECT id FROM (
+      SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS sum FROM stored_responses
+      WHERE account_id = ${accountId} WINDOW newest AS (ORDER BY created_at DESC, id)
+    ) placed WHERE place > ${limits.kept} OR sum > ${limits.bytes}`
+  return (await deleteWhere(sql, sql`account_id = ${accountId} AND id IN (${beyond})`)).length
+}
+
+/** Makes an account's answers expire sooner, where they were to be kept for longer than `hours`. */
+export async function shortenLives({ sql }: Database, accountId: string, hours: number): Promise<void> {
+  await sql`UPDATE stored_responses SET expires_at = created_at + ${hours} * interval '1 hour'
+    WHERE account_id = ${accountId} AND expires_at > created_at + ${hours} * interval '1 hour'`
+}
+
+type DeletedRow = { id: string; createdMs: number }
+
+/** Row and total in one statement: they can't come apart. */
+async function deleteWhere(sql: Sql, condition: Fragment): Promise<DeletedRow[]> {
+  return await sql<DeletedRow[]>`
+    WITH gone AS (DELETE FROM stored_responses WHERE ${condition} RETURNING account_id, id, bytes, created_at),
+    sums AS (SELECT account_id, count(*) AS kept, sum(bytes) AS bytes FROM gone GROUP BY account_id),
+    told AS (UPDATE stored_response_totals total SET kept = total.kept - sums.kept, bytes = total.bytes - sums.bytes
+      FROM sums WHERE total.account_id = sums.account_id)
+    SELECT id, (extract(epoch FROM created_at) * 1000)::double precision AS "createdMs" FROM gone`
+}
+
+function toStored({ createdAt, expiresAt, ...row }: typeof storedResponses.$inferSelect): StoredResponse {
+  return { ...row, createdMs: createdAt.getTime(), expiresMs: expiresAt.getTime() }
+}

@@ -1,0 +1,217 @@
+/**
+ * Answers that callers build on by their ids: what a request builds on is read before it is decoded, and its answer is stored
+ * before its caller sees the end of it, so that whoever comes back at once finds it.
+ *
+ * The answer goes into a copy in the store and from there into Postgres in the background; where it is large or there is no room
+ * for a copy, into Postgres at once. Everything belongs to an account, which decides how long it is kept.
+ */
+import { GatewayError, invalidRequest } from '@/chat/error'
+import type { Database } from '@/db/client'
+import type { Clock } from '@/lib/clock'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { arrayOf, asWritten, withChanges } from '@/lib/json-source/as-written'
+import type { Logger } from '@/lib/logger'
+import type { BackgroundWorker } from '@/lib/worker-loop'
+import { createAllowance } from './allowance'
+import {
+  findStored,
+  fromHistory,
+  itemsOf,
+  readChain,
+  resolveReferences,
+  unknownPrevious,
+  unknownResponse,
+} from './conversation'
+import { COPY_SECONDS, type CopyStore, createCopies } from './copies'
+import { createExpiryWorker } from './expiry'
+import { readFinalAnswer } from './final-answer'
+import { MAX_STORED_BYTES, MAX_STORED_RESPONSES } from './limits'
+import { ownItems, referenceOf, withIds } from './own-input'
+import { deleteRow, deleteRowsOf, readTotal, type StoredTotal, shortenLives } from './rows'
+import { idsOf, outputItems, type StoredResponse } from './stored-items'
+import { createWriter } from './writer'
+
+/** Whose request it is, as much of it as was read so far. */
+type Arrived = { accountId: string; keyId: string; body: JsonObject; bytes: number }
+
+/** A request with all that it builds on. */
+export type Resumed = {
+  /** What it builds on stands before its own input, as if the caller had sent all of it. */
+  body: JsonObject
+  /** What the answer says of all this. */
+  echo: JsonObject
+  /** Of the body. */
+  bytes: number
+  /** What it named and is gone, in words for a header. */
+  leftOut: readonly string[]
+  /**
+   * Stores the answer, of which these are the last words. Returns what its caller is told. What was cut is not all that its
+   * caller has seen, and is not stored. Never rejects.
+   */
+  keep: ((lastWords: string, ending: 'complete' | 'cut') => Promise<string>) | undefined
+}
+
+export interface StoredResponses extends BackgroundWorker {
+  /** Reads what a request builds on. Throws a GatewayError where that is not there. */
+  resume(arrived: Arrived): Promise<Resumed>
+  /** The answer as it was told. Throws `not_found`, also for one of another account. */
+  find(accountId: string, id: string): Promise<string>
+  /** All input of the answer's request, what it built on before its own. Likewise. */
+  findInput(accountId: string, id: string): Promise<JsonObject[]>
+  /** Deletes an answer and its request's own input. Likewise. Returns the ids of the calls that it made. */
+  delete(accountId: string, id: string): Promise<string[]>
+  /** How long the account's answers are kept in hours, 0 = not at all, and what it has. `maxHours` is the operator's. */
+  standing(accountId: string): Promise<StoredTotal & { hours: number; maxHours: number }>
+  /** The account has chosen to keep its answers for so long (null = as long as possible): heeds it for those that are there, too. */
+  keepFor(accountId: string, hours: number | null): Promise<void>
+}
+
+type Options = {
+  database: Database
+  copies: CopyStore
+  clock: Clock
+  logger: Logger
+  /** How long answers are kept at most; 0 = nothing is stored for anybody. */
+  maxHours: number
+  /** What all answers of one account may take. */
+  maxBytes: number
+}
+
+const MS_PER_HOUR = 3_600_000
+const NOT_STORED: JsonObject = { store: false }
+
+/** Creates the stored answers as one process sees them. A stop writes what is not in Postgres yet. */
+export function createStoredResponses(options: Options): StoredResponses {
+  const { database, clock, logger, maxHours } = options
+  const copies = createCopies(options.copies, clock.now, logger)
+  const limits = { kept: MAX_STORED_RESPONSES, bytes: options.maxBytes }
+  const writer = createWriter({ database, copies, limits, logger })
+  const expiry = createExpiryWorker(database, logger)
+  const allowance = createAllowance(database, maxHours, clock.monotonic)
+  const deps = { database, copies }
+
+  async function put(stored: StoredResponse, itemIds: readonly string[]): Promise<boolean> {
+    if (!copies.hasRoom(stored) || !writer.hasRoom(stored) || !(await copies.put(stored, itemIds))) {
+      return await writer.writeNow(stored)
+    }
+    writer.push(stored)
+    return true
+  }
+
+  function keeperOf({ accountId, keyId, body }: Arrived, own: readonly JsonValue[], hours: number) {
+    const { model, previous_response_id: parentId } = body
+    return async (lastWords: string, ending: 'complete' | 'cut'): Promise<string> => {
+      const final = readFinalAnswer(lastWords)
+      if (!final) return lastWords
+      if (ending === 'cut') return final.unstored()
+      const input = JSON.stringify(asWritten(arrayOf(withIds(own))))
+      const bytes = Buffer.byteLength(input) + Buffer.byteLength(final.text)
+      const createdMs = clock.now()
+      const stored = {
+        ...{ accountId, keyId, id: final.id, input, answer: final.text, bytes, createdMs },
+        parentId: typeof parentId === 'string' ? parentId : null,
+        model: typeof model === 'string' ? model : '',
+        expiresMs: createdMs + hours * MS_PER_HOUR,
+      }
+      const isStored = bytes <= MAX_STORED_BYTES && (await put(stored, idsOf(final.output)))
+      return isStored ? lastWords : final.unstored()
+    }
+  }
+
+  async function existing(accountId: string, id: string): Promise<StoredResponse> {
+    const hours = await allowance.hoursOf(accountId)
+    const stored = hours === 0 ? undefined : await findStored(deps, accountId, id)
+    if (!stored) throw unknownResponse(id)
+    return stored
+  }
+
+  return {
+    async resume(arrived) {
+      const { accountId, body, bytes } = arrived
+      const own = ownItems(body.input)
+      const previous = body.previous_response_id ?? undefined
+      const isPlain = previous === undefined && !own?.some((item) => referenceOf(item) !== undefined)
+      // What is wrong with it is for its format to say.
+      if (!own || (isPlain && body.store === false))
+        return { body, echo: NOT_STORED, bytes, leftOut: [], keep: undefined }
+      const hours = await hoursOrNone(allowance.hoursOf(accountId), isPlain)
+      const isStored = hours > 0 && body.store !== false && bytes <= MAX_STORED_BYTES
+      const before = previous === undefined ? [] : await readPrevious(accountId, previous, hours)
+      const { items, bytes: namedBytes, isShortened } = await resolveReferences(deps, accountId, own, hours > 0)
+      const input = () => arrayOf([...itemsOf(before), ...items])
+      return {
+        body: isPlain ? body : withChanges(body, { previous_response_id: undefined, input: input() }),
+        echo: { store: isStored, previous_response_id: previous ?? null },
+        bytes: before.reduce((sum, link) => sum + link.bytes, bytes + namedBytes),
+        leftOut: isShortened ? ['input.item_reference'] : [],
+        keep: isStored ? keeperOf(arrived, items, hours) : undefined,
+      }
+    },
+    async find(accountId, id) {
+      return (await existing(accountId, id)).answer
+    },
+    async findInput(accountId, id) {
+      const stored = await existing(accountId, id)
+      const { parentId } = stored
+      const before = parentId === null ? [] : (await readChain(deps, accountId, parentId)).links
+      return [...itemsOf(before), ...itemsOf([{ ...stored, answer: '{}' }])]
+    },
+    async delete(accountId, id) {
+      const stored = await existing(accountId, id)
+      await copies.bury(accountId, id)
+      await fromHistory(deleteRow(database, accountId, id))
+      return outputItems(stored).flatMap(({ call_id: callId }) => (typeof callId === 'string' ? [callId] : []))
+    },
+    async standing(accountId) {
+      const [total, hours] = await Promise.all([readTotal(database, accountId), allowance.hoursOf(accountId)])
+      return { ...total, hours, maxHours }
+    },
+    async keepFor(accountId, hours) {
+      allowance.changed(accountId)
+      if (hours === 0) await deleteAll(accountId)
+      else if (hours !== null) await shortenLives(database, accountId, hours)
+    },
+    start() {
+      writer.start()
+      expiry.start()
+    },
+    async stop() {
+      await Promise.all([writer.stop(), expiry.stop()])
+    },
+  }
+
+  async function readPrevious(accountId: string, id: JsonValue, hours: number): Promise<StoredResponse[]> {
+    if (typeof id !== 'string') {
+      throw invalidRequest('previous_response_id: expected the id of a response.', 'previous_response_id')
+    }
+    if (hours === 0) throw storageDisabled()
+    const { links, missingId } = await readChain(deps, accountId, id)
+    if (missingId !== undefined) throw unknownPrevious(missingId)
+    return links
+  }
+
+  async function deleteAll(accountId: string): Promise<void> {
+    await copies.buryAll(accountId, clock.now())
+    const deleted = await deleteRowsOf(database, accountId)
+    const recent = deleted.filter(({ createdMs }) => createdMs > clock.now() - COPY_SECONDS * 1000)
+    await Promise.all(recent.map(({ id }) => copies.bury(accountId, id)))
+  }
+}
+
+/** What an account has chosen can't be asked: an answer that builds on nothing is given all the same, and not stored. */
+async function hoursOrNone(asking: Promise<number>, isPlain: boolean): Promise<number> {
+  try {
+    return await asking
+  } catch (cause) {
+    if (isPlain) return 0
+    throw new GatewayError('overloaded', 'Stored responses cannot be read at the moment. Try again.', {
+      retryAfterSeconds: 2,
+      cause,
+    })
+  }
+}
+
+function storageDisabled(): GatewayError {
+  const message = 'Responses of this account are not stored. Send the whole conversation as `input`.'
+  return new GatewayError('invalid_request', message, { param: 'previous_response_id', code: 'storage_disabled' })
+}

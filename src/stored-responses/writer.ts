@@ -1,0 +1,165 @@
+/**
+ * Carries stored answers into Postgres in the background, in batches, from a queue that is bounded by its bytes. A stop writes
+ * what is left; a process that is killed loses what it had not carried, of which the copies in the store last some minutes more.
+ */
+import type { Database } from '@/db/client'
+import { withDatabaseDeadline } from '@/db/deadline'
+import { databaseFailure, describeFailure } from '@/db/failure'
+import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import type { Copies } from './copies'
+import { deleteBeyond, deleteRow, insertRows, readTotal, type StoredTotal } from './rows'
+import type { StoredResponse } from './stored-items'
+
+interface Writer extends BackgroundWorker {
+  /** Whether the queue has room for it. */
+  hasRoom(stored: StoredResponse): boolean
+  /** Takes it into the queue. */
+  push(stored: StoredResponse): void
+  /** Writes one at once; whether it is there now. Never rejects. */
+  writeNow(stored: StoredResponse): Promise<boolean>
+}
+
+type WriterDeps = {
+  database: Database
+  copies: Pick<Copies, 'isBuried' | 'bury'>
+  /** What an account may have; beyond it its oldest answers go. */
+  limits: StoredTotal
+  logger: Logger
+}
+
+const MAX_QUEUE_BYTES = 64 * 1024 * 1024
+const BATCH_ROWS = 100
+const BATCH_BYTES = 8 * 1024 * 1024
+/** How long answers gather before they are written. */
+const LINGER_MS = 50
+const IDLE_MS = 60_000
+const RETRY_MS = 1_000
+const JITTER = 0.5
+const WRITE_TIMEOUT_MS = 8_000
+/** Somebody waits for the end of an answer. */
+const WRITE_NOW_TIMEOUT_MS = 2_000
+const MAX_WRITES_NOW = 32
+const STOP_TIMEOUT_MS = 5_000
+/** What is left to an account that had more than it may: so its oldest answers are looked for now and then, not at every one. */
+const SHARE_LEFT = 0.9
+
+/** Creates the writer of one process. */
+export function createWriter({ database, copies, limits, logger }: WriterDeps): Writer {
+  let queue: StoredResponse[] = []
+  let queueBytes = 0
+  let writesNow = 0
+
+  async function write(rows: readonly StoredResponse[]): Promise<void> {
+    const refused = await withDatabaseDeadline(insertRows(database, rows), WRITE_TIMEOUT_MS)
+    await Promise.all(refused.map(({ accountId, id }) => copies.bury(accountId, id).catch(() => undefined)))
+    await Promise.all(rows.map(dropBuried))
+    for (const accountId of new Set(rows.map((row) => row.accountId))) await keepWithin(accountId)
+  }
+
+  /** Whoever deleted it meanwhile found only the copy. */
+  async function dropBuried(row: StoredResponse): Promise<void> {
+    if (!(await copies.isBuried(row))) return
+    await copies.bury(row.accountId, row.id)
+    await deleteRow(database, row.accountId, row.id)
+  }
+
+  async function keepWithin(accountId: string): Promise<void> {
+    const total = await readTotal(database, accountId)
+    if (total.kept <= limits.kept && total.bytes <= limits.bytes) return
+    const left = { kept: Math.floor(limits.kept * SHARE_LEFT), bytes: Math.floor(limits.bytes * SHARE_LEFT) }
+    const deleted = await withDatabaseDeadline(deleteBeyond(database, accountId, left), WRITE_TIMEOUT_MS)
+    logger.info('stored_responses_beyond_limit', { accountId, deleted })
+  }
+
+  /** The oldest of the queue, which keeps them until they are written. */
+  function nextBatch(): StoredResponse[] {
+    const batch: StoredResponse[] = []
+    let bytes = 0
+    for (const row of queue) {
+      if (batch.length === BATCH_ROWS || (batch.length > 0 && bytes + row.bytes > BATCH_BYTES)) break
+      batch.push(row)
+      bytes += row.bytes
+    }
+    return batch
+  }
+
+  function drop(batch: readonly StoredResponse[]): void {
+    queue = queue.slice(batch.length)
+    for (const { bytes } of batch) queueBytes -= bytes
+  }
+
+  async function writeOneByOne(batch: readonly StoredResponse[]): Promise<void> {
+    for (const row of batch) {
+      try {
+        await write([row])
+      } catch (error) {
+        if (databaseFailure(error) !== 'data') throw error
+        logger.error('stored_response_lost', { accountId: row.accountId, id: row.id, reason: describeFailure(error) })
+      }
+    }
+  }
+
+  async function flush(): Promise<void> {
+    const batch = nextBatch()
+    if (batch.length === 0) return
+    try {
+      await write(batch)
+    } catch (error) {
+      if (databaseFailure(error) !== 'data') throw error
+      await writeOneByOne(batch)
+    }
+    drop(batch)
+  }
+
+  const loop = createWorkerLoop({
+    async round() {
+      await flush()
+      return queue.length > 0 ? 0 : IDLE_MS
+    },
+    onFailure(error) {
+      logger.warn('stored_responses_unwritten', { reason: describeFailure(error), waiting: queue.length })
+      return jittered(RETRY_MS, JITTER)
+    },
+    stopTimeoutMs: STOP_TIMEOUT_MS,
+  })
+
+  return {
+    hasRoom: ({ bytes }) => queueBytes + bytes <= MAX_QUEUE_BYTES,
+    push(stored) {
+      queue.push(stored)
+      queueBytes += stored.bytes
+      loop.hurry(LINGER_MS)
+    },
+    async writeNow(stored) {
+      if (writesNow >= MAX_WRITES_NOW) return false
+      writesNow += 1
+      const writing = insertRows(database, [stored])
+      try {
+        const refused = await withDatabaseDeadline(writing, WRITE_NOW_TIMEOUT_MS)
+        if (refused.length === 0) await keepWithin(stored.accountId)
+        return refused.length === 0
+      } catch (error) {
+        logger.warn('stored_response_unwritten', { reason: describeFailure(error) })
+        // Its caller is told that it is not stored: should it be written after all, it goes again.
+        void writing.then(() => deleteRow(database, stored.accountId, stored.id)).catch(() => undefined)
+        return false
+      } finally {
+        writesNow -= 1
+      }
+    },
+    start: loop.start,
+    async stop() {
+      await loop.stop()
+      await drainQueue()
+    },
+  }
+
+  async function drainQueue(): Promise<void> {
+    try {
+      while (queue.length > 0) await withDatabaseDeadline(flush(), STOP_TIMEOUT_MS)
+    } catch (error) {
+      logger.error('stored_responses_lost', { reason: describeFailure(error), count: queue.length })
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** The single executable is the whole gateway: away from the checkout it serves, has its pages and its thread, and takes commands. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { freePort } from '@/boot/embedded/free-port'
+
+const ROOT = join(import.meta.dir, '..', '..', '..')
+/** A tokenizer sees far more in it than whoever goes by its length. */
+const TEXT = 'ⱥ⟁꙰ '.repeat(200)
+
+let folder: string
+let program: string
+let stores: Record<string, string>
+let gateway: GatewayProcess
+let address: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-executable-test-'))
+  program = join(folder, 'svc-gateway')
+  const build = Bun.spawn([process.execPath, join(ROOT, 'src', 'boot', 'executable', 'build.ts'), program], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  expect(await build.exited).toBe(0)
+  const catalog = join(folder, 'catalog.json')
+  await copyFile(join(ROOT, 'config', 'catalog.json'), catalog)
+  stores = { REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), CATALOG: catalog }
+  const port = String(await freePort())
+  gateway = spawnGateway({ ...stores, PORT: port, PROCESSES: '2' }, undefined, [program])
+  address = await addressOf(gateway)
+}, 120_000)
+afterAll(async () => {
+  gateway.kill('SIGTERM')
+  await gateway.exited()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function post(to: string, path: string, key: string, body: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return fetch(`${to}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+test('serves a paid request, which the usage of its caller shows', async () => {
+  const key = demoKeyOf(gateway)
+  const body = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Say hello' }] }
+  const response = await post(address, '/v1/chat/completions', key, body)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.any(String) } }] })
+})
+
+test('has its pages and guides', async () => {
+  const page = await (await fetch(`${address}/dashboard`)).text()
+  const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
+  for (const path of [script, '/docs', '/docs/json', '/docs/guide'])
+    expect(`${path} ${(await fetch(`${address}${path}`)).status}`).toBe(`${path} 200`)
+})
+
+test('counts tokens as the program does that it was built from', async () => {
+  const source = spawnGateway({ ...stores, PORT: '0' })
+  const messages = [{ role: 'user', content: TEXT }]
+  const counts = []
+  for (const to of [address, await addressOf(source)])
+    counts.push(
+      await (await post(to, '/v1/messages/count_tokens', demoKeyOf(gateway), { model: 'svc/alpha', messages })).json(),
+    )
+  expect(counts[0]).toEqual(counts[1])
+  expect(counts[0].input_tokens).toBeGreaterThan(TEXT.length)
+  source.kill('SIGTERM')
+  await source.exited()
+})
+
+test('takes the commands of operators', async () => {
+  const child = Bun.spawn([program, 'admin', 'account', 'list'], {
+    env: { ...BARE_ENVIRONMENT, ...stores },
+    stderr: 'inherit',
+  })
+  expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ accounts: [expect.any(Object)] })
+  expect(await child.exited).toBe(0)
+})

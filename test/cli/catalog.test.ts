@@ -1,0 +1,67 @@
+/** The check of a catalogue file before it is used: faults, losses, and what it changes. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from './run'
+
+setDefaultTimeout(60_000)
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'catalog-check-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function write(
+  change: (file: Record<string, unknown> & { models: Record<string, unknown>[] }) => void,
+): Promise<string> {
+  const file = await Bun.file('config/catalog.json').json()
+  change(file)
+  const path = join(folder, 'next.json')
+  await Bun.write(path, JSON.stringify(file))
+  return path
+}
+
+test('the file of CATALOG is sound, and needs neither stores nor keys', async () => {
+  const { code, json, stderr } = await run(['catalog', 'check'], { REDIS_URL: 'redis://127.0.0.1:1' })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(json).toMatchObject({ ok: true, file: 'config/catalog.json', faults: [], losses: [], providers: 3 })
+  expect(json.changes).toBeUndefined()
+})
+
+test('every fault is told by its place, and the exit code says that there are some', async () => {
+  const path = await write((file) => {
+    const [first, second] = file.models
+    Object.assign(first ?? {}, { contextLength: -1 })
+    Object.assign(second ?? {}, { targets: [{ provider: 'nobody', model: 'x' }] })
+  })
+  const { code, json } = await run(['catalog', 'check', path], {})
+  expect(code).toBe(1)
+  expect(json.ok).toBe(false)
+  const places = (json.faults as { place: string }[]).map(({ place }) => place)
+  expect(places).toContain('models[0].contextLength')
+  expect(places).toContain('models[1].targets[0].provider')
+})
+
+test('losses and changes are told of a file that is sound', async () => {
+  const path = await write(({ models }) => {
+    const alpha = models.find(({ id }) => id === 'svc/alpha')
+    const pricing = alpha?.pricing as Record<string, number>
+    pricing.costPer1mOutputTokens = (pricing.outputPer1mTokens ?? 0) + 1
+    pricing.inputPer1mTokens = (pricing.inputPer1mTokens ?? 0) * 2
+  })
+  const { code, json } = await run(['catalog', 'check', path], {})
+  expect(code).toBe(0)
+  expect(json).toMatchObject({
+    ok: true,
+    against: 'config/catalog.json',
+    losses: [{ model: 'svc/alpha', loss: expect.stringContaining('output: sold at $') }],
+  })
+  const changes = json.changes as { what: string; before: string; after: string }[]
+  expect(changes.map(({ what }) => what)).toContain('model svc/alpha price input')
+  expect(changes.every(({ what }) => what.startsWith('model svc/alpha'))).toBe(true)
+  const input = changes.find(({ what }) => what === 'model svc/alpha price input')
+  expect(Number(input?.after.slice(1))).toBe(2 * Number(input?.before.slice(1)))
+})

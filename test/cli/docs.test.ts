@@ -1,0 +1,133 @@
+/** Every command line of the operator's documentation, run as it stands there, in its order; and no command without an example. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { usageRecord } from '@test/usage/sample-records'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { run } from './run'
+
+setDefaultTimeout(240_000)
+
+const ROOT = join(import.meta.dir, '..', '..')
+const COMMAND = 'bun run admin '
+
+let redis: TestServer
+let stores: Record<string, string>
+let fixture: Fixture
+let lines: string[]
+
+beforeAll(async () => {
+  redis = await startRedis()
+  const databaseUrl = await freshDatabase()
+  stores = { REDIS_URL: redis.url, DATABASE_URL: databaseUrl }
+  fixture = await openFixture(redis.url, databaseUrl)
+  const text = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
+  lines = blocks.filter((line) => line.includes(COMMAND))
+})
+afterAll(async () => {
+  await fixture.close()
+  await redis.stop()
+})
+
+/** What the ids of the documentation stand for, as the commands before have made them. */
+const ids: Record<string, string> = { order_: 'order_1', req_: 'req_1' }
+/** What each command has printed. */
+const answers: Record<string, Record<string, unknown>> = {}
+
+test('every line of the documentation does what it says', async () => {
+  expect(lines.length).toBeGreaterThan(30)
+  for (const line of lines) {
+    const real = line.replaceAll(/\b(acct_|key_|order_|req_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
+    const json = await runLine(real)
+    const words = / admin ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)/.exec(line)?.[1] ?? ''
+    answers[words] = json
+    if (typeof json.keyId === 'string' && words === 'key create') ids.key_ = json.keyId
+    if (words === 'account create') await furnish(String(json.accountId))
+  }
+})
+
+test('and each found what it was to find', () => {
+  expect(answers['account list']).toMatchObject({ accounts: [{ email: 'ada@example.com', balanceUsd: '-0.25' }] })
+  expect(answers['account search']).toMatchObject({ accounts: [{ accountId: ids.acct_ }], nextCursor: null })
+  expect(answers['account show']).toMatchObject({
+    accountId: ids.acct_,
+    name: 'Ada Lovelace',
+    orders: [{ orderId: 'order_1' }],
+  })
+  expect(answers['credit add']).toEqual({ balanceUsd: 9.75 })
+  expect(answers['key list']).toMatchObject({ keys: [{ keyId: ids.key_, email: 'ada@example.com', status: 'active' }] })
+  expect(answers['key search']).toMatchObject({ keys: [{ keyId: ids.key_ }] })
+  expect(answers['key show']).toMatchObject({ keyId: ids.key_, requestsPerMinute: 60, monthlyBudgetUsd: '25' })
+  expect(answers['user list']).toMatchObject({ users: [{ email: 'grace@example.com', role: 'member' }] })
+  expect(answers['user show']).toMatchObject({
+    role: 'member',
+    isEmailVerified: true,
+    isTotpEnabled: false,
+    sessions: 0,
+  })
+  expect(answers['order list']).toMatchObject({
+    orders: [{ orderId: 'order_1', amountUsd: '25.00', state: 'pending' }],
+  })
+  expect(answers['order show']).toMatchObject({ reference: 'SVC-7K3M-9QXP', email: 'ada@example.com', payments: [] })
+  expect(answers.usage).toMatchObject({
+    total: { requests: 1, inputTokens: 127, outputTokens: 50, chargedUsd: '0.25' },
+    usage: [{ account: ids.acct_, requests: 1 }],
+  })
+  expect(answers['request show']).toMatchObject({
+    requestId: 'req_1',
+    accountId: ids.acct_,
+    costUsd: '0.25',
+    rule: 'usage',
+  })
+  expect(answers['ledger check']).toMatchObject({ ok: true, accounts: 2 })
+  expect(answers['audit list']).toMatchObject({ entries: [{ action: 'credit.add', actor: 'operator' }] })
+  expect(answers['audit verify']).toMatchObject({ ok: true, headHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  expect(answers['catalog check']).toMatchObject({ ok: true, faults: [], losses: [] })
+})
+
+test('no command is without an example', async () => {
+  const { stdout } = await run(['help'], {})
+  const known = [...stdout.matchAll(/^ {2}([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)(?= |$)/gm)].map(
+    ([, words = '']) => words,
+  )
+  expect(known.length).toBeGreaterThan(30)
+  for (const words of known) expect(lines.some((line) => `${line} `.includes(`${COMMAND}${words} `))).toBe(true)
+})
+
+/** As a shell runs it, with the name of the program instead of the script that starts it. */
+async function runLine(line: string): Promise<Record<string, unknown>> {
+  const child = Bun.spawn(['sh', '-c', line.replace(COMMAND, `${process.execPath} src/cli/main.ts `)], {
+    cwd: ROOT,
+    env: { ...BARE_ENVIRONMENT, ...stores, NEW_PASSWORD: 'a horse on a battery' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  const code = await child.exited
+  // Where it fails, what it printed says why.
+  expect({ line, stderr, code, stdout }).toEqual({ line, stderr: '', code: 0, stdout })
+  return JSON.parse(stdout)
+}
+
+/** What customers do themselves: an order, and a request that cost a quarter of a dollar. */
+async function furnish(accountId: string): Promise<void> {
+  ids.acct_ = accountId
+  await fixture.database.sql`INSERT INTO orders (id, account_id, method, reference, amount_cents, currency, state,
+    created_at, expires_at, updated_at) VALUES ('order_1', ${accountId}, 'bank_transfer', 'SVC-7K3M-9QXP', 2500, 'USD',
+    'pending', now(), now() + interval '14 days', now())`
+  const facts = { requestId: 'req_1' }
+  const record = {
+    recordId: 'req_1',
+    holdId: 'req_1',
+    accountId,
+    keyId: 'key_1',
+    atMs: Date.now(),
+    cost: 250_000_000,
+    held: 500_000_000,
+    facts,
+  }
+  await writeUsageBatch(fixture.database.sql, [usageRecord(record)])
+}

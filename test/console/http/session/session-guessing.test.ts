@@ -1,0 +1,158 @@
+/** Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { errorOf, loggedToken, post } from '@test/console/http/support'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { signUpPerson } from '@test/support/person'
+
+setDefaultTimeout(120_000)
+
+/** As many guesses at one account as one address, and as strangers together, get. */
+const PER_ADDRESS = 10
+const PER_ACCOUNT = 100
+
+let gateway: TestGateway
+let proxied: TestGateway
+
+beforeAll(async () => {
+  ;[gateway, proxied] = await Promise.all([
+    startGateway({ respond: () => new Response('{}') }),
+    startGateway({ respond: () => new Response('{}'), environment: { TRUSTED_PROXY_HOPS: '1' } }),
+  ])
+})
+afterAll(() => Promise.all([gateway.stop(), proxied.stop()]))
+
+function guess(target: TestGateway, email: string, password: string, forwardedFor?: string): Promise<Response> {
+  return post(target, '/sign-in', { email, password }, forwardedFor ? { 'x-forwarded-for': forwardedFor } : {})
+}
+
+/** Statuses of `count` wrong guesses, eight at a time. */
+async function guesses(count: number, one: (index: number) => Promise<Response>): Promise<number[]> {
+  const statuses: number[] = []
+  for (let start = 0; start < count; start += 8) {
+    const batch = Array.from({ length: Math.min(8, count - start) }, (_, offset) => one(start + offset))
+    statuses.push(...(await Promise.all(batch)).map(({ status }) => status))
+  }
+  return statuses
+}
+
+test('a forwarded address that nobody believes is logged, once for however many', async () => {
+  await guesses(3, () => guess(gateway, 'nobody@example.test', 'wrong guess', '10.9.9.9'))
+  const told = (target: TestGateway) => target.logLines.filter((line) => line.includes('forwarded_address_not_trusted'))
+  expect([told(gateway).length, told(proxied).length]).toEqual([1, 0])
+})
+
+describe('guesses from one address at one account', () => {
+  test('S18: end after ten, also for the right password, with the time to wait', async () => {
+    const { email, password } = await signUpPerson(gateway)
+    const statuses = await guesses(PER_ADDRESS, () => guess(gateway, email, 'wrong guess'))
+    expect(statuses).toEqual(Array(PER_ADDRESS).fill(401))
+    const next = await guess(gateway, email, password)
+    expect(Number(next.headers.get('retry-after'))).toBeWithin(1, 901)
+    expect(await errorOf(next)).toMatchObject({ status: 429, code: 'too_many_attempts' })
+  })
+
+  test('S18: are not reset by a made-up X-Forwarded-For', async () => {
+    const { email } = await signUpPerson(gateway)
+    const statuses = await guesses(14, (index) => guess(gateway, email, 'wrong guess', `203.0.113.${index}`))
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4)
+  })
+
+  test('nor, behind a trusted proxy, by what stands left of its entry', async () => {
+    const { email } = await signUpPerson(proxied)
+    const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `203.0.113.${index}, 198.51.100.7`))
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4)
+  })
+
+  test('count a whole IPv6 network as one address', async () => {
+    const { email } = await signUpPerson(proxied)
+    const statuses = await guesses(14, (index) => guess(proxied, email, 'wrong', `2001:db8:1:2::${index.toString(16)}`))
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4)
+    expect((await guess(proxied, email, 'wrong', '2001:db8:1:3::1')).status).toBe(401)
+  })
+
+  test('start anew after a right one', async () => {
+    const { email, password } = await signUpPerson(gateway)
+    for (let round = 0; round < 2; round++) {
+      await guesses(PER_ADDRESS - 1, () => guess(gateway, email, 'wrong guess'))
+      expect((await guess(gateway, email, password)).status).toBe(200)
+    }
+  })
+})
+
+describe('guesses from everywhere at one account', () => {
+  test('end for strangers, while its owner signs in from where they have before, or resets the password', async () => {
+    const owner = await signUpPerson(proxied)
+    const { email, password } = owner
+    expect((await guess(proxied, email, password, '198.51.100.1')).status).toBe(200)
+    // One of a hundred was the owner's own, from an address that was new then.
+    const statuses = await guesses(PER_ACCOUNT - 1, (index) => guess(proxied, email, 'wrong', `10.1.0.${index}`))
+    expect(new Set(statuses)).toEqual(new Set([401]))
+    expect((await guess(proxied, email, password, '10.2.0.1')).status).toBe(429)
+    expect((await guess(proxied, email, password, '198.51.100.1')).status).toBe(200)
+    const from = { 'x-forwarded-for': '198.51.100.9' }
+    await post(proxied, '/password/forgot', { email }, from)
+    const token = await loggedToken(proxied, email, 'reset-password')
+    const newPassword = 'chosen after the attack'
+    expect((await post(proxied, '/password/reset', { token, newPassword }, from)).status).toBe(200)
+    expect((await guess(proxied, email, newPassword, '198.51.100.9')).status).toBe(200)
+  })
+})
+
+describe('guesses from one address at every account', () => {
+  test('end after a hundred, known addresses or not', async () => {
+    const statuses = await guesses(112, (index) => guess(proxied, `nobody${index}@example.test`, 'wrong', '192.0.2.66'))
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(12)
+  })
+})
+
+describe('what an answer gives away', () => {
+  test('is nothing: status, body and work are the same for an address that nobody has', async () => {
+    const { email } = await signUpPerson(proxied)
+    const answers = async (address: string, from: string) => {
+      const started = performance.now()
+      const response = await guess(proxied, address, 'wrong guess', from)
+      const body = await response.text()
+      return { status: response.status, body, isPadded: performance.now() - started >= 195 }
+    }
+    const known = await answers(email, '192.0.2.70')
+    expect(known).toEqual(await answers('nobody-at-all@example.test', '192.0.2.70'))
+    expect(known).toMatchObject({ status: 401, isPadded: true })
+  })
+
+  test('S19: is nothing when a password is forgotten either', async () => {
+    const { email } = await signUpPerson(proxied)
+    const ask = async (address: string) => {
+      const started = performance.now()
+      const response = await post(proxied, '/password/forgot', { email: address }, { 'x-forwarded-for': '192.0.2.71' })
+      return { status: response.status, body: await response.text(), isPadded: performance.now() - started >= 295 }
+    }
+    const known = await ask(email)
+    expect(known).toEqual({ status: 200, body: '{"done":true}', isPadded: true })
+    expect(await ask('nobody-at-all@example.test')).toEqual(known)
+  })
+})
+
+describe('mails', () => {
+  test('do not fill the box of somebody else', async () => {
+    const { email } = await signUpPerson(proxied)
+    const ask = (index: number) =>
+      post(proxied, '/password/forgot', { email }, { 'x-forwarded-for': `10.3.0.${index}` })
+    expect((await guesses(12, ask)).sort()).toEqual([...Array(10).fill(200), 429, 429])
+  })
+})
+
+describe('passwords asked for again', () => {
+  test('are not guessed on a stolen session', async () => {
+    const person = await signUpPerson(gateway)
+    const change = () =>
+      person.fetch('/dashboard/api/session/password/change', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ currentPassword: 'a guess', newPassword: 'a horse of the thief' }),
+      })
+    const statuses = await guesses(12, change)
+    expect(statuses.filter((status) => status === 400)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,143 @@
+/** The second step of signing in: set up, asked for, used once, limited, and taken away again. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { errorOf, post, SESSION } from '@test/console/http/support'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
+import { totpCode } from '@test/support/totp'
+
+setDefaultTimeout(60_000)
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response('{}') })
+})
+afterAll(() => gateway.stop())
+
+type Setup = { uri: string; secret: string; backupCodes: string[] }
+
+async function withTotp(newcomer?: Person): Promise<{ person: Person; setup: Setup }> {
+  const person = newcomer ?? (await signUpPerson(gateway))
+  const { status, body } = await person.json('POST', `${SESSION}/totp/enable`, { password: person.password })
+  expect(status).toBe(200)
+  const setup = body as Setup
+  const response = await person.fetch(`${SESSION}/totp/confirm`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code: totpCode(setup.secret) }),
+  })
+  expect(response.status).toBe(200)
+  return { person: await personWith(gateway, cookieOf(response), person), setup }
+}
+
+/** The first step: the cookie with which a code may follow. */
+async function firstStep({ email, password }: Person): Promise<string> {
+  const response = await post(gateway, '/sign-in', { email, password })
+  expect(await response.json()).toEqual({ status: 'totp_required' })
+  const cookie = cookieOf(response)
+  expect(cookie).toContain('gateway.two_factor=')
+  expect(cookie).not.toContain('session_token')
+  return cookie
+}
+
+describe('an authenticator app', () => {
+  test('is set up with the password and a first code, and asked for from then on', async () => {
+    const { person, setup } = await withTotp()
+    expect(setup.uri).toStartWith('otpauth://totp/svc:')
+    expect(setup.backupCodes).toHaveLength(10)
+    expect((await person.json('GET', `${SESSION}/me`)).body).toMatchObject({ isTotpEnabled: true })
+    const cookie = await firstStep(person)
+    // The next step's code, since the current one may have been used to confirm.
+    const response = await post(gateway, '/sign-in/totp', { code: totpCode(setup.secret, 1) }, { cookie })
+    expect(await response.json()).toEqual({ status: 'signed_in' })
+    await personWith(gateway, cookieOf(response), person)
+  })
+
+  test('ends the sessions that were opened without it', async () => {
+    const newcomer = await signUpPerson(gateway)
+    const signedIn = await post(gateway, '/sign-in', { email: newcomer.email, password: newcomer.password })
+    const other = await personWith(gateway, cookieOf(signedIn), newcomer)
+    const { person } = await withTotp(newcomer)
+    expect((await other.json('GET', `${SESSION}/me`)).status).toBe(401)
+    expect((await person.json('GET', `${SESSION}/me`)).status).toBe(200)
+    const { body } = await person.json('GET', `${SESSION}/sessions`)
+    expect((body as { items: unknown[] }).items).toHaveLength(1)
+  })
+
+  test('is not in force before its first code, and needs the password', async () => {
+    const person = await signUpPerson(gateway)
+    const refused = await person.json('POST', `${SESSION}/totp/enable`, { password: 'not it' })
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'wrong_password' } } })
+    await person.json('POST', `${SESSION}/totp/enable`, { password: person.password })
+    const wrong = await person.json('POST', `${SESSION}/totp/confirm`, { code: '000000' })
+    expect(wrong).toMatchObject({ status: 400, body: { error: { code: 'wrong_code' } } })
+    const signedIn = await post(gateway, '/sign-in', { email: person.email, password: person.password })
+    expect(await signedIn.json()).toEqual({ status: 'signed_in' })
+  })
+
+  test("'s code opens one session only", async () => {
+    const { person, setup } = await withTotp()
+    const [first, second] = [await firstStep(person), await firstStep(person)]
+    const code = totpCode(setup.secret, 1)
+    expect((await post(gateway, '/sign-in/totp', { code }, { cookie: first })).status).toBe(200)
+    const replayed = await post(gateway, '/sign-in/totp', { code }, { cookie: second })
+    expect(replayed.headers.getSetCookie()).toEqual([])
+    expect(await errorOf(replayed)).toMatchObject({ status: 400, code: 'wrong_code' })
+  })
+
+  test('is not guessed: after five wrong codes the first step has to be taken again', async () => {
+    const { person, setup } = await withTotp()
+    const cookie = await firstStep(person)
+    const wrong = totpCode(setup.secret, 100)
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const response = await post(gateway, '/sign-in/totp', { code: wrong }, { cookie })
+      expect(await errorOf(response)).toMatchObject({ status: 400, code: 'wrong_code' })
+    }
+    const right = await post(gateway, '/sign-in/totp', { code: totpCode(setup.secret, 1) }, { cookie })
+    expect(await errorOf(right)).toMatchObject({ status: 401, code: 'sign_in_again' })
+  })
+
+  test('S20: is not passed by without the first step, nor on the session of somebody else', async () => {
+    const { person, setup } = await withTotp()
+    const code = totpCode(setup.secret, 1)
+    expect(await errorOf(await post(gateway, '/sign-in/totp', { code }))).toMatchObject({ code: 'sign_in_again' })
+    const asSession = await post(gateway, '/sign-in/totp', { code }, { cookie: person.cookie })
+    expect(await errorOf(asSession)).toMatchObject({ status: 401, code: 'sign_in_again' })
+  })
+
+  test('can be replaced by a backup code, once each', async () => {
+    const { person, setup } = await withTotp()
+    const [code] = setup.backupCodes
+    const opened = await post(gateway, '/sign-in/backup-code', { code }, { cookie: await firstStep(person) })
+    expect(await opened.json()).toEqual({ status: 'signed_in' })
+    const again = await post(gateway, '/sign-in/backup-code', { code }, { cookie: await firstStep(person) })
+    expect(await errorOf(again)).toMatchObject({ status: 400, code: 'wrong_code' })
+  })
+
+  test("'s backup codes are void once new ones were made", async () => {
+    const { person, setup } = await withTotp()
+    const { body } = await person.json('POST', `${SESSION}/totp/backup-codes`, { password: person.password })
+    const { backupCodes } = body as Pick<Setup, 'backupCodes'>
+    const cookie = await firstStep(person)
+    const old = await post(gateway, '/sign-in/backup-code', { code: setup.backupCodes[0] }, { cookie })
+    expect(await errorOf(old)).toMatchObject({ code: 'wrong_code' })
+    expect((await post(gateway, '/sign-in/backup-code', { code: backupCodes[0] }, { cookie })).status).toBe(200)
+  })
+
+  test('is taken away with the password only', async () => {
+    const { person } = await withTotp()
+    const refused = await person.json('POST', `${SESSION}/totp/disable`, { password: 'not it' })
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'wrong_password' } } })
+    expect((await person.json('POST', `${SESSION}/totp/disable`, { password: person.password })).status).toBe(200)
+    const signedIn = await post(gateway, '/sign-in', { email: person.email, password: person.password })
+    expect(await signedIn.json()).toEqual({ status: 'signed_in' })
+  })
+
+  test('is kept encrypted', async () => {
+    const { person, setup } = await withTotp()
+    const [row] = await gateway.gateway.database.sql`SELECT * FROM two_factors WHERE user_id = ${person.viewer.userId}`
+    const kept = JSON.stringify(row)
+    expect(kept).not.toContain(setup.secret)
+    expect(setup.backupCodes.filter((code) => kept.includes(code))).toEqual([])
+  })
+})

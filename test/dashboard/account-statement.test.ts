@@ -1,0 +1,73 @@
+/** The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Office, openOffice } from '@test/console/administration/fixture'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import type { Person } from '@test/support/person'
+import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(120_000)
+
+let office: Office
+let browser: TestBrowser
+let customer: SignedInCustomer
+
+beforeAll(async () => {
+  ;[office, browser] = await Promise.all([openOffice(), openBrowser()])
+  customer = await signUpCustomer(office.gateway, '25')
+  await ask(office.gateway, customer.key)
+  await flushed(office.gateway, customer.accountId)
+})
+afterAll(async () => {
+  await browser.close()
+  await office.stop()
+})
+
+function open(path: string, { cookie }: Person = customer.person, view: object = {}): Promise<Page> {
+  return browser.open(`/dashboard${path}`, { url: office.gateway.url, cookie, ...view })
+}
+
+async function rowsOf(page: Page): Promise<string[][]> {
+  await page.getByRole('cell', { name: 'Closing balance' }).waitFor()
+  const rows = await page.getByRole('row').all()
+  return Promise.all(rows.slice(1).map(async (row) => (await row.getByRole('cell').allInnerTexts()).slice(1)))
+}
+
+test('shows what moved between two balances, on a desk and on a phone', async () => {
+  for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
+    const page = await open('/credit/statement', customer.person, view)
+    expect(await rowsOf(page)).toEqual([
+      ['Opening balance', '', '$0.00000'],
+      ['Credit by the operator', '$25.00000', '$25.00000'],
+      ['Usage, 1 request', '−$0.00002', '$24.99998'],
+      ['Closing balance', '', '$24.99998'],
+    ])
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    await page.context().close()
+  }
+})
+
+test('of another period is chosen, shared by its address, and downloaded', async () => {
+  const page = await open('/credit')
+  await page.getByRole('link', { name: 'Account statement' }).click()
+  await page.getByRole('combobox', { name: 'Period' }).click()
+  await page.getByRole('option', { name: 'Last month' }).click()
+  await page.waitForURL('**/credit/statement?period=last-month')
+  await page.getByText('No money moved in this time').waitFor()
+  await page.reload()
+  await page.getByText('No money moved in this time').waitFor()
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download CSV' }).click()
+  expect((await download).suggestedFilename()).toMatch(/^statement-\d{4}-\d\d-01-to-\d{4}-\d\d-\d\d\.csv$/)
+  await page.context().close()
+})
+
+test('of an account is what an administrator is led to from its page', async () => {
+  const page = await open(`/admin/accounts/${customer.accountId}`, office.first)
+  await page.getByRole('main').getByRole('link', { name: 'Statement' }).click()
+  await page.waitForURL(`**/admin/accounts/${customer.accountId}/statement`)
+  expect((await rowsOf(page)).at(-1)).toEqual(['Closing balance', '', '$24.99998'])
+  await expectAccessible(page)
+  await page.context().close()
+})

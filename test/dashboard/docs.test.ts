@@ -1,0 +1,108 @@
+/** The page of the documentation: what it shows first, in which scheme, for whom, and that what can be tried out works. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(120_000)
+
+const FIRST = 'Create a chat completion'
+/** Operations with what else there is: a parameter of the path, one of the query, no body, a body of a person's. */
+const READ = [
+  'Stream generated content (family 3)',
+  'Balance and recent usage',
+  'Rename an API key',
+  'Delete an API key',
+]
+
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: Customer
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('The sky scatters blue light.')) })
+  customer = await gateway.customer('10')
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+type Look = { colorScheme?: 'light' | 'dark'; width?: number }
+
+async function open(look: Look = {}): Promise<Page> {
+  const page = await browser.open('/docs', { url: gateway.url, ...look })
+  await page.getByText(FIRST).waitFor()
+  return page
+}
+
+async function authorize(page: Page): Promise<void> {
+  await page.locator('.auth-wrapper .authorize').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.locator('input').first().fill(customer.key)
+  await dialog.getByRole('button', { name: 'Authorize' }).first().click()
+  await dialog.getByRole('button', { name: 'Close', exact: true }).first().click()
+}
+
+test('everything it loads is its own, and compressed', async () => {
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  const addresses = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string)
+  expect(addresses.length).toBeGreaterThan(3)
+  for (const address of addresses) {
+    expect(address).toStartWith('/')
+    const response = await fetch(gateway.url + address)
+    expect([address, response.status]).toEqual([address, 200])
+    if (/\.(js|css)$/.test(address)) expect(response.headers.get('content-encoding')).toBe('br')
+  }
+})
+
+test('what is filled in beforehand gets an answer as soon as a key is given', async () => {
+  const page = await open()
+  await authorize(page)
+  await page.getByText(FIRST).click()
+  await page.getByRole('button', { name: 'Execute' }).click()
+  await page.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
+  await page.locator('.live-responses-table').getByText('The sky scatters blue light.').waitFor()
+})
+
+test('what people come for is open and first; what only our own pages call is closed and last', async () => {
+  const page = await open()
+  const tags = page.locator('h3.opblock-tag')
+  expect(await tags.first().getAttribute('data-tag')).toBe('Inference')
+  expect(await tags.last().getAttribute('data-tag')).toBe('Dashboard')
+  expect(await tags.first().getAttribute('data-is-open')).toBe('true')
+  await page.locator('h3.opblock-tag[data-tag="Dashboard"][data-is-open="false"]').waitFor()
+  expect(await page.getByText('/dashboard/api/keys').count()).toBe(0)
+})
+
+const LOOKS: Look[] = [{ colorScheme: 'light' }, { colorScheme: 'dark', width: 360 }]
+
+test.each(LOOKS)('it can be read and used by everybody, looked at in %j', async (look) => {
+  const page = await open(look)
+  await page.locator('h3.opblock-tag[data-tag="Dashboard"] button').click()
+  await page.getByText('/dashboard/api/keys/{id}').first().waitFor()
+  for (const summary of READ) await page.getByText(summary).click()
+  await page.getByText(FIRST).click()
+  await page.getByRole('button', { name: 'Execute' }).first().click()
+  await page.getByText('Server response').waitFor()
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.locator('.auth-wrapper .authorize').click()
+  await page.getByRole('dialog').waitFor()
+  await expectAccessible(page)
+})
+
+test('it follows the choice that was made in the dashboard, and else the system', async () => {
+  const isDark = (page: Page) => page.evaluate(() => document.documentElement.classList.contains('dark-mode'))
+  const page = await open({ colorScheme: 'dark' })
+  expect(await isDark(page)).toBe(true)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await until(async () => !(await isDark(page)), 'the page to turn light')
+  await page.evaluate(() => localStorage.setItem('mantine-color-scheme-value', 'dark'))
+  await page.reload()
+  await page.getByText(FIRST).waitFor()
+  expect(await isDark(page)).toBe(true)
+})

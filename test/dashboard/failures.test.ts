@@ -1,0 +1,97 @@
+/** The pages of failed requests in Chromium: what failed and why, narrowed down by reason and key, found by id, for administrators too. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { type Person, signUpPerson } from '@test/support/person'
+import { chatCompletion } from '@test/support/upstream'
+import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+
+setDefaultTimeout(120_000)
+
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: SignedInCustomer
+let administrator: Person
+let lastId: string
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('ok')) })
+  browser = await openBrowser()
+  customer = await signUpCustomer(gateway, '5')
+  administrator = await signUpPerson(gateway, { role: 'admin' })
+  for (let count = 0; count < 30; count++) await fail({ model: 'svc/none' })
+  lastId = await fail({ temperature: 'hot' })
+  await gateway.gateway.deps.failures.flush()
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+async function fail(changes: Record<string, unknown>): Promise<string> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.key}` },
+    body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hello' }], ...changes }),
+  })
+  await response.text()
+  return response.headers.get('x-request-id') ?? ''
+}
+
+function open(path: string, { cookie }: Person = customer.person, view: object = {}): Promise<Page> {
+  return browser.open(`/dashboard${path}`, { url: gateway.url, cookie, ...view })
+}
+
+test('are listed with their reason, counted where the list is a sample, and narrowed down', async () => {
+  for (const view of [{}, { width: 1024 }, { width: 360, colorScheme: 'dark' }]) {
+    const page = await open('/failures', customer.person, view)
+    await page.getByText('31 in the last seven days').waitFor()
+    await page.getByText('these are a sample of each hour', { exact: false }).waitFor()
+    expect(await page.getByRole('listitem').count()).toBe(26)
+    await page.getByText(lastId, { exact: false }).waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    await page.getByRole('button', { name: '400 invalid_request: 1' }).click()
+    await page.waitForURL('**/failures?status=400&code=invalid_request')
+    await page.getByText('1 in the last seven days', { exact: true }).waitFor()
+    expect(await page.getByRole('listitem').count()).toBe(1)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('31 in the last seven days').waitFor()
+    await page.context().close()
+  }
+})
+
+test('are found by their id on the usage page, and by their key on its page', async () => {
+  const page = await open('/usage')
+  await page.getByRole('textbox', { name: 'Find by request id' }).fill(lastId)
+  await page.getByRole('textbox', { name: 'Find by request id' }).press('Enter')
+  const drawer = page.getByRole('dialog', { name: 'Usage record' })
+  await drawer.getByText('This request was not answered, and cost nothing.').waitFor()
+  await drawer.getByText('400 invalid_request').waitFor()
+  await expectAccessible(page)
+  await page.goto(`${gateway.url}/dashboard/keys/${customer.keyId}`)
+  await page.getByRole('link', { name: 'Those that failed' }).click()
+  await page.waitForURL(`**/failures?key=${customer.keyId}`)
+  await page.getByText('31 in the last seven days').waitFor()
+  await page.context().close()
+})
+
+test('of an account are what an administrator is led to from its page', async () => {
+  const page = await open(`/admin/accounts/${customer.accountId}`, administrator)
+  await page.getByRole('main').getByRole('link', { name: 'Failed requests' }).click()
+  await page.waitForURL(`**/admin/accounts/${customer.accountId}/failures`)
+  await page.getByText('31 in the last seven days').waitFor()
+  await expectAccessible(page)
+  await page.context().close()
+})
+
+test('are none at first, and one that matches nothing says so', async () => {
+  const page = await open('/failures', administrator)
+  await page.getByText('No request has failed in the last seven days').waitFor()
+  await page.goto(`${gateway.url}/dashboard/failures?code=x`)
+  await page.getByText('No failed request matches these filters').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByText('No request has failed in the last seven days').waitFor()
+  await page.context().close()
+})

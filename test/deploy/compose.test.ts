@@ -1,0 +1,148 @@
+/** compose.yaml can sell: each setting reaches the gateways, no secret has a default, and what it names is there. */
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '@/config/config'
+import { environmentOf, fillIn, ROOT, readComposeFile, readExample } from './compose-file'
+
+const SECRETS = [
+  'AUTH_SECRET',
+  'REDIS_PASSWORD',
+  'POSTGRES_PASSWORD',
+  'MIGRATOR_PASSWORD',
+  'GATEWAY_PASSWORD',
+  'READER_PASSWORD',
+]
+const SET = Object.fromEntries(SECRETS.map((name) => [name, `${name.toLowerCase()}-0123456789012345678901234`]))
+/** What the container itself decides, and compose.yaml says; the catalogue is mounted. */
+const FIXED = ['NODE_ENV', 'HOST', 'PORT', 'REDIS_URL', 'DATABASE_URL', 'DATABASE_MIGRATOR_URL', 'DATA_DIR']
+/** Set by one process of a gateway for another, and by fault tests. */
+const INTERNAL = ['SUPERVISED_REDIS_URL', 'SUPERVISED_DATABASE_URL', 'SANDBOX_URL', 'CRASH_AT']
+
+const { services, volumes } = await readComposeFile('compose.yaml')
+const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'))
+
+/** Every variable that src/config reads: it looks each of them up. */
+function settingNames(): string[] {
+  const names = new Set<string>()
+  const spy = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) })
+  loadConfig(spy)
+  return [...names].filter((name) => !INTERNAL.includes(name))
+}
+
+/** Those that the default catalogue reads. */
+async function catalogNames(): Promise<string[]> {
+  const text = await Bun.file(join(ROOT, 'config', 'catalog.json')).text()
+  return [...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name))]
+}
+
+describe('a setting', () => {
+  test('reaches every gateway from the file, whichever it is', async () => {
+    const names = [...settingNames(), ...(await catalogNames())]
+    expect(names.length).toBeGreaterThan(40)
+    expect(gateways.length).toBe(2)
+    for (const [, service] of gateways) {
+      const given = environmentOf(service, { ...SET, ...Object.fromEntries(names.map((name) => [name, 'probe'])) })
+      const lost = names.filter((name) => given[name] !== 'probe' && name !== 'CATALOG' && !FIXED.includes(name))
+      expect(lost).toEqual([])
+      expect(service.volumes?.map((line) => fillIn(line, { CATALOG: './mine.json' }))).toContain(
+        `./mine.json:${given.CATALOG}:ro`,
+      )
+    }
+  })
+
+  test('stands in .env.example with a comment, and nothing else does', async () => {
+    const example = await readExample()
+    const wanted = [...settingNames(), ...(await catalogNames())].filter((name) => !FIXED.includes(name))
+    expect(wanted.filter((name) => !example.get(name)?.hasWords)).toEqual([])
+    const files = ['compose.yaml', 'compose.cluster.yaml'].map((name) => Bun.file(join(ROOT, name)).text())
+    const text = (await Promise.all(files)).join('')
+    const asked = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
+    expect(asked.filter((name) => !example.get(name)?.hasWords)).toEqual([])
+    expect([...example.keys()].filter((name) => ![...wanted, ...asked].includes(name))).toEqual([])
+  })
+
+  test('has in .env.example the default that it has', async () => {
+    const example = await readExample()
+    // As the containers run.
+    const production = { NODE_ENV: 'production', AUTH_SECRET: 'x'.repeat(32) }
+    const empty = loadConfig(production)
+    for (const [name, { value, isSet }] of example) {
+      if (isSet || !/^\d+$/.test(value) || !settingNames().includes(name) || name === 'TRUSTED_PROXY_HOPS') continue
+      expect({ name, result: loadConfig({ ...production, [name]: value }) }).toEqual({ name, result: empty })
+    }
+  })
+})
+
+describe('a gateway of compose.yaml', () => {
+  test('starts with what .env.example has, once that is filled in, and can sell credit', async () => {
+    const example = await readExample()
+    const inForce = [...example].filter(([, { isSet }]) => isSet).map(([name, { value }]) => [name, value])
+    // The lines of the bank, with their marks taken away.
+    const bank = [...example].filter(([name]) => name.startsWith('BANK_')).map(([name, { value }]) => [name, value])
+    const file = { ...Object.fromEntries([...inForce, ...bank]), ...SET, PROVIDER1_API_KEY: 'k-one' }
+    const [, service] = gateways[0] ?? []
+    const result = loadConfig(environmentOf(service ?? {}, file), { isSimulated: false })
+    expect(result).toMatchObject({
+      kind: 'loaded',
+      config: {
+        isProduction: true,
+        topUps: { bank: { iban: 'DE89370400440532013000' } },
+        signIn: { trustedProxyHops: 1 },
+      },
+    })
+  })
+
+  test('does not have what only the stores need', () => {
+    for (const [, service] of gateways) {
+      const given = environmentOf(service, SET)
+      expect([given.POSTGRES_PASSWORD, given.READER_PASSWORD, given.REDIS_CLUSTER_PASSWORD]).toEqual(['', '', ''])
+    }
+  })
+
+  test('cannot be reached but through the proxy, writes nowhere that lasts and has no rights', () => {
+    for (const [, service] of gateways) {
+      expect(service.ports).toBeUndefined()
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    }
+    expect(Object.keys(services).filter((name) => services[name]?.ports)).toEqual(['proxy'])
+  })
+})
+
+describe('compose.yaml', () => {
+  test('has no default for a secret', () => {
+    const text = JSON.stringify(services)
+    for (const name of SECRETS) {
+      expect(text).toContain(`\${${name}:?`)
+      expect(text).not.toContain(`\${${name}:-`)
+      const rest = { ...SET, [name]: '' }
+      expect(() => Object.values(services).map((service) => environmentOf(service, rest))).toThrow(
+        `${name} has to be set`,
+      )
+    }
+  })
+
+  test('mounts files that are there, and names volumes and services that it has', () => {
+    for (const service of Object.values(services)) {
+      for (const line of service.volumes ?? []) {
+        const [source = ''] = fillIn(line, {}).split(':')
+        if (source.startsWith('./')) expect(`${source} ${existsSync(join(ROOT, source))}`).toBe(`${source} true`)
+        else expect(Object.keys(volumes)).toContain(source)
+      }
+      const needed = service.depends_on ?? []
+      for (const name of Array.isArray(needed) ? needed : Object.keys(needed)) {
+        expect(Object.keys(services)).toContain(name)
+        const isAwaited = !Array.isArray(needed) && needed[name]?.condition === 'service_healthy'
+        if (isAwaited) expect(services[name]?.healthcheck).toBeDefined()
+      }
+    }
+  })
+
+  test('waits longer for a gateway to stop than its open requests get', async () => {
+    const example = await readExample()
+    const seconds = Number.parseInt(example.get('STOP_GRACE_PERIOD')?.value ?? '', 10)
+    const leastMs = ['DRAIN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS'].map((name) => Number(example.get(name)?.value))
+    expect(seconds * 1000).toBeGreaterThan(leastMs.reduce((sum, each) => sum + each))
+    expect(services.gateway1?.stop_grace_period).toBe(`\${STOP_GRACE_PERIOD:-${seconds}s}`)
+  })
+})

@@ -1,0 +1,106 @@
+/** The image sells: built from the Dockerfile, started as it says, on a file system that it cannot write, it serves a paid request. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatCompletion, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
+import { buildImage, type Image, packagesOf, whyNoImages } from './image'
+
+setDefaultTimeout(300_000)
+
+const reason = await whyNoImages()
+if (reason) process.stderr.write(`SKIPPED: the image is not built, since ${reason}.\n`)
+
+describe.skipIf(reason !== undefined)('the image', () => {
+  let image: Image
+  let upstream: ScriptedUpstream
+  let redis: TestServer
+  let settings: Record<string, string>
+  let gateway: ReturnType<Image['run']>
+  let address: string
+
+  async function isReady(): Promise<boolean> {
+    if (gateway.exitCode !== null) throw new Error(`it ended: ${await new Response(gateway.stderr).text()}`)
+    return fetch(`${address}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  }
+
+  async function admin(...words: string[]): Promise<Record<string, string>> {
+    const child = image.run(settings, ['svc', 'admin', ...words])
+    const [text, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    if ((await child.exited) !== 0) throw new Error(`svc admin ${words.join(' ')}: ${text}${errors}`)
+    return JSON.parse(text)
+  }
+
+  beforeAll(async () => {
+    image = await buildImage()
+    upstream = startUpstream(() => Response.json(chatCompletion('Hello')))
+    const port = await freePort()
+    const database = await freshDatabase()
+    // Its books are checked as a whole, and those of other tests are not in its database.
+    redis = await startRedis()
+    address = `http://127.0.0.1:${port}`
+    settings = {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      REDIS_URL: asGateway(redis.url),
+      DATABASE_URL: asGateway(database),
+      DATABASE_MIGRATOR_URL: database,
+      AUTH_SECRET: 'x'.repeat(40),
+      PROVIDER1_API_KEY: 'k-one',
+      PROVIDER1_BASE_URL: upstream.url,
+    }
+    gateway = image.run(settings)
+    await until(isReady, 'the container to be ready', 60_000)
+  })
+  afterAll(async () => {
+    gateway?.kill()
+    await gateway?.exited
+    upstream?.stop()
+    await redis?.stop()
+    await image?.remove()
+  })
+
+  test('serves a paid request, with credit and a key that its own commands made', async () => {
+    const { accountId = '' } = await admin('account', 'create', '--email', 'ada@example.com', '--name', 'Ada')
+    await admin('credit', 'add', '--account', accountId, '--usd', '5', '--reference', 'first')
+    const { key } = await admin('key', 'create', '--account', accountId, '--name', 'one')
+    const response = await fetch(`${address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Say hello' }] }),
+    })
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
+    expect(response.status).toBe(200)
+    expect(upstream.calls.length).toBe(1)
+    const { violations } = await admin('ledger', 'check')
+    expect(violations as unknown).toEqual([])
+  })
+
+  test('has the pages, and has not built them now', async () => {
+    const page = await (await fetch(`${address}/dashboard`)).text()
+    const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
+    expect((await fetch(`${address}${script}`)).status).toBe(200)
+  })
+
+  test('runs as somebody who owns none of its files, and says how to ask after its health', async () => {
+    expect(image.config.User).toBe('bun')
+    expect(image.config.Healthcheck.Test.slice(0, 2)).toEqual(['CMD', 'bun'])
+    expect((await stat(join(image.root, 'app', 'src', 'main.ts'))).uid).toBe(0)
+    const [, ...command] = image.config.Healthcheck.Test
+    expect(await image.run({ PORT: settings.PORT ?? '' }, command).exited).toBe(0)
+    expect(await image.run({ PORT: String(await freePort()) }, command).exited).not.toBe(0)
+  })
+
+  test('has no package of a browser, of types or of tests', async () => {
+    const names = await packagesOf(image)
+    const needless =
+      /^(@types\/|@mantine|@tabler|@visx|react|swagger-ui|bun-types|typescript|@typescript|playwright|@anthropic-ai|openai)/
+    expect(names.filter((name) => needless.test(name))).toEqual([])
+    expect(names).toContain('elysia')
+  })
+})

@@ -1,0 +1,158 @@
+/** Tools of every kind in the words of the hub, the names by which they are found again, and what may be left out. */
+import { describe, expect, test } from 'bun:test'
+import { decodeRequest } from '@/formats/responses/client-side/decode-request'
+import { flatName } from '@/formats/responses/client-side/tool-names'
+import type { JsonObject } from '@/lib/json'
+
+function decode(tools: JsonObject[], more: JsonObject = {}) {
+  return decodeRequest({ model: 'm', input: 'Hi', tools, ...more })
+}
+
+const FUNCTION = { type: 'function', name: 'f', description: 'Does', parameters: { type: 'object' } }
+const NAMESPACE = {
+  type: 'namespace',
+  name: 'agents',
+  description: 'Others who work',
+  tools: [
+    { type: 'function', name: 'spawn', description: 'Begins one' },
+    { type: 'custom', name: 'tell' },
+  ],
+}
+
+describe('tools', () => {
+  test.each([
+    [true, { strict: true }],
+    [false, { strict: false }],
+    [null, {}],
+    [undefined, {}],
+  ])('are as strict as %p says', (strict, expected) => {
+    const { type: _, ...tool } = FUNCTION
+    expect(decode([{ ...FUNCTION, strict }]).tools).toEqual([{ ...tool, ...expected }])
+  })
+
+  test('in the shape of chat-completions are understood', () => {
+    const { type, ...definition } = FUNCTION
+    expect(decode([{ type, function: definition }]).tools).toEqual(decode([FUNCTION]).tools)
+  })
+
+  test('of a namespace have its name before theirs, and custom ones one text', () => {
+    const { tools, toolOrigins } = decode([NAMESPACE, FUNCTION])
+    expect(tools).toMatchObject([
+      { name: 'agents__spawn', description: 'Begins one\n\nAbout agents: Others who work' },
+      { name: 'agents__tell', parameters: { properties: { input: { type: 'string' } }, required: ['input'] } },
+      { name: 'f' },
+    ])
+    expect([...(toolOrigins ?? [])]).toEqual([
+      ['agents__spawn', { kind: 'function', name: 'spawn', namespace: 'agents' }],
+      ['agents__tell', { kind: 'custom', name: 'tell', namespace: 'agents' }],
+    ])
+    expect(decode([FUNCTION]).toolOrigins).toBeUndefined()
+  })
+
+  test('that are custom say their grammar in words', () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
+    const [tool] = decode([{ type: 'custom', name: 'patch', description: 'Edits', format }]).tools
+    expect(tool?.description).toBe('Edits\n\nThe input must match this lark grammar:\nstart: "x"')
+  })
+
+  test('that an item adds are tools like the others, and the last word on one counts', () => {
+    const added = { type: 'additional_tools', role: 'developer', tools: [NAMESPACE, { ...FUNCTION, strict: true }] }
+    const { tools } = decode([FUNCTION], { input: [added, { role: 'user', content: 'Hi' }] })
+    expect(tools.map(({ name, strict }) => [name, strict])).toEqual([
+      ['f', true],
+      ['agents__spawn', undefined],
+      ['agents__tell', undefined],
+    ])
+  })
+
+  test('whose names would be one are refused', () => {
+    expect(() => decode([NAMESPACE, { ...FUNCTION, name: 'agents__spawn' }])).toThrow('tools[1].name')
+  })
+})
+
+test('names that are too long, or of characters that providers refuse, end in a digest of the whole', () => {
+  expect(flatName('f', undefined)).toBe('f')
+  expect(flatName('f', 'mcp__files')).toBe('mcp__files__f')
+  const long = flatName('f'.repeat(80), 'ns')
+  expect(long).toMatch(/^ns__f{51}_[0-9a-f]{8}$/)
+  expect(long).not.toBe(flatName('f'.repeat(81), 'ns'))
+  expect(flatName('a.b', 'ns')).toMatch(/^ns__a_b_[0-9a-f]{8}$/)
+})
+
+describe('the choice', () => {
+  test.each([
+    ['auto', { type: 'auto' }],
+    ['required', { type: 'required' }],
+    ['none', { type: 'none' }],
+    [
+      { type: 'function', name: 'f' },
+      { type: 'tool', name: 'f' },
+    ],
+    [
+      { type: 'function', name: 'spawn', namespace: 'agents' },
+      { type: 'tool', name: 'agents__spawn' },
+    ],
+    [
+      { type: 'custom', name: 'tell', namespace: 'agents' },
+      { type: 'tool', name: 'agents__tell' },
+    ],
+    [
+      {
+        type: 'allowed_tools',
+        mode: 'required',
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'namespace', name: 'agents' },
+        ],
+      },
+      { type: 'required', names: ['f', 'agents__spawn', 'agents__tell'] },
+    ],
+  ] as const)('%j', (choice, expected) => {
+    const { toolChoice, nativeOnly } = decode([NAMESPACE, FUNCTION], { tool_choice: choice as never })
+    expect(toolChoice as unknown).toEqual(expected)
+    expect(nativeOnly).toBeUndefined()
+  })
+
+  test('of a tool that runs at the provider can go to no other', () => {
+    const { nativeOnly } = decode([FUNCTION], { tool_choice: { type: 'mcp', server_label: 'x' } })
+    expect(nativeOnly).toEqual(['tool_choice (of unknown kind)'])
+  })
+})
+
+describe('tools that a provider runs', () => {
+  test('are left out beside others where nobody insists on them', () => {
+    const { nativeOnly, serverTools, extensions } = decode([FUNCTION, { type: 'web_search' }, { type: 'tool_search' }])
+    expect(nativeOnly).toBeUndefined()
+    expect(serverTools).toMatchObject([{ name: 'web_search', field: 'tools[1]', isOptional: true }])
+    expect(extensions.responses?.tools).toHaveLength(2)
+  })
+
+  test('are what the request is about where nothing else is there, or they are named', () => {
+    expect(decode([{ type: 'web_search' }]).nativeOnly).toEqual(['tools[0] (web_search)'])
+    const named = decode([FUNCTION, { type: 'web_search' }], { tool_choice: { type: 'web_search' } })
+    expect(named.nativeOnly).toEqual(['tools[1] (web_search)', 'tool_choice (of unknown kind)'])
+    expect(named.serverTools?.[0]?.isOptional).toBeUndefined()
+  })
+
+  test('and that would be missed are never left out', () => {
+    const added = { type: 'additional_tools', role: 'developer', tools: [{ type: 'mcp', server_label: 'x' }] }
+    const { nativeOnly } = decode([FUNCTION, { type: 'file_search' }], {
+      input: [added, { role: 'user', content: 'Hi' }],
+    })
+    expect(nativeOnly).toEqual(['tools[1] (file_search)', 'input[0].tools[0] (mcp)'])
+  })
+})
+
+test('of many tools and calls each is read once, however often a namespace is allowed', () => {
+  const count = 8_000
+  const names = Array.from({ length: count }, (_, index) => ({ type: 'function', name: `f${index}` }))
+  const calls = names.map(({ name }, index) => ({ type: 'function_call', call_id: `c${index}`, name, arguments: '{}' }))
+  const outputs = calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'ok' })).reverse()
+  const chosen = { type: 'namespace', name: 'ns' }
+  const { turns, toolChoice } = decode([{ type: 'namespace', name: 'ns', tools: names }], {
+    input: [...calls, ...outputs],
+    tool_choice: { type: 'allowed_tools', tools: Array.from({ length: count }, () => chosen) },
+  })
+  expect(turns.map(({ content }) => content.length)).toEqual([count, count])
+  expect(toolChoice).toMatchObject({ type: 'auto', names: expect.objectContaining({ length: count }) })
+})

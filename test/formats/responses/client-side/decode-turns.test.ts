@@ -1,0 +1,202 @@
+/** The items of a conversation as turns: who said what, in which order, and which call an output answers. */
+import { describe, expect, test } from 'bun:test'
+import { decodeRequest } from '@/formats/responses/client-side/decode-request'
+import { decodeTurns } from '@/formats/responses/client-side/decode-turns'
+import type { JsonObject } from '@/lib/json'
+
+function decode(...input: JsonObject[]) {
+  return decodeTurns({ input })
+}
+
+const USER = { role: 'user', content: 'Hi' }
+const CALL = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
+const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'ok' }
+const HUB_CALL = { type: 'tool-call', id: 'c1', name: 'f', argumentsText: '{}' }
+
+describe('messages', () => {
+  test('of the system are its prompt at the beginning, and turns later on', () => {
+    const { system, turns } = decodeRequest({
+      model: 'm',
+      instructions: 'One',
+      input: [
+        { role: 'developer', content: 'Two' },
+        { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Three' }] },
+        USER,
+        { role: 'developer', content: 'Four' },
+      ],
+    })
+    expect(system.map(({ text }) => text)).toEqual(['One', 'Two', 'Three'])
+    expect(turns.map(({ role }) => role)).toEqual(['user', 'system'])
+  })
+
+  test('have parts in the words of this format, and in those that clients write by habit', () => {
+    const content = [
+      { type: 'input_text', text: 'Look', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
+      { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'low' },
+      { type: 'input_image', image_url: 'https://host/a.png' },
+      { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,aGk=' },
+      { type: 'input_file', filename: 'a.csv', file_data: 'aGk=' },
+      { type: 'input_file', file_url: 'https://host/a.pdf' },
+      { type: 'input_audio', input_audio: { data: 'aGk=', format: 'mp3' } },
+      { type: 'text', text: 'there' },
+      { type: 'image_url', image_url: { url: 'https://host/b.png', detail: 'high' } },
+      { type: 'input_image', file_id: 'file_1' },
+    ]
+    expect(decode({ role: 'user', content }).turns[0]?.content as unknown).toEqual([
+      { type: 'text', text: 'Look', cache: { ttl: '1h' } },
+      { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'aGk=' }, detail: 'low' },
+      { type: 'image', source: { type: 'url', url: 'https://host/a.png' } },
+      { type: 'file', source: { type: 'base64', mediaType: 'application/pdf', data: 'aGk=' }, filename: 'a.pdf' },
+      { type: 'file', source: { type: 'base64', mediaType: 'text/csv', data: 'aGk=' }, filename: 'a.csv' },
+      { type: 'file', source: { type: 'url', url: 'https://host/a.pdf' } },
+      { type: 'audio', mediaType: 'audio/mpeg', data: 'aGk=' },
+      { type: 'text', text: 'there' },
+      { type: 'image', source: { type: 'url', url: 'https://host/b.png' }, detail: 'high' },
+      { type: 'image', source: { type: 'file-id', id: 'file_1', format: 'responses' } },
+    ])
+  })
+
+  test('of the model and its calls in a row are one turn', () => {
+    const message = {
+      type: 'message',
+      role: 'assistant',
+      id: 'msg_1',
+      status: 'completed',
+      phase: 'commentary',
+      content: [
+        { type: 'output_text', text: 'So', annotations: [] },
+        { type: 'refusal', refusal: 'No' },
+      ],
+    }
+    expect(decode(USER, message, CALL).turns[1]?.content as unknown).toEqual([
+      { type: 'text', text: 'So' },
+      { type: 'refusal', text: 'No' },
+      HUB_CALL,
+    ])
+  })
+
+  test('of another agent are the user’s', () => {
+    const { turns } = decode({ type: 'agent_message', content: [{ type: 'input_text', text: 'Done' }] })
+    expect(turns as unknown).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Done' }] }])
+  })
+})
+
+describe('calls', () => {
+  test('of custom tools and members of namespaces are those of functions, under one name', () => {
+    const { turns } = decode(
+      { ...CALL, namespace: 'ns' },
+      { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'a "b"' },
+      OUTPUT,
+      { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'done' }] },
+    )
+    expect(turns as unknown).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { ...HUB_CALL, name: 'ns__f' },
+          { type: 'tool-call', id: 'c2', name: 'patch', argumentsText: '{"input":"a \\"b\\""}' },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool-result', callId: 'c1', name: 'ns__f', content: [{ type: 'text', text: 'ok' }], isError: false },
+          {
+            type: 'tool-result',
+            callId: 'c2',
+            name: 'patch',
+            content: [{ type: 'text', text: 'done' }],
+            isError: false,
+          },
+        ],
+      },
+    ])
+  })
+
+  test('have their outputs right after them, whatever was said meanwhile', () => {
+    const said = { role: 'assistant', content: 'Wait' }
+    const second = { ...CALL, call_id: 'c2' }
+    const { turns } = decode(USER, CALL, said, second, OUTPUT, { ...OUTPUT, call_id: 'c2' }, USER)
+    expect(turns.map(({ role, content }) => [role, ...content.map(({ type }) => type)])).toEqual([
+      ['user', 'text'],
+      ['assistant', 'tool-call', 'tool-call'],
+      ['user', 'tool-result', 'tool-result'],
+      ['assistant', 'text'],
+      ['user', 'text'],
+    ])
+  })
+
+  test('that nobody answers hold nothing up', () => {
+    const { turns } = decode(CALL, { role: 'assistant', content: 'Well' }, USER)
+    expect(turns.map(({ role, content }) => [role, content.length])).toEqual([
+      ['assistant', 2],
+      ['user', 1],
+    ])
+  })
+
+  test('are answered in their order by outputs that name none', () => {
+    const { turns } = decode(
+      CALL,
+      { ...CALL, call_id: 'c2' },
+      { ...OUTPUT, call_id: 'c2' },
+      { ...OUTPUT, call_id: null },
+    )
+    const ids = turns[1]?.content.map((block) => block.type === 'tool-result' && block.callId)
+    expect(ids).toEqual(['c2', 'c1'])
+  })
+})
+
+describe('reasoning', () => {
+  test('brings back the proof of whoever minted it', () => {
+    const own = {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [{ type: 'summary_text', text: 'Hm.' }],
+      encrypted_content: 'abc',
+    }
+    const foreign = {
+      type: 'reasoning',
+      id: 'rs_2',
+      summary: [],
+      content: null,
+      encrypted_content: 'svc1.messages.sig',
+    }
+    const redacted = { ...foreign, encrypted_content: 'svc1.messages.redacted.data' }
+    const lost = { type: 'reasoning', id: 'rs_3', summary: [] }
+    expect(decode(USER, own, foreign, redacted, lost, CALL).turns[1]?.content as unknown).toEqual([
+      { type: 'reasoning', text: 'Hm.', signature: { format: 'responses', value: 'rs_1:abc' } },
+      { type: 'reasoning', text: '', signature: { format: 'messages', value: 'sig' } },
+      { type: 'reasoning', text: '', redacted: { format: 'messages', value: 'data' } },
+      HUB_CALL,
+    ])
+  })
+
+  test('that is the proof of the next call is the call’s', () => {
+    const proof = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'svc1.generate-content.call.c2ln' }
+    const signature = { format: 'generate-content', value: 'c2ln' }
+    expect(decode(USER, proof, CALL, { ...CALL, call_id: 'c2' }).turns[1]?.content as unknown).toEqual([
+      { ...HUB_CALL, signature },
+      { ...HUB_CALL, id: 'c2' },
+    ])
+  })
+})
+
+describe('items of a provider', () => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
+  const compaction = { type: 'compaction', encrypted_content: 'abc' }
+
+  test('that the answer no longer needs are left to providers of this format, and counted all the same', () => {
+    const request = decodeRequest({ model: 'm', input: [USER, search, { role: 'assistant', content: 'So' }] })
+    expect(request.turns).toHaveLength(2)
+    expect(request.nativeOnly).toBeUndefined()
+    expect(request.extensions.responses?.input).toEqual([search])
+  })
+
+  test.each([compaction, { type: 'shell_call', call_id: 'a' }, { type: 'unheard_of' }])(
+    'without which the conversation is another can go to no other: %j',
+    (item) => {
+      const { nativeOnly } = decodeRequest({ model: 'm', input: [USER, item] })
+      expect(nativeOnly).toEqual([`input[1] (${item.type})`])
+    },
+  )
+})

@@ -1,0 +1,245 @@
+/** Streams as responses clients read them: items one by one, numbered events, and an end that says how it ended. */
+import { describe, expect, test } from 'bun:test'
+import { judgeOrder } from '@test/formats/responses/stream-order'
+import { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import type { FinishKind } from '@/chat/response'
+import { createStreamEncoder } from '@/formats/responses/client-side/encode-stream'
+import { isJsonObject, type JsonObject } from '@/lib/json'
+import { CONTEXT, contextFor, encodeEvents, readFrame, START, usageOf } from './answers'
+
+const USAGE: ChatEvent = { type: 'usage', usage: usageOf({ uncached: 3, cacheRead: 2, output: 4, reasoning: 1 }) }
+
+function text(block: number, ...parts: string[]): ChatEvent[] {
+  return [
+    { type: 'text-start', choice: 0, block },
+    ...parts.map((part): ChatEvent => ({ type: 'text-delta', choice: 0, block, text: part })),
+    { type: 'text-end', choice: 0, block },
+  ]
+}
+
+function call(block: number, name: string, ...parts: string[]): ChatEvent[] {
+  return [
+    { type: 'tool-call-start', choice: 0, block, id: `call_${block}`, name },
+    ...parts.map((part): ChatEvent => ({ type: 'tool-call-delta', choice: 0, block, argumentsText: part })),
+    { type: 'tool-call-end', choice: 0, block },
+  ]
+}
+
+function finish(kind: FinishKind): ChatEvent {
+  return { type: 'finish', choice: 0, finish: { kind } }
+}
+
+/** The items of the last event, without their ids. */
+function output(events: readonly JsonObject[]): unknown[] {
+  const items = judgeOrder(events).output as JsonObject[]
+  return items.map(({ id: _, ...item }) => item)
+}
+
+function typesOf(events: readonly JsonObject[]): string[] {
+  return events.map(({ type }) => String(type).replace('response.', ''))
+}
+
+const TEXT_TYPES = ['output_text.delta', 'output_text.done', 'content_part.done', 'output_item.done']
+
+describe('a stream', () => {
+  test('of text', () => {
+    const events = encodeEvents([START, ...text(0, 'Hel', 'lo'), finish('stop'), USAGE, { type: 'end' }])
+    expect(typesOf(events)).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      ...TEXT_TYPES,
+      'completed',
+    ])
+    const response = judgeOrder(events)
+    expect(response).toMatchObject({ id: 'resp_1', model: 'svc/alpha', store: false, error: null })
+    expect(response.usage).toEqual({
+      input_tokens: 5,
+      input_tokens_details: { cached_tokens: 2, cache_write_tokens: 0 },
+      output_tokens: 4,
+      output_tokens_details: { reasoning_tokens: 1 },
+      total_tokens: 9,
+    })
+    expect(output(events)).toEqual([
+      {
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }],
+      },
+    ])
+  })
+
+  test('of nothing has an output without items', () => {
+    expect(output(encodeEvents([finish('stop')]))).toEqual([])
+    expect(output(encodeEvents([START, ...text(0, ''), finish('stop')]))).toEqual([])
+  })
+
+  test('of reasoning shows it as a summary, and its proof with the last word on the item', () => {
+    const events = encodeEvents([
+      START,
+      { type: 'reasoning-start', choice: 0, block: 0 },
+      { type: 'reasoning-delta', choice: 0, block: 0, text: 'Hm.' },
+      { type: 'reasoning-end', choice: 0, block: 0, signature: { format: 'messages', value: 'sig' } },
+      ...text(1, 'Hi'),
+      finish('stop'),
+    ])
+    expect(typesOf(events).slice(2, 8)).toEqual([
+      'output_item.added',
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'output_item.done',
+    ])
+    expect(output(events)[0]).toEqual({
+      type: 'reasoning',
+      status: 'completed',
+      summary: [{ type: 'summary_text', text: 'Hm.' }],
+      encrypted_content: 'svc1.messages.sig',
+    })
+  })
+
+  test('of reasoning that nobody asked to read tells only a proof that needs no text', () => {
+    const thought = (content: string): ChatEvent[] => [
+      { type: 'reasoning-start', choice: 0, block: 0 },
+      { type: 'reasoning-delta', choice: 0, block: 0, text: content },
+      { type: 'reasoning-end', choice: 0, block: 0, signature: { format: 'messages', value: 'sig' } },
+    ]
+    const context = { ...CONTEXT, wantsReasoning: false }
+    expect(output(encodeEvents(thought('Hm.'), context))).toEqual([])
+    expect(output(encodeEvents(thought(''), context))).toEqual([
+      { type: 'reasoning', status: 'completed', summary: [], encrypted_content: 'svc1.messages.sig' },
+    ])
+  })
+
+  test('of parallel calls whose pieces interleave, one without arguments', () => {
+    const [first = [], second = []] = [call(0, 'one', '{"a"', ':1', '}'), call(1, 'two')]
+    const events = encodeEvents([...first.slice(0, 3), ...second, ...first.slice(3), finish('tool-calls')])
+    expect(output(events)).toEqual([
+      { type: 'function_call', status: 'completed', call_id: 'call_0', name: 'one', arguments: '{"a":1}' },
+      { type: 'function_call', status: 'completed', call_id: 'call_1', name: 'two', arguments: '{}' },
+    ])
+    expect(judgeOrder(events).status).toBe('completed')
+  })
+
+  test('of calls names tools as the caller did, with their namespace, and gives custom tools their text', () => {
+    const context = contextFor({
+      tools: [
+        { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'spawn' }] },
+        { type: 'custom', name: 'apply_patch' },
+      ],
+    })
+    const events = encodeEvents(
+      [...call(0, 'agents__spawn', '{"task":', '"x"}'), ...call(1, 'apply_patch', '{"input":"*** Begin"}')],
+      context,
+    )
+    expect(output(events)).toEqual([
+      {
+        type: 'function_call',
+        status: 'completed',
+        call_id: 'call_0',
+        name: 'spawn',
+        namespace: 'agents',
+        arguments: '{"task":"x"}',
+      },
+      { type: 'custom_tool_call', status: 'completed', call_id: 'call_1', name: 'apply_patch', input: '*** Begin' },
+    ])
+  })
+
+  test('of a call with a proof of its own puts it in an item before the call', () => {
+    const [start, delta] = call(0, 'one', '{}')
+    const signature = { format: 'generate-content', value: 'c2ln' } as const
+    const events = encodeEvents([
+      ...([start, delta] as ChatEvent[]),
+      { type: 'tool-call-end', choice: 0, block: 0, signature },
+    ])
+    expect(output(events)).toMatchObject([
+      { type: 'reasoning', summary: [], encrypted_content: 'svc1.generate-content.call.c2ln' },
+      { type: 'function_call', call_id: 'call_0' },
+    ])
+  })
+
+  test('of calls with one id tells them apart', () => {
+    const twice = [...call(0, 'one', '{}'), ...call(1, 'one', '{}')].map((event) =>
+      event.type === 'tool-call-start' ? { ...event, id: 'call_0' } : event,
+    )
+    const ids = (judgeOrder(encodeEvents(twice)).output as JsonObject[]).map((item) => item.call_id)
+    expect(ids[0]).toBe('call_0')
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  test('with an image', () => {
+    const events = encodeEvents([{ type: 'image', choice: 0, block: 0, mediaType: 'image/png', data: 'aGk=' }])
+    expect(output(events)).toEqual([{ type: 'image_generation_call', status: 'completed', result: 'aGk=' }])
+  })
+})
+
+describe('a stream that ends', () => {
+  test.each([
+    ['length', 'incomplete', 'max_output_tokens'],
+    ['context-length', 'incomplete', 'max_output_tokens'],
+    ['content-filter', 'incomplete', 'content_filter'],
+    ['stop-sequence', 'completed', undefined],
+    ['pause', 'completed', undefined],
+  ] as const)('for %s is %s', (kind, status, reason) => {
+    const response = judgeOrder(encodeEvents([...text(0, 'Hi'), ...text(1, 'there'), finish(kind)]))
+    expect(response.status).toBe(status)
+    expect(response.incomplete_details).toEqual(reason ? { reason } : null)
+    expect((response.output as JsonObject[]).map((item) => item.status)).toEqual(['completed', status])
+    expect(response.completed_at === null).toBe(status === 'incomplete')
+  })
+
+  test('in a refusal is complete, because the item says so', () => {
+    const events = encodeEvents([
+      { type: 'refusal-start', choice: 0, block: 0 },
+      { type: 'refusal-delta', choice: 0, block: 0, text: 'No.' },
+      { type: 'refusal-end', choice: 0, block: 0 },
+      finish('content-filter'),
+    ])
+    expect(judgeOrder(events).status).toBe('completed')
+    expect(output(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
+  })
+
+  test('in an error of the model fails', () => {
+    const events = encodeEvents([...text(0, 'Hi'), finish('error'), USAGE])
+    expect(typesOf(events).slice(-2)).toEqual(['error', 'failed'])
+    expect(judgeOrder(events)).toMatchObject({ error: { code: 'server_error' }, usage: { total_tokens: 9 } })
+  })
+
+  test('in the middle says so in an event and in a response, with what had come', () => {
+    const encoder = createStreamEncoder(CONTEXT)
+    const before = [START, ...text(0, 'Hel').slice(0, 2)].flatMap((event) => encoder.push(event))
+    const error = new GatewayError('rate_limited', 'Try again in 2s', { param: 'model' })
+    const events = [...before, ...encoder.fail(error, 'req_1')].map(readFrame)
+    const [event, failed] = events.slice(-2)
+    expect(event).toMatchObject({
+      type: 'error',
+      code: 'rate_limit_exceeded',
+      message: 'Try again in 2s',
+      param: 'model',
+      error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Try again in 2s' },
+    })
+    expect(failed?.response).toMatchObject({
+      status: 'failed',
+      error: { code: 'rate_limit_exceeded', message: 'Try again in 2s' },
+      output: [{ status: 'incomplete', content: [{ text: 'Hel' }] }],
+    })
+    judgeOrder(events)
+    expect([...encoder.push(START), ...encoder.end(), ...encoder.fail(error, 'req_1')]).toEqual([])
+  })
+
+  test.each([
+    ['context_length_exceeded', 'context_length_exceeded'],
+    ['insufficient_credit', 'insufficient_quota'],
+    ['invalid_request', 'invalid_prompt'],
+    ['upstream_failed', 'server_error'],
+    ['overloaded', 'server_error'],
+  ] as const)('in %s has a code that tells clients whether to ask again', (kind, code) => {
+    const [, failed] = createStreamEncoder(CONTEXT).fail(new GatewayError(kind, 'No'), 'req_1').map(readFrame)
+    expect(isJsonObject(failed?.response) && failed.response.error).toEqual({ code, message: 'No' })
+  })
+})

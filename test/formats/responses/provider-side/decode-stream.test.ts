@@ -1,0 +1,298 @@
+/** Streams of every dialect of responses that was seen, event by event. */
+import { describe, expect, test } from 'bun:test'
+import {
+  answerOf,
+  BEGINNING,
+  callItem,
+  completed,
+  decodeEvents,
+  event,
+  HUB_USAGE,
+  RESPONSE,
+  textItem,
+  thoughtItem,
+  USAGE,
+} from '@test/formats/responses/support'
+import { createStreamDecoder } from '@/formats/responses/provider-side/decode-stream'
+import type { JsonObject } from '@/lib/json'
+
+const START = { id: 'resp_1', model: 'alpha-2026-01', created: 1_760_000_000 }
+const COMPLETED = (kind: 'stop' | 'tool-calls' | 'content-filter') => [{ kind, raw: 'completed' }]
+
+describe('a stream', () => {
+  test('of text is one block, its usage and a finish', () => {
+    expect(answerOf([...BEGINNING, ...textItem(0, ['Hel', 'lo']), completed()])).toEqual({
+      start: START,
+      blocks: ['0 text: Hello'],
+      usage: HUB_USAGE,
+      finishes: COMPLETED('stop'),
+      isEnded: true,
+    })
+  })
+
+  test('of a thought, a text and two calls keeps their order, and the last proof of the thought', () => {
+    const stream = [
+      ...BEGINNING,
+      ...thoughtItem(0, ['One.', 'Two.']),
+      ...textItem(1, ['Hm']),
+      ...callItem(2, 'find', ['{"a"', ':1}']),
+      ...callItem(3, 'find', ['{}']),
+      completed(),
+    ]
+    expect(answerOf(stream)).toMatchObject({
+      blocks: [
+        '0 reasoning: One.\n\nTwo. [responses rs_0:proof]',
+        '0 text: Hm',
+        '0 tool-call call_2 find: {"a":1}',
+        '0 tool-call call_3 find: {}',
+      ],
+      finishes: COMPLETED('tool-calls'),
+    })
+  })
+
+  test('of several parts has a block for each', () => {
+    const at = { output_index: 0, item_id: 'msg_0' }
+    const stream = [
+      ...BEGINNING,
+      event('output_item.added', { output_index: 0, item: { id: 'msg_0', type: 'message', content: [] } }),
+      event('output_text.delta', { ...at, content_index: 0, delta: 'A' }),
+      event('refusal.delta', { ...at, content_index: 1, delta: 'No' }),
+      event('refusal.done', { ...at, content_index: 1, refusal: 'No' }),
+      completed(),
+    ]
+    expect(answerOf(stream)).toMatchObject({
+      blocks: ['0 text: A', '0 refusal: No'],
+      finishes: COMPLETED('content-filter'),
+    })
+  })
+
+  test('of a custom call makes an object of its free text', () => {
+    const item = { id: 'ctc_0', type: 'custom_tool_call', call_id: 'call_0', name: 'patch', input: '' }
+    const pieces = ['line "1"\n', 'two \u{1f44b}']
+    const stream = [
+      event('output_item.added', { output_index: 0, item }),
+      ...pieces.map((delta) => event('custom_tool_call_input.delta', { output_index: 0, delta })),
+      event('output_item.done', { output_index: 0, item: { ...item, input: pieces.join('') } }),
+    ]
+    const [block = ''] = answerOf([...BEGINNING, ...stream, completed()]).blocks
+    expect(JSON.parse(block.slice(block.indexOf('{')))).toEqual({ input: pieces.join('') })
+  })
+
+  test('that is empty ends well', () => {
+    expect(answerOf([...BEGINNING, completed()])).toMatchObject({
+      blocks: [],
+      finishes: COMPLETED('stop'),
+      isEnded: true,
+    })
+  })
+
+  test('shows the picture that a tool of the provider made, and counts its searches', () => {
+    const search = (id: string, type: string) =>
+      event('output_item.done', { output_index: id, item: { type: 'web_search_call', id, action: { type } } })
+    const events = decodeEvents([
+      ...BEGINNING,
+      event('output_item.added', { output_index: 0, item: { type: 'image_generation_call', id: 'ig_1' } }),
+      event('output_item.done', {
+        output_index: 0,
+        item: { type: 'image_generation_call', id: 'ig_1', result: 'aGk=', output_format: 'webp' },
+      }),
+      search('ws_1', 'search'),
+      search('ws_2', 'open_page'),
+      search('ws_3', 'search'),
+      completed([], { tool_usage: { web_search: { num_requests: 1 } } }),
+    ])
+    expect(events.filter(({ type }) => type === 'image' || type === 'tool-uses')).toEqual([
+      { type: 'image', choice: 0, block: 0, mediaType: 'image/webp', data: 'aGk=' },
+      { type: 'tool-uses', uses: { web_search: 1 } },
+      { type: 'tool-uses', uses: { web_search: 2 } },
+      { type: 'tool-uses', uses: { web_search: 1 } },
+    ])
+  })
+})
+
+describe('a dialect', () => {
+  const FULL = [
+    ...BEGINNING,
+    ...thoughtItem(0, ['So.']),
+    ...textItem(1, ['Hi']),
+    ...callItem(2, 'f', ['{"a":1}']),
+    completed(),
+  ]
+  const EXPECTED = answerOf(FULL)
+
+  function mapped(
+    change: (event: JsonObject, index: number) => JsonObject | string | undefined,
+  ): (JsonObject | string)[] {
+    return FULL.map(change).filter((one) => one !== undefined)
+  }
+
+  test('that gives every event another id of the item', () => {
+    const stream = mapped((one, index) => (one.item_id === undefined ? one : { ...one, item_id: `x${index}` }))
+    expect(answerOf(stream)).toEqual(EXPECTED)
+  })
+
+  test('whose places have gaps', () => {
+    const stream = mapped((one) => ({
+      ...one,
+      ...(typeof one.output_index === 'number' && { output_index: one.output_index * 2 + 1 }),
+    }))
+    expect(answerOf(stream)).toEqual(EXPECTED)
+  })
+
+  test('that leaves out the beginnings of parts, or all `done` but those of items', () => {
+    const isPart = ({ type }: JsonObject) => /part\.(?:added|done)$|(?:text|arguments)\.done$/.test(String(type))
+    expect(answerOf(mapped((one) => (isPart(one) ? undefined : one)))).toEqual(EXPECTED)
+  })
+
+  test('that brings texts and arguments with `done` alone, or with the item alone', () => {
+    expect(answerOf(mapped((one) => (String(one.type).endsWith('.delta') ? undefined : one)))).toEqual(EXPECTED)
+    const isItem = ({ type }: JsonObject) => /output_item|created|completed/.test(String(type))
+    expect(answerOf(mapped((one) => (isItem(one) ? one : undefined)))).toEqual(EXPECTED)
+  })
+
+  test('that brings items with their end alone, or with the end of all', () => {
+    const isEnd = ({ type }: JsonObject) => /output_item\.done|created|completed/.test(String(type))
+    expect(answerOf(mapped((one) => (isEnd(one) ? one : undefined)))).toEqual(EXPECTED)
+    const output = FULL.flatMap(({ type, item }) => (type === 'response.output_item.done' && item ? [item] : []))
+    expect(answerOf([...BEGINNING, completed(output)])).toEqual(EXPECTED)
+  })
+
+  test('whose items interleave', () => {
+    const [first, second] = [textItem(0, ['A', 'B']), callItem(1, 'f', ['{"x":', '1}'])]
+    const woven = first.flatMap((one, index) => [one, ...(second[index] ? [second[index]] : [])])
+    expect(answerOf([...BEGINNING, ...woven, completed()]).blocks).toEqual([
+      '0 tool-call call_1 f: {"x":1}',
+      '0 text: AB',
+    ])
+  })
+
+  test('that says the start twice, pings, says nothing in an object, or ends with [DONE]', () => {
+    const stream = [...BEGINNING, ...BEGINNING, { type: 'ping' }, {}, { type: 'keepalive' }, ...FULL.slice(2), '[DONE]']
+    expect(answerOf(stream)).toEqual(EXPECTED)
+  })
+
+  test('that says the type in the name of the event', () => {
+    const decoder = createStreamDecoder()
+    const events = FULL.flatMap(({ type, ...rest }) =>
+      decoder.push({ event: String(type), data: JSON.stringify(rest), raw: '' }, rest),
+    )
+    expect(events).toEqual(decodeEvents(FULL))
+  })
+
+  test('that shows its thoughts themselves, beside summaries or without', () => {
+    const at = { output_index: 0, item_id: 'rs_0', content_index: 0 }
+    const item = { id: 'rs_0', type: 'reasoning', summary: [], content: [] }
+    const raw = [
+      event('output_item.added', { output_index: 0, item }),
+      event('reasoning_text.delta', { ...at, delta: 'Thinking' }),
+      event('reasoning_text.done', { ...at, text: 'Thinking' }),
+      event('reasoning_summary_text.delta', { output_index: 0, summary_index: 0, delta: 'not this too' }),
+    ]
+    const done = event('output_item.done', {
+      output_index: 0,
+      item: { ...item, content: [{ type: 'reasoning_text', text: 'Thinking' }] },
+    })
+    for (const stream of [[...raw, done], [done]]) {
+      expect(answerOf([...BEGINNING, ...stream, completed()]).blocks).toEqual(['0 reasoning: Thinking'])
+    }
+  })
+
+  test('that names a call only when it is done', () => {
+    const [, ...rest] = callItem(0, 'late', ['{"a":', '1}'])
+    expect(answerOf([...BEGINNING, ...rest, completed()]).blocks).toEqual(['0 tool-call call_0 late: {"a":1}'])
+  })
+
+  test('that writes arguments as an object keeps their numbers', () => {
+    const data =
+      '{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"c","name":"f","arguments":{"id":1098765432109876543}}}'
+    expect(answerOf([...BEGINNING, data, completed()]).blocks).toEqual(['0 tool-call c f: {"id":1098765432109876543}'])
+  })
+
+  test('that uses a place again, as some do who never count', () => {
+    const stream = [
+      ...BEGINNING,
+      ...thoughtItem(0, ['So.']),
+      ...textItem(0, ['A']),
+      ...callItem(0, 'f', ['{}']),
+      completed(),
+    ]
+    expect(answerOf(stream).blocks).toEqual([
+      '0 reasoning: So. [responses rs_0:proof]',
+      '0 text: A',
+      '0 tool-call call_0 f: {}',
+    ])
+  })
+
+  test('that repeats an item that is done says nothing new', () => {
+    expect(
+      answerOf([...FULL.slice(0, -1), ...FULL.filter(({ type }) => type === 'response.output_item.done'), completed()]),
+    ).toEqual(EXPECTED)
+  })
+})
+
+describe('an end', () => {
+  const TEXT = [...BEGINNING, ...textItem(0, ['Hi']).slice(0, 3)]
+
+  test.each([
+    ['max_output_tokens', 'length'],
+    ['content_filter', 'content-filter'],
+    ['steered', 'stop'],
+  ])('that is incomplete for %s states the usage all the same', (reason, kind) => {
+    const response = { ...RESPONSE, status: 'incomplete', incomplete_details: { reason }, output: [], usage: USAGE }
+    expect(answerOf([...TEXT, event('incomplete', { response })])).toMatchObject({
+      blocks: ['0 text: Hi'],
+      finishes: [{ kind, raw: reason }],
+      usage: HUB_USAGE,
+      isEnded: true,
+    })
+  })
+
+  test('that failed is an error, with what was used until then', () => {
+    const error = { code: 'server_error', message: 'broke' }
+    const failed = event('failed', { response: { ...RESPONSE, status: 'failed', error, usage: USAGE } })
+    expect(answerOf([...TEXT, failed, completed()])).toMatchObject({
+      blocks: ['0 text: Hi'],
+      usage: HUB_USAGE,
+      error: { kind: 'server_error', message: 'broke', status: 500 },
+      isEnded: false,
+      finishes: [],
+    })
+  })
+
+  test.each([
+    ['nested', { error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'slow down' } }],
+    ['flat', { code: 'rate_limit_exceeded', message: 'slow down', param: null }],
+    [
+      'both',
+      {
+        code: 'rate_limit_exceeded',
+        message: 'slow down',
+        error: { code: 'rate_limit_exceeded', message: 'slow down' },
+      },
+    ],
+  ])('by an error, %s', (_, fields) => {
+    expect(answerOf([...BEGINNING, { type: 'error', ...fields }])).toMatchObject({
+      error: { kind: 'rate_limit_exceeded', message: 'slow down', status: 429 },
+      isEnded: false,
+    })
+  })
+
+  test('that never comes leaves the answer unfinished, whatever [DONE] says', () => {
+    expect(answerOf([...TEXT, '[DONE]'])).toMatchObject({ blocks: ['0 text: Hi'], isEnded: false, finishes: [] })
+  })
+
+  test('by what is no JSON is an error', () => {
+    expect(answerOf([...TEXT, 'oops'])).toMatchObject({ error: { kind: 'malformed_event' }, isEnded: false })
+  })
+
+  test('without counts in its usage, or without usage', () => {
+    const usage = { input_tokens: 3, output_tokens: 2 }
+    expect(answerOf([...TEXT, completed([], { usage })]).usage).toMatchObject({ uncached: 3, output: 2, reasoning: 0 })
+    expect(answerOf([...TEXT, completed([], { usage: null })]).usage).toBeUndefined()
+  })
+
+  test('of a call without a name is an error', () => {
+    const stream = [...BEGINNING, event('function_call_arguments.delta', { output_index: 0, delta: '{' }), completed()]
+    expect(answerOf(stream)).toMatchObject({ error: { kind: 'malformed_tool_call' } })
+  })
+})

@@ -1,0 +1,189 @@
+/** Requests of the other formats as responses requests: fields, limits, and what is refused or warned of. */
+import { describe, expect, test } from 'bun:test'
+import { requestWith, traitsWith } from '@test/formats/responses/support'
+import { GatewayError } from '@/chat/error'
+import type { ChatRequest } from '@/chat/request'
+import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
+import type { JsonObject } from '@/lib/json'
+
+const ALWAYS = { store: false, include: ['reasoning.encrypted_content'] }
+const INPUT = [{ role: 'user', content: 'hi' }]
+
+function encode(overrides: Partial<ChatRequest>, ...quirks: string[]): JsonObject {
+  const { model, ...rest } = encodeRequest(requestWith(overrides), traitsWith(...quirks)).body
+  expect(model).toBe('alpha-2026-01')
+  return rest
+}
+
+function features(overrides: Partial<ChatRequest>, ...quirks: string[]): string[] {
+  return encodeRequest(requestWith(overrides), traitsWith(...quirks)).warnings.map(({ feature }) => feature)
+}
+
+test('says what is always said, and nothing that was not asked for', () => {
+  expect(encode({})).toEqual({ ...ALWAYS, input: INPUT })
+  expect(encode({ stream: true }).stream).toBe(true)
+  expect(encode({}, 'no-reasoning')).toEqual({ store: false, input: INPUT })
+})
+
+describe('the system prompt', () => {
+  const texts = ['x-anthropic-billing-header: cc_version=2.1', 'You are A.', 'Be kind.']
+  const system = texts.map((text) => ({ type: 'text' as const, text }))
+
+  test('is the instructions, without the accounting line of a client', () => {
+    expect(encode({ system })).toEqual({ ...ALWAYS, instructions: 'You are A.\n\nBe kind.', input: INPUT })
+  })
+
+  test('is a message where there is no other, or where a part of it is to be cached', () => {
+    const parts = texts.slice(1).map((text) => ({ type: 'input_text', text }))
+    expect(encode({ system, turns: [] })).toEqual({ ...ALWAYS, input: [{ role: 'developer', content: parts }] })
+    const marked = system.map((block) => ({ ...block, cache: { ttl: '1h' as const } }))
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }
+    expect(encode({ system: marked }, 'cache-breakpoints').input).toEqual([
+      { role: 'developer', content: parts.map((part) => ({ ...part, ...mark })) },
+      ...INPUT,
+    ])
+    expect(features({ system: marked })).toEqual(['cache_control'])
+  })
+})
+
+describe('tools', () => {
+  const tools = [
+    { name: 'one', description: 'One', parameters: { type: 'object', required: ['a'] } },
+    { name: 'two', strict: true },
+  ]
+  const named = (name: string) => ({ type: 'function', name })
+
+  test('always say whether they are strict: left out, it would mean another thing than elsewhere', () => {
+    expect(encode({ tools, parallelToolCalls: false })).toEqual({
+      ...ALWAYS,
+      input: INPUT,
+      tools: [
+        { ...named('one'), description: 'One', parameters: { type: 'object', required: ['a'] }, strict: false },
+        { ...named('two'), parameters: { type: 'object', properties: {} }, strict: true },
+      ],
+      parallel_tool_calls: false,
+    })
+  })
+
+  test.each<[ChatRequest['toolChoice'], unknown]>([
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'required' }, 'required'],
+    [{ type: 'none' }, 'none'],
+    [{ type: 'tool', name: 'two' }, named('two')],
+    [{ type: 'required', names: ['one'] }, named('one')],
+    [
+      { type: 'auto', names: ['one', 'two'] },
+      { type: 'allowed_tools', mode: 'auto', tools: [named('one'), named('two')] },
+    ],
+  ])('are chosen from as %j', (toolChoice, said) => {
+    expect(encode({ tools, ...(toolChoice && { toolChoice }) }).tool_choice).toEqual(said as JsonObject)
+  })
+
+  test('are fewer where the choice between them can’t be said', () => {
+    const sent = encode({ tools, toolChoice: { type: 'auto', names: ['two'] } }, 'no-allowed-tools')
+    expect(sent).toMatchObject({ tool_choice: 'auto', tools: [{ name: 'two' }] })
+  })
+
+  test('must have a name that can be said, and be there where one is demanded', () => {
+    expect(() => encode({ tools: [{ name: 'a b' }] })).toThrow('tool names')
+    expect(() => encode({ toolChoice: { type: 'required' } })).toThrow('no tools')
+  })
+})
+
+describe('what the answer must look like', () => {
+  test('is a schema with a name that can be said', () => {
+    const schema = { type: 'object' }
+    const output = { type: 'json-schema' as const, schema, name: 'a b', description: 'D' }
+    expect(encode({ output, verbosity: 'low' }).text).toEqual({
+      format: { type: 'json_schema', name: 'a_b', description: 'D', schema, strict: false },
+      verbosity: 'low',
+    })
+    expect(encode({ output: { type: 'json-schema', schema, strict: true } }).text).toMatchObject({
+      format: { name: 'response', strict: true },
+    })
+  })
+
+  test('is an object only where the input speaks of JSON', () => {
+    expect(encode({ output: { type: 'json' }, system: [{ type: 'text', text: 'JSON!' }] })).toMatchObject({
+      text: { format: { type: 'json_object' } },
+      input: [{ role: 'developer', content: 'Answer with a JSON object.' }, ...INPUT],
+    })
+    const turns = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'as Json' }] }]
+    expect(encode({ output: { type: 'json' }, turns }).input).toEqual([{ role: 'user', content: 'as Json' }])
+  })
+
+  test('is of no stated length where the model is told none', () => {
+    expect(encode({ verbosity: 'high' }, 'no-verbosity').text).toBeUndefined()
+    expect(features({ verbosity: 'high' }, 'no-verbosity')).toEqual(['verbosity'])
+  })
+})
+
+describe('reasoning', () => {
+  test.each<[NonNullable<ChatRequest['reasoning']>, JsonObject | undefined]>([
+    [{ effort: 'high' }, { effort: 'high' }],
+    [
+      { effort: 'max', visible: true },
+      { effort: 'max', summary: 'auto' },
+    ],
+    [{ effort: 'none', visible: true }, { effort: 'none' }],
+    [{ visible: true }, { summary: 'auto' }],
+    [{ budgetTokens: 1_024 }, { effort: 'low' }],
+    [{ budgetTokens: 9_000 }, { effort: 'medium' }],
+    [{ budgetTokens: 30_000 }, { effort: 'high' }],
+    [{ budgetTokens: 0, visible: true }, { effort: 'none' }],
+    [{ budgetTokens: -1 }, undefined],
+  ])('%j', (reasoning, said) => {
+    expect(encode({ reasoning }).reasoning).toEqual(said)
+  })
+
+  test('is left out where the model does not think, which only matters to who asked for it', () => {
+    expect(encode({ reasoning: { effort: 'low' } }, 'no-reasoning').reasoning).toBeUndefined()
+    expect(features({ reasoning: { effort: 'low' } }, 'no-reasoning')).toEqual(['reasoning'])
+    expect(features({ reasoning: { effort: 'none' } }, 'no-reasoning')).toEqual([])
+  })
+})
+
+describe('sampling', () => {
+  test('has few words', () => {
+    const sampling = {
+      ...{ temperature: 3, topP: -1, topK: 5, frequencyPenalty: 1, presencePenalty: 1, seed: 7 },
+      ...{ stop: [''], logprobs: true, topLogprobs: 99 },
+    }
+    expect(encode({ sampling })).toEqual({
+      ...{ store: false, input: INPUT, temperature: 2, top_p: 0, top_logprobs: 20 },
+      include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+    })
+    expect(features({ sampling })).toEqual(['top_k', 'frequency_penalty', 'presence_penalty', 'seed'])
+    expect(encode({ sampling: { temperature: 1, logprobs: true } }, 'no-sampling')).toEqual({ ...ALWAYS, input: INPUT })
+    expect(features({ sampling: { temperature: 1 } }, 'no-sampling')).toEqual(['sampling'])
+  })
+
+  test.each<[string, Partial<ChatRequest>]>([
+    ['stop', { sampling: { stop: ['END'] } }],
+    ['n', { choices: 2 }],
+    ['tools[1]', { nativeOnly: ['tools[1] (mcp)'] }],
+  ])('is refused by name where it would change the answer: %s', (param, overrides) => {
+    let thrown: unknown
+    try {
+      encode(overrides)
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toBeInstanceOf(GatewayError)
+    expect(thrown).toMatchObject({ kind: 'invalid_request', options: { param } })
+  })
+})
+
+test('the limit of the output is one that the provider takes', () => {
+  expect(encode({ maxOutputTokens: 5 }).max_output_tokens).toBe(16)
+  expect(encode({ maxOutputTokens: 99_999 }).max_output_tokens).toBe(32_768)
+  expect(features({ maxOutputTokens: 5 })).toEqual(['max-output-tokens'])
+})
+
+test('who asks, and how to be served', () => {
+  expect(encode({ userId: 'u', cacheKey: 'k', serviceTier: 'standard_only' })).toMatchObject({
+    ...{ safety_identifier: 'u', prompt_cache_key: 'k', service_tier: 'default' },
+  })
+  expect(String(encode({ userId: 'u'.repeat(99) }).safety_identifier)).toHaveLength(64)
+  expect(features({ serviceTier: 'warp' })).toEqual(['service-tier'])
+})

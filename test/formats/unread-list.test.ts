@@ -1,0 +1,71 @@
+/** A list that nobody reads: found only where it is surely the list that was meant, whatever stands around it. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { findUnreadList, holdsVectors } from '@/formats/unread-list'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+describe('the list of an answer', () => {
+  test('is found with all that stands around it, in any order and with any white space', () => {
+    const entries = fc.array(fc.record({ index: fc.nat(), embedding: fc.array(fc.float({ noNaN: true })) }), {
+      minLength: 1,
+    })
+    const usage = fc.record({ prompt_tokens: fc.nat() })
+    fc.assert(
+      fc.property(
+        entries,
+        usage,
+        fc.string(),
+        fc.constantFrom(0, 2),
+        fc.boolean(),
+        (data, used, model, space, isFirst) => {
+          // What stands around may hold brackets in its texts: then it is not found, and read like anything else.
+          fc.pre(!/[[\]]/.test(model))
+          const body = isFirst ? { data, model, usage: used } : { model, usage: used, data }
+          const found = findUnreadList(bytesOf(JSON.stringify(body, null, space)), 'data')
+          expect(found?.around).toEqual({ model, usage: used, data: [] })
+          expect(JSON.parse(`[${textOf(found?.inside ?? new Uint8Array())}]`)).toEqual(JSON.parse(JSON.stringify(data)))
+        },
+      ),
+    )
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['text', '<html>[data]</html>'],
+    ['a bare list', '[1,2]'],
+    ['another list', '{"list":[1]}'],
+    ['a list below', '{"a":{"data":[1]}}'],
+    ['a list before it', '{"more":[2],"data":[1]}'],
+    ['a list cut off', '{"data":[1,2'],
+    ['an answer cut off', '{"data":[1,2]'],
+    ['brackets in a text', '{"model":"a[b]","data":[1]}'],
+  ])('is not found in %s', (_, text) => {
+    expect(findUnreadList(bytesOf(text), 'data')).toBeUndefined()
+  })
+
+  const holds = (inside: string, count: number, encoding: 'float' | 'base64') =>
+    holdsVectors(bytesOf(inside), { key: '"v":', count, encoding })
+
+  test('is left unread where it holds the vectors that it should', () => {
+    expect(holds('{"v": [0.1,1e-3]}, {"v":[2]}', 2, 'float')).toBe(true)
+    expect(holds('{"v": "nullNaN="}', 1, 'base64')).toBe(true)
+  })
+
+  test.each([
+    ['[NaN]', '{"v":[NaN]}', 'float'],
+    ['an infinite number', '{"v":[1,Infinity]}', 'float'],
+    ['null', '{"v":[null]}', 'float'],
+    ['an empty vector', '{"v":[]}', 'float'],
+    ['an empty text', '{"v":""}', 'base64'],
+    ['numbers in the place of a text', '{"v":[1]}', 'base64'],
+    ['a text in the place of numbers', '{"v":"AACAPw=="}', 'float'],
+    ['too many vectors', '{"v":[1]},{"v":[1]}', 'float'],
+    ['too few', '', 'float'],
+    ['the end of one list and the begin of another', '{"v":[1]}],"more":[{"x":1}', 'float'],
+    ['the same behind texts', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
+  ] as const)('is read where it holds %s', (_, inside, encoding) => {
+    expect(holds(inside, 1, encoding)).toBe(false)
+  })
+})

@@ -1,0 +1,72 @@
+/** Vectors between numbers and base64: nothing is lost that 32 bits hold, and nothing is taken for a vector that is none. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readVector, vectorText } from '@/formats/vectors'
+
+const float = fc.float({ noNaN: true, noDefaultInfinity: true })
+const vector = fc.array(float, { minLength: 1, maxLength: 64 })
+
+/** What the wire says, read by other means. */
+function littleEndian(text: string): number[] {
+  const bytes = Buffer.from(text, 'base64')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true))
+}
+
+const packVector = (numbers: readonly number[]): string => JSON.parse(vectorText(numbers, 'base64'))
+const unpackVector = (text: string): number[] => JSON.parse(vectorText(text, 'float'))
+
+describe('a vector', () => {
+  test('is the same after it was packed and unpacked', () => {
+    fc.assert(
+      fc.property(vector, (numbers) => {
+        const packed = packVector(numbers)
+        expect(littleEndian(packed)).toEqual(numbers)
+        expect(unpackVector(packed)).toEqual(numbers.map((number) => number + 0))
+        expect(readVector(packed)).toBe(packed)
+      }),
+    )
+  })
+
+  test('of any numbers comes as the nearest that 32 bits hold', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: -1e30, max: 1e30, noNaN: true }), { minLength: 1 }), (numbers) => {
+        expect(littleEndian(packVector(numbers))).toEqual(numbers.map(Math.fround))
+      }),
+    )
+  })
+
+  test('is written as JSON that says the same in either encoding', () => {
+    fc.assert(
+      fc.property(vector, (numbers) => {
+        const plain = numbers.map((number) => number + 0)
+        expect(JSON.parse(vectorText(numbers, 'float'))).toEqual(plain)
+        expect(JSON.parse(vectorText(packVector(numbers), 'float'))).toEqual(plain)
+        expect(littleEndian(packVector(numbers))).toEqual(numbers)
+        expect(vectorText(packVector(numbers), 'base64')).toBe(vectorText(numbers, 'base64'))
+      }),
+    )
+  })
+
+  test.each([
+    [undefined],
+    [null],
+    [''],
+    [[]],
+    [{}],
+    [1],
+    [[1, '2']],
+    [[1, null]],
+    [[[1]]],
+    [[Number.NaN]],
+    [[1e300]],
+    ['AAAA'],
+    ['AAAAA==='],
+    ['not base64!'],
+    ['AACAfw=='],
+    ['AADAfw=='],
+    [`${packVector([1])}\n`],
+  ] as [never][])('is not %p', (value) => {
+    expect(readVector(value)).toBeUndefined()
+  })
+})

@@ -1,0 +1,127 @@
+/** The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion } from '@test/support/upstream'
+import { renderPage } from '@/http/guide/render-page'
+import { guideRoutes } from '@/http/routes/guide'
+import { GUIDE_NAMES, readGuide } from './guide-files'
+
+setDefaultTimeout(120_000)
+
+const START_BUDGET_MS = 5
+
+let gateway: TestGateway
+let browser: TestBrowser
+
+beforeAll(async () => {
+  ;[gateway, browser] = await Promise.all([
+    startGateway({ respond: () => Response.json(chatCompletion('hello')) }),
+    openBrowser(),
+  ])
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+})
+
+const pathOf = (name: string) => (name === 'index' ? '/docs/guide' : `/docs/guide/${name}`)
+
+async function pageText(name: string): Promise<string> {
+  const response = await fetch(gateway.url + pathOf(name))
+  expect(`${name} ${response.status}`).toBe(`${name} 200`)
+  return response.text()
+}
+
+describe('every page', () => {
+  test('is served as HTML that runs our own files only, compressed, and stands in the menu', async () => {
+    const menu = await pageText('index')
+    for (const name of GUIDE_NAMES) {
+      const response = await fetch(gateway.url + pathOf(name), { headers: { 'accept-encoding': 'br' } })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('content-encoding')).toBe('br')
+      expect(response.headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self';")
+      expect(menu).toContain(`<li><a href="${pathOf(name)}"`)
+    }
+  })
+
+  test('has links that lead somewhere, to a heading where they say so', async () => {
+    const pages = new Map(
+      await Promise.all(GUIDE_NAMES.map(async (name) => [pathOf(name), await pageText(name)] as const)),
+    )
+    for (const [path, text] of pages) {
+      for (const [, link = ''] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
+        if (/^https?:/.test(link)) continue
+        const [target = '', anchor] = link.split('#')
+        const known = target === '' ? text : pages.get(target)
+        const isThere = known !== undefined || (await fetch(gateway.url + target)).status === 200
+        expect(`${path} → ${link}: ${isThere}`).toBe(`${path} → ${link}: true`)
+        if (anchor !== undefined)
+          expect(`${path} → ${link} ${known?.includes(`id="${anchor}"`)}`).toBe(`${path} → ${link} true`)
+      }
+    }
+  })
+
+  test.each(['light', 'dark'] as const)('is accessible, and fits a phone, in the %s scheme', async (colorScheme) => {
+    const width = colorScheme === 'dark' ? 360 : 1280
+    const page = await browser.open('/docs/guide', { url: gateway.url, colorScheme, width })
+    for (const name of GUIDE_NAMES) {
+      await page.goto(gateway.url + pathOf(name))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expectAccessible(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
+      await expectNoSidewaysScroll(page).catch((error: Error) => expect(`${name}: ${error.message}`).toBe(''))
+    }
+    await page.context().close()
+  })
+})
+
+test('a page that is not there is a 404, and so is what is no file of the guide', async () => {
+  for (const path of ['/docs/guide/none', '/docs/guide/..%2f..%2fpackage.json', '/docs/guide/assets/none']) {
+    expect((await fetch(gateway.url + path)).status).toBe(404)
+  }
+})
+
+test('the search finds a section by words of its text, and leads there', async () => {
+  const page = await browser.open('/docs/guide', { url: gateway.url })
+  await page.getByRole('searchbox', { name: 'Search the guide' }).fill('too_many_unpaid')
+  await page.getByRole('link', { name: 'Errors: Codes' }).click()
+  await page.waitForURL('**/docs/guide/errors#codes')
+  await page.context().close()
+})
+
+test('shows the address that people know the service by', async () => {
+  const routes = guideRoutes({ publicUrl: 'https://gateway.example' })
+  const text = await (await routes.handle(new Request('http://localhost/docs/guide'))).text()
+  expect(text).toContain('curl https://gateway.example/v1/chat/completions')
+  expect(text).not.toContain('localhost')
+})
+
+test('costs a start next to nothing: pages are read when they are asked for', () => {
+  const startedAt = performance.now()
+  guideRoutes({ publicUrl: undefined })
+  expect(performance.now() - startedAt).toBeLessThan(START_BUDGET_MS)
+})
+
+test('HTML and scripts in Markdown are shown as text, and lead nowhere', () => {
+  const { html } = renderPage(
+    '# T\n\n<script>alert(1)</script> <b onclick="x">b</b>\n\n[l](javascript:alert(1))',
+    undefined,
+  )
+  expect(html).not.toContain('<script')
+  expect(html).not.toContain('<b ')
+  expect(html).not.toContain('javascript:')
+})
+
+test('headings have the anchors that the repository’s own view gives them', async () => {
+  for (const name of GUIDE_NAMES) {
+    const { sections } = renderPage(await readGuide(name), undefined)
+    for (const { id, heading } of sections.slice(1)) {
+      const usual = heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-')
+      expect(id.replace(/-\d$/, '')).toBe(usual.replace(/-\d$/, ''))
+    }
+  }
+})

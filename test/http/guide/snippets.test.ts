@@ -1,0 +1,45 @@
+/** Every example of the guide, run as it stands there against a gateway with the sandbox provider. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
+import { preparePython } from '@test/clients/python/environment'
+import { IS_BUILD_MACHINE } from '@test/support/bare-environment'
+import { freshDatabase, redisUrl } from '@test/support/stores'
+import { GUIDE_NAMES } from './guide-files'
+import { removeSnippets, runSnippet, type SnippetWorld, snippetsOf } from './snippets'
+
+setDefaultTimeout(240_000)
+
+const LANGUAGES = ['sh', 'ts', 'python']
+const snippets = (await Promise.all(GUIDE_NAMES.map(snippetsOf))).flat()
+
+let gateway: GatewayProcess
+let world: SnippetWorld
+
+beforeAll(async () => {
+  gateway = spawnGateway({ REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), PORT: '0' })
+  const [url, python] = await Promise.all([
+    addressOf(gateway),
+    preparePython('sdks', (line) => process.stderr.write(`${line}\n`)),
+  ])
+  if (python === undefined && IS_BUILD_MACHINE) throw new Error('the build machine runs the examples in Python')
+  world = { url, key: demoKeyOf(gateway), python }
+})
+afterAll(async () => {
+  gateway.kill('SIGTERM')
+  await gateway.exited()
+  await removeSnippets()
+})
+
+test('there are examples in each language, and in no other', () => {
+  expect([...new Set(snippets.map(({ language }) => language))].sort()).toEqual([...LANGUAGES].sort())
+})
+
+describe.each(snippets)('$place ($language)', (snippet) => {
+  test('does what it shows', async () => {
+    const end = await runSnippet(snippet, world)
+    if (end === undefined) return
+    // Where it fails, what it printed says why.
+    expect({ ...end, isSilent: end.output === '' }).toEqual({ code: 0, output: end.output, isSilent: false })
+    if (snippet.isRefused) expect(end.output).toContain('"error":')
+  })
+})

@@ -1,0 +1,172 @@
+/** One answer and one charge for one idempotency key, whoever asks how often, in every format. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
+import { chatCompletion, chatStream, eventStream, liveStream, usageOf } from '@test/support/upstream'
+import { codeOf, FORMATS, send, settledBalance } from './repeated'
+
+const COST = 10 * 1_000 + 5 * 2_000
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => new Response(null, { status: 599 }) })
+})
+afterAll(() => gateway.stop())
+beforeEach(() => {
+  let count = 0
+  gateway.upstream.calls.length = 0
+  gateway.upstream.respond(({ body }) => {
+    count++
+    return body.stream
+      ? eventStream(...chatStream(['Answer ', String(count)], usageOf(10, 5)))
+      : Response.json(chatCompletion(`Answer ${count}`, usageOf(10, 5)))
+  })
+})
+
+const WAYS = FORMATS.flatMap((format) => [false, true].map((stream) => [format, stream] as const))
+
+test.each(WAYS)(
+  '%s, stream %p: a repetition gets the first answer, byte by byte, for nothing',
+  async (format, stream) => {
+    const customer = await gateway.customer('1')
+    const wish = { key: customer.key, idempotencyKey: 'order-1', format, stream }
+    const first = await send(gateway, wish)
+    const text = await first.text()
+    expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null])
+    const again = await send(gateway, wish)
+    expect(await again.text()).toBe(text)
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+    for (const name of ['content-type', 'x-request-id', 'x-svc-cost-usd', 'x-svc-model', 'cache-control'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name))
+    expect(gateway.upstream.calls).toHaveLength(1)
+    expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
+  },
+)
+
+test.each(WAYS)('%s, stream %p: twenty at once are one call, one hold and one charge', async (format, stream) => {
+  const customer = await gateway.customer('1')
+  const release = Promise.withResolvers<void>()
+  gateway.upstream.respond(async () => {
+    await release.promise
+    return stream
+      ? eventStream(...chatStream(['One'], usageOf(10, 5)))
+      : Response.json(chatCompletion('One', usageOf(10, 5)))
+  })
+  const wish = { key: customer.key, idempotencyKey: 'at-once', format, stream }
+  const refused: (string | null)[] = []
+  const answers = Array.from({ length: 20 }, async () => {
+    const response = await send(gateway, wish)
+    if (response.status === 409) refused.push(response.headers.get('retry-after'))
+    return { status: response.status, code: response.status === 409 ? await codeOf(response) : undefined }
+  })
+  await until(() => refused.length === 19, 'nineteen refusals')
+  release.resolve()
+  const all = await Promise.all(answers)
+  expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
+  expect(all.filter(({ code }) => code === 'idempotency_key_in_use')).toHaveLength(19)
+  expect(refused.every((seconds) => seconds === '2')).toBe(true)
+  expect(gateway.upstream.calls).toHaveLength(1)
+  expect(await settledBalance(gateway, customer)).toEqual({ spent: COST, records: 1 })
+})
+
+test('another account may use the same key for itself', async () => {
+  const [one, other] = [await gateway.customer('1'), await gateway.customer('1')]
+  const first = await send(gateway, { key: one.key, idempotencyKey: 'shared' })
+  const second = await send(gateway, { key: other.key, idempotencyKey: 'shared' })
+  expect(second.headers.get('idempotent-replayed')).toBeNull()
+  expect(await second.text()).not.toBe(await first.text())
+  expect(gateway.upstream.calls).toHaveLength(2)
+})
+
+test('another API key of the account gets the answer, a deactivated one does not', async () => {
+  const customer = await gateway.customer('1')
+  const { accountId } = customer
+  const second = await gateway.apiKeys.create({ accountId, name: 'second' })
+  if (second.kind !== 'created') throw new Error('the account exists')
+  const wish = { key: customer.key, idempotencyKey: 'of-the-account' }
+  await send(gateway, wish)
+  expect((await send(gateway, { ...wish, key: second.key })).headers.get('idempotent-replayed')).toBe('true')
+  await gateway.gateway.deps.ledger.setKeyState({
+    ...{ accountId, keyId: second.keyId, status: 'deactivated' },
+    ...{ requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
+    ...{ monthlyBudget: null, expiresAtMs: null, allowedModels: null },
+  })
+  expect((await send(gateway, { ...wish, key: second.key })).status).toBe(401)
+})
+
+test.each(FORMATS)('%s: the same key with another body, model or endpoint is 409, and final', async (format) => {
+  const { key } = await gateway.customer('1')
+  const wish = { key, idempotencyKey: 'reused', format }
+  const first = await send(gateway, wish)
+  const others = [{ prompt: 'Else' }, { model: 'auto-smart' }, { stream: true }]
+  const other = FORMATS.find((name) => name !== format) ?? format
+  for (const change of [...others, { format: other }]) {
+    const refused = await send(gateway, { ...wish, ...change })
+    expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([409, 'false'])
+    const text = await refused.clone().text()
+    expect(await codeOf(refused)).toBe('idempotency_key_reused')
+    expect(text).toContain(String(first.headers.get('x-request-id')))
+  }
+  expect(gateway.upstream.calls).toHaveLength(1)
+})
+
+test('what cost nothing is really tried again: refusals, failures, streams that broke before a word', async () => {
+  const customer = await gateway.customer('0.0000001')
+  const wish = { key: customer.key, idempotencyKey: 'again' }
+  expect((await send(gateway, wish)).status).toBe(402)
+  const rich = await gateway.customer('1')
+  const mine = { key: rich.key, idempotencyKey: 'again' }
+  expect((await send(gateway, { ...mine, model: 'svc/none' })).status).toBe(404)
+  gateway.upstream.respond(() => Response.json({ error: { message: 'no' } }, { status: 400 }))
+  expect((await send(gateway, mine)).status).toBe(400)
+  gateway.upstream.respond(() => Response.json(chatCompletion('At last', usageOf(10, 5))))
+  const answer = await send(gateway, mine)
+  expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, null])
+  expect(await settledBalance(gateway, rich)).toEqual({ spent: COST, records: 1 })
+})
+
+test('an answer that broke off and was charged is not sent a second time', async () => {
+  const customer = await gateway.customer('1')
+  const live = liveStream()
+  gateway.upstream.respond(() => live.response)
+  const wish = { key: customer.key, idempotencyKey: 'broken', stream: true }
+  const [role, word] = chatStream(['word'])
+  live.write(`data: ${JSON.stringify(role)}\n\ndata: ${JSON.stringify(word)}\n\n`)
+  const answer = await send(gateway, wish)
+  live.error()
+  expect(await answer.text()).not.toContain('[DONE]')
+  const { spent } = await settledBalance(gateway, customer)
+  expect(spent).toBeGreaterThan(0)
+  const again = await send(gateway, wish)
+  expect([again.status, again.headers.get('x-should-retry')]).toEqual([409, 'false'])
+  expect(await codeOf(again)).toBe('idempotency_answer_lost')
+  expect(gateway.upstream.calls).toHaveLength(1)
+  expect((await settledBalance(gateway, customer)).spent).toBe(spent)
+})
+
+test.each([false, true])('an answer too long to be kept is told whole, once; stream %p', async (stream) => {
+  const customer = await gateway.customer('10')
+  const long = 'word '.repeat(300_000)
+  gateway.upstream.respond(() =>
+    stream ? eventStream(...chatStream([long], usageOf(10, 5))) : Response.json(chatCompletion(long, usageOf(10, 5))),
+  )
+  const wish = { key: customer.key, idempotencyKey: 'long', stream }
+  const first = await send(gateway, wish)
+  expect((await first.text()).length).toBeGreaterThan(long.length)
+  const again = await send(gateway, wish)
+  expect([again.status, await codeOf(again)]).toEqual([409, 'idempotency_answer_lost'])
+  expect(gateway.upstream.calls).toHaveLength(1)
+})
+
+test('a key outlives its gateway, and nothing of it or of the answer is logged', async () => {
+  const { key } = await gateway.customer('1')
+  const wish = { key, idempotencyKey: 'idempotency-canary-5520' }
+  gateway.upstream.respond(() => Response.json(chatCompletion('answer-canary-5520', usageOf(10, 5))))
+  const first = await (await send(gateway, wish)).text()
+  const twin = await gateway.twin()
+  const again = await send(twin, wish)
+  expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', first])
+  const lines = [...gateway.logLines, ...twin.logLines].join('\n')
+  expect(lines).toContain('idempotent_replay')
+  expect(lines).not.toContain('canary-5520')
+})

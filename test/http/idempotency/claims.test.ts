@@ -1,0 +1,166 @@
+/** The claims in the store: one winner, bounded room, the oldest answers dropped first, all of an account in one slot. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startCluster } from '@test/ledger/cluster-stores'
+import { connect } from '@test/ledger/harness'
+import { asGateway, redisUrl } from '@test/support/stores'
+import { Redis } from 'ioredis'
+import { type Claimant, createClaims, KEEP_MS, MAX_ACCOUNT_BYTES, MAX_CLAIMS } from '@/http/idempotency/claims'
+import { randomId } from '@/lib/ids'
+
+let redis: Redis
+/** Looks around, which the gateway's own rights do not allow. */
+let administrator: Redis
+/** Every name that a script was given. */
+const names: string[] = []
+
+beforeAll(async () => {
+  administrator = new Redis(await redisUrl())
+  redis = new Redis(asGateway(await redisUrl()))
+})
+afterAll(() => {
+  administrator.disconnect()
+  redis.disconnect()
+})
+
+function open(limits?: { claims: number; accountBytes: number }) {
+  return createClaims((text, keys, args) => {
+    names.push(...keys)
+    return redis.eval(text, keys.length, ...keys, ...args)
+  }, limits)
+}
+
+function claimantOf(accountId: string, idempotencyKey: string): Claimant {
+  return { accountId, keyId: 'key_1', idempotencyKey, fingerprint: 'f'.repeat(64), requestId: randomId('req') }
+}
+
+const ANSWER = {
+  status: 200,
+  headers: [['content-type', 'application/json']] as [string, string][],
+  body: 'é'.repeat(500),
+}
+
+test('one of many wins, and the others learn who', async () => {
+  const claims = open()
+  const accountId = randomId('acct')
+  const all = Array.from({ length: 50 }, () => claimantOf(accountId, 'one'))
+  const outcomes = await Promise.all(all.map(claims.claim))
+  const winner = all[outcomes.findIndex(({ kind }) => kind === 'claimed')]
+  expect(outcomes.filter(({ kind }) => kind === 'claimed')).toHaveLength(1)
+  expect(outcomes.filter((outcome) => outcome.kind === 'open' && outcome.requestId === winner?.requestId)).toHaveLength(
+    49,
+  )
+})
+
+test('a dead request is taken over once, and says nothing more', async () => {
+  const claims = open()
+  const dead = claimantOf(randomId('acct'), 'one')
+  await claims.claim(dead)
+  const heirs = Array.from({ length: 20 }, () => ({ ...dead, requestId: randomId('req') }))
+  const taken = await Promise.all(heirs.map((heir) => claims.takeOver(heir, dead.requestId)))
+  expect(taken.filter(Boolean)).toHaveLength(1)
+  expect(await claims.keep(dead, ANSWER)).toBe(false)
+  await claims.free(dead)
+  await claims.spend(dead)
+  expect(await claims.claim(dead)).toMatchObject({ kind: 'open', requestId: heirs[taken.indexOf(true)]?.requestId })
+})
+
+test('what is kept lasts a day, and so does all that counts it', async () => {
+  const claims = open()
+  const claimant = claimantOf(randomId('acct'), 'one')
+  await claims.claim(claimant)
+  expect(await claims.keep(claimant, ANSWER)).toBe(true)
+  expect(await claims.claim({ ...claimant, requestId: 'req_2' })).toEqual({
+    ...{ kind: 'kept', requestId: claimant.requestId, answer: ANSWER },
+  })
+  expect(await claims.claim({ ...claimant, fingerprint: 'e'.repeat(64) })).toMatchObject({ kind: 'reused' })
+  const stored = (await administrator.keys(`idempotency:{${claimant.accountId}}:*`)).sort()
+  expect(stored.map((name) => name.replace(/^.*}:/, '').replace(/[0-9a-f]{64}/, 'DIGEST'))).toEqual([
+    ...['answers', 'bytes', 'claim:DIGEST', 'claims'],
+  ])
+  for (const name of stored) {
+    const leftMs = await redis.pttl(name)
+    expect(leftMs).toBeGreaterThan(KEEP_MS - 60_000)
+    expect(leftMs).toBeLessThanOrEqual(KEEP_MS)
+  }
+})
+
+test('a key more than an account may have is refused until the oldest ends; a freed one makes room', async () => {
+  const claims = open({ claims: 2, accountBytes: MAX_ACCOUNT_BYTES })
+  const accountId = randomId('acct')
+  const [one, two, three] = ['one', 'two', 'three'].map((key) => claimantOf(accountId, key)) as Claimant[]
+  if (!one || !two || !three) throw new Error('there are three')
+  await claims.claim(one)
+  await claims.claim(two)
+  const outcome = await claims.claim(three)
+  expect(outcome.kind === 'full' && outcome.retryAfterMs).toBeGreaterThan(KEEP_MS - 60_000)
+  expect(await claims.claim({ ...one, requestId: 'req_2' })).toMatchObject({ kind: 'open' })
+  await claims.free(one)
+  expect(await claims.claim(three)).toEqual({ kind: 'claimed' })
+})
+
+test('beyond the bytes of an account the oldest answers are dropped, and their keys stay spent', async () => {
+  const claims = open({ claims: MAX_CLAIMS, accountBytes: 250 * 1_100 })
+  const accountId = randomId('acct')
+  const all = Array.from({ length: 400 }, (_, index) => claimantOf(accountId, `key-${index}`))
+  for (const claimant of all) {
+    expect(await claims.claim(claimant)).toEqual({ kind: 'claimed' })
+    expect(await claims.keep(claimant, ANSWER)).toBe(true)
+  }
+  const kinds = await Promise.all(all.map(async (claimant) => (await claims.claim(claimant)).kind))
+  // In between, several were kept in the same millisecond.
+  expect(new Set(kinds.slice(0, 100))).toEqual(new Set(['spent']))
+  expect(new Set(kinds.slice(-150))).toEqual(new Set(['kept']))
+  expect(kinds.filter((kind) => kind === 'kept').length).toBeGreaterThan(200)
+  const bytes = Number(await redis.get(`idempotency:{${accountId}}:bytes`))
+  expect(bytes).toBeLessThanOrEqual(250 * 1_100)
+  // One that fills all of the room takes all of it, however many there were.
+  const large = claimantOf(accountId, 'large')
+  await claims.claim(large)
+  expect(await claims.keep(large, { ...ANSWER, body: 'x'.repeat(249 * 1_100) })).toBe(true)
+  const huge = claimantOf(accountId, 'huge')
+  await claims.claim(huge)
+  expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
+})
+
+test('an account has one slot, and nothing of a key is stored', async () => {
+  const claims = open()
+  names.length = 0
+  const accountId = randomId('acct')
+  const claimant = claimantOf(accountId, 'key-canary {other} 0123')
+  await claims.claim(claimant)
+  await claims.keep(claimant, ANSWER)
+  expect(new Set(names.map((name) => /\{([^}]*)\}/.exec(name)?.[1]))).toEqual(new Set([accountId]))
+  expect(names.join()).not.toContain('canary')
+  expect(JSON.stringify(await redis.hgetall(names[0] ?? ''))).not.toContain('canary')
+})
+
+test('a Redis Cluster takes every step, for accounts on all of its nodes', async () => {
+  const cluster = await startCluster(3)
+  const client = await connect(cluster.url)
+  try {
+    const claims = createClaims((text, keys, args) => client.eval(text, keys.length, ...keys, ...args), {
+      ...{ claims: MAX_CLAIMS, accountBytes: 2_500 },
+    })
+    for (let account = 0; account < 20; account++) {
+      const accountId = randomId('acct')
+      const [one, two, three] = ['one', 'two', 'three'].map((key) => claimantOf(accountId, key)) as [
+        Claimant,
+        Claimant,
+        Claimant,
+      ]
+      for (const claimant of [one, two, three]) {
+        expect(await claims.claim(claimant)).toEqual({ kind: 'claimed' })
+        expect(await claims.keep(claimant, ANSWER)).toBe(true)
+      }
+      expect(await claims.claim(three)).toMatchObject({ kind: 'kept', answer: ANSWER })
+      const kinds = await Promise.all([one, two].map(async (claimant) => (await claims.claim(claimant)).kind))
+      expect(kinds.sort()).toEqual(['kept', 'spent'])
+      const dead = claimantOf(accountId, 'dead')
+      await claims.claim(dead)
+      expect(await claims.takeOver({ ...dead, requestId: 'req_heir' }, dead.requestId)).toBe(true)
+    }
+  } finally {
+    client.disconnect()
+    await cluster.stop()
+  }
+}, 60_000)

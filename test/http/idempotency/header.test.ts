@@ -1,0 +1,76 @@
+/** Which names of requests are taken: one to 255 visible ASCII characters, every one of them and nothing else. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletion } from '@test/support/upstream'
+import { readRequestName } from '@/http/idempotency/header'
+import { codeOf, FORMATS, send } from './repeated'
+
+const url = 'http://localhost/v1/chat/completions'
+
+/** Whether a key is taken, as far as headers can carry it at all. */
+function isTaken(key: string): boolean {
+  const request = new Request(url, { method: 'POST', headers: { 'Idempotency-Key': key } })
+  try {
+    return readRequestName(request, true)?.key === key
+  } catch {
+    return false
+  }
+}
+
+test('every visible ASCII character is taken, and no other that a header carries', () => {
+  for (let code = 0x01; code <= 0xff; code++) {
+    if (code === 0x0a || code === 0x0d) continue
+    expect([code, isTaken(`a${String.fromCharCode(code)}b`)]).toEqual([code, code >= 0x21 && code <= 0x7e])
+  }
+})
+
+test('random keys of every length are taken up to 255, and no longer ones', () => {
+  for (let length = 1; length <= 300; length++) {
+    const key = Array.from({ length }, () => String.fromCharCode(0x21 + Math.floor(Math.random() * 94))).join('')
+    expect([key, isTaken(key)]).toEqual([key, length <= 255])
+  }
+  expect(isTaken('')).toBe(false)
+})
+
+const nameOf = (path: string, body: string) => {
+  const headers = { 'idempotency-key': 'x' }
+  const name = readRequestName(new Request(`http://localhost${path}`, { method: 'POST', headers }), true)
+  name?.ofBody(Buffer.from(body))
+  return name?.fingerprint
+}
+
+test('path, query and body tell requests apart; credentials in the address do not', () => {
+  const same = nameOf('/v1beta/models/a:generateContent', '{}')
+  expect(nameOf('/v1beta/models/a:generateContent?key=svc-1', '{}')).toBe(same)
+  const others = [
+    nameOf('/v1beta/models/b:generateContent', '{}'),
+    nameOf('/v1beta/models/a:generateContent?alt=sse&key=svc-1', '{}'),
+    nameOf('/v1beta/models/a:generateContent', '{ }'),
+  ]
+  expect(new Set([same, ...others]).size).toBe(4)
+})
+
+let gateway: TestGateway
+let silent: TestGateway
+beforeAll(async () => {
+  const respond = () => Response.json(chatCompletion('Hello'))
+  gateway = await startGateway({ respond })
+  silent = await startGateway({ respond, environment: { IDEMPOTENCY_KEYS: 'off' } })
+})
+afterAll(async () => {
+  await gateway.stop()
+  await silent.stop()
+})
+
+test.each(FORMATS)(
+  '%s: any other is a 400 before anything is paid, and so is each where none are kept',
+  async (format) => {
+    const { key } = await gateway.customer('1')
+    const refused = await send(gateway, { key, idempotencyKey: 'with blank', format })
+    expect([refused.status, await codeOf(refused)]).toEqual([400, 'invalid_idempotency_key'])
+    expect(gateway.upstream.calls).toHaveLength(0)
+    const other = await silent.customer('1')
+    const unsupported = await send(silent, { key: other.key, idempotencyKey: 'x', format })
+    expect([unsupported.status, await codeOf(unsupported)]).toEqual([400, 'idempotency_unsupported'])
+  },
+)

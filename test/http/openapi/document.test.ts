@@ -1,0 +1,148 @@
+/** The OpenAPI document is valid by the judges that others use, whole, shared where it repeats itself, and quickly loaded. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import SwaggerParser from '@apidevtools/swagger-parser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { INFERENCE_ERRORS } from '@/http/openapi/errors'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { type DocumentedOperation, operationsOf } from './read-document'
+
+setDefaultTimeout(60_000)
+
+const ROOT = join(import.meta.dir, '..', '..', '..')
+const REDOCLY = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+/** A schema longer than this is not written twice. */
+const REPEATED_CHARS = 600
+const MAX_BYTES = 300_000
+const MAX_TRANSFER_BYTES = 40_000
+
+let gateway: TestGateway
+let text: string
+let operations: DocumentedOperation[]
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json({}) })
+  text = await (await fetch(`${gateway.url}/docs/json`)).text()
+  operations = operationsOf(JSON.parse(text))
+})
+afterAll(() => gateway.stop())
+
+describe('a judge finds nothing wrong:', () => {
+  test('swagger-parser', async () => {
+    await SwaggerParser.validate(JSON.parse(text))
+  })
+
+  test('redocly, by its strict rules', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'openapi-'))
+    const path = join(folder, 'openapi.json')
+    await Bun.write(path, JSON.stringify(JSON.parse(text), null, 1))
+    const quiet = ['env', 'REDOCLY_TELEMETRY=off', 'REDOCLY_SUPPRESS_UPDATE_NOTICE=true']
+    const lint = [process.execPath, REDOCLY, 'lint', path, '--format=json', '--config=redocly.yaml']
+    const child = Bun.spawn([...quiet, ...lint], { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' })
+    const [output, notes] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    await rm(folder, { recursive: true })
+    const begin = output.indexOf('{')
+    expect(begin, notes).toBeGreaterThanOrEqual(0)
+    const { problems, totals } = JSON.parse(output.slice(begin))
+    const told = problems.map(({ ruleId, message, location }: Problem) => [ruleId, message, location[0]?.pointer])
+    expect([told, totals.errors, totals.warnings, totals.ignored, await child.exited]).toEqual([[], 0, 0, 0, 0])
+  })
+})
+
+type Problem = { ruleId: string; message: string; location: { pointer?: string }[] }
+
+describe('an inference operation', () => {
+  const inference = () => operations.filter(({ tags }) => tags.includes('Inference'))
+
+  test('has examples, answers of a shape, and an error for each status in the shape of its format', () => {
+    expect(inference().length).toBeGreaterThanOrEqual(7)
+    const lacking = inference().flatMap(({ name, examples, responses }) => {
+      const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400)
+      const untold = errors.filter(([, { content }]) => schemaOf(content) === undefined).map(([status]) => status)
+      return [
+        ...(Object.keys(examples).length > 0 ? [] : [`${name}: examples`]),
+        ...(schemaOf(responses[200]?.content) ? [] : [`${name}: the schema of its answer`]),
+        ...(errors.length >= 5 ? [] : [`${name}: errors`]),
+        ...untold.map((status) => `${name}: the body of ${status}`),
+      ]
+    })
+    expect(lacking).toEqual([])
+  })
+
+  test('that a model answers tells every status, the headers of routing and limits, and takes the wishes of routing', () => {
+    const routed = inference().filter(({ responses }) => responses[200]?.headers.includes('x-svc-model'))
+    expect(routed.length).toBeGreaterThanOrEqual(4)
+    for (const { name, responses, parameters } of routed) {
+      // Some formats have a status of their own for a service that is busy.
+      const statuses = Object.keys(responses).map((status) => (status === '529' ? 503 : Number(status)))
+      expect([name, statuses]).toEqual([name, expect.arrayContaining([200, ...INFERENCE_ERRORS])])
+      expect(responses[200]?.headers.filter((header) => header.includes('ratelimit'))).toHaveLength(6)
+      expect(responses[429]?.headers).toContain('retry-after')
+      expect(parameters).toEqual(expect.arrayContaining(['x-svc-quality', 'x-svc-session']))
+    }
+  })
+
+  test('says an overload as its own format does', () => {
+    const of = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses ?? {}
+    expect(Object.keys(of('/v1/messages'))).toContain('529')
+    expect(Object.keys(of('/v1/messages'))).not.toContain('503')
+    expect(Object.keys(of('/v1/chat/completions'))).toContain('503')
+  })
+})
+
+test('every operation says who may call it: anybody, a key in any form, or a person', () => {
+  const bySession = operations.filter(({ security }) => security.join() === 'session')
+  const byKey = operations.filter(({ security }) => security.includes('bearer'))
+  const open = operations.filter(({ security }) => security.length === 0)
+  expect(bySession.every(({ tags }) => tags.join() === 'Dashboard')).toBe(true)
+  const forms = ['bearer', 'x-api-key', 'x-goog-api-key', 'keyQuery']
+  for (const { security } of byKey) expect(security).toEqual(expect.arrayContaining(forms))
+  expect(byKey.map(({ name }) => name)).toContain('post /v1/chat/completions')
+  expect(open.map(({ name }) => name)).toContain('get /v1/models')
+  expect([bySession.length > 40, bySession.length + byKey.length + open.length]).toEqual([true, operations.length])
+})
+
+test('what people come for is first, what only our own pages call is last', () => {
+  const tags = [...new Set(operations.map((operation) => operation.tags.join()))]
+  expect(tags).toEqual(['Inference', 'Models', 'Stored responses', 'Usage', 'Operations', 'Webhooks', 'Dashboard'])
+})
+
+test('no large schema is written twice', () => {
+  const counts = new Map<string, number>()
+  walkSchemas(JSON.parse(text), (schema) => {
+    const written = JSON.stringify(schema)
+    if (written.length > REPEATED_CHARS) counts.set(written, (counts.get(written) ?? 0) + 1)
+  })
+  const repeated = [...counts].filter(([, count]) => count > 1)
+  expect(repeated.map(([written, count]) => `${count} × ${written.slice(0, 200)}`)).toEqual([])
+})
+
+test('it names the version of the product, and is sent compressed', async () => {
+  const { version } = await Bun.file(join(ROOT, 'package.json')).json()
+  expect(JSON.parse(text).info.version).toBe(version)
+  expect(text.length).toBeLessThan(MAX_BYTES)
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const request = { headers: { 'accept-encoding': encoding }, decompress: false }
+    const response = await fetch(`${gateway.url}/docs/json`, request)
+    expect(response.headers.get('content-encoding') ?? 'identity').toBe(encoding)
+    expect(response.headers.get('vary')).toBe('accept-encoding')
+    const { length } = await response.bytes()
+    expect(length).toBeLessThan(encoding === 'identity' ? MAX_BYTES : MAX_TRANSFER_BYTES)
+  }
+})
+
+function schemaOf(content: JsonObject | undefined): JsonObject | undefined {
+  const [media] = Object.values(content ?? {})
+  const schema = isJsonObject(media) ? media.schema : undefined
+  return isJsonObject(schema) && Object.keys(schema).length > 0 ? schema : undefined
+}
+
+/** Calls `visit` for everything that has the look of a schema, wherever it stands. */
+function walkSchemas(value: JsonValue | undefined, visit: (schema: JsonObject) => void): void {
+  if (Array.isArray(value)) for (const inner of value) walkSchemas(inner, visit)
+  if (!isJsonObject(value)) return
+  if (typeof value.type === 'string' || Array.isArray(value.anyOf)) visit(value)
+  for (const inner of Object.values(value)) walkSchemas(inner, visit)
+}

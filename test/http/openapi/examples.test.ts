@@ -1,0 +1,155 @@
+/** What the OpenAPI document says is what happens: its examples are accepted as they stand, and answers are as it describes them. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { modelAt, startTrio } from '@test/clients/trio'
+import type { CatalogFile, Customer, TestGateway } from '@test/support/gateway'
+import Ajv from 'ajv/dist/2020'
+import { type Sandbox, startSandbox } from '@/boot/embedded/sandbox'
+import { FORMAT_NAMES } from '@/chat/format-name'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+import { type DocumentedOperation, operationsOf } from './read-document'
+
+setDefaultTimeout(60_000)
+
+let sandbox: Sandbox
+let gateway: TestGateway
+let customer: Customer
+let document: JsonObject
+let operations: DocumentedOperation[]
+/** Knows the whole document, so that any schema in it can be asked for by where it stands. */
+let judge: Ajv
+
+beforeAll(async () => {
+  sandbox = await startSandbox()
+  gateway = await startTrio({ origin: sandbox.baseUrl, catalog: sellEmbeddings })
+  customer = await gateway.customer('100')
+  document = (await (await fetch(`${gateway.url}/docs/json`)).json()) as JsonObject
+  operations = operationsOf(document)
+  judge = new Ajv({ strict: false, validateFormats: false, allErrors: true }).addSchema(document, 'document')
+})
+afterAll(async () => {
+  await gateway.stop()
+  await sandbox.stop()
+})
+
+/** One model of embeddings. */
+function sellEmbeddings(file: CatalogFile): void {
+  const targets = [{ provider: 'chat-completions', model: 'embed-upstream' }]
+  const pricing = { inputPer1mTokens: 0.02 }
+  const common = { created: 1_706_140_800, ownedBy: 'provider1', contextLength: 8_192 }
+  file.models.push({ id: EMBEDDING_MODEL, kind: 'embedding', name: 'Embed', targets, pricing, ...common })
+}
+
+const EMBEDDING_MODEL = 'svc/embed'
+/** What examples name. */
+const SOLD = new RegExp(`${EMBEDDING_MODEL}|${modelAt(FORMAT_NAMES[0])}`)
+const ASKED = { 'content-type': 'application/json' }
+
+function send({ method, pathExample }: DocumentedOperation, body?: JsonValue, headers: Record<string, string> = {}) {
+  const credentials = { authorization: `Bearer ${customer.key}` }
+  return fetch(gateway.url + pathExample, {
+    method,
+    headers: { ...ASKED, ...credentials, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+/** Expects `response` to be one of those that the operation documents, in every part of its body. */
+async function expectDocumented({ name, responses }: DocumentedOperation, response: Response): Promise<void> {
+  const status = String(response.status)
+  const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? ''
+  const text = await response.text()
+  const schema = schemaAt(responses[status]?.content, type)
+  expect([name, status, type, schema !== undefined]).toEqual([name, status, type, true])
+  for (const value of valuesOf(type, text)) {
+    const isAsDocumented = judge.validate(withRoot(schema as JsonObject), value)
+    expect([name, status, isAsDocumented ? '' : judge.errorsText(), value]).toEqual([name, status, '', value])
+  }
+  const promised = responses[status]?.headers ?? []
+  const missing = promised.filter((header) => !OCCASIONAL.test(header) && !response.headers.has(header))
+  expect([name, status, missing]).toEqual([name, status, []])
+}
+
+/** Headers that only some of the answers have. */
+const OCCASIONAL = /^(retry-after|x-svc-max-output-tokens|x-svc-left-out|idempotent-replayed|x-request-id)$/
+
+function schemaAt(content: JsonObject | undefined, type: string): JsonObject | undefined {
+  const media = content?.[type]
+  return isJsonObject(media) && isJsonObject(media.schema) ? media.schema : undefined
+}
+
+/** References are to the document, wherever a schema is taken from. */
+function withRoot(schema: JsonObject): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components'))
+}
+
+/** What a body says: a JSON value, the data of each event that is JSON, or the text. */
+function valuesOf(type: string, text: string): JsonValue[] {
+  if (type !== 'text/event-stream') return [type === 'application/json' ? (parseJson(text) ?? null) : text]
+  const events = text.split(/\r?\n\r?\n/).flatMap((event) => /^data: ?(.*)$/m.exec(event)?.[1] ?? [])
+  expect(events.length).toBeGreaterThan(3)
+  return events.filter((data) => data !== '[DONE]').map((data) => parseJson(data) ?? data)
+}
+
+describe.each([...FORMAT_NAMES])('with a provider of %s', (provider) => {
+  test('every example of an inference operation is accepted, and answered as documented', async () => {
+    const first = modelAt(FORMAT_NAMES[0])
+    const asked = operations.filter(({ tags }) => tags.includes('Inference'))
+    expect(asked.length).toBeGreaterThanOrEqual(7)
+    for (const operation of asked) {
+      for (const example of Object.values(operation.examples)) {
+        const body = { ...example, ...(example.model === first && { model: modelAt(provider) }) }
+        const at = { ...operation, pathExample: operation.pathExample.replace(first, modelAt(provider)) }
+        const response = await send(at, body)
+        expect([operation.name, response.status]).toEqual([operation.name, 200])
+        await expectDocumented(operation, response)
+      }
+    }
+  })
+})
+
+test('a stream of generate-content is documented as events and as an array', async () => {
+  const streaming = operations.find(({ path }) => path.endsWith(':streamGenerateContent'))
+  if (!streaming) throw new Error('there is no such operation')
+  const body = Object.values(streaming.examples)[0]
+  await expectDocumented(streaming, await send(streaming, body))
+  await expectDocumented(streaming, await send({ ...streaming, pathExample: `${streaming.pathExample}?alt=sse` }, body))
+})
+
+test('errors of inference are in the documented shapes', async () => {
+  for (const operation of operations.filter(({ tags }) => tags.includes('Inference'))) {
+    const [body] = Object.values(operation.examples)
+    const unknown = { ...operation, pathExample: operation.pathExample.replace(SOLD, 'svc/none') }
+    const unknownBody = body && 'model' in body ? { ...body, model: 'svc/none' } : body
+    const failures: [number, Response][] = [
+      [400, await send(operation, [])],
+      [401, await send(operation, body, { authorization: 'Bearer svc-wrong' })],
+      [404, await send(unknown, unknownBody)],
+      [415, await send(operation, body, { 'content-type': 'text/plain' })],
+    ]
+    for (const [status, response] of failures) {
+      expect([operation.name, response.status]).toEqual([operation.name, status])
+      await expectDocumented(operation, response)
+    }
+  }
+})
+
+test('an account without credit is refused as documented', async () => {
+  const { key } = await gateway.customer('0')
+  const routed = operations.filter(({ responses }) => responses[402] !== undefined && responses[200] !== undefined)
+  for (const operation of routed.filter(({ tags }) => tags.includes('Inference'))) {
+    const response = await send(operation, Object.values(operation.examples)[0], { authorization: `Bearer ${key}` })
+    expect([operation.name, response.status]).toEqual([operation.name, 402])
+    await expectDocumented(operation, response)
+  }
+})
+
+test('what can be asked without a body is answered as documented', async () => {
+  const tags = ['Models', 'Usage', 'Operations']
+  const asked = operations.filter((operation) => operation.method === 'get' && tags.includes(operation.tags[0] ?? ''))
+  expect(asked.length).toBeGreaterThanOrEqual(8)
+  for (const operation of asked) {
+    const response = await send(operation)
+    expect([operation.name, response.status]).toEqual([operation.name, 200])
+    await expectDocumented(operation, response)
+  }
+})

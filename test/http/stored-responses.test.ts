@@ -1,0 +1,235 @@
+/** Stored answers by HTTP: what a caller of `POST /v1/responses` finds again, goes on from and deletes, and nobody else. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { said } from '@test/stored-responses/world'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { chatChunk, chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
+
+setDefaultTimeout(60_000)
+
+let gateway: TestGateway
+let ada: Customer
+let eve: Customer
+
+beforeAll(async () => {
+  gateway = await startGateway({
+    respond,
+  })
+  ada = await gateway.customer('2')
+  eve = await gateway.customer('2')
+})
+afterAll(() => gateway.stop())
+
+function respond({ body }: UpstreamCall, index: number): Response {
+  const words = `Answer ${index}`
+  return body.stream ? eventStream(...chatStream([words])) : Response.json(chatCompletion(words))
+}
+
+type Told = { status: number; body: JsonObject; headers: Headers; text: string }
+
+async function call(customer: Customer, method: string, path: string, body?: JsonObject): Promise<Told> {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${customer.key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const json = parseJson(text)
+  return { status: response.status, body: isJsonObject(json) ? json : {}, headers: response.headers, text }
+}
+
+async function create(customer: Customer, body: JsonObject): Promise<JsonObject> {
+  const told = await call(customer, 'POST', '/v1/responses', { model: 'svc/alpha', ...body })
+  expect({ status: told.status, text: told.text }).toMatchObject({ status: 200 })
+  return body.stream ? lastResponse(told.text) : told.body
+}
+
+function lastResponse(stream: string): JsonObject {
+  const events = stream.split('\n').flatMap((line) => (line.startsWith('data: ') ? [parseJson(line.slice(6))] : []))
+  const last = events.findLast((event) => isJsonObject(event) && isJsonObject(event.response))
+  return isJsonObject(last) && isJsonObject(last.response) ? last.response : {}
+}
+
+/** What the provider was sent last. */
+const lastMessages = () =>
+  ((gateway.upstream.calls.at(-1)?.body.messages ?? []) as JsonObject[]).map(({ role, content }) => [role, content])
+
+describe('an answer', () => {
+  test.each([false, true])('is found as it was told (stream: %p)', async (stream) => {
+    const told = await create(ada, { input: 'Hello', stream, metadata: { order: '7' } })
+    expect(told).toMatchObject({ object: 'response', status: 'completed', store: true, previous_response_id: null })
+    const found = await call(ada, 'GET', `/v1/responses/${told.id}?include[]=reasoning.encrypted_content`)
+    expect(found.status).toBe(200)
+    expect(found.body).toEqual(told)
+    expect(found.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test.each([false, true])(
+    'is gone on from, and what came before is paid for as input (stream: %p)',
+    async (stream) => {
+      const first = await create(ada, { input: 'One', instructions: 'Be brief.', stream })
+      const answered = `Answer ${gateway.upstream.calls.length - 1}`
+      const second = await create(ada, { input: 'Two', previous_response_id: first.id ?? null, stream })
+      expect(second.previous_response_id).toBe(first.id ?? null)
+      expect(lastMessages()).toEqual([
+        ['user', 'One'],
+        ['assistant', answered],
+        ['user', 'Two'],
+      ])
+      const count = (body: JsonObject) =>
+        call(ada, 'POST', '/v1/responses/input_tokens', { model: 'svc/alpha', ...body })
+      const alone = await count({ input: 'Two' })
+      const whole = await count({ input: 'Two', previous_response_id: first.id ?? null })
+      expect(Number(whole.body.input_tokens)).toBeGreaterThan(Number(alone.body.input_tokens))
+      const routed = await call(ada, 'POST', '/v1/route', {
+        model: 'svc/alpha',
+        input: 'x',
+        previous_response_id: first.id ?? null,
+      })
+      expect(routed.status).toBe(200)
+    },
+  )
+
+  test('is told not to be stored where its caller does not want it, and is not', async () => {
+    for (const stream of [false, true]) {
+      const told = await create(ada, { input: 'Hello', store: false, stream })
+      expect(told.store).toBe(false)
+      expect((await call(ada, 'GET', `/v1/responses/${told.id}`)).status).toBe(404)
+    }
+  })
+
+  test('has its items named by later requests; reasoning that is gone is left out, and told', async () => {
+    const first = await create(ada, { input: 'One' })
+    const answered = `Answer ${gateway.upstream.calls.length - 1}`
+    const [message] = first.output as JsonObject[]
+    const input: JsonValue[] = [
+      { role: 'user', content: 'One' },
+      { type: 'item_reference', id: 'rs_gone' },
+      { type: 'item_reference', id: message?.id ?? null },
+      { role: 'user', content: 'Two' },
+    ]
+    const told = await call(ada, 'POST', '/v1/responses', { model: 'svc/alpha', input })
+    expect(told.status).toBe(200)
+    expect(told.headers.get('x-svc-left-out')).toBe('input.item_reference')
+    expect(lastMessages()).toEqual([
+      ['user', 'One'],
+      ['assistant', answered],
+      ['user', 'Two'],
+    ])
+  })
+
+  test('that is deleted is unknown from then on, for whoever goes on from it too', async () => {
+    const told = await create(ada, { input: 'Hello' })
+    const path = `/v1/responses/${told.id}`
+    expect((await call(ada, 'DELETE', path)).body).toEqual({ id: told.id ?? null, object: 'response', deleted: true })
+    for (const method of ['GET', 'DELETE']) {
+      expect((await call(ada, method, path)).body).toEqual({
+        error: {
+          message: `Response with id '${told.id}' not found.`,
+          ...{ type: 'invalid_request_error', param: null, code: null },
+        },
+      })
+    }
+    const body = { model: 'svc/alpha', input: 'x', previous_response_id: told.id ?? null }
+    const refused = await call(ada, 'POST', '/v1/responses', body)
+    expect(refused.status).toBe(404)
+    expect(refused.body).toEqual({
+      error: {
+        message: `Previous response with id '${told.id}' not found.`,
+        ...{ type: 'invalid_request_error', param: 'previous_response_id', code: 'previous_response_not_found' },
+      },
+    })
+  })
+
+  test('is nothing that another account can see, delete or go on from', async () => {
+    const told = await create(ada, { input: 'Hello' })
+    const path = `/v1/responses/${told.id}`
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', '/input_items'],
+      ['POST', '/cancel'],
+    ] as const) {
+      expect((await call(eve, method, path + suffix)).status).toBe(404)
+    }
+    const [message] = told.output as JsonObject[]
+    for (const body of [
+      { input: 'x', previous_response_id: told.id ?? null },
+      { input: [{ type: 'item_reference', id: message?.id ?? null }] },
+    ]) {
+      expect((await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', ...body })).status).toBe(404)
+    }
+    expect((await call(ada, 'GET', path)).status).toBe(200)
+  })
+
+  test('can neither be cancelled nor streamed again', async () => {
+    const told = await create(ada, { input: 'Hello' })
+    expect((await call(ada, 'POST', `/v1/responses/${told.id}/cancel`)).status).toBe(400)
+    expect((await call(ada, 'GET', `/v1/responses/${told.id}?stream=true`)).body).toMatchObject({
+      error: { param: 'stream' },
+    })
+  })
+})
+
+describe('what failed or was left', () => {
+  test('is not stored', async () => {
+    const before = (await gateway.gateway.deps.storedResponses.standing(eve.accountId)).kept
+    gateway.upstream.respond(() => eventStream(chatChunk({ content: 'Hal' })))
+    const broken = await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', input: 'x', stream: true })
+    expect(broken.text).toContain('response.failed')
+    const id = String(lastResponse(broken.text).id)
+    expect((await call(eve, 'GET', `/v1/responses/${id}`)).status).toBe(404)
+    expect((await gateway.gateway.deps.storedResponses.standing(eve.accountId)).kept).toBe(before)
+    gateway.upstream.respond(respond)
+  })
+})
+
+describe('the list of input items', () => {
+  async function list(id: JsonValue | undefined, query: string) {
+    const { body } = await call(ada, 'GET', `/v1/responses/${id}/input_items?${query}`)
+    return { body, words: said(body.data) }
+  }
+
+  test('has what the request built on and its own input, in pages of either order', async () => {
+    const first = await create(ada, { input: 'One' })
+    const answered = `Answer ${gateway.upstream.calls.length - 1}`
+    const second = await create(ada, {
+      input: [{ role: 'user', content: 'Two' }],
+      previous_response_id: first.id ?? null,
+    })
+    const all = ['One', answered, 'Two']
+    expect((await list(second.id, 'order=asc')).words).toEqual(all)
+    expect((await list(second.id, '')).words).toEqual(all.toReversed())
+    const page = await list(second.id, 'order=asc&limit=2')
+    expect(page.words).toEqual(all.slice(0, 2))
+    const data = page.body.data as JsonObject[]
+    expect(page.body).toMatchObject({ object: 'list', has_more: true, first_id: data[0]?.id, last_id: data[1]?.id })
+    expect(data.map(({ id }) => String(id).slice(0, 4))).toEqual(['msg_', 'msg_'])
+    const rest = await list(second.id, `order=asc&limit=2&after=${page.body.last_id}`)
+    expect(rest.words).toEqual(['Two'])
+    expect(rest.body.has_more).toBe(false)
+    expect((await list(second.id, `order=asc&after=${rest.body.last_id}`)).body).toMatchObject({
+      ...{ data: [], first_id: null, last_id: null, has_more: false },
+    })
+  })
+
+  test.each(['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=msg_of_nobody'])('refuses %s', async (query) => {
+    const { id } = await create(ada, { input: 'One' })
+    const { body } = await list(id, query)
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: query.split('=')[0] } })
+  })
+})
+
+test('reading is free, needs a key, and is for keys that are in order', async () => {
+  const { id } = await create(ada, { input: 'Hello' })
+  const before = await gateway.balance(ada.accountId)
+  for (const base of ['/v1/responses', '/v1/v1/responses', '/responses']) {
+    expect((await call(ada, 'GET', `${base}/${id}`)).status).toBe(200)
+  }
+  expect(await gateway.balance(ada.accountId)).toEqual(before)
+  for (const key of ['', 'svc-nobodys']) {
+    const stranger = await call({ ...ada, key }, 'GET', `/v1/responses/${id}`)
+    expect(stranger.status).toBe(401)
+    expect(stranger.body).toMatchObject({ error: { type: 'invalid_request_error' } })
+  }
+})

@@ -1,0 +1,35 @@
+/** The part of docs/COMPATIBILITY.md on embeddings; test/gateway/embed/ and test/clients/embeddings.test.ts prove it. */
+
+/** The section. */
+export function renderEmbeddings(): string {
+  return `## Embeddings
+
+\`POST /v1/embeddings\` for **C**, \`:embedContent\` and \`:batchEmbedContents\` for **G**; \`messages\` has none. The requests of the libraries and
+what providers answer are run by \`test/gateway/embed/\` and \`test/clients/embeddings.test.ts\`.
+
+| | C→C | C→G | G→C | G→G |
+|---|:-:|:-:|:-:|:-:|
+| one text, and a list of texts | ✓ | ✓ | ✓ | ✓ |
+| tokens, and a list of tokens | ✓ | ✗ ¹ | · | · |
+| vectors as numbers | ✓ | ✓ | ✓ | ✓ |
+| vectors in base64 (\`encoding_format\`) | ✓ | ✓ ² | · | · |
+| the other encoding than was asked for, from the provider | ✓ ² | · | ✓ ² | · |
+| \`dimensions\`, \`outputDimensionality\` | ✓ | ✓ | ✓ | ✓ |
+| more inputs than one call of the provider takes (100) | · | ✓ ³ | · | · |
+| \`user\` | ✓ | ~ ⁴ | · | · |
+| \`taskType\`, \`title\`, \`autoTruncate\` | · | · | ~ ⁴ | ✓ |
+| several texts in one content | · | · | ~ ⁵ | ✓ |
+| images and other parts that are no text | · | · | ✗ | ✗ |
+| usage that the provider does not state | ✓ ⁶ | ✓ ⁶ | ✓ ⁶ | ✓ ⁶ |
+| another model as a fallback | ✗ | ✗ | · | · |
+
+1. unless another target of the model reads tokens: then that is asked
+2. converted here, number by number: base64 holds 32-bit floats, so numbers become the nearest of those
+3. asked for one after another; one call that fails for good fails the request, which then costs nothing
+4. left out, and named in \`x-svc-left-out\`
+5. joined by line feeds
+6. counted here, and marked as estimated
+
+Within one format and encoding the list of vectors is passed on as the provider wrote it; what stands around it is ours.
+`
+}

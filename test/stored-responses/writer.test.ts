@@ -1,0 +1,134 @@
+/** How stored answers reach Postgres: whatever their account has chosen meanwhile, however much it has, whichever store fails. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore } from './world'
+
+setDefaultTimeout(60_000)
+
+let world: StoreWorld
+let owner: string
+
+beforeAll(async () => {
+  world = await startStore()
+  owner = await world.account()
+})
+afterAll(() => world.stop())
+
+const rowsOf = async (accountId: string) =>
+  await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
+const isWritten = (id: string) =>
+  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
+
+describe('an account that', () => {
+  const chosen = async (accountId: string, hours: number | null) => {
+    await world.database.sql`UPDATE accounts SET stored_response_hours = ${hours} WHERE id = ${accountId}`
+    await world.store.keepFor(accountId, hours)
+  }
+
+  test('stores nothing any more loses what it has, wherever that is', async () => {
+    const accountId = await world.account()
+    const written = await world.answer(accountId, { input: 'Hello' })
+    await isWritten(written.id)
+    const copied = await world.answer(accountId, { input: 'Hello' })
+    await chosen(accountId, 0)
+    const late = await world.answer(accountId, { input: 'Hello' })
+    expect(late.told.store).toBe(false)
+    expect(await world.store.standing(accountId)).toEqual({ kept: 0, bytes: 0, hours: 0, maxHours: 720 })
+    await chosen(accountId, null)
+    await until(async () => (await world.answer(accountId, { input: 'x' })).told.store, 'it is stored again')
+    for (const { id } of [written, copied]) {
+      await until(
+        () =>
+          world.store.find(accountId, id).then(
+            () => false,
+            () => true,
+          ),
+        'it is gone',
+      )
+    }
+  })
+
+  test('stores nothing is heeded by a gateway that did not know it when the answer began', async () => {
+    const accountId = await world.account()
+    const { keep } = await world.resume(accountId, { input: 'Hello' })
+    await world.database.sql`UPDATE accounts SET stored_response_hours = 0 WHERE id = ${accountId}`
+    await keep?.(lastWordsOf({ id: 'resp_unwanted', status: 'completed', output: [] }), 'complete')
+    await until(async () => (await world.redis.get(`resp:${accountId}:resp_unwanted`)) === '', 'its copy is gone')
+    expect(await rowsOf(accountId)).toHaveLength(0)
+  })
+
+  test('keeps its answers for a shorter time has those that are there expire sooner', async () => {
+    const accountId = await world.account()
+    const { id } = await world.answer(accountId, { input: 'Hello' })
+    await isWritten(id)
+    await chosen(accountId, 1)
+    const [row] = await world.database.sql<{ hours: string }[]>`
+      SELECT extract(epoch FROM expires_at - created_at) / 3600 AS hours FROM stored_responses WHERE id = ${id}`
+    expect(Number(row?.hours)).toBe(1)
+    expect(await world.store.standing(accountId)).toMatchObject({ kept: 1, hours: 1 })
+  })
+
+  test('has more than it may loses its oldest', async () => {
+    const small = await startStore({ databaseUrl: world.databaseUrl, maxBytes: 5_000 })
+    try {
+      const accountId = await small.account()
+      const ids: string[] = []
+      for (let count = 0; count < 8; count++) {
+        const { id } = await small.answer(accountId, { input: 'x'.repeat(1_000) })
+        ids.push(id)
+        await until(async () => (await small.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1)
+      }
+      await until(async () => (await small.store.standing(accountId)).bytes <= 5_000, 'it is within its limit')
+      const left = await rowsOf(accountId)
+      expect(left.map((row) => row.id).toSorted()).toEqual(ids.slice(-left.length).toSorted())
+      expect(left.length).toBeGreaterThan(1)
+      const [sums] = await world.database.sql`SELECT count(*)::int AS kept, sum(bytes)::int AS bytes
+        FROM stored_responses WHERE account_id = ${accountId}`
+      expect(await small.store.standing(accountId)).toMatchObject({ ...sums })
+    } finally {
+      await small.stop()
+    }
+  })
+})
+
+describe('a store that fails', () => {
+  test('costs nothing but time where it has the copies', async () => {
+    const broken = await startStore({
+      databaseUrl: world.databaseUrl,
+      copies: () => ({
+        set: () => Promise.reject(new Error('down')),
+        get: () => Promise.reject(new Error('down')),
+        delete: () => Promise.reject(new Error('down')),
+      }),
+    })
+    const { id, told } = await broken.answer(owner, { input: 'Hello' })
+    expect(told.store).toBe(true)
+    expect(JSON.parse(await broken.store.find(owner, id)).id).toBe(id)
+    await broken.stop()
+  })
+
+  test('is told where it has the history', async () => {
+    const accountId = await world.account()
+    const { keep } = await world.resume(accountId, { input: 'x'.repeat(100_000) })
+    const lastWords = lastWordsOf({ id: 'resp_lost', status: 'completed', store: true, output: [] })
+    await world.database.sql`ALTER TABLE stored_responses RENAME TO hidden_responses`
+    try {
+      expect(responseOf((await keep?.(lastWords, 'complete')) ?? '')).toMatchObject({ id: 'resp_lost', store: false })
+      expect(await refusal(world.resume(accountId, { previous_response_id: 'resp_other' }))).toMatchObject({
+        status: 503,
+      })
+    } finally {
+      await world.database.sql`ALTER TABLE hidden_responses RENAME TO stored_responses`
+    }
+    expect(await refusal(world.store.find(accountId, 'resp_lost'))).toMatchObject({ status: 404 })
+  })
+
+  test('keeps what waits until the history is back', async () => {
+    const accountId = await world.account()
+    await world.database.sql`ALTER TABLE stored_responses RENAME TO hidden_responses`
+    const { id, told } = await world.answer(accountId, { input: 'Hello' })
+    await world.database.sql`ALTER TABLE hidden_responses RENAME TO stored_responses`
+    expect(told.store).toBe(true)
+    await isWritten(id)
+  })
+})

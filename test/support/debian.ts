@@ -1,0 +1,63 @@
+/** Programs that tests run and that are not ours: found on the PATH, or installed from Debian where that needs no question. */
+import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+
+/** What Debian asks before it starts a service. */
+const POLICY = '/usr/sbin/policy-rc.d'
+
+/** Of each program that Debian has in a package of the same name, what it is for. */
+const PROGRAMS = {
+  buildah: 'the image of the Dockerfile is built with it',
+  caddy: 'the proxy of compose.yaml is tested with it',
+  'redis-server': 'a Redis Cluster is made with it and its redis-cli',
+  nginx: 'gateways are restarted behind it',
+} as const
+
+type Program = keyof typeof PROGRAMS
+
+/** Where a program is. Throws, saying what to install, where it is missing. */
+export function programPath(program: Program): string {
+  const found = find(program)
+  if (!found) throw new Error(adviceOn(program))
+  return found
+}
+
+/** Installs what the machine lacks of them and may take. Says what it does, or what is missing. */
+export async function preparePrograms(say: (line: string) => void): Promise<void> {
+  for (const program of Object.keys(PROGRAMS) as Program[]) {
+    if (find(program)) continue
+    if (canInstall()) {
+      say(`Installing ${program}: ${PROGRAMS[program]}.`)
+      await installPackage(program)
+    }
+    if (!find(program)) say(adviceOn(program))
+  }
+}
+
+/** Servers lie where only root's PATH leads. */
+function find(program: Program): string | null {
+  return Bun.which(program) ?? Bun.which(`/usr/sbin/${program}`)
+}
+
+/** Whether packages can be installed here without asking anybody. */
+export function canInstall(): boolean {
+  return process.getuid?.() === 0 && Bun.which('apt-get') !== null
+}
+
+/** Installs a package of Debian's. A server that comes with it is not started: tests start their own. */
+export async function installPackage(name: string): Promise<void> {
+  await aptGet('update', '-q')
+  const isOurs = !existsSync(POLICY)
+  if (isOurs) await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  await aptGet('install', '-q', '--yes', '--no-install-recommends', name)
+  if (isOurs) await rm(POLICY)
+}
+
+function adviceOn(program: Program): string {
+  return `${program} is not on the PATH, and ${PROGRAMS[program]}: install it, e.g. apt-get install ${program}`
+}
+
+async function aptGet(...words: string[]): Promise<void> {
+  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...words]
+  await Bun.spawn(command, { stdout: Bun.stderr, stderr: 'inherit' }).exited
+}

@@ -1,0 +1,54 @@
+/** What is kept of an error never holds what was quoted in it, or what a provider said. */
+import { expect, test } from 'bun:test'
+import { providerOf } from '@test/routing/world'
+import fc from 'fast-check'
+import { GatewayError, invalidRequest } from '@/chat/error'
+import { toGatewayError } from '@/upstream/failure'
+import { withoutContent } from '@/usage/failures/without-content'
+
+const SECRET = 'the patient in room 12'
+
+test('whatever stands in quotation marks is left out', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (before, after) => {
+      const said = `${before.replaceAll('"', '')}${SECRET}${after.replaceAll('"', '')}`
+      for (const message of [`The model '${said}' does not exist.`, `type ${JSON.stringify(said)} is not known`])
+        expect(withoutContent(invalidRequest(message)).words).not.toContain(SECRET)
+    }),
+  )
+})
+
+test('a quotation that goes on beyond what is read is left out as well, and takes no time', () => {
+  const message = `Unknown: '${SECRET} ${"' ".repeat(100_000)}`
+  const started = performance.now()
+  expect(withoutContent(invalidRequest(message)).words).toBe('Unknown: …')
+  expect(performance.now() - started).toBeLessThan(100)
+})
+
+test('our own words stay, and so do their apostrophes', () => {
+  const message = "This model's provider can't take more than 4 stop sequences"
+  expect(withoutContent(invalidRequest(message, 'stop[4]'))).toEqual({ words: message, param: 'stop[4]' })
+})
+
+test.each(['request', 'unsupported', 'filtered', 'context-too-long', 'server', 'rate-limited'] as const)(
+  'what a provider says of %s is its own affair',
+  (reason) => {
+    const failure = {
+      kind: 'refused',
+      error: { reason, status: 400, kind: 'x', message: `Invalid: ${SECRET}` },
+    } as const
+    const error = toGatewayError(failure as never, providerOf('p'))
+    expect(withoutContent(error).words).not.toContain(SECRET)
+    expect(withoutContent(error).words).not.toBe('')
+  },
+)
+
+test('is short, has no control characters, and its field is a path', () => {
+  const error = new GatewayError('invalid_request', `a\u0000b${'x'.repeat(5_000)}\ud800`, {
+    param: 'a.b[0]<script>\u0000',
+  })
+  const kept = withoutContent(error)
+  expect(kept.param).toBe('a.b[0]_script__')
+  expect(kept.words.length).toBeLessThanOrEqual(300)
+  expect(kept.words).toMatch(/^a bx+$/)
+})
