@@ -139,8 +139,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'the hub has the shape of chat-completions, and messages has no log probabilities',
   },
   'media.ts': {
-    formats: ['chat-completions', 'generate-content', 'responses'],
-    because: 'messages always names the media type beside the bytes',
+    formats: ['generate-content'],
+    because: 'only here a file is an address without a type; what the others share of bytes in text is formats/media.ts',
   },
   'normalise.ts': {
     formats: ['generate-content'],

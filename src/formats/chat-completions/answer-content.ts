@@ -2,9 +2,8 @@
  * What stands in a message or a delta of a chat-completions answer, in every spelling that providers were seen to use.
  */
 import type { AnswerBlock } from '@/chat/response'
-
+import { parseDataUrl } from '@/formats/media'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
-import { parseDataUrl } from './media'
 
 export type DecodedPart = Exclude<AnswerBlock, { type: 'tool-call' | 'audio' }>
 

@@ -3,12 +3,12 @@
  * each field is put right. Only what official clients break on counts: a field that may be null may also be absent.
  */
 import type { AnswerContext, Repair } from '@/formats/format'
+import { formatDataUrl } from '@/formats/media'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import { decodeContent } from './answer-content'
 import { publishedReason } from './finish-reason'
-import { formatDataUrl } from './media'
 import { decodeArguments, encodeArguments } from './tool-arguments'
 
 /** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */

@@ -1,7 +1,7 @@
 /** Message content of a chat-completions request (a string or parts) as blocks of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
-import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/chat-completions/media'
+import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
 import { decodeCache } from './decode-cache'
 import type { WireContentPart, WireMessage } from './wire'
 

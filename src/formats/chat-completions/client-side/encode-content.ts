@@ -1,8 +1,8 @@
 /** Pieces of an answer as chat-completions clients read them: shared by complete and streamed answers. */
 import type { MediaSource, ToolCallBlock } from '@/chat/request'
-import { formatDataUrl } from '@/formats/chat-completions/media'
 import { encodeSignature } from '@/formats/chat-completions/signature'
 import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { formatDataUrl } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 
 /** An image the model made. */

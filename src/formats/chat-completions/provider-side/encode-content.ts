@@ -1,7 +1,7 @@
 /** Blocks of the hub as the content of a chat-completions user message. */
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock } from '@/chat/request'
-import { audioFormat, filenameFor, formatDataUrl } from '@/formats/chat-completions/media'
+import { audioFormat, filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
@@ -81,15 +81,6 @@ function encodeFileId(source: Extract<FileBlock['source'], { type: 'file-id' }>)
 
 function foreignFile(): GatewayError {
   return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
-}
-
-/** Files that are read as text everywhere, while `file` parts are read by few services as anything but PDF. */
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json'
-}
-
-function textDocument(text: string, filename: string | undefined): string {
-  return filename === undefined ? text : `<document name=${JSON.stringify(filename)}>\n${text}\n</document>`
 }
 
 const MAX_SHOWN_CHARS = 60

@@ -1,7 +1,7 @@
 /** Content of a responses request's items (a string or parts) as blocks of the hub. */
 import { invalidRequest } from '@/chat/error'
 import type { AudioBlock, ContentBlock, FileBlock, ImageBlock, RefusalBlock, TextBlock } from '@/chat/request'
-import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/responses/media'
+import { audioMediaType, decodeUrl, mediaTypeOfFilename, parseDataUrl } from '@/formats/media'
 import { decodeCache } from './decode-cache'
 import type { WireContent, WirePart } from './wire-items'
 

@@ -1,17 +1,9 @@
 /** Blocks of the hub as the content of a responses message. */
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
+import { audioFormat, formatDataUrl, isText, textDocument } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
-
-const AUDIO_FORMAT_OF_MEDIA_TYPE: ReadonlyMap<string, string> = new Map([
-  ['audio/wav', 'wav'],
-  ['audio/x-wav', 'wav'],
-  ['audio/wave', 'wav'],
-  ['audio/vnd.wave', 'wav'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/mp3', 'mp3'],
-])
 
 /** A part that is only text; `mark` is what else it says. */
 export function textPart(text: string, mark: JsonObject = {}): JsonObject {
@@ -37,7 +29,7 @@ function encodeBlock(block: ContentBlock): JsonObject[] {
     case 'file':
       return encodeFilePart(block)
     case 'audio': {
-      const format = AUDIO_FORMAT_OF_MEDIA_TYPE.get(block.mediaType.toLowerCase())
+      const format = audioFormat(block.mediaType)
       if (!format) throw invalidRequest(`This model takes audio as wav or mp3, not ${shown(block.mediaType)}`)
       return [{ type: 'input_audio', input_audio: { data: block.data, format } }]
     }
@@ -52,7 +44,7 @@ function encodeImagePart({ source, detail }: ImageBlock): JsonObject {
 
 function encodeImageSource(source: MediaSource): JsonObject {
   if (source.type === 'file-id') return { file_id: ownFileId(source) }
-  return { image_url: source.type === 'base64' ? dataUrl(source) : source.url }
+  return { image_url: source.type === 'base64' ? formatDataUrl(source.mediaType, source.data) : source.url }
 }
 
 function encodeFilePart({ source, filename, context }: FileBlock): JsonObject[] {
@@ -69,11 +61,7 @@ function encodeFilePart({ source, filename, context }: FileBlock): JsonObject[] 
     return [...lead, textPart(textDocument(text, filename))]
   }
   const name = filename ?? (mediaType === 'application/pdf' ? 'file.pdf' : 'file')
-  return [...lead, { type: 'input_file', filename: name, file_data: dataUrl(source) }]
-}
-
-function dataUrl({ mediaType, data }: { mediaType: string; data: string }): string {
-  return `data:${mediaType};base64,${data}`
+  return [...lead, { type: 'input_file', filename: name, file_data: formatDataUrl(source.mediaType, source.data) }]
 }
 
 function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): string {
@@ -83,15 +71,6 @@ function ownFileId({ id, format }: Extract<MediaSource, { type: 'file-id' }>): s
 
 function foreignFile(): GatewayError {
   return invalidRequest('This model cannot read a file that was uploaded elsewhere; send its content instead')
-}
-
-/** Files that are read as text everywhere, while other files are read by few services as anything but PDF. */
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json'
-}
-
-function textDocument(text: string, filename: string | undefined): string {
-  return filename === undefined ? text : `<document name=${JSON.stringify(filename)}>\n${text}\n</document>`
 }
 
 const MAX_SHOWN_CHARS = 60

@@ -1,4 +1,4 @@
-/** `data:` URLs and media types: how bytes travel inside responses requests. */
+/** `data:` URLs, media types and documents: how bytes travel in the formats that write them as OpenAI does. */
 import type { MediaSource } from '@/chat/request'
 
 type Base64 = { mediaType: string; data: string }
@@ -25,14 +25,33 @@ export function parseDataUrl(url: string): Base64 | undefined {
   }
 }
 
+/** Bytes as a `data:` URL. */
+export function formatDataUrl(mediaType: string, data: string): string {
+  return `data:${mediaType};base64,${data}`
+}
+
 const MEDIA_TYPE_OF_AUDIO_FORMAT: ReadonlyMap<string, string> = new Map([
   ['wav', 'audio/wav'],
   ['mp3', 'audio/mpeg'],
 ])
 
+const AUDIO_FORMAT_OF_MEDIA_TYPE: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/vnd.wave', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+])
+
 /** The media type of an `input_audio.format`. */
 export function audioMediaType(format: string): string {
   return MEDIA_TYPE_OF_AUDIO_FORMAT.get(format.toLowerCase()) ?? `audio/${format.toLowerCase()}`
+}
+
+/** The `input_audio.format` of a media type, or undefined where this format has none for it. */
+export function audioFormat(mediaType: string): string | undefined {
+  return AUDIO_FORMAT_OF_MEDIA_TYPE.get(mediaType.toLowerCase())
 }
 
 const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
@@ -50,10 +69,26 @@ export function mediaTypeOfFilename(filename: string | undefined): string {
   return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
 }
 
+/** A name for a file that came without one. */
+export function filenameFor(mediaType: string): string {
+  for (const [extension, candidate] of MEDIA_TYPE_OF_EXTENSION) if (candidate === mediaType) return `file.${extension}`
+  return 'file'
+}
+
 function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
     return text
   }
+}
+
+/** Files that are read as text everywhere, while other files are read by few services as anything but PDF. */
+export function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json'
+}
+
+/** A text file as text, which says where it begins and ends where it has a name. */
+export function textDocument(text: string, filename: string | undefined): string {
+  return filename === undefined ? text : `<document name=${JSON.stringify(filename)}>\n${text}\n</document>`
 }

@@ -1,0 +1,93 @@
+/** Checks parts of a body against schemas, and says in one sentence which field breaks which limit. */
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import { type GatewayError, invalidRequest } from '@/chat/error'
+import { fieldAt } from './field-path'
+
+/**
+ * How the formats differ: which variant of a union `value` was meant to be, so that the error inside that one is told, and how the
+ * words of an enumeration are written.
+ */
+type SchemaWords = {
+  isMeant(variant: TSchema, value: unknown): boolean
+  word(value: unknown): string
+}
+
+/** Throws a GatewayError `invalid_request` that names the first field at fault; `path` is where `value` stands in the body. */
+type SchemaCheck = (schema: TSchema, value: unknown, path: string) => void
+
+/** A check whose schemas are each compiled once, at its first use: most requests hold only a few types of parts. */
+export function createSchemaCheck(words: SchemaWords): SchemaCheck {
+  const compiled = new Map<TSchema, TypeCheck<TSchema>>()
+
+  function compile(schema: TSchema): TypeCheck<TSchema> {
+    const checker = TypeCompiler.Compile(schema)
+    compiled.set(schema, checker)
+    return checker
+  }
+
+  return (schema, value, path) => {
+    const checker = compiled.get(schema) ?? compile(schema)
+    if (checker.Check(value)) return
+    const error = checker.Errors(value).First()
+    throw error ? explain(error, path, words) : invalidRequest(`${path || 'the body'} is not valid`, path || undefined)
+  }
+}
+
+function explain(error: ValueError, prefix: string, words: SchemaWords): GatewayError {
+  const specific = mostSpecific(error, words)
+  const path = fieldAt(specific.path, prefix)
+  return invalidRequest(`${path || 'the body'} ${rule(specific, words)}`, path || undefined)
+}
+
+/** A union's own error says little; the error inside the variant that the value was meant to be says what is wrong. */
+function mostSpecific(error: ValueError, words: SchemaWords): ValueError {
+  if (error.type !== ValueErrorType.Union) return error
+  const variants: TSchema[] = error.schema.anyOf
+  const index = variants.findIndex((variant) => words.isMeant(variant, error.value))
+  const inner = error.errors[index]?.First()
+  return inner ? mostSpecific(inner, words) : error
+}
+
+function rule({ type, schema, value }: ValueError, words: SchemaWords): string {
+  if (value === undefined) return 'is required'
+  switch (type) {
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.NumberMinimum:
+      return `must be at least ${schema.minimum}`
+    case ValueErrorType.IntegerMaximum:
+    case ValueErrorType.NumberMaximum:
+      return `must be at most ${schema.maximum}`
+    case ValueErrorType.ArrayMinItems:
+      return `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}`
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema.maxItems} items`
+    case ValueErrorType.ObjectMaxProperties:
+      return `must have at most ${schema.maxProperties} fields`
+    case ValueErrorType.StringMinLength:
+      return 'must not be empty'
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${schema.maxLength} characters`
+    default:
+      return `must be ${wanted(schema, words)}`
+  }
+}
+
+const ARTICLES: Record<string, string> = {
+  string: 'a string',
+  boolean: 'true or false',
+  integer: 'an integer',
+  number: 'a number',
+  array: 'an array',
+  object: 'an object',
+}
+
+function wanted(schema: TSchema, words: SchemaWords): string {
+  if (schema.const !== undefined) return words.word(schema.const)
+  const variants: TSchema[] = (schema.anyOf ?? []).filter((variant: TSchema) => variant.type !== 'null')
+  if (variants.length === 1 && variants[0]) return wanted(variants[0], words)
+  if (variants.length > 0 && variants.every((variant) => variant.const !== undefined)) {
+    return `one of ${variants.map((variant) => words.word(variant.const)).join(', ')}`
+  }
+  return ARTICLES[schema.type as string] ?? schema.description ?? 'of another type'
+}
