@@ -140,7 +140,8 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   },
   'media.ts': {
     formats: ['generate-content'],
-    because: 'only here a file is an address without a type; what the others share of bytes in text is formats/media.ts',
+    because:
+      'only here a file is an address without a type; what the others share of bytes in text is formats/media.ts',
   },
   'normalise.ts': {
     formats: ['generate-content'],
