@@ -3,6 +3,7 @@ import { assembleLedger } from '@/accounts/assemble-ledger'
 import { createIdentify } from '@/accounts/identify'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { type AppDeps, buildApp } from '@/app'
+import { createLiveCatalog, type LiveCatalog, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
@@ -85,13 +86,14 @@ const READING_CLOSE_SECONDS = 1
 
 /** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
-  const { config, catalog, redisUrl, databaseUrl, logger } = options
+  const { config, redisUrl, databaseUrl, logger } = options
+  const catalog = createLiveCatalog(options.catalog)
   const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
   const workerRedis = connectRedis(redisUrl, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])
   const database = connectDatabase(databaseUrl, { maxConnections: config.databasePoolSize })
   const reading = connectDatabase(databaseUrl, READING_POOL)
-  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: catalog.limits, logger })
+  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: liveLimits(catalog), logger })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1, applicationName: 'flusher' })
   const crashPoint = createCrashPoint(config.crashAt)
   const flusher = createFlusher({
@@ -106,6 +108,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   })
   const stalls = createStallReports(logger)
   const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), onStall: stalls.onStall })
+  catalog.onReplaced(metrics.sells)
   const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({
     ...{ config, database, ledger, clock: systemClock, logger },
@@ -173,7 +176,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
 
 type Parts = {
   config: Config
-  catalog: Catalog
+  catalog: LiveCatalog
   redis: RedisClient
   database: Database
   reading: Database
@@ -212,11 +215,11 @@ function assemble(parts: Parts): GatewayDeps {
     metrics,
     clock: systemClock,
     logger,
-    identify: createIdentify(database, ledger, catalog.service),
+    identify: createIdentify(database, ledger, catalog.current.service),
     unpaid: createUnpaid({
       ledger,
       clock: systemClock,
-      requestsPerMinute: catalog.limits.requestsPerMinute,
+      limits: liveLimits(catalog),
       trustedProxyHops: config.signIn.trustedProxyHops,
     }),
     idempotency: config.hasIdempotencyKeys ? { claims: claimsIn(redis), finishUnseenMs: FINISH_UNSEEN_MS } : undefined,
@@ -224,12 +227,12 @@ function assemble(parts: Parts): GatewayDeps {
     feedback: createFeedback(database),
     storedResponses,
     observer: createTierObserver({
-      shareOf: (tier) => catalog.tiers.get(tier)?.observe ?? 0,
+      shareOf: (tier) => catalog.current.tiers.get(tier)?.observe ?? 0,
       ...{ database, clock: systemClock, logger },
     }),
     failures: createFailedRequests({
       ...{ database, clock: systemClock, logger },
-      isSold: (model) => catalog.models.has(model) || catalog.tiers.has(model),
+      isSold: (model) => catalog.current.models.has(model) || catalog.current.tiers.has(model),
     }),
     maxBodyBytes: config.maxBodyBytes,
     maxJsonDepth: config.maxJsonDepth,

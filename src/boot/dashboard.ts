@@ -2,7 +2,7 @@
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { priceLines } from '@/catalog/price-lines'
-import type { Catalog } from '@/catalog/types'
+import { type CatalogSource, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Config } from '@/config/config'
 import { createAdministration } from '@/console/administration/administration'
 import type { HealthSources } from '@/console/administration/provider-health'
@@ -23,7 +23,7 @@ import type { TopUps } from './top-ups'
 
 type DashboardParts = {
   config: Config
-  catalog: Catalog
+  catalog: CatalogSource
   database: Database
   /** Another pool, for what people look up: it takes nothing from paid requests. */
   reading: Database
@@ -39,30 +39,31 @@ type DashboardParts = {
 /** Everything behind `/dashboard`. */
 export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetDeps {
   const { config, catalog, database, reading, ledger, redis, topUps, logger } = parts
+  const { service } = catalog.current
   const auth = createAuth({
     settings: config.signIn,
     publicUrl: config.publicUrl,
     isProduction: config.isProduction,
-    issuer: catalog.service,
+    issuer: service,
     database,
     redis,
     logger,
   })
-  const apiKeys = createApiKeys(database, ledger, catalog.service)
+  const apiKeys = createApiKeys(database, ledger, service)
   const accounts = createAccounts(database, ledger)
   return {
     catalog,
     ledger,
     orders: topUps.orders,
     methods: topUps.ordersDeps.methods,
-    sellerName: catalog.service,
+    sellerName: service,
     apiKeys,
     accounts,
     administration: createAdministration({
       ordersDeps: topUps.ordersDeps,
       orders: topUps.orders,
       accounts,
-      defaultLimits: catalog.limits,
+      defaultLimits: liveLimits(catalog),
       apiKeys,
       reading,
       approvalLimit: nano(config.administration.approvalLimitUsd * NANO_PER_USD),
@@ -71,7 +72,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     usage: createUsageViews({
       database: reading,
       ledger,
-      priceUsage: (model, usage) => priceLines(catalog, model, usage),
+      priceUsage: (model, usage) => priceLines(catalog.current, model, usage),
       clock: systemClock,
       logger,
     }),

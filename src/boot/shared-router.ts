@@ -1,28 +1,29 @@
 /** A router that learns from the other gateways, and whose conversations may reach any of them. */
-import type { Catalog } from '@/catalog/types'
+import { type LiveCatalog, perCatalog } from '@/catalog/reload/live-catalog'
 import type { RedisClient } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
-import { createHealthExchange, healthScope } from '@/routing/health/health-exchange'
+import { createHealthExchange, providerAddresses } from '@/routing/health/health-exchange'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
 import { createRouter, type Router } from '@/routing/router'
 
 /** Creates it; what it meets is counted in `metrics`. */
 export function createSharedRouter(
-  catalog: Catalog,
+  catalog: LiveCatalog,
   redis: RedisClient,
   logger: Logger,
   metrics: Pick<PrometheusMetrics, 'routed'>,
 ): Router {
-  return createRouter({
+  const addresses = perCatalog(catalog, providerAddresses)
+  const router = createRouter({
     catalog,
     clock: systemClock,
     exchange: createHealthExchange({
       run: (script, key, args) => redis.eval(script, 1, key, ...args),
       gatewayId: randomId('gw'),
-      scope: healthScope(catalog),
+      addressOf: (provider) => addresses().get(provider),
       logger,
     }),
     sessions: {
@@ -34,10 +35,13 @@ export function createSharedRouter(
       logRoutingEvent(logger, event)
     },
   })
+  catalog.onReplaced(router.renew)
+  return router
 }
 
 /** Says what an operator has to know of the providers; the rest is only counted. */
 function logRoutingEvent(logger: Logger, event: RoutingEvent): void {
   if (event.type === 'key-out') logger.error('provider_key_refused', event)
   else if (event.type === 'circuit') logger.warn('circuit_changed', event)
+  else if (event.type === 'key-drained') logger.info('provider_key_drained', { key: event.key })
 }

@@ -32,7 +32,7 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     const { json: body, bytes } = await readJsonBody(request, deps)
     const resumed = await resumeRequest(deps, { format: endpoint.format, payer, body, bytes })
     const decoded = endpoint.decode(resumed?.body ?? body)
-    findModelOrTier(deps.catalog, decoded.model, 'model')
+    findModelOrTier(deps.catalog.current, decoded.model, 'model')
     const inputTokens = await countInputTokens(decoded)
     const headers = { 'x-request-id': requestId, ...NO_SNIFFING }
     return openToPage(request, Response.json(endpoint.encode(inputTokens), { headers }))

@@ -1,6 +1,6 @@
 /** What the routes of the API need, handed in by the composition root. */
 import type { Identify } from '@/accounts/identify'
-import type { Catalog } from '@/catalog/types'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
@@ -21,7 +21,7 @@ export type ReadinessCheck = { name: string; isRequired: boolean; check(): Promi
 
 export type HttpDeps = ChatDeps &
   EmbeddingDeps & {
-    catalog: Catalog
+    catalog: CatalogSource
     ledger: Ledger
     router: Router
     identify: Identify

@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '@/chat/error'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer } from '@/ledger/outcomes'
+import type { DefaultLimits, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
 import { createAllowance } from '@/lib/quota/allowance'
@@ -30,7 +30,7 @@ type UnpaidDeps = {
   ledger: Pick<Ledger, 'readKey' | 'readBalance'>
   clock: Clock
   /** Of the catalogue: nobody gets less for free than they may pay for. */
-  requestsPerMinute: number
+  limits: Pick<DefaultLimits, 'requestsPerMinute'>
   trustedProxyHops: number
 }
 
@@ -45,9 +45,9 @@ const MAX_SUSPECTS = 10_000
 const LARGE_BODY_BYTES = 256 * 1024
 
 /** Creates the limits of one process. */
-export function createUnpaid({ ledger, clock, requestsPerMinute, trustedProxyHops }: UnpaidDeps): Unpaid {
-  const free = createAllowance(Math.max(MIN_FREE_PER_MINUTE, requestsPerMinute), clock.monotonic)
-  const strangers = createAllowance(STRANGERS_PER_MINUTE, clock.monotonic)
+export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: UnpaidDeps): Unpaid {
+  const free = createAllowance(() => Math.max(MIN_FREE_PER_MINUTE, limits.requestsPerMinute), clock.monotonic)
+  const strangers = createAllowance(() => STRANGERS_PER_MINUTE, clock.monotonic)
   const suspects = createBoundedMap<string, number>(MAX_SUSPECTS)
   let suspiciousUntilMs = 0
 

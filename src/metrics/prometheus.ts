@@ -3,6 +3,7 @@
  * what a client sends never becomes one, so the number of series is bounded.
  */
 import { Histogram, Registry } from 'prom-client'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { Repair } from '@/formats/format'
 import type { DriftReport, Metrics } from './metrics'
@@ -25,6 +26,8 @@ export interface PrometheusMetrics extends Metrics {
   watch(sources: StateSources): void
   /** What became of an event of a provider of deposits. Both are words of ours. */
   depositEvent(provider: string, outcome: string): void
+  /** The series of providers that are new in `catalog` begin at zero. */
+  sells(catalog: Catalog): void
   /** What this process has counted of its providers since it started. */
   readonly routing: RoutingTotals
   readonly contentType: string
@@ -35,7 +38,7 @@ export interface PrometheusMetrics extends Metrics {
 }
 
 type PrometheusOptions = {
-  catalog: Catalog
+  catalog: CatalogSource
   /** Tells the processes that share one port apart; undefined where there is one only. */
   process?: string | undefined
   onStall?: OnStall
@@ -54,10 +57,10 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
   if (process !== undefined) registry.setDefaultLabels({ process })
   const stopSampling = exposeProcess(registry, onStall)
   const traffic = createTrafficTotals()
-  const routing = createRoutingTotals(providerNames(catalog))
+  const routing = createRoutingTotals(providerNames(catalog.current))
   const failures = { settlement: 0, renewal: 0 }
   let drift: DriftReport | undefined
-  const unknownUsage = new Map([...providerNames(catalog)].map((name) => [name, 0]))
+  const unknownUsage = new Map([...providerNames(catalog.current)].map((name) => [name, 0]))
   const deposits = new Map<string, Map<string, number>>()
   exposeDeposits(registry, deposits)
   exposeTraffic(registry, traffic)
@@ -71,7 +74,8 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
 
   function boundedModel(model: string | undefined): string {
     if (model === undefined) return NO_MODEL
-    return catalog.models.has(model) || catalog.tiers.has(model) ? model : UNKNOWN_MODEL
+    const { models, tiers } = catalog.current
+    return models.has(model) || tiers.has(model) ? model : UNKNOWN_MODEL
   }
 
   return {
@@ -88,6 +92,11 @@ export function createPrometheusMetrics({ catalog, process, onStall }: Prometheu
       counts.set(repair, (counts.get(repair) ?? 0) + 1)
     },
     overhead: (milliseconds) => histograms.overhead.observe(milliseconds / 1000),
+    sells(sold) {
+      const names = providerNames(sold)
+      routing.know(names)
+      for (const name of names) unknownUsage.set(name, unknownUsage.get(name) ?? 0)
+    },
     routed: routing.note,
     routing,
     flagged: traffic.flagged,

@@ -6,6 +6,8 @@ type AttemptTotal = { count: number; milliseconds: number }
 
 export type RoutingTotals = {
   note(event: RoutingEvent): void
+  /** Further providers start at zero, and others stay as they are. */
+  know(providers: ReadonlySet<string>): void
   /** By provider, then by outcome: `answered` or a class of fault. */
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
   /** By the model given up, then by the model that came next, then by reason. */
@@ -58,6 +60,10 @@ export function createRoutingTotals(providers: Iterable<string>): RoutingTotals 
         default:
           return
       }
+    },
+    know(others) {
+      for (const totals of [broken, retries, hedges, shed, refusedKeys])
+        for (const name of others) totals.set(name, totals.get(name) ?? 0)
     },
     attempts,
     fallbacks,

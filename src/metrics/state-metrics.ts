@@ -138,6 +138,8 @@ function exposeProviders(registry: Registry, routing: () => RoutingStatus): void
   labelled(registry, 'svc_provider_key_resting', 'Keys that rest: 1 cooling, 2 refused. By digest.', 'key', () =>
     [...routing().keys].map(([id, { state }]) => [id, state === 'out' ? 2 : 1]),
   )
+  const draining = 'Calls under way on provider keys that a reload took out of use. By digest.'
+  labelled(registry, 'svc_provider_key_draining', draining, 'key', () => [...routing().draining])
   labelled(registry, 'svc_provider_calls_in_flight', 'Calls in flight.', 'provider', () =>
     routing().providers.map(({ provider, inFlight }) => [provider, inFlight]),
   )

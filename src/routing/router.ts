@@ -2,6 +2,7 @@
  * The one thing of routing that the rest of the gateway holds: makes plans, leads requests through them, and keeps what it
  * learns on the way in step with the other gateways.
  */
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog, Target } from '@/catalog/types'
 import type { EmbeddingRequest } from '@/chat/embedding'
 import { GatewayError } from '@/chat/error'
@@ -11,9 +12,11 @@ import type { Clock } from '@/lib/clock'
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
+import { createKeyCalls } from '@/routing/health/key-calls'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies, FORGOTTEN_AFTER_MS } from '@/routing/health/latency'
 import { createPromises } from '@/routing/health/promises'
+import { goneBetween } from '@/routing/health/renewal'
 import { targetId } from '@/routing/health/target-id'
 import { createThroughputs } from '@/routing/health/throughput'
 import { type Journey, startJourney, type Traveller } from '@/routing/journey/journey'
@@ -48,6 +51,8 @@ export interface Router {
   status(): RoutingStatus
   /** Usual milliseconds until an answer of `target` begins, or undefined while nobody knows. */
   latencyMs(target: Target, stream: boolean): number | undefined
+  /** Plans are made of `next` from now on. What was learnt of upstreams that it has too is kept. */
+  renew(next: Catalog, before: Catalog): void
   /** Begins to exchange health with the other gateways. */
   start(): void
   stop(): Promise<void>
@@ -61,7 +66,7 @@ export type Origin = {
 }
 
 type RouterOptions = {
-  catalog: Catalog
+  catalog: CatalogSource
   clock: Clock
   random?: () => number
   exchange?: HealthExchange
@@ -85,10 +90,10 @@ export function createRouter(options: RouterOptions): Router {
   let telling: Timer | undefined
   return {
     sessionOf: (request, accountId, name) =>
-      catalog.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
+      catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     async plan(request, { clientFormat, session, allowedModels = null }) {
       const stickyModelId = session && (await stickiness.recall(session))
-      const plan = buildPlan(catalog, request, {
+      const plan = buildPlan(catalog.current, request, {
         clientFormat,
         view,
         allowedModels,
@@ -98,7 +103,7 @@ export function createRouter(options: RouterOptions): Router {
       return plan
     },
     planEmbedding(request, allowedModels) {
-      const plan = buildEmbeddingPlan(catalog, request, { view, allowedModels })
+      const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels })
       refuseIfOverloaded(parts, plan)
       return plan
     },
@@ -107,8 +112,14 @@ export function createRouter(options: RouterOptions): Router {
     remember(plan, modelId, session) {
       if (session && plan.choice) keepModel(stickiness, session, plan.choice, modelId)
     },
-    status: () => ({ circuits: parts.breaker.list(), keys: parts.keys.resting(), providers: parts.limiter.list() }),
+    status: () => ({
+      circuits: parts.breaker.list(),
+      keys: parts.keys.resting(),
+      draining: parts.calls.draining(),
+      providers: parts.limiter.list(),
+    }),
     latencyMs: view.latencyMs,
+    renew: (next, before) => renewParts(parts, next, before),
     start() {
       exchange.start((notes) => adoptNotes(parts, notes))
       ticking = setInterval(parts.breaker.tick, TICK_MS)
@@ -148,6 +159,7 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     random,
     breaker,
     keys,
+    calls: createKeyCalls((key) => notify({ type: 'key-drained', key })),
     promises: createPromises(clock, (id, forMs) => exchange.publish(`promise:${id}`, 'cooling', forMs)),
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),
@@ -157,6 +169,14 @@ function createParts(options: RouterOptions, exchange: HealthExchange): RoutingP
     notify,
     pause: pauseUnlessAborted,
   }
+}
+
+function renewParts(parts: RoutingParts, next: Catalog, before: Catalog): void {
+  const isGone = goneBetween(before, next)
+  parts.keys.renew(next.providers, isGone)
+  parts.calls.renew(next, before)
+  parts.limiter.renew(next.providers)
+  for (const learnt of [parts.breaker, parts.promises, parts.latency, parts.throughput]) learnt.forget(isGone)
 }
 
 function viewOf({ breaker, keys, latency, throughput }: RoutingParts): RouteView {

@@ -15,7 +15,7 @@ const { catalog } = loaded
 const seriesOf = async (metrics: PrometheusMetrics) => readSeries(await metrics.exposition())
 
 test('every routing event has its counter', async () => {
-  const metrics = createPrometheusMetrics({ catalog })
+  const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   const events: RoutingEvent[] = [
     { type: 'attempt', model: 'svc/a', provider: 'provider1', outcome: 'transient', milliseconds: 250 },
     { type: 'attempt', model: 'svc/a', provider: 'provider1', outcome: 'transient', milliseconds: 250 },
@@ -48,7 +48,7 @@ test('every routing event has its counter', async () => {
 })
 
 test('margins can be told: what was charged, what it costs, and the part of it that nobody knows the cost of', async () => {
-  const metrics = createPrometheusMetrics({ catalog })
+  const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   const answer = {
     ...({ format: 'messages', model: 'svc/alpha', provider: 'provider1', status: 200, ending: 'complete' } as const),
     ...{ firstTokenMs: null, durationMs: 5 },
@@ -72,7 +72,7 @@ test('margins can be told: what was charged, what it costs, and the part of it t
 })
 
 test('state is read when it is asked for, routing included', async () => {
-  const metrics = createPrometheusMetrics({ catalog })
+  const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   let open = 3
   metrics.watch({
     openStreams: () => open,
@@ -84,6 +84,7 @@ test('state is read when it is asked for, routing included', async () => {
     routing: () => ({
       circuits: [{ id: 'provider1/a', state: 'open', isAdopted: false, totals: {} as never }],
       keys: new Map([['provider1/0a1b', { state: 'out', forMs: 1 }]]),
+      draining: new Map([['provider1/9f9f', 6]]),
       providers: [{ provider: 'provider1', inFlight: 4, queued: 1, limit: 4 }],
     }),
   })
@@ -108,7 +109,7 @@ test('state is read when it is asked for, routing included', async () => {
 })
 
 test('drift shows by kind until a later check finds it gone', async () => {
-  const metrics = createPrometheusMetrics({ catalog })
+  const metrics = createPrometheusMetrics({ catalog: { current: catalog } })
   metrics.watch({
     openStreams: () => 0,
     openHolds: () => 0,
@@ -129,7 +130,10 @@ test('drift shows by kind until a later check finds it gone', async () => {
 })
 
 test('processes that share a port label every series, and keep their counts apart', async () => {
-  const [one, other] = [createPrometheusMetrics({ catalog, process: '17' }), createPrometheusMetrics({ catalog })]
+  const [one, other] = [
+    createPrometheusMetrics({ catalog: { current: catalog }, process: '17' }),
+    createPrometheusMetrics({ catalog: { current: catalog } }),
+  ]
   one.flagged('overrun', 2)
   expect((await seriesOf(one)).get('svc_charge_flags_total{flag="overrun",process="17"}')).toBe(2)
   expect((await seriesOf(other)).get('svc_charge_flags_total{flag="overrun"}')).toBe(0)

@@ -22,7 +22,7 @@ let router: Router
 
 beforeEach(() => {
   clock = manualClock()
-  router = createRouter({ catalog, clock, random: () => 0.5 })
+  router = createRouter({ catalog: { current: catalog }, clock, random: () => 0.5 })
 })
 afterEach(() => router.stop())
 

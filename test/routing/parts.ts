@@ -1,6 +1,7 @@
 /** Everything a journey needs, with clock, randomness and pauses in the test's hands, and every event remembered. */
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
+import { createKeyCalls } from '@/routing/health/key-calls'
 import { createKeyPool } from '@/routing/health/key-pool'
 import { createLatencies } from '@/routing/health/latency'
 import { createPromises } from '@/routing/health/promises'
@@ -35,6 +36,7 @@ export function createTestParts(): TestParts {
       random: () => 0,
       onOut: (provider, key, status) => notify({ type: 'key-out', provider: provider.name, key: key.id, status }),
     }),
+    calls: createKeyCalls(),
     promises: createPromises(clock),
     trials: new Set(),
     limiter: createConcurrencyLimiter(clock),

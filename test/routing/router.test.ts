@@ -23,7 +23,7 @@ const traveller = (signal: AbortSignal) => ({ accountId: 'acc_1', stream: false,
 const HARD = 'Prove the theorem, derive the bound, analyse the complexity and justify each assumption step by step.'
 
 function routerOf(clock: ManualClock, exchange?: HealthExchange, from: Catalog = catalog): Router {
-  const router = createRouter({ catalog: from, clock, random: () => 0.5, ...(exchange && { exchange }) })
+  const router = createRouter({ catalog: { current: from }, clock, random: () => 0.5, ...(exchange && { exchange }) })
   router.start()
   return router
 }

@@ -110,7 +110,7 @@ export function createAdministration(deps: AdministrationDeps): Administration {
     commitStatement: (by, request) => commitStatement(money, by, request),
     health: () => reportHealth(health),
     tierReport: async (days) => ({
-      tiers: [...health.catalog.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
+      tiers: [...health.catalog.current.tiers.values()].map(({ id, observe }) => ({ tier: id, share: observe })),
       observed: await readObservations(reading, days, Date.now()),
     }),
     margins: (days) => readMargins(reading, days, Date.now()),

@@ -2,7 +2,8 @@
  * Providers and targets as administrators watch them, seen from this process: circuits, resting keys, latencies, calls,
  * fallbacks. Circuits and keys are shared by all gateways; what is counted is this process's own, since it started.
  */
-import type { Catalog, Provider, Target } from '@/catalog/types'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
+import type { Provider, Target } from '@/catalog/types'
 import type { CircuitState } from '@/routing/health/circuit-breaker'
 import { providerKeyId, targetId } from '@/routing/health/target-id'
 import type { RoutingStatus } from '@/routing/journey/routing-events'
@@ -19,7 +20,11 @@ type RoutingCounts = {
   shed: ReadonlyMap<string, number>
 }
 
-export type HealthSources = { catalog: Catalog; router: Pick<Router, 'status' | 'latencyMs'>; counts: RoutingCounts }
+export type HealthSources = {
+  catalog: CatalogSource
+  router: Pick<Router, 'status' | 'latencyMs'>
+  counts: RoutingCounts
+}
 
 type TargetHealth = {
   target: string
@@ -59,7 +64,9 @@ export type HealthReport = { providers: ProviderHealth[]; fallbacks: Fallback[] 
 /** The report of this moment. No key is in it, only digests. */
 export function reportHealth(sources: HealthSources): HealthReport {
   const status = sources.router.status()
-  const providers = [...sources.catalog.providers.values()].map((provider) => providerHealth(sources, status, provider))
+  const providers = [...sources.catalog.current.providers.values()].map((provider) =>
+    providerHealth(sources, status, provider),
+  )
   return { providers, fallbacks: fallbacksOf(sources.counts) }
 }
 
@@ -93,7 +100,7 @@ function providerHealth(sources: HealthSources, status: RoutingStatus, provider:
 
 function targetsOf({ catalog, router }: HealthSources, status: RoutingStatus, provider: Provider): TargetHealth[] {
   const found = new Map<string, TargetHealth>()
-  for (const model of catalog.models.values()) {
+  for (const model of catalog.current.models.values()) {
     for (const target of model.targets) {
       const id = targetId(target)
       if (target.provider.name !== provider.name || found.has(`${model.id} ${id}`)) continue

@@ -13,7 +13,7 @@ import {
   type KeyListing,
   MAX_KEYS_PER_ACCOUNT,
 } from '@/accounts/api-keys'
-import type { Catalog } from '@/catalog/types'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import type { Viewer } from '@/console/auth/viewer'
 import type { ReadKeyUsage } from '@/console/usage-views/key-usage'
@@ -28,7 +28,7 @@ import { KeyBody, KeyChangesBody, keyBody, MAX_KEY_BODY_BYTES, NewKeyBody, readK
 export type KeyRouteDeps = GuardDeps & {
   apiKeys: ApiKeys
   accounts: Accounts
-  catalog: Catalog
+  catalog: CatalogSource
   ledger: Ledger
   readKeyUsage: ReadKeyUsage
   trustedProxyHops: number
@@ -142,7 +142,7 @@ async function list(deps: KeyRouteDeps, viewer: Viewer) {
   const { apiKeys, catalog } = deps
   const [keys, ceilings] = await Promise.all([apiKeys.list(viewer.accountId), readCeilings(deps, viewer)])
   const nowMs = Date.now()
-  const { requestsPerMinute, tokensPerMinute, concurrency } = catalog.limits
+  const { requestsPerMinute, tokensPerMinute, concurrency } = catalog.current.limits
   return {
     items: keys.map((key) => keyBody(key, nowMs)),
     nextCursor: null,
@@ -160,7 +160,7 @@ async function list(deps: KeyRouteDeps, viewer: Viewer) {
 async function readCeilings({ accounts, catalog }: KeyRouteDeps, { accountId }: Viewer): Promise<DefaultLimits> {
   const account = await accounts.find(accountId)
   if (!account) throw noSuchAccount()
-  return ceilingsOf(account, catalog.limits)
+  return ceilingsOf(account, catalog.current.limits)
 }
 
 /** Who asks, by which request. */
@@ -171,7 +171,7 @@ async function create(deps: KeyRouteDeps, caller: Caller, body: typeof NewKeyBod
   const { viewer } = caller
   const { accountId } = viewer
   const nowMs = Date.now()
-  const limits = readKeyChanges(body, { catalog, ceilings: await readCeilings(deps, viewer), nowMs })
+  const limits = readKeyChanges(body, { catalog: catalog.current, ceilings: await readCeilings(deps, viewer), nowMs })
   const outcome = await apiKeys.create({ ...limits, accountId, name: body.name.trim() }, changedBy(deps, caller))
   switch (outcome.kind) {
     case 'created':
@@ -216,7 +216,7 @@ async function change(deps: KeyRouteDeps, caller: Caller, keyId: string, body: K
   const { viewer } = caller
   const present = await findOwn(apiKeys, viewer, keyId)
   const ceilings = await readCeilings(deps, viewer)
-  const changes = readKeyChanges(body, { catalog, ceilings, nowMs: Date.now(), present })
+  const changes = readKeyChanges(body, { catalog: catalog.current, ceilings, nowMs: Date.now(), present })
   expectUpdated(await apiKeys.change(keyId, changes, viewer.accountId, changedBy(deps, caller)))
   return keyBody(await findOwn(apiKeys, viewer, keyId), Date.now())
 }

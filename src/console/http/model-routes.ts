@@ -1,9 +1,10 @@
-/** The routes of the models page: what can be called and what it costs, the whole catalogue, made once. */
+/** The routes of the models page: what can be called and what it costs, the whole catalogue, made once for each. */
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { type CatalogSource, perCatalog } from '@/catalog/reload/live-catalog'
 import { dearestToolPrices } from '@/catalog/tool-allowance'
-import { CAPABILITIES, type Catalog, type Model, type Prices, type Tier } from '@/catalog/types'
+import { CAPABILITIES, type Model, type Prices, type Tier } from '@/catalog/types'
 import { titled } from '@/http/openapi/titled'
 import { formatPrice, formatUsd } from '@/lib/money'
 import { type GuardDeps, guard } from './guard'
@@ -59,15 +60,14 @@ export type TierBody = Static<typeof TierBody>
 const ModelCatalogue = Type.Object({ models: Type.Array(ModelBody), tiers: Type.Array(TierBody) })
 
 /** Mounts `/dashboard/api/models`. */
-export function modelRoutes(deps: GuardDeps & { catalog: Catalog }) {
-  const { catalog } = deps
-  const catalogue = {
-    models: [...catalog.models.values()].map(modelBody),
-    tiers: [...catalog.tiers.values()].map(tierBody),
-  }
+export function modelRoutes(deps: GuardDeps & { catalog: CatalogSource }) {
+  const catalogue = perCatalog(deps.catalog, ({ models, tiers }) => ({
+    models: [...models.values()].map(modelBody),
+    tiers: [...tiers.values()].map(tierBody),
+  }))
   return new Elysia({ name: 'model-routes', prefix: '/dashboard/api/models', tags: ['Dashboard'] })
     .use(guard(deps))
-    .get('', () => catalogue, {
+    .get('', catalogue, {
       signedIn: true,
       response: ModelCatalogue,
       detail: { summary: 'List models and tiers', description: 'With all prices, in the catalogue’s order.' },

@@ -1,6 +1,5 @@
 /** The endpoints of family 1: `POST /v1/chat/completions` and `/v1/embeddings` in every spelling that real clients use. */
 import { Elysia } from 'elysia'
-import type { Catalog } from '@/catalog/types'
 import { decodeEmbeddings, EmbeddingsRequest, EmbeddingsResponse } from '@/formats/chat-completions/index'
 import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint, formatNamed } from '@/http/answer-chat'
@@ -39,7 +38,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
           formats: [endpoint.format],
           requestSchema: endpoint.format.requestSchema,
-          examples: examplesOf(deps.catalog),
+          examples: EXAMPLES,
           responseSchema: endpoint.format.answerSchema,
           eventSchema: endpoint.format.eventSchema,
           parameters: [USAGE_RECORD_PARAMETER],
@@ -50,13 +49,13 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
       // A base address with `/v1` twice, or without.
       .post('/v1/v1/chat/completions', answer, undocumented)
       .post('/chat/completions', answer, undocumented)
-      .post('/v1/embeddings', embed, { parse: 'none', detail: embeddingsDetail(deps, endpoint.format) })
+      .post('/v1/embeddings', embed, { parse: 'none', detail: embeddingsDetail(endpoint.format) })
       .post('/v1/v1/embeddings', embed, undocumented)
       .post('/embeddings', embed, undocumented)
   )
 }
 
-function embeddingsDetail({ catalog }: HttpDeps, format: Format) {
+function embeddingsDetail(format: Format) {
   const input = ['The quick brown fox', 'jumps over the lazy dog']
   return operation({
     tag: 'Inference',
@@ -68,7 +67,7 @@ function embeddingsDetail({ catalog }: HttpDeps, format: Format) {
       'Vectors of fewer `dimensions` are given as the provider gives them: some models do not normalise those.',
     formats: [format],
     requestSchema: EmbeddingsRequest,
-    examples: { texts: { summary: 'Two texts', value: { model: exampleEmbeddingModel(catalog), input } } },
+    examples: { texts: { summary: 'Two texts', value: { model: exampleEmbeddingModel(), input } } },
     responseSchema: EmbeddingsResponse,
     errors: INFERENCE_ERRORS,
   })
@@ -81,35 +80,33 @@ const USAGE_RECORD_PARAMETER: Parameter = {
   schema: { type: 'string', enum: ['true', 'false'] },
 }
 
-function examplesOf(catalog: Catalog): Examples {
-  const model = exampleModel(catalog)
-  const question = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
-  return {
-    text: { summary: 'A question', value: { model, messages: question, max_tokens: 200 } },
-    stream: {
-      summary: 'The answer as it is written',
-      value: { model, messages: question, max_tokens: 200, stream: true, stream_options: { include_usage: true } },
-    },
-    tools: {
-      summary: 'A function that the model may call',
-      value: {
-        model: exampleModel(catalog, 'tools'),
-        messages: [
-          { role: 'system', content: 'You are a helpful assistant.' },
-          { role: 'user', content: 'What is the weather in Zurich?' },
-        ],
-        tools: [
-          {
-            type: 'function',
-            function: {
-              name: 'get_weather',
-              description: 'The weather of a city, now',
-              parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-            },
+const MODEL = exampleModel()
+const QUESTION = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
+const EXAMPLES: Examples = {
+  text: { summary: 'A question', value: { model: MODEL, messages: QUESTION, max_tokens: 200 } },
+  stream: {
+    summary: 'The answer as it is written',
+    value: { model: MODEL, messages: QUESTION, max_tokens: 200, stream: true, stream_options: { include_usage: true } },
+  },
+  tools: {
+    summary: 'A function that the model may call',
+    value: {
+      model: exampleModel('tools'),
+      messages: [
+        { role: 'system', content: 'You are a helpful assistant.' },
+        { role: 'user', content: 'What is the weather in Zurich?' },
+      ],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'get_weather',
+            description: 'The weather of a city, now',
+            parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
           },
-        ],
-        max_tokens: 200,
-      },
+        },
+      ],
+      max_tokens: 200,
     },
-  }
+  },
 }

@@ -1,15 +1,18 @@
 /** The OpenAPI document of every route, for the page of the documentation and for whoever makes clients of it. */
 import { Elysia } from 'elysia'
 
+import { perCatalog } from '@/catalog/reload/live-catalog'
 import { type Asset, assetResponse, createAsset } from '@/http/asset'
 import type { HttpDeps } from '@/http/deps'
 import { type DocumentedRoute, openApiDocument } from '@/http/openapi/document'
+import { nameExampleModels } from '@/http/openapi/example-model'
 import { OPEN_TO_PAGES, transportSecurity } from '@/http/pages'
 import { PRODUCT } from '@/http/product'
 import { defaultFormat } from '@/http/request-format'
+import type { JsonObject } from '@/lib/json'
 import { once } from '@/lib/once'
 
-type DocsDeps = Pick<HttpDeps, 'formats' | 'publicUrl'> & {
+type DocsDeps = Pick<HttpDeps, 'catalog' | 'formats' | 'publicUrl'> & {
   /** Every route there is, once all are mounted. */
   routes(): Iterable<DocumentedRoute>
   sessionCookie: string
@@ -18,21 +21,27 @@ type DocsDeps = Pick<HttpDeps, 'formats' | 'publicUrl'> & {
 /** Mounts `GET /docs/json`. The document is built, and compressed, when it is first asked for. */
 export function docsRoutes(deps: DocsDeps) {
   const headers = { 'cache-control': 'no-cache', ...OPEN_TO_PAGES, ...transportSecurity(deps.publicUrl) }
-  const load = once(() => buildDocument(deps))
+  const text = once(async () => JSON.stringify(describe(deps)))
+  const load = perCatalog(deps.catalog, (catalog) =>
+    once(async () => toAsset(nameExampleModels(await text(), catalog))),
+  )
   return new Elysia({ name: 'docs-routes' }).get(
     '/docs/json',
-    async ({ request }) => assetResponse(await load(), request, headers),
+    async ({ request }) => assetResponse(await load()(), request, headers),
     { detail: { hide: true } },
   )
 }
 
-function buildDocument({ routes, formats, publicUrl, sessionCookie }: DocsDeps): Promise<Asset> {
-  const document = openApiDocument({
+function describe({ routes, formats, publicUrl, sessionCookie }: DocsDeps): JsonObject {
+  return openApiDocument({
     routes: routes(),
     version: PRODUCT.version,
     publicUrl,
     errorFormat: defaultFormat(formats),
     sessionCookie,
   })
-  return createAsset('application/json', new TextEncoder().encode(JSON.stringify(document)))
+}
+
+function toAsset(text: string): Promise<Asset> {
+  return createAsset('application/json', new TextEncoder().encode(text))
 }

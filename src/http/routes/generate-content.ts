@@ -4,7 +4,7 @@
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Catalog } from '@/catalog/types'
+import { perCatalog } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import {
   BatchEmbedContentsRequest,
@@ -40,12 +40,12 @@ export function generateContentRoutes(deps: HttpDeps) {
   const answer = ({ request }: { request: Request }) => answerPath(deps, request)
   const hidden = { detail: { hide: true } } as const
   const undocumented = { parse: 'none', ...hidden } as const
-  const models = ownModelBodies(deps.catalog, generateContent.modelListing)
-  const list = () => modelAnswer(models.list)
-  const entry = ({ request }: { request: Request }) => modelAnswer(findModelBody(models, pathOf(request.url)))
+  const models = perCatalog(deps.catalog, (catalog) => ownModelBodies(catalog, generateContent.modelListing))
+  const list = () => modelAnswer(models().list)
+  const entry = ({ request }: { request: Request }) => modelAnswer(findModelBody(models(), pathOf(request.url)))
   return (
     new Elysia({ name: 'generate-content-routes' })
-      .post('/v1beta/*', answer, { parse: 'none', detail: describeAnswers(deps.catalog) })
+      .post('/v1beta/*', answer, { parse: 'none', detail: describeAnswers() })
       .post('/v1/*', answer, undocumented)
       .post('/models/*', answer, undocumented)
       .post('/v1alpha/*', answer, undocumented)
@@ -61,7 +61,7 @@ export function generateContentRoutes(deps: HttpDeps) {
         }),
       })
       .get('/v1beta/models/*', entry, {
-        detail: describedAs([{ '/v1beta/models/{model}': ENTRY_DETAIL }, exampleModel(deps.catalog)]),
+        detail: describedAs([{ '/v1beta/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
       // A base address with the version twice, or with another one.
       .get('/v1beta/v1/models', list, hidden)
@@ -115,7 +115,7 @@ const EMBED_DETAIL =
   'Text only; models whose `kind` is `embedding` take it, and input tokens are all that costs. `taskType`, `title` and ' +
   `\`autoTruncate\` are heard by providers of this format only. ${GENERATE_DETAIL}`
 
-function describeAnswers(catalog: Catalog) {
+function describeAnswers() {
   const chat = {
     tag: 'Inference',
     formats: [generateContent],
@@ -150,7 +150,7 @@ function describeAnswers(catalog: Catalog) {
       errors: [400, 401, 404, 413, 415, 503],
     }),
   }
-  return describedAs([paths, exampleModel(catalog, 'tools')], [EMBED_PATHS, exampleEmbeddingModel(catalog)])
+  return describedAs([paths, exampleModel('tools')], [EMBED_PATHS, exampleEmbeddingModel()])
 }
 
 const TEXT = { parts: [{ text: 'The quick brown fox' }] }

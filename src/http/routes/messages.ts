@@ -1,6 +1,5 @@
 /** The endpoints of family 2: `POST /v1/messages` and `POST /v1/messages/count_tokens`. */
 import { Elysia } from 'elysia'
-import type { Catalog } from '@/catalog/types'
 import { CountSchema, CountTokensRequest, decodeCountTokens, encodeCountTokens } from '@/formats/messages/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
@@ -29,7 +28,7 @@ export function messagesRoutes(deps: HttpDeps) {
             'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
           formats: [format],
           requestSchema: format.requestSchema,
-          examples: examplesOf(deps.catalog),
+          examples: EXAMPLES,
           responseSchema: format.answerSchema,
           eventSchema: format.eventSchema,
           errors: INFERENCE_ERRORS,
@@ -45,7 +44,7 @@ export function messagesRoutes(deps: HttpDeps) {
           formats: [format],
           requestSchema: CountTokensRequest,
           examples: {
-            text: { summary: 'A question', value: { model: exampleModel(deps.catalog), messages: QUESTION } },
+            text: { summary: 'A question', value: { model: exampleModel(), messages: QUESTION } },
           },
           responseSchema: CountSchema,
           errors: [400, 401, 404, 413, 415, 503],
@@ -61,29 +60,27 @@ export function messagesRoutes(deps: HttpDeps) {
 
 const QUESTION = [{ role: 'user', content: 'Why is the sky blue? Answer in one sentence.' }]
 
-function examplesOf(catalog: Catalog): Examples {
-  const model = exampleModel(catalog)
-  return {
-    text: { summary: 'A question', value: { model, max_tokens: 200, messages: QUESTION } },
-    stream: {
-      summary: 'The answer as it is written',
-      value: { model, max_tokens: 200, messages: QUESTION, stream: true },
+const MODEL = exampleModel()
+const EXAMPLES: Examples = {
+  text: { summary: 'A question', value: { model: MODEL, max_tokens: 200, messages: QUESTION } },
+  stream: {
+    summary: 'The answer as it is written',
+    value: { model: MODEL, max_tokens: 200, messages: QUESTION, stream: true },
+  },
+  tools: {
+    summary: 'A function that the model may call',
+    value: {
+      model: exampleModel('tools'),
+      max_tokens: 200,
+      system: 'You are a helpful assistant.',
+      messages: [{ role: 'user', content: 'What is the weather in Zurich?' }],
+      tools: [
+        {
+          name: 'get_weather',
+          description: 'The weather of a city, now',
+          input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        },
+      ],
     },
-    tools: {
-      summary: 'A function that the model may call',
-      value: {
-        model: exampleModel(catalog, 'tools'),
-        max_tokens: 200,
-        system: 'You are a helpful assistant.',
-        messages: [{ role: 'user', content: 'What is the weather in Zurich?' }],
-        tools: [
-          {
-            name: 'get_weather',
-            description: 'The weather of a city, now',
-            input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-          },
-        ],
-      },
-    },
-  }
+  },
 }

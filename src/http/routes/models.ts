@@ -2,6 +2,7 @@
  * The endpoints of the model list and its entries: public, in one body that the client libraries of all families read.
  */
 import { Elysia } from 'elysia'
+import { perCatalog } from '@/catalog/reload/live-catalog'
 import type { HttpDeps } from '@/http/deps'
 import {
   commonModelBodies,
@@ -21,18 +22,21 @@ import { pathOf } from '@/http/request-line'
 /** Mounts the model lists and entries that families share. They need no credential. */
 export function modelsRoutes(deps: HttpDeps) {
   const formats = [...deps.formats.values()]
-  const common = commonModelBodies(deps.catalog, formats)
-  const own = new Map(
-    formats.flatMap((format) =>
-      format.modelListing ? [[format, ownModelBodies(deps.catalog, format.modelListing)] as const] : [],
+  const bodies = perCatalog(deps.catalog, (catalog) => ({
+    common: commonModelBodies(catalog, formats),
+    own: new Map(
+      formats.flatMap((format) =>
+        format.modelListing ? [[format, ownModelBodies(catalog, format.modelListing)] as const] : [],
+      ),
     ),
-  )
-  const vary = [...own.keys()].flatMap(({ recognition }) => recognition.headers)
+  }))
+  const vary = formats.flatMap(({ modelListing, recognition }) => (modelListing ? recognition.headers : []))
   const bodiesFor = (headers: Headers): ModelBodies => {
     const format = formatOfHeaders(formats, headers)
+    const { common, own } = bodies()
     return (format && own.get(format)) ?? common
   }
-  const list = () => modelAnswer(common.list, vary)
+  const list = () => modelAnswer(bodies().common.list, vary)
   const entry = ({ request }: { request: Request }) =>
     modelAnswer(findModelBody(bodiesFor(request.headers), pathOf(request.url)), vary)
   return (
@@ -48,7 +52,7 @@ export function modelsRoutes(deps: HttpDeps) {
         }),
       })
       .get('/v1/models/*', entry, {
-        detail: describedAs([{ '/v1/models/{model}': ENTRY_DETAIL }, exampleModel(deps.catalog)]),
+        detail: describedAs([{ '/v1/models/{model}': ENTRY_DETAIL }, exampleModel()]),
       })
       // A base address with the version twice, or without.
       .get('/v1/v1/models', list, UNDOCUMENTED)

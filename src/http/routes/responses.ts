@@ -1,6 +1,5 @@
 /** The endpoints of family 4: `POST /v1/responses` and what belongs to it, in every spelling that real clients use. */
 import { Elysia } from 'elysia'
-import type { Catalog } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import { CountSchema, decodeCountTokens, encodeCountTokens } from '@/formats/responses/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
@@ -37,7 +36,7 @@ export function responsesRoutes(deps: HttpDeps) {
             'There is no WebSocket, no background mode, no conversation object and no compaction.',
           formats: [format],
           requestSchema: format.requestSchema,
-          examples: examplesOf(deps.catalog),
+          examples: EXAMPLES,
           responseSchema: format.answerSchema,
           eventSchema: format.eventSchema,
           errors: INFERENCE_ERRORS,
@@ -52,7 +51,7 @@ export function responsesRoutes(deps: HttpDeps) {
           description: 'Free. Counted locally: the provider may count a little differently.',
           formats: [format],
           requestSchema: format.requestSchema,
-          examples: { text: { summary: 'A question', value: { model: exampleModel(deps.catalog), input: QUESTION } } },
+          examples: { text: { summary: 'A question', value: { model: exampleModel(), input: QUESTION } } },
           responseSchema: CountSchema,
           errors: [400, 401, 404, 413, 415, 503],
         }),
@@ -93,30 +92,28 @@ async function refuseCompaction(deps: HttpDeps, request: Request): Promise<never
 
 const QUESTION = 'Why is the sky blue? Answer in one sentence.'
 
-function examplesOf(catalog: Catalog): Examples {
-  const model = exampleModel(catalog)
-  return {
-    text: { summary: 'A question', value: { model, input: QUESTION, max_output_tokens: 200 } },
-    stream: {
-      summary: 'The answer as it is written',
-      value: { model, input: QUESTION, max_output_tokens: 200, stream: true },
+const MODEL = exampleModel()
+const EXAMPLES: Examples = {
+  text: { summary: 'A question', value: { model: MODEL, input: QUESTION, max_output_tokens: 200 } },
+  stream: {
+    summary: 'The answer as it is written',
+    value: { model: MODEL, input: QUESTION, max_output_tokens: 200, stream: true },
+  },
+  tools: {
+    summary: 'A function that the model may call',
+    value: {
+      model: exampleModel('tools'),
+      instructions: 'You are a helpful assistant.',
+      input: [{ role: 'user', content: 'What is the weather in Zurich?' }],
+      tools: [
+        {
+          type: 'function',
+          name: 'get_weather',
+          description: 'The weather of a city, now',
+          parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        },
+      ],
+      max_output_tokens: 200,
     },
-    tools: {
-      summary: 'A function that the model may call',
-      value: {
-        model: exampleModel(catalog, 'tools'),
-        instructions: 'You are a helpful assistant.',
-        input: [{ role: 'user', content: 'What is the weather in Zurich?' }],
-        tools: [
-          {
-            type: 'function',
-            name: 'get_weather',
-            description: 'The weather of a city, now',
-            parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-          },
-        ],
-        max_output_tokens: 200,
-      },
-    },
-  }
+  },
 }

@@ -76,7 +76,7 @@ export function routeRoutes(deps: HttpDeps) {
         text: {
           summary: 'A question to a model',
           value: {
-            model: exampleModel(deps.catalog),
+            model: exampleModel(),
             messages: [{ role: 'user', content: 'Why is the sky blue?' }],
             max_tokens: 200,
           },

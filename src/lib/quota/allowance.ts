@@ -11,18 +11,17 @@ interface Allowance {
 /** Subjects beyond this many are forgotten, the one that was not counted for longest first. */
 const MAX_SUBJECTS = 50_000
 
-/** A minute's worth at once, and from then on evenly. `now` gives milliseconds. */
-export function createAllowance(perMinute: number, now: () => number): Allowance {
+/** A minute's worth at once, and from then on evenly. `perMinute` is asked anew each time; `now` gives milliseconds. */
+export function createAllowance(perMinute: () => number, now: () => number): Allowance {
   const spanMs = 60_000
-  const eachMs = spanMs / perMinute
   /** When each will have been quiet for long enough to have everything again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)
-  const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + eachMs - spanMs - now())
+  const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + spanMs / perMinute() - spanMs - now())
   return {
     waitMs,
     take(subject) {
       const early = waitMs(subject)
-      if (early === 0) fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + eachMs)
+      if (early === 0) fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + spanMs / perMinute())
       return early
     },
   }

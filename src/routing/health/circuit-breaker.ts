@@ -12,6 +12,7 @@
  * gateway that probes; unless our own calls go well, for then the fault is between the other gateway and the provider.
  */
 import type { Clock } from '@/lib/clock'
+import type { IsGone } from './renewal'
 import { createSampleWindow, type SampleWindow, type WindowTotals } from './sample-window'
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
@@ -51,6 +52,8 @@ export interface CircuitBreaker {
   /** Counts silent calls as slow. Call it about once a second. */
   tick(): void
   list(): CircuitStatus[]
+  /** Knows nothing any more of the targets that are gone; calls under way there count for nothing. */
+  forget(isGone: IsGone): void
 }
 
 type BreakerOptions = {
@@ -129,6 +132,13 @@ export function createCircuitBreaker(options: BreakerOptions): CircuitBreaker {
         const { state, isAdopted, window } = circuitOf(id)
         return { id, state, isAdopted, totals: window.totals(clock.monotonic()) }
       }),
+    forget(isGone) {
+      for (const [id, circuit] of circuits) {
+        if (!isGone(id)) continue
+        change(circuit, 'closed')
+        circuits.delete(id)
+      }
+    },
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Provider } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { Clock } from '@/lib/clock'
+import { isSameUpstream } from './renewal'
 
 /** Gives the slot back. Safe to call twice. */
 export type Release = () => void
@@ -19,6 +20,8 @@ export interface ConcurrencyLimiter {
   take(provider: Provider, signal: AbortSignal): Promise<Release | undefined>
   /** Whether a call would be refused at once. */
   isOverloaded(provider: Provider): boolean
+  /** From now on limits are those of `providers`; who waits is let in where there is more room. */
+  renew(providers: ReadonlyMap<string, Provider>): void
   list(): { provider: string; inFlight: number; queued: number; limit: number }[]
 }
 
@@ -47,7 +50,7 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
 
   function tryTake(provider: Provider): Release | undefined {
     const lane = laneOf(provider)
-    return lane.inFlight < provider.maxConcurrency && lane.queue.size === 0 ? occupy(lane, clock) : undefined
+    return lane.inFlight < lane.provider.maxConcurrency && lane.queue.size === 0 ? occupy(lane, clock) : undefined
   }
 
   return {
@@ -61,7 +64,19 @@ export function createConcurrencyLimiter(clock: Clock): ConcurrencyLimiter {
     },
     isOverloaded(provider) {
       const lane = lanes.get(provider.name)
-      return lane !== undefined && lane.inFlight >= provider.maxConcurrency && isHopeless(lane)
+      return lane !== undefined && lane.inFlight >= lane.provider.maxConcurrency && isHopeless(lane)
+    },
+    renew(providers) {
+      for (const [name, lane] of lanes) {
+        const provider = providers.get(name)
+        if (!provider) {
+          if (lane.inFlight + lane.queue.size === 0) lanes.delete(name)
+          continue
+        }
+        if (!isSameUpstream(provider, lane.provider)) lane.averageHeldMs = 0
+        lane.provider = provider
+        while (letIn(lane, clock)) {}
+      }
     },
     list: () =>
       [...lanes.values()].map(({ provider, inFlight, queue }) => {
@@ -81,11 +96,17 @@ function occupy(lane: Lane, clock: Clock): Release {
     lane.averageHeldMs =
       lane.averageHeldMs === 0 ? heldMs : lane.averageHeldMs + SMOOTHING * (heldMs - lane.averageHeldMs)
     lane.inFlight--
-    const [next] = lane.queue
-    if (!next || lane.inFlight >= lane.provider.maxConcurrency) return
-    lane.queue.delete(next)
-    next.grant(occupy(lane, clock))
+    letIn(lane, clock)
   }
+}
+
+/** Gives a free slot to whoever waits for longest; false where there is no slot, or nobody. */
+function letIn(lane: Lane, clock: Clock): boolean {
+  const [next] = lane.queue
+  if (!next || lane.inFlight >= lane.provider.maxConcurrency) return false
+  lane.queue.delete(next)
+  next.grant(occupy(lane, clock))
+  return true
 }
 
 async function enqueue(lane: Lane, signal: AbortSignal): Promise<Release | undefined> {

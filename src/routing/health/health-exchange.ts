@@ -3,7 +3,7 @@
  * background: what is published is not waited for, what others say is read about once a second, and while the store is away
  * every gateway simply goes by its own experience.
  */
-import type { Catalog } from '@/catalog/types'
+import type { Catalog, Provider } from '@/catalog/types'
 import { sha256Hex } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
 import { createWorkerLoop } from '@/lib/worker-loop'
@@ -34,15 +34,16 @@ type ExchangeOptions = {
   run: RunScript
   /** Names this gateway among all others, e.g. a random id. Without `|`. */
   gatewayId: string
-  /** Gateways of one scope share what they learn; see {@link healthScope}. */
-  scope: string
+  /** Says at which address a provider is known here, undefined for none of ours; see {@link providerAddresses}. */
+  addressOf(provider: string): string | undefined
   logger: Logger
   /** Milliseconds between two reads. Default {@link READ_INTERVAL_MS}. */
   intervalMs?: number
 }
 
 const READ_INTERVAL_MS = 1_000
-const SCOPE_CHARS = 16
+const NAME = 'routing:health'
+const ADDRESS_CHARS = 16
 
 /** An exchange for a gateway that is alone. */
 export const NO_EXCHANGE: HealthExchange = {
@@ -54,13 +55,13 @@ export const NO_EXCHANGE: HealthExchange = {
 
 /** Creates an exchange over the store. */
 export function createHealthExchange(options: ExchangeOptions): HealthExchange {
-  const { run, gatewayId, scope, logger, intervalMs = READ_INTERVAL_MS } = options
+  const { run, gatewayId, addressOf, logger, intervalMs = READ_INTERVAL_MS } = options
   let isReachable = true
   let tell: (notes: HealthNote[]) => void = () => undefined
   const reading = createWorkerLoop({
     async round() {
       const reply = await attempt(readText, [])
-      if (reply !== undefined && !reading.isStopping()) tell(parseNotes(reply, gatewayId))
+      if (reply !== undefined && !reading.isStopping()) tell(parseNotes(reply, gatewayId, addressOf))
       return intervalMs
     },
     onFailure(error) {
@@ -71,7 +72,7 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 
   async function attempt(text: string, args: (string | number)[]): Promise<unknown> {
     try {
-      const reply = await run(text, `routing:health:${scope}`, args)
+      const reply = await run(text, NAME, args)
       isReachable = true
       return reply
     } catch (error) {
@@ -83,10 +84,12 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
 
   return {
     publish(subject, state, forMs) {
-      void attempt(noteText, [subject, gatewayId, state, Math.ceil(forMs), firstStays(subject)])
+      const noted = notedAs(subject, addressOf)
+      if (noted) void attempt(noteText, [noted, gatewayId, state, Math.ceil(forMs), firstStays(subject)])
     },
     withdraw(subject) {
-      void attempt(withdrawText, [subject, gatewayId, firstStays(subject)])
+      const noted = notedAs(subject, addressOf)
+      if (noted) void attempt(withdrawText, [noted, gatewayId, firstStays(subject)])
     },
     start(listener) {
       tell = listener
@@ -96,10 +99,19 @@ export function createHealthExchange(options: ExchangeOptions): HealthExchange {
   }
 }
 
-/** The same for gateways with the same providers at the same addresses: one name at two addresses is two upstreams. */
-export function healthScope(catalog: Catalog): string {
-  const providers = [...catalog.providers.values()].map(({ name, baseUrl }) => `${name} ${baseUrl}`)
-  return sha256Hex(providers.sort().join('\n')).slice(0, SCOPE_CHARS)
+/**
+ * Short digests of the addresses of a catalogue's providers, by name. One name at two addresses is two upstreams; everything else
+ * may differ between gateways, or change, and what they learn of an upstream stays true for all of them.
+ */
+export function providerAddresses({ providers }: Catalog): ReadonlyMap<string, string> {
+  const digest = ({ name, baseUrl }: Provider) => sha256Hex(`${name} ${baseUrl}`).slice(0, ADDRESS_CHARS)
+  return new Map([...providers.values()].map((provider) => [provider.name, digest(provider)]))
+}
+
+/** The subject with the address at which its provider is known: the ids of all subjects begin with the provider's name. */
+function notedAs(subject: string, addressOf: ExchangeOptions['addressOf']): string | undefined {
+  const address = addressOf(subject.slice(subject.indexOf(':') + 1).split('/', 1)[0] ?? '')
+  return address === undefined ? undefined : `${address} ${subject}`
 }
 
 /** A target belongs to the gateway that opened it first: that one probes. */
@@ -107,14 +119,15 @@ function firstStays(subject: string): number {
   return subject.startsWith('target:') ? 1 : 0
 }
 
-/** Reads a reply of read-health.lua; what another version may have written differently is left out. */
-function parseNotes(reply: unknown, gatewayId: string): HealthNote[] {
+/** Reads a reply of read-health.lua; what another version may have written differently is left out, and what is told of upstreams that are not ours. */
+function parseNotes(reply: unknown, gatewayId: string, addressOf: ExchangeOptions['addressOf']): HealthNote[] {
   const fields = Array.isArray(reply) ? reply.map(String) : []
   const notes: HealthNote[] = []
   for (let index = 0; index + 3 < fields.length; index += 4) {
-    const [subject = '', owner, word, remaining] = fields.slice(index, index + 4)
+    const [noted = '', owner, word, remaining] = fields.slice(index, index + 4)
+    const subject = noted.slice(noted.indexOf(' ') + 1)
     const state = readState(word)
-    if (state === undefined) continue
+    if (state === undefined || notedAs(subject, addressOf) !== noted) continue
     notes.push({ subject, state, remainingMs: Number(remaining), isOwn: owner === gatewayId })
   }
   return notes

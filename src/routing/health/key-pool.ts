@@ -5,6 +5,7 @@
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { type Clock, systemClock } from '@/lib/clock'
+import { type IsGone, isSameUpstream } from './renewal'
 import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
@@ -14,6 +15,11 @@ export interface KeyPool {
   pickUsable(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
   /** The last resort: the key that rests least long, out of those that are none of `avoided`. */
   pickResting(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
+  /**
+   * The keys that calls of `provider` may use: those of the present catalogue, also where the request was planned by an earlier
+   * one. A provider that is gone, or stands at another address, has those that it had: they are what the request can be answered with.
+   */
+  keysOf(provider: Provider): readonly ProviderKey[]
   /** Whether any key may be used now. */
   hasUsable(provider: Provider): boolean
   /** The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
@@ -29,6 +35,8 @@ export interface KeyPool {
   noteSuccess(provider: Provider, key: ProviderKey, startedMs: number): void
   /** Another gateway says that the key of this id rests. Never shortens a rest. */
   adopt(id: string, rest: KeyRest): void
+  /** From now on the keys are those of `providers`. */
+  renew(providers: ReadonlyMap<string, Provider>, isGone: IsGone): void
   /** Keys that rest now, by id. */
   resting(): Map<string, KeyRest>
 }
@@ -64,6 +72,8 @@ type Rest = {
 type Accusation = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
+  /** Of the present catalogue; undefined while that is the first one. */
+  providers: ReadonlyMap<string, Provider> | undefined
   rests: Map<string, Rest>
   accusations: Map<string, Accusation>
   clock: Clock
@@ -74,7 +84,7 @@ type Pool = {
 /** Creates a pool in which every key may be used. */
 export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   const { random = Math.random, clock = systemClock } = options
-  const pool: Pool = { rests: new Map(), accusations: new Map(), clock, random, options }
+  const pool: Pool = { providers: undefined, rests: new Map(), accusations: new Map(), clock, random, options }
   return {
     pickUsable(provider, avoided) {
       const keys = usableKeys(pool, provider)
@@ -84,10 +94,11 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
       leastResting(
         pool,
         provider,
-        provider.keys.filter((key) => !avoided.has(key.id)),
+        keysOf(pool, provider).filter((key) => !avoided.has(key.id)),
       ),
+    keysOf: (provider) => keysOf(pool, provider),
     hasUsable: (provider) =>
-      pool.rests.size === 0 || provider.keys.some((key) => remainingMs(pool, provider, key) === 0),
+      pool.rests.size === 0 || keysOf(pool, provider).some((key) => remainingMs(pool, provider, key) === 0),
     cool: (provider, key, retryAfterMs) => cool(pool, provider, key, retryAfterMs),
     takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
     accuse: (provider, key, status, accountId) => accuse(pool, provider, key, status, accountId),
@@ -100,6 +111,11 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
       if (own && own.untilMs >= nowMs + forMs) return
       pool.rests.set(id, { state, sinceMs: nowMs, untilMs: nowMs + forMs, coolings: own?.coolings ?? 0 })
     },
+    renew(providers, isGone) {
+      pool.providers = providers
+      for (const known of [pool.rests, pool.accusations])
+        for (const id of known.keys()) if (isGone(id)) known.delete(id)
+    },
     resting() {
       const nowMs = clock.monotonic()
       const live = [...pool.rests].filter(([, rest]) => rest.untilMs > nowMs)
@@ -108,9 +124,15 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   }
 }
 
+function keysOf({ providers }: Pool, provider: Provider): readonly ProviderKey[] {
+  const now = providers?.get(provider.name)
+  return now && isSameUpstream(now, provider) ? now.keys : provider.keys
+}
+
 function usableKeys(pool: Pool, provider: Provider): readonly ProviderKey[] {
-  if (pool.rests.size === 0) return provider.keys
-  return provider.keys.filter((key) => remainingMs(pool, provider, key) === 0)
+  const keys = keysOf(pool, provider)
+  if (pool.rests.size === 0) return keys
+  return keys.filter((key) => remainingMs(pool, provider, key) === 0)
 }
 
 function remainingMs(pool: Pool, provider: Provider, key: ProviderKey): number {

@@ -1,5 +1,6 @@
 /** Remembers how long targets take until their answer begins: on average, and at their slowest. The past fades. */
 import type { Clock } from '@/lib/clock'
+import type { IsGone } from './renewal'
 
 export interface Latencies {
   note(id: string, stream: boolean, milliseconds: number): void
@@ -9,6 +10,7 @@ export interface Latencies {
   slowest(id: string, stream: boolean): number | undefined
   /** What another gateway found to be its slowest; believed while we know too little ourselves. */
   adopt(id: string, stream: boolean, slowestMs: number): void
+  forget(isGone: IsGone): void
   /** What was found out here since the last call, to be told to the others. */
   takeNews(): { id: string; stream: boolean; slowestMs: number }[]
 }
@@ -66,6 +68,10 @@ export function createLatencies(clock: Clock): Latencies {
     },
     adopt(id, stream, slowestMs) {
       ;(stream ? adopted.streams : adopted.wholes).set(id, { slowestMs, atMs: clock.monotonic() })
+    },
+    forget(isGone) {
+      for (const entries of [known.streams, known.wholes, adopted.streams, adopted.wholes])
+        for (const id of entries.keys()) if (isGone(id)) entries.delete(id)
     },
     takeNews: () => [...newsOf(known.streams, true), ...newsOf(known.wholes, false)],
   }

@@ -4,6 +4,7 @@
  */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
+import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
 export interface Promises {
@@ -11,6 +12,7 @@ export interface Promises {
   keep(target: Target, key: ProviderKey, forMs: number): void
   /** Milliseconds for which it is left alone still; 0 where it asked for nothing. */
   remainingMs(target: Target, key: ProviderKey): number
+  forget(isGone: IsGone): void
   /** Another gateway was asked so. */
   adopt(id: string, forMs: number): void
 }
@@ -34,6 +36,9 @@ export function createPromises(clock: Clock, onKept: (id: string, forMs: number)
     remainingMs(target, key) {
       if (untilMs.size === 0) return 0
       return Math.max(0, (untilMs.get(promiseId(target, key)) ?? 0) - clock.monotonic())
+    },
+    forget(isGone) {
+      for (const id of untilMs.keys()) if (isGone(id)) untilMs.delete(id)
     },
     adopt,
   }

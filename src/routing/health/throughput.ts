@@ -1,11 +1,13 @@
 /** Remembers how many tokens a second the answers of each target come to. The past fades. */
 import type { Clock } from '@/lib/clock'
+import type { IsGone } from './renewal'
 
 export interface Throughputs {
   /** An answer is complete: so many tokens of output, in so many milliseconds since the call began. */
   note(id: string, tokens: number, milliseconds: number): void
   /** Tokens a second, on average. Undefined where nothing was noted lately. */
   usual(id: string): number | undefined
+  forget(isGone: IsGone): void
 }
 
 /** The weight of the latest answer in the average. */
@@ -37,5 +39,8 @@ export function createThroughputs(clock: Clock): Throughputs {
       }
     },
     usual: (id) => recent(id)?.average,
+    forget(isGone) {
+      for (const id of known.keys()) if (isGone(id)) known.delete(id)
+    },
   }
 }

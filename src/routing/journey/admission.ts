@@ -24,7 +24,10 @@ const MIN_REST_MS = 1_000
 /** A ticket for the entry if it is let through right now. */
 export function tryEntry(journey: JourneyState, entry: Entry, sameKey: ProviderKey | undefined): Ticket | undefined {
   const { provider } = entry.planned.target
-  const key = sameKey ?? journey.parts.keys.pickUsable(provider, entry.avoidedKeys)
+  const { keys } = journey.parts
+  // A key that was taken out of use since gets no further call.
+  const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
+  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys)
   if (key && isPromised(journey, entry, key)) return undefined
   const release = key && journey.parts.limiter.tryTake(provider)
   return key && release && open(journey, entry, key, release)
@@ -83,7 +86,7 @@ function keyForTrial(journey: JourneyState, entry: Entry): ProviderKey | undefin
   const { keys, promises } = journey.parts
   const { target } = entry.planned
   const avoided = new Set(entry.avoidedKeys)
-  for (const key of target.provider.keys) {
+  for (const key of keys.keysOf(target.provider)) {
     const restMs = promises.remainingMs(target, key)
     if (restMs === 0 || avoided.has(key.id)) continue
     avoided.add(key.id)

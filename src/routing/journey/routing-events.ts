@@ -16,6 +16,8 @@ export type RoutingEvent =
   | { type: 'circuit'; target: string; state: 'open' | 'closed' }
   /** An alert: the provider refuses this key. */
   | { type: 'key-out'; provider: string; key: string; status: number }
+  /** A key that was taken out of use has no call under way any more. */
+  | { type: 'key-drained'; key: string }
   | { type: 'key-cooling'; key: string; forMs: number }
   /** A provider's limit of calls in flight turned a request away. */
   | { type: 'shed'; provider: string }
@@ -27,5 +29,7 @@ export type RoutingStatus = {
   circuits: CircuitStatus[]
   /** Keys that rest, by `provider/digest`. */
   keys: Map<string, KeyRest>
+  /** Calls under way on keys that are no longer in use, by `provider/digest`. */
+  draining: Map<string, number>
   providers: { provider: string; inFlight: number; queued: number; limit: number }[]
 }

@@ -3,6 +3,7 @@ import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
 import type { CircuitBreaker, CircuitCall } from '@/routing/health/circuit-breaker'
 import type { ConcurrencyLimiter, Release } from '@/routing/health/concurrency'
+import type { KeyCalls } from '@/routing/health/key-calls'
 import type { KeyPool } from '@/routing/health/key-pool'
 import type { Latencies } from '@/routing/health/latency'
 import type { Promises } from '@/routing/health/promises'
@@ -20,6 +21,7 @@ export type RoutingParts = {
   random: () => number
   breaker: CircuitBreaker
   keys: KeyPool
+  calls: KeyCalls
   promises: Promises
   limiter: ConcurrencyLimiter
   latency: Latencies
@@ -76,14 +78,19 @@ type TicketInput = {
 
 /** Issues a ticket. */
 export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
-  const { planned, key, number, stream, release, circuit } = input
+  const { planned, key, number, stream, circuit } = input
   const { model, target } = planned
   const { provider } = target
+  const callId = parts.calls.began(provider, key)
   const names = { model: model.id, provider: provider.name }
   const startedMs = parts.clock.monotonic()
   let phase: 'waiting' | 'answering' | 'over' = 'waiting'
   let endedMs = startedMs
   const elapsedMs = () => parts.clock.monotonic() - startedMs
+  function release(): void {
+    input.release()
+    parts.calls.ended(callId)
+  }
   return {
     planned,
     key,

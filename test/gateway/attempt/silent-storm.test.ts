@@ -61,7 +61,7 @@ function startWorld(): World {
   const random = seeded(7)
   const health = sharedHealth(clock)
   const routers = ['first', 'second'].map((name) =>
-    createRouter({ catalog, clock, random, exchange: health.join(name) }),
+    createRouter({ catalog: { current: catalog }, clock, random, exchange: health.join(name) }),
   )
   for (const router of routers) router.start()
   return { routers, health, random, silent: undefined, calls: 0 }

@@ -15,7 +15,7 @@ import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/con
 import { assert } from '@/lib/assert'
 import { createLogger } from '@/lib/logger'
 import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
-import { healthScope } from '@/routing/health/health-exchange'
+import { providerAddresses } from '@/routing/health/health-exchange'
 
 setDefaultTimeout(60_000)
 
@@ -33,7 +33,7 @@ let world: ScriptedModels
 let first: TestGateway
 let second: TestGateway
 let redis: RedisClient
-let healthKey: string
+let addresses: ReadonlyMap<string, string>
 
 beforeAll(async () => {
   world = await startScriptedModels({ timeouts: TIMEOUTS })
@@ -41,7 +41,7 @@ beforeAll(async () => {
   second = await first.twin()
   const loaded = loadCatalog(first.catalogText, {})
   assert(loaded.kind === 'loaded', 'the catalogue is the gateways’ own')
-  healthKey = `routing:health:${healthScope(loaded.catalog)}`
+  addresses = providerAddresses(loaded.catalog)
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'test' })
   redis = connectRedis(first.stores.redisUrl, { logger })
   await waitForRedis(redis, 20_000)
@@ -142,9 +142,11 @@ test.concurrent('how long a provider is usually silent is learned at one and kno
     Array.from({ length: LESSONS }, () => ask(first, model, [], stream)),
   )
   await Promise.all(lessons)
-  const target = `${model.slice(4)}/${model.slice(4)}`
+  const provider = model.slice(4)
+  const notedAs = (kind: string) => `${addresses.get(provider)} ${kind}:${provider}/${provider}`
   await until(
-    async () => (await redis.hmget(healthKey, `stream:${target}`, `whole:${target}`)).every((note) => note !== null),
+    async () =>
+      (await redis.hmget('routing:health', notedAs('stream'), notedAs('whole'))).every((note) => note !== null),
     'the first to tell what it learned',
     20_000,
   )

@@ -22,7 +22,7 @@ const beta = modelOf('svc/beta', [other])
 type World = { deps: NegotiationDeps; asked: string[]; keyAllows: AllowedModels }
 
 function worldOf(models: Model[], restore = async (_: string, request: ChatRequest) => request): World {
-  const router = createRouter({ catalog: catalogOf(models), clock: manualClock() })
+  const router = createRouter({ catalog: { current: catalogOf(models) }, clock: manualClock() })
   const world: World = {
     asked: [],
     keyAllows: null,

@@ -4,7 +4,10 @@ import { createAllowance } from '@/lib/quota/allowance'
 
 function setUp(perMinute: number) {
   let nowMs = 1_000_000
-  const allowance = createAllowance(perMinute, () => nowMs)
+  const allowance = createAllowance(
+    () => perMinute,
+    () => nowMs,
+  )
   return {
     allowance,
     pass(milliseconds: number) {

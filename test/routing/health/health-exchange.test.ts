@@ -9,18 +9,19 @@ import {
   createHealthExchange,
   type HealthExchange,
   type HealthNote,
-  healthScope,
+  providerAddresses,
 } from '@/routing/health/health-exchange'
 
 const logger = createLogger({ level: 'error', write: () => undefined, service: 'test' })
-const SCOPE = healthScope(catalogOf([modelOf('svc/alpha', [providerOf('exchange-test')])]))
-const HEALTH_KEY = `routing:health:${SCOPE}`
+const HEALTH_KEY = 'routing:health'
+const ADDRESSES = providerAddresses(catalogOf([modelOf('svc/alpha', [providerOf('p1')])]))
 const exchanges: HealthExchange[] = []
 let redis: RedisClient
 
 beforeAll(async () => {
   redis = connectRedis(await redisUrl(), { logger })
   await waitForRedis(redis, 20_000)
+  await redis.del(HEALTH_KEY)
 })
 afterEach(async () => {
   await Promise.all(exchanges.splice(0).map((exchange) => exchange.stop()))
@@ -29,11 +30,11 @@ afterEach(async () => {
 afterAll(() => redis.disconnect())
 
 /** A gateway's exchange, and what it heard last. */
-function join(gatewayId: string, client: RedisClient = redis) {
+function join(gatewayId: string, client: RedisClient = redis, addresses = ADDRESSES) {
   const exchange = createHealthExchange({
     run: (text, key, args) => client.eval(text, 1, key, ...args),
     gatewayId,
-    scope: SCOPE,
+    addressOf: (provider) => addresses.get(provider),
     logger,
     intervalMs: 10,
   })
@@ -95,8 +96,28 @@ test('a note that is over is heard no more, and another may take its place', asy
   expect(await redis.hlen(HEALTH_KEY)).toBe(1)
 })
 
+test('one name at two addresses is two upstreams, and all others are shared', async () => {
+  const elsewhere = { ...providerOf('p1'), baseUrl: 'https://elsewhere.example' }
+  const [a, b] = [
+    join('a'),
+    join('b', redis, providerAddresses(catalogOf([modelOf('svc/alpha', [elsewhere, providerOf('p2')])]))),
+  ]
+  a.exchange.publish('key:p1/k1', 'out', 60_000)
+  b.exchange.publish('key:p1/k1', 'cooling', 30_000)
+  b.exchange.publish('key:p2/k1', 'out', 30_000)
+  await until(() => a.note('key:p1/k1') && b.note('key:p2/k1') && b.note('key:p1/k1'), 'each its own')
+  expect([a.note('key:p1/k1')?.state, b.note('key:p1/k1')?.state]).toEqual(['out', 'cooling'])
+  expect(a.note('key:p2/k1')).toBeUndefined()
+})
+
 test('what another version wrote is left out', async () => {
-  await redis.hset(HEALTH_KEY, 'target:x', 'nonsense', 'target:y', `c|melting|${Date.now() + 60_000}`)
+  await redis.hset(
+    HEALTH_KEY,
+    'target:p1/x',
+    'nonsense',
+    `${ADDRESSES.get('p1')} target:p1/y`,
+    `c|melting|${Date.now() + 60_000}`,
+  )
   const { heard, exchange } = join('a')
   exchange.publish('key:p1/k1', 'out', 60_000)
   await until(() => heard.notes.length > 0, 'the sound note')
@@ -121,13 +142,4 @@ test('without the store nothing throws, and the exchange goes on when it is back
   await exchange.stop()
   client.disconnect()
   await server.stop()
-})
-
-test('gateways share only with those that have the same providers at the same addresses', () => {
-  const scope = (...names: [name: string, baseUrl: string][]) =>
-    healthScope(catalogOf(names.map(([name, baseUrl]) => modelOf(`svc/${name}`, [providerOf(name, { baseUrl })]))))
-  const both = scope(['p1', 'http://a'], ['p2', 'http://b'])
-  expect(scope(['p2', 'http://b'], ['p1', 'http://a'])).toBe(both)
-  expect(scope(['p1', 'http://a'], ['p2', 'http://c'])).not.toBe(both)
-  expect(scope(['p1', 'http://a'])).not.toBe(both)
 })

@@ -1,7 +1,7 @@
 /** The usage page's routes: the list of charged requests, their sums and chart, each usage record in full, and the export. */
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Catalog } from '@/catalog/types'
+import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import { GatewayError } from '@/chat/error'
 import { type GuardDeps, guard } from '@/console/http/guard'
 import { FLAG_WORDS, RULE_WORDS } from '@/console/usage-views/plain-words'
@@ -13,7 +13,7 @@ import { SeriesBody, TotalsBody, toSeriesBody, toTotalsBody, toUsagePage, UsageP
 import { FilterQuery, filterOf, fromCursor, PageQuery, SeriesQuery } from './query'
 import { RecordDetailBody, toRecordDetailBody } from './record-detail-body'
 
-export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: Pick<Catalog, 'tiers'> }
+export type DashboardUsageDeps = GuardDeps & { usage: UsageViews; catalog: CatalogSource }
 
 const DEFAULT_PAGE_SIZE = 50
 
@@ -109,7 +109,7 @@ async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string
   return {
     keys,
     models,
-    tiers: [...catalog.tiers.keys()],
+    tiers: [...catalog.current.tiers.keys()],
     rules: BILLING_RULES.map((name) => ({ name, words: RULE_WORDS[name] })),
     flags: RECORD_FLAGS.map((name) => ({ name, words: FLAG_WORDS[name] })),
   }

@@ -1,0 +1,41 @@
+/** The owner of the catalogue in use: replaced whole, and read through everything that is made of it. */
+import { expect, test } from 'bun:test'
+import { catalogOf, modelOf, providerOf } from '@test/routing/world'
+import { createLiveCatalog, liveLimits, perCatalog } from '@/catalog/reload/live-catalog'
+
+const alpha = catalogOf([modelOf('svc/alpha', [providerOf('p1')])])
+const beta = {
+  ...catalogOf([modelOf('svc/beta', [providerOf('p1')])]),
+  limits: { requestsPerMinute: 1, tokensPerMinute: 2, concurrency: 3 },
+}
+
+test('a replacement holds at once, listeners hear of both, and a snapshot stays what it was', () => {
+  const live = createLiveCatalog(alpha)
+  const snapshot = live.current
+  const heard: unknown[] = []
+  live.onReplaced((next, before) => heard.push([next, before, live.current]))
+  live.replace(beta)
+  expect(live.current).toBe(beta)
+  expect(snapshot).toBe(alpha)
+  expect(heard).toEqual([[beta, alpha, beta]])
+})
+
+test('what is made of a catalogue is made once for each', () => {
+  const live = createLiveCatalog(alpha)
+  let times = 0
+  const ids = perCatalog(live, ({ models }) => {
+    times++
+    return [...models.keys()]
+  })
+  expect([ids(), ids()]).toEqual([['svc/alpha'], ['svc/alpha']])
+  live.replace(beta)
+  expect([ids(), ids(), times]).toEqual([['svc/beta'], ['svc/beta'], 2])
+})
+
+test('limits that somebody keeps are those of the present catalogue, also as JSON', () => {
+  const live = createLiveCatalog(alpha)
+  const limits = liveLimits(live)
+  live.replace(beta)
+  expect({ ...limits }).toEqual(beta.limits)
+  expect(JSON.parse(JSON.stringify(limits))).toEqual(beta.limits)
+})

@@ -1,0 +1,140 @@
+/** A new catalogue: what was learnt of unchanged upstreams stays, what meant another upstream goes, and keys change under way. */
+import { expect, test } from 'bun:test'
+import { catalogOf, type ManualClock, manualClock, modelOf, providerOf, requestOf } from '@test/routing/world'
+import { createLiveCatalog, type LiveCatalog } from '@/catalog/reload/live-catalog'
+import type { Catalog, Provider, ProviderKey } from '@/catalog/types'
+import { providerError } from '@/formats/provider-error'
+import { MIN_SAMPLES } from '@/routing/health/circuit-breaker'
+import { createConcurrencyLimiter } from '@/routing/health/concurrency'
+import type { RoutingEvent } from '@/routing/journey/routing-events'
+import type { Ticket } from '@/routing/journey/ticket'
+import { createRouter, type Router } from '@/routing/router'
+
+const NEVER = new AbortController().signal
+const TRAVELLER = { accountId: 'acc_1', stream: false, signal: NEVER }
+const REQUEST = requestOf({ model: 'svc/alpha' })
+const [k1, k2] = providerOf('p1', {}, 2).keys as [ProviderKey, ProviderKey]
+
+type World = { router: Router; live: LiveCatalog; clock: ManualClock; events: RoutingEvent[] }
+
+function worldOf(catalog: Catalog): World {
+  const live = createLiveCatalog(catalog)
+  const clock = manualClock()
+  const events: RoutingEvent[] = []
+  const router = createRouter({ catalog: live, clock, random: () => 0, onEvent: (event) => events.push(event) })
+  live.onReplaced(router.renew)
+  return { router, live, clock, events }
+}
+
+const selling = (...providers: Provider[]) => catalogOf([modelOf('svc/alpha', providers)])
+const plan = ({ router }: World) => router.plan(REQUEST, { clientFormat: 'chat-completions', session: undefined })
+
+async function begin(world: World): Promise<Ticket> {
+  const ticket = await world.router.begin(await plan(world), TRAVELLER).next()
+  if (!ticket) throw new Error('nothing was let through')
+  return ticket
+}
+
+async function open(world: World): Promise<void> {
+  for (let index = 0; index < MIN_SAMPLES; index++) {
+    const error = providerError({ status: 404, kind: '', message: '' })
+    ;(await begin(world)).failed({ kind: 'refused', error })
+  }
+}
+
+const circuitsOf = ({ router }: World) => router.status().circuits.map(({ id, state }) => `${id} ${state}`)
+
+test('an open circuit and resting keys of an unchanged provider stay as they are', async () => {
+  const world = worldOf(selling(providerOf('p1')))
+  ;(await begin(world)).failed({
+    kind: 'refused',
+    error: providerError({ status: 429, kind: '', message: '', retryAfterSeconds: 30 }),
+  })
+  const restsBefore = world.router.status().keys
+  expect([...restsBefore.keys()]).toEqual(['p1/k1'])
+  world.live.replace(selling(providerOf('p1'), providerOf('p2')))
+  expect(world.router.status().keys).toEqual(restsBefore)
+
+  const broken = worldOf(selling(providerOf('p1')))
+  await open(broken)
+  broken.live.replace(selling(providerOf('p1')))
+  expect(circuitsOf(broken)).toEqual(['p1/alpha-at-p1 open'])
+})
+
+test('a provider at another address, and one that is gone, are forgotten', async () => {
+  const world = worldOf(selling(providerOf('p1')))
+  await open(world)
+  world.live.replace(selling(providerOf('p1', { baseUrl: 'http://elsewhere.test' })))
+  expect(circuitsOf(world)).toEqual([])
+  await open(world)
+  world.live.replace(selling(providerOf('p2')))
+  expect(circuitsOf(world)).toEqual([])
+})
+
+test('an outcome at the old address says nothing of the new one', async () => {
+  const world = worldOf(selling(providerOf('p1')))
+  const tickets = []
+  for (let index = 0; index < MIN_SAMPLES; index++) tickets.push(await begin(world))
+  world.live.replace(selling(providerOf('p1', { baseUrl: 'http://elsewhere.test' })))
+  for (const ticket of tickets) ticket.failed({ kind: 'timeout', phase: 'connect' })
+  expect(circuitsOf(world).filter((circuit) => circuit.endsWith('open'))).toEqual([])
+})
+
+test('a request that was planned before gets the keys of now, and a key out of use is drained', async () => {
+  const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
+  const before = await plan(world)
+  const streaming = await begin(world)
+  streaming.began()
+  world.live.replace(selling(providerOf('p1', { keys: [k2] })))
+  const journey = world.router.begin(before, TRAVELLER)
+  const late = await journey.next()
+  expect(late?.key.id).toBe('k2')
+  expect(late?.planned.target).toBe(before.targets[0]?.target)
+  expect(world.router.status().draining).toEqual(new Map([['p1/k1', 1]]))
+  expect(world.events.some(({ type }) => type === 'key-drained')).toBe(false)
+  streaming.ended(false)
+  expect(world.router.status().draining).toEqual(new Map())
+  expect(world.events.filter(({ type }) => type === 'key-drained')).toEqual([{ type: 'key-drained', key: 'p1/k1' }])
+})
+
+test('a second call of a request is not made with a key that was taken out of use meanwhile', async () => {
+  const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
+  const journey = world.router.begin(await plan(world), TRAVELLER)
+  const first = await journey.next()
+  expect(first?.key.id).toBe('k1')
+  world.live.replace(selling(providerOf('p1', { keys: [k2] })))
+  const error = providerError({ status: 503, kind: '', message: '' })
+  const second = await journey.next(first?.failed({ kind: 'refused', error }))
+  expect(second?.key.id).toBe('k2')
+})
+
+test('a request that was planned for a provider that is gone is still answered there', async () => {
+  const world = worldOf(selling(providerOf('p1')))
+  const before = await plan(world)
+  world.live.replace(selling(providerOf('p2')))
+  expect((await world.router.begin(before, TRAVELLER).next())?.key.id).toBe('k1')
+})
+
+test('a key that comes back is not drained', async () => {
+  const world = worldOf(selling(providerOf('p1', { keys: [k1] })))
+  const ticket = await begin(world)
+  world.live.replace(selling(providerOf('p1', { keys: [k2] })))
+  world.live.replace(selling(providerOf('p1', { keys: [k1, k2] })))
+  ticket.abandoned()
+  expect(world.events.filter((event) => event.type === 'key-drained' && event.key === 'p1/k1')).toEqual([])
+})
+
+test('a higher limit lets in who waits, a lower one holds for calls to come', async () => {
+  const limiter = createConcurrencyLimiter(manualClock())
+  const of = (maxConcurrency: number) => providerOf('p1', { maxConcurrency })
+  const held = limiter.tryTake(of(1))
+  const waiting = limiter.take(of(1), NEVER)
+  limiter.renew(new Map([['p1', of(2)]]))
+  const second = await waiting
+  expect(second).toBeFunction()
+  limiter.renew(new Map([['p1', of(1)]]))
+  held?.()
+  expect(limiter.tryTake(of(2))).toBeUndefined()
+  second?.()
+  expect(limiter.tryTake(of(2))).toBeFunction()
+})
