@@ -19,7 +19,7 @@ import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
-import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { connectRedis, type RedisClient, tellIfForbidden, waitForRedis } from '@/ledger/store/connection'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
@@ -34,7 +34,8 @@ import { createReports } from '@/usage/reports'
 import { createTierObserver, type TierObserver } from '@/usage/tier-observer'
 import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
-import { readinessChecks } from './readiness'
+import { neededRights } from './readiness/needed-rights'
+import { readinessChecks } from './readiness/readiness'
 import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
 import { assembleStoredResponses, keepingFor } from './stored-responses'
@@ -114,7 +115,10 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     ...{ config, database, ledger, clock: systemClock, logger },
     onDeposit: metrics.depositEvent,
   })
-  const storeWatch = createStoreWatch({ redis, logger, fullShare: config.redisFullPercent / 100 })
+  const storeWatch = createStoreWatch({
+    ...{ redis, logger, fullShare: config.redisFullPercent / 100 },
+    rights: neededRights(config),
+  })
   const workers: BackgroundWorker[] = [
     storeWatch,
     flusher,
@@ -239,7 +243,7 @@ function assemble(parts: Parts): GatewayDeps {
     publicUrl: config.publicUrl,
     metricsAccess: config.metricsAccess,
     storeWatch: parts.storeWatch,
-    readiness: readinessChecks(redis, parts.storeWatch, database, flusher),
+    readiness: readinessChecks(parts.storeWatch, database, flusher),
     isLeaving: parts.isLeaving,
     isDraining: parts.isDraining,
     dashboard: assembleDashboard({
@@ -252,7 +256,14 @@ function assemble(parts: Parts): GatewayDeps {
 }
 
 function claimsIn(redis: RedisClient): Claims {
-  return createClaims((text, names, args) => redis.eval(text, names.length, ...names, ...args))
+  return createClaims(async (text, names, args) => {
+    try {
+      return await redis.eval(text, names.length, ...names, ...args)
+    } catch (error) {
+      tellIfForbidden(redis, error)
+      throw error
+    }
+  })
 }
 
 /** Processes that share a port also share the address that is scraped: their metrics have to be told apart. */

@@ -1,17 +1,26 @@
 /**
  * Whether the store takes what paid requests write, asked in the background and of each node by itself: a store that answers may
- * still refuse every write. New requests stop before its memory is full, so that those under way can settle.
+ * still refuse every write. New requests stop before its memory is full, so that those under way can settle. What its user may not
+ * do is known by name; readiness and paid requests go by the same verdict.
  */
 import { Cluster, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { commandTimeoutOf, FORBIDDEN, FORBIDDEN_EVENT, type RedisClient } from '@/ledger/store/connection'
 import { addressOf, ownerOf } from '@/ledger/store/epoch-guard'
 import { probeNames, shardOf } from '@/ledger/store/names'
 import { createScriptRunner, type ScriptRunner } from '@/ledger/store/script-runner'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import {
+  CLUSTER_RIGHTS,
+  findMissingRights,
+  LEDGER_RIGHTS,
+  type MissingRights,
+  type Right,
+  rightRefused,
+} from './store-rights'
 
 /** Why a node takes no paid request. Only `unreachable` may be a moment's matter, which each request finds out for itself. */
 type StoreFault =
@@ -24,11 +33,13 @@ type StoreFault =
   | 'forbidden'
   | 'unreachable'
 
-type StoreState = {
+export type StoreState = {
   /** What is wrong with every node; undefined where one of them is sound. */
   fault: StoreFault | undefined
   /** What is wrong with some node. */
   partFault: StoreFault | undefined
+  /** What the user of some node lacks, as rules of an ACL: without `required` nothing is taken, `optional` is watching and sign-in. */
+  missing: MissingRights
   /** Of the fullest node, the part of `maxmemory` that is in use; 0 where there is no such limit. */
   memoryShare: number
 }
@@ -47,17 +58,22 @@ type StoreWatchOptions = {
   logger: Logger
   /** The part of `maxmemory` from which on nothing new is taken. */
   fullShare: number
+  /** What the gateway needs of the store beside what its ledger does. */
+  rights?: readonly Right[]
 }
 
 const INTERVAL_MS = 1_000
 const JITTER = 0.25
 /** However often readiness is asked, the store is probed no more often than this. */
 const FRESH_MS = 500
-const SOUND: StoreState = { fault: undefined, partFault: undefined, memoryShare: 0 }
+/** Rights are looked at when a connection begins, where something was refused, and otherwise this often: an idle gateway asks little. */
+const RIGHTS_INTERVAL_MS = 60_000
+const NONE_MISSING: MissingRights = { required: [], optional: [] }
+const SOUND: StoreState = { fault: undefined, partFault: undefined, missing: NONE_MISSING, memoryShare: 0 }
 
 /** By the words of a store's refusal. */
 const FAULTS: readonly [RegExp, StoreFault][] = [
-  [/NOPERM|The user executing the script/, 'forbidden'],
+  [FORBIDDEN, 'forbidden'],
   [/^OOM/, 'out_of_memory'],
   [/^READONLY/, 'read_only'],
   [/^MISCONF/, 'disk_error'],
@@ -65,19 +81,40 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
 ]
 
 /** Creates a watch that has not looked yet, and until then keeps nobody out. */
-export function createStoreWatch({ redis, logger, fullShare }: StoreWatchOptions): StoreWatch {
+export function createStoreWatch({ redis, logger, fullShare, rights = [] }: StoreWatchOptions): StoreWatch {
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const ofCluster = redis instanceof Cluster ? CLUSTER_RIGHTS : []
+  const deps = { redis, runner, fullShare, rights: [...LEDGER_RIGHTS, ...ofCluster, ...rights] }
   const closed = ALL_SHARDS.map(() => false)
   let state = SOUND
   let lookedAtMs = Number.NEGATIVE_INFINITY
+  let rightsSeenAtMs = Number.NEGATIVE_INFINITY
   let looking: Promise<StoreState> | undefined
+  const doubtRights = () => {
+    rightsSeenAtMs = Number.NEGATIVE_INFINITY
+  }
+  const noteForbidden = () => {
+    doubtRights()
+    // Whoever was refused finds readiness saying so at once.
+    if (state.partFault === undefined) lookedAtMs = Number.NEGATIVE_INFINITY
+  }
+  const events = [
+    ['ready', doubtRights] as const,
+    ['+node', doubtRights] as const,
+    [FORBIDDEN_EVENT, noteForbidden] as const,
+  ]
+  for (const [event, listener] of events) redis.on(event, listener)
 
   async function lookNow(): Promise<StoreState> {
-    const nodes = await Promise.all(nodesOf(redis).map((node) => lookAt(node, runner, fullShare)))
+    const startedAtMs = performance.now()
+    const areRightsDue = state.missing.required.length > 0 || startedAtMs - rightsSeenAtMs > RIGHTS_INTERVAL_MS
+    if (areRightsDue) rightsSeenAtMs = startedAtMs
+    const nodes = await Promise.all(nodesOf(redis).map((node) => lookAt(node, deps, areRightsDue)))
     for (const { shards, fault } of nodes)
       for (const shard of shards) closed[shard] = fault !== undefined && fault !== 'unreachable'
     const next = combine(nodes)
-    if (next.partFault !== state.partFault) note(logger, next)
+    if (!areRightsDue && next.partFault === undefined) next.missing.optional = state.missing.optional
+    note(logger, state, next)
     state = next
     lookedAtMs = performance.now()
     return state
@@ -104,7 +141,10 @@ export function createStoreWatch({ redis, logger, fullShare }: StoreWatchOptions
   })
   return {
     start: loop.start,
-    stop: loop.stop,
+    stop() {
+      for (const [event, listener] of events) redis.off(event, listener)
+      return loop.stop()
+    },
     isClosedTo: (accountId) => closed[shardOf(accountId)] ?? false,
     state: () => state,
     look,
@@ -112,7 +152,8 @@ export function createStoreWatch({ redis, logger, fullShare }: StoreWatchOptions
 }
 
 type WatchedNode = { node: Redis; shards: readonly number[] }
-type NodeState = { shards: readonly number[]; fault: StoreFault | undefined; memoryShare: number }
+type NodeState = Pick<StoreState, 'fault' | 'memoryShare' | 'missing'> & { shards: readonly number[] }
+type LookDeps = { redis: RedisClient; runner: ScriptRunner; fullShare: number; rights: readonly Right[] }
 
 function nodesOf(redis: RedisClient): WatchedNode[] {
   if (!(redis instanceof Cluster)) return [{ node: redis, shards: ALL_SHARDS }]
@@ -122,25 +163,45 @@ function nodesOf(redis: RedisClient): WatchedNode[] {
   })
 }
 
-async function lookAt({ node, shards }: WatchedNode, runner: ScriptRunner, fullShare: number): Promise<NodeState> {
+/** Looks at one node, and where that is due or something is refused, at each right of its user. */
+async function lookAt({ node, shards }: WatchedNode, deps: LookDeps, areRightsDue: boolean): Promise<NodeState> {
+  const { runner, fullShare } = deps
   const [shard] = shards
+  const found: NodeState = { shards, fault: undefined, memoryShare: 0, missing: { required: [], optional: [] } }
   try {
     const { memoryShare, mayEvict } = readMemory(await runner.guard(() => node.info('memory')))
-    if (mayEvict) return { shards, memoryShare, fault: 'may_evict' }
-    if (memoryShare >= fullShare) return { shards, memoryShare, fault: 'full' }
-    return { shards, memoryShare, fault: shard === undefined ? undefined : await probe(runner, shard) }
+    found.memoryShare = memoryShare
+    if (mayEvict) found.fault = 'may_evict'
+    else if (memoryShare >= fullShare) found.fault = 'full'
+    else if (shard !== undefined) await runner.run(SCRIPTS.probe, probeNames(shard), [])
   } catch (error) {
-    return { shards, memoryShare: 0, fault: faultOf(error) }
+    noteRefusal(found, error)
+  }
+  if (shard !== undefined && (areRightsDue || found.fault === 'forbidden')) await lookAtRights(found, deps, shard)
+  return found
+}
+
+async function lookAtRights(found: NodeState, { redis, runner, rights }: LookDeps, shard: number): Promise<void> {
+  try {
+    const { required, optional } = await findMissingRights(redis, runner, shard, rights)
+    if (required.length > 0) found.fault ??= 'forbidden'
+    found.missing = { required: [...new Set([...found.missing.required, ...required])], optional }
+  } catch (error) {
+    noteRefusal(found, error)
   }
 }
 
-async function probe(runner: ScriptRunner, shard: number): Promise<StoreFault | undefined> {
-  try {
-    await runner.run(SCRIPTS.probe, probeNames(shard), [])
-    return undefined
-  } catch (error) {
-    return faultOf(error)
-  }
+function noteRefusal(found: NodeState, error: unknown): void {
+  const text = refusalOf(error)
+  found.fault ??= FAULTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'unreachable'
+  const rule = rightRefused(text)
+  if (rule !== undefined && !found.missing.required.includes(rule)) found.missing.required.push(rule)
+}
+
+/** What the store itself has said. */
+function refusalOf(error: unknown): string {
+  const cause = error instanceof GatewayError ? error.cause : error
+  return cause instanceof Error ? cause.message : ''
 }
 
 /** Buffers of replicas and of the file are not what the limit counts. */
@@ -152,20 +213,24 @@ function readMemory(info: string): { memoryShare: number; mayEvict: boolean } {
   return { memoryShare: used / limit, mayEvict: field('maxmemory_policy') !== 'noeviction' }
 }
 
-function faultOf(error: unknown): StoreFault {
-  const cause = error instanceof GatewayError ? error.cause : error
-  const text = cause instanceof Error ? cause.message : ''
-  return FAULTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'unreachable'
-}
-
 function combine(nodes: readonly NodeState[]): StoreState {
   const faults = nodes.map(({ fault }) => fault)
   const partFault = nodes.length === 0 ? 'unreachable' : faults.find((fault) => fault !== undefined)
   const fault = faults.includes(undefined) ? undefined : partFault
-  return { fault, partFault, memoryShare: Math.max(0, ...nodes.map(({ memoryShare }) => memoryShare)) }
+  const all = (kind: keyof MissingRights) => [...new Set(nodes.flatMap(({ missing }) => missing[kind]))]
+  const missing = { required: all('required'), optional: all('optional') }
+  return { fault, partFault, missing, memoryShare: Math.max(0, ...nodes.map(({ memoryShare }) => memoryShare)) }
 }
 
-function note(logger: Logger, { partFault: fault, memoryShare }: StoreState): void {
-  if (fault === undefined) logger.info('store_takes_requests', { memoryShare })
-  else logger.error('store_refuses_requests', { fault, memoryShare })
+function note(logger: Logger, before: StoreState, { partFault: fault, memoryShare, missing }: StoreState): void {
+  const isSame = (kind: keyof MissingRights) => missing[kind].join() === before.missing[kind].join()
+  if (fault === undefined) {
+    if (before.partFault !== undefined) logger.info('store_takes_requests', { memoryShare })
+  } else if (fault !== before.partFault || !isSame('required'))
+    logger.error('store_refuses_requests', {
+      ...{ fault, memoryShare },
+      ...(missing.required.length > 0 && { missing: missing.required }),
+    })
+  if (!isSame('optional') && missing.optional.length > 0)
+    logger.warn('store_rights_missing', { missing: missing.optional })
 }

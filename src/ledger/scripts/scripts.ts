@@ -18,6 +18,7 @@ import readKeyText from './read-key.lua' with { type: 'text' }
 import releaseText from './release.lua' with { type: 'text' }
 import renewText from './renew.lua' with { type: 'text' }
 import reserveText from './reserve.lua' with { type: 'text' }
+import rightsText from './rights.lua' with { type: 'text' }
 import setAccountText from './set-account.lua' with { type: 'text' }
 import setKeyText from './set-key.lua' with { type: 'text' }
 import settleText from './settle.lua' with { type: 'text' }
@@ -49,6 +50,7 @@ export const SCRIPTS = {
   withhold: script('withhold', 'write', holds, withholdText),
   acknowledge: script('acknowledge', 'write-always', [], acknowledgeText),
   probe: script('probe', 'write', [], probeText),
+  rights: script('rights', 'read', [], rightsText),
   due: script('due', 'read', [], dueText),
   epoch: script('epoch', 'write-always', [], epochText),
   loadAccount: script('load-account', 'write-always', [...holds, loadText], loadAccountText),

@@ -19,6 +19,11 @@ type ConnectionOptions = {
   autoPipelining?: boolean
 }
 
+/** What the store says, of whatever version, where its user lacks a right; in a script too. */
+export const FORBIDDEN = /NOPERM|The user executing the script|ACL failure/
+/** What a client emits when {@link tellIfForbidden} has told it so. */
+export const FORBIDDEN_EVENT = 'forbidden'
+
 const CLOSED = 'the connection to Redis was closed'
 const DEFAULT_COMMAND_TIMEOUT_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
@@ -65,6 +70,11 @@ export async function waitForRedis(client: RedisClient, timeoutMs: number): Prom
     client.off('ready', onReady)
     client.off('end', onEnd)
   }
+}
+
+/** Tells those who listen that a command of `client` failed, where it did for a right that the user lacks. */
+export function tellIfForbidden(client: RedisClient, error: unknown): void {
+  if (error instanceof Error && FORBIDDEN.test(error.message)) client.emit(FORBIDDEN_EVENT)
 }
 
 /** How long a command of `client` may wait for its reply, in milliseconds. */

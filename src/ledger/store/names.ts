@@ -62,6 +62,10 @@ export const creditedName = (accountId: string): string => `{l${shardOf(accountI
 export const probeNames = (shard: number): string[] =>
   ['hash', 'sorted-set', 'stream', 'list', 'set'].map((kind) => `{l${shard}}:probe:${kind}`)
 
+/** A name of a family (`sig:`, or that of the shard where it is empty) in the slot of a shard, for looking whether it may be used. */
+export const probeName = (shard: number, family: string): string =>
+  family === '' ? `{l${shard}}:probe` : `${family}{l${shard}}:probe`
+
 /** Who a key's SHA-256 belongs to. Immutable, so it needs no shard. */
 export function keyHashName(keyHash: string): string {
   assert(KEY_HASH.test(keyHash), 'a key hash is 64 hexadecimal characters')

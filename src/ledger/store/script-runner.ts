@@ -7,7 +7,7 @@ import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
-import type { RedisClient } from './connection'
+import { FORBIDDEN, type RedisClient, tellIfForbidden } from './connection'
 import { createScriptLine } from './script-line'
 
 export interface ScriptRunner {
@@ -35,13 +35,18 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
   const loading = new Map<string, Promise<unknown>>()
   const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs)
 
+  function failed(error: unknown): unknown {
+    tellIfForbidden(redis, error)
+    return failureOf(error)
+  }
+
   async function guard<T>(work: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + MOVE_PATIENCE_MS
     for (;;) {
       try {
         return await withDeadline(work(), timeoutMs, noAnswer)
       } catch (error) {
-        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw failureOf(error)
+        if (!matches(error, MOVING) || performance.now() > giveUpAt) throw failed(error)
         await Bun.sleep(MOVE_RETRY_MS)
       }
     }
@@ -75,7 +80,7 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
         try {
           return await line.send(script.sha, names, args)
         } catch (error) {
-          if (!matches(error, /^NOSCRIPT/)) throw failureOf(error)
+          if (!matches(error, /^NOSCRIPT/)) throw failed(error)
         }
       const rest = [names.length, ...names, ...args]
       let send = pipelined(redis)
@@ -101,7 +106,8 @@ export function storeUnavailable(cause: unknown): GatewayError {
 /** What failed here comes from us or is a bug; all else means that the store is in trouble. */
 function failureOf(error: unknown): unknown {
   const isOurs = error instanceof GatewayError || error instanceof AssertionError
-  return isOurs || matches(error, DEFECT) ? error : storeUnavailable(error)
+  const isDefect = matches(error, DEFECT) && !matches(error, FORBIDDEN)
+  return isOurs || isDefect ? error : storeUnavailable(error)
 }
 
 /** Sends EVALSHA with a digest, or EVAL with a text, and what follows it. */

@@ -6,7 +6,7 @@
 -- every paid request: what looks odd here (remainders instead of math.floor, %d instead of %.0f, arithmetic on text, one
 -- pattern for many numbers) is what measured cheapest, by a factor of two to three each.
 --
--- BEFORE acknowledge credit due epoch expire load-account load-key probe read-account read-key release renew reserve
+-- BEFORE acknowledge credit due epoch expire load-account load-key probe read-account read-key release renew reserve rights
 --          set-account set-key settle view-account view-hold withhold
 
 -- Looked up once: a script names some of them dozens of times.

@@ -1,0 +1,22 @@
+/** What the gateway's user needs in the store beside what the ledger does with it: each kind of names, and the commands on it. */
+import { type Right, rightsOn } from '@/ledger/store-rights'
+
+/** Of the scripts that remember requests by their idempotency keys. */
+const CLAIM_LINES = [
+  ...['HMGET @ f', 'HSET @ f 1', 'HDEL @ f', 'DEL @', 'PTTL @', 'PEXPIRE @ 1', 'DECRBY @ 1', 'TIME'],
+  ...['ZADD @ 1 m', 'ZREM @ m', 'ZCARD @', 'ZRANGE @ 0 0', 'ZRANGEBYSCORE @ 0 0', 'ZREMRANGEBYSCORE @ 0 0'],
+]
+const HEALTH_LINES = ['HGET @ f', 'HGETALL @', 'HSET @ f 1', 'HDEL @ f', 'TIME']
+const SIGN_IN_LINES = ['INCR @', 'DECR @', 'EXPIRE @ 1', 'TTL @', 'EXISTS @', 'DEL @']
+
+/** What requests need, and with `isOptional` what routing, the check of the books and signing in do. */
+export function neededRights({ hasIdempotencyKeys }: { hasIdempotencyKeys: boolean }): Right[] {
+  return [
+    ...(hasIdempotencyKeys ? rightsOn('idempotency:', CLAIM_LINES) : []),
+    ...rightsOn('sig:', ['DEL @']),
+    ...rightsOn('resp:', ['DEL @']),
+    ...rightsOn('routing:', HEALTH_LINES, true),
+    ...rightsOn('ledger-check:', ['DEL @'], true),
+    ...rightsOn('sign-in:', SIGN_IN_LINES, true),
+  ]
+}

@@ -1,0 +1,17 @@
+-- Tries every command that the gateway needs on every kind of name, without effect: the rights of the user are looked at before
+-- a script that may not write is kept from writing.
+--
+-- KEYS  1 any name of the shard, which says where to ask
+-- ARGV  a command and its arguments each, as JSON
+-- Returns for each command that is forbidden: its index · 'command', or 'names' where its names are what is forbidden
+
+local refusals = {}
+for index, line in ipairs(ARGV) do
+  local reply = redis.pcall(unpack(cjson.decode(line)))
+  local fault = type(reply) == 'table' and reply.err or ''
+  if string.find(fault, 'The user executing the script', 1, true) or string.find(fault, 'ACL failure', 1, true) then
+    refusals[#refusals + 1] = index
+    refusals[#refusals + 1] = string.find(fault, 'access a', 1, true) and 'names' or 'command'
+  end
+end
+return refusals

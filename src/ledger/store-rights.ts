@@ -1,0 +1,89 @@
+/**
+ * What the store's user must be allowed to do: which commands, and on which names. Tried in one script that writes nothing, so that
+ * a missing right is known by its name before somebody's request fails for it.
+ */
+import { SCRIPTS } from '@/ledger/scripts/scripts'
+import type { RedisClient } from './store/connection'
+import { probeName } from './store/names'
+import { integerOf, listOf } from './store/reply'
+import type { ScriptRunner } from './store/script-runner'
+
+/** One command on one kind of names. */
+export type Right = {
+  /** The command with arguments that would be taken; `@` stands for a name. */
+  line: string
+  /** What the names begin with; empty for those of the shards. */
+  family: string
+  /** Whether paid requests and their books get on without it. */
+  isOptional: boolean
+}
+
+/** Which rights are missing, as the rules of an ACL that would give them: `+zadd`, `~sig:*`. */
+export type MissingRights = { required: string[]; optional: string[] }
+
+/** The names of the shards, as a rule of an ACL. */
+const SHARD_RULE = '~{l*}:*'
+
+/** Commands of the scripts, and of what carries records away and looks at holds. */
+const LEDGER_LINES = [
+  ...['HGET @ f', 'HMGET @ f', 'HSET @ f 1', 'HINCRBY @ f 1', 'HDEL @ f', 'EXISTS @', 'PEXPIRE @ 1', 'PTTL @', 'TIME'],
+  ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @', 'LPUSH @ 1', 'LTRIM @ 0 0'],
+  ...['SADD @ m', 'SCARD @', 'SISMEMBER @ m', 'SMEMBERS @', 'GET @', 'SET @ 1', 'DEL @', 'INFO memory'],
+  ...['XADD @ * f 1', 'XACK @ g 0-1', 'XDEL @ 0-1', 'XLEN @', 'XRANGE @ - + COUNT 1', 'XPENDING @ g'],
+  ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XAUTOCLAIM @ g c 1 0-0', 'XGROUP CREATE @ g 0'],
+]
+/** Of the automatic check, and of what pages show. */
+const WATCHING_LINES = ['SCAN 0 COUNT 1', 'SSCAN @ 0', 'LRANGE @ 0 0']
+
+/** What the ledger itself needs. */
+export const LEDGER_RIGHTS: readonly Right[] = [
+  ...LEDGER_LINES.map((line) => ({ line, family: '', isOptional: false })),
+  ...WATCHING_LINES.map((line) => ({ line, family: '', isOptional: true })),
+  ...rightsOn('keyhash:', []),
+]
+
+/** What a client of a cluster needs beside. */
+export const CLUSTER_RIGHTS: readonly Right[] = [{ line: 'CLUSTER SLOTS', family: '', isOptional: false }]
+
+/** Reading and writing names that begin with `family`, and `lines` on them. */
+export function rightsOn(family: string, lines: readonly string[], isOptional = false): Right[] {
+  return ['GET @', 'SET @ 1', ...lines].map((line) => ({ line, family, isOptional }))
+}
+
+/** Asks the node of `shard`. Throws where it does not answer, or may not be asked at all. */
+export async function findMissingRights(
+  redis: RedisClient,
+  runner: ScriptRunner,
+  shard: number,
+  rights: readonly Right[],
+): Promise<MissingRights> {
+  const lines = rights.map(({ line, family }) => JSON.stringify(wordsOf(line, probeName(shard, family))))
+  // With its text: whether that may be sent is a right, too.
+  const reply = listOf(await runner.guard(() => redis.eval(SCRIPTS.rights.text, 1, probeName(shard, ''), ...lines)))
+  const missing = { required: new Set<string>(), optional: new Set<string>() }
+  for (let index = 0; index < reply.length; index += 2) {
+    const right = rights[integerOf(reply[index]) - 1]
+    if (right) missing[right.isOptional ? 'optional' : 'required'].add(ruleOf(right, reply[index + 1] === 'names'))
+  }
+  return {
+    required: [...missing.required],
+    optional: [...missing.optional].filter((rule) => !missing.required.has(rule)),
+  }
+}
+
+/** The right that a refusal of a whole script names; undefined where the text is none. */
+export function rightRefused(text: string): string | undefined {
+  if (!text.startsWith('NOPERM')) return undefined
+  const command = /'([^']+)' command/.exec(text)?.[1]
+  return command === undefined ? SHARD_RULE : `+${command.toLowerCase()}`
+}
+
+function wordsOf(line: string, name: string): string[] {
+  return line.split(' ').map((word) => (word === '@' ? name : word))
+}
+
+function ruleOf({ line, family }: Right, areNames: boolean): string {
+  if (areNames) return family === '' ? SHARD_RULE : `~${family}*`
+  const [command = '', subcommand = ''] = line.toLowerCase().split(' ')
+  return `+${command}${command === 'xgroup' || command === 'cluster' ? `|${subcommand}` : ''}`
+}
