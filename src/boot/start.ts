@@ -5,7 +5,7 @@ import { catalogSecrets } from '@/catalog/catalog'
 import { modelsAtALoss } from '@/catalog/losses'
 import type { Catalog } from '@/catalog/types'
 import type { Config, Environment } from '@/config/config'
-import { migrate } from '@/db/migrate'
+import { migrate, SchemaError } from '@/db/migrate'
 import type { LogWriter } from '@/lib/log-writer'
 import { createLogger, type Logger } from '@/lib/logger'
 import { formatUsd, type Nano } from '@/lib/money'
@@ -88,7 +88,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
   const stores = await openStores(config, environment, (line) => process.stderr.write(`${line}\n`))
   let server: Serving | undefined
   try {
-    await migrate(stores.migratorUrl)
+    await prepareSchema(stores, logger)
     const unpaidCredit = await prepareAccounts(prepared, stores)
     server = await (config.processes > 1 ? startSeveral(prepared, stores, environment) : startOne(prepared, stores))
     // After all that may fail: what is shown now is never shown again.
@@ -103,6 +103,14 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     await stores.stop()
     await sandbox?.stop()
     throw error
+  }
+}
+
+async function prepareSchema({ migratorUrl }: Stores, logger: Logger): Promise<void> {
+  try {
+    await migrate(migratorUrl, { onNewer: (names) => logger.warn('schema_is_newer', { has: names }) })
+  } catch (error) {
+    throw error instanceof SchemaError ? new FatalStartError(error.message) : error
   }
 }
 

@@ -16,7 +16,7 @@ import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
-import { migrate } from '@/db/migrate'
+import { migrate, SchemaError } from '@/db/migrate'
 import type { Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, LedgerHistory } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -168,6 +168,7 @@ async function reach(store: string, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
+    if (error instanceof SchemaError) fail(error.message)
     fail(`cannot use ${store}: ${describeFailure(error)}`)
   }
 }

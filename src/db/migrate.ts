@@ -23,8 +23,16 @@ import failedRequests from './migrations/0017_failed_requests.sql' with { type: 
 import disabledUsers from './migrations/0018_disabled_users.sql' with { type: 'text' }
 import storedResponses from './migrations/0019_stored_responses.sql' with { type: 'text' }
 
-/** One SQL file. Never changed once it was released: the next change is the next number. */
-type Migration = { id: number; name: string; sql: string }
+/**
+ * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
+ * work with it as before, since it only adds what they need not fill in; all others shut out older versions.
+ */
+type Migration = { id: number; name: string; sql: string; isExpansion?: boolean }
+
+/** A schema that this version can't use; the message says why, and what an operator may do. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+}
 
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: 'history', sql: history },
@@ -52,17 +60,30 @@ type MigrateOptions = {
   migrations?: readonly Migration[]
   /** Told of every migration that this call has applied. */
   onApplied?: (migration: Migration) => void
+  /** Told of migrations that a newer version has applied, and that this one can work with. */
+  onNewer?: (names: string) => void
+}
+
+/** What a database says of a migration that it has. */
+type Applied = Pick<Migration, 'id' | 'name'> & {
+  digest: string
+  /** The newest migration that a gateway has to know to work with the schema after this one; null where nobody has said. */
+  requires: number | null
 }
 
 /** The advisory lock that makes concurrent starts take turns; any number that nothing else in this database uses. */
 const MIGRATION_LOCK = 5_811_204
+const INSUFFICIENT_PRIVILEGE = '42501'
+const MAX_LISTED = 5
 
 /**
  * Applies every migration that the database doesn't have yet, in order. Any number of processes may call it at once.
- * Throws where an applied migration has been changed since, or where one fails (its transaction leaves nothing behind).
+ * Throws a {@link SchemaError} where a newer version has changed the schema beyond what this one can work with, or where
+ * something is missing that this role may not make. Throws where an applied migration has been changed since, or where one fails
+ * (its transaction leaves nothing behind).
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<void> {
-  const { migrations = MIGRATIONS, onApplied } = options
+  const { migrations = MIGRATIONS, onApplied, onNewer } = options
   const database = connectDatabase(databaseUrl, {
     maxConnections: 1,
     statementTimeoutMs: 0,
@@ -70,14 +91,48 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   })
   try {
     const applied = await readApplied(database.sql)
-    for (const migration of migrations) {
-      if (applied.get(migration.id) === sha256Hex(migration.sql)) continue
-      if (await applyOnce(database.sql, migration)) onApplied?.(migration)
+    const newer = refuseNewer(applied, migrations)
+    if (newer.length > 0) onNewer?.(listed(newer))
+    const digests = new Map(applied.map(({ id, digest }) => [id, digest]))
+    const missing = migrations.filter(({ id, sql }) => digests.get(id) !== sha256Hex(sql))
+    for (const [index, migration] of missing.entries()) {
+      const isApplied = await applyOnce(database.sql, migration, migrations).catch((error: unknown) => {
+        throw isForbidden(error) ? notAllowed(missing.slice(index), error) : error
+      })
+      if (isApplied) onApplied?.(migration)
     }
-    if (migrations === MIGRATIONS) await grantRoles(database.sql)
+    // What a newer version has made is not ours to give away.
+    if (migrations === MIGRATIONS && newer.length === 0) await grantRoles(database.sql)
   } finally {
     await database.close()
   }
+}
+
+/** Throws where migrations that we don't know need a version that does; returns those that don't. */
+function refuseNewer(applied: readonly Applied[], migrations: readonly Migration[]): Applied[] {
+  const newest = migrations.at(-1)?.id ?? 0
+  const newer = applied.filter(({ id }) => id > newest)
+  const required = Math.max(0, ...newer.map(({ id, requires }) => requires ?? id))
+  if (required <= newest) return newer
+  throw new SchemaError(
+    `The database is newer than this version of the gateway: it has ${listed(newer)}, this version knows migrations up to ${newest}, ` +
+      `and no version that does not know migration ${required} can use it. Start a version that does, or restore the backup that ` +
+      'was made before the upgrade.',
+  )
+}
+
+function notAllowed(missing: readonly Migration[], error: Error): SchemaError {
+  return new SchemaError(
+    `The database lacks ${listed(missing)}, which its role may not make (${error.message}): ` +
+      'set DATABASE_MIGRATOR_URL to the same database for the role that owns its tables.',
+  )
+}
+
+/** As an operator reads it: `migrations 19 (stored_responses), 20 (archive)`; of many, the first and the last. */
+function listed(migrations: readonly Pick<Migration, 'id' | 'name'>[]): string {
+  const names = migrations.map(({ id, name }) => `${id} (${name})`)
+  if (names.length > MAX_LISTED) return `migrations ${names[0]} to ${names.at(-1)}`
+  return `${names.length === 1 ? 'migration' : 'migrations'} ${names.join(', ')}`
 }
 
 /** Says what the other roles may do, where there are such roles and we own what they are to use. */
@@ -91,26 +146,47 @@ async function grantRoles(sql: Sql): Promise<void> {
   })
 }
 
-/** The digests of what was applied by now. Whatever is not among them is looked at again under the lock. */
-async function readApplied(sql: Sql): Promise<Map<number, string>> {
+/** What was applied by now. Whatever is not among it is looked at again under the lock. */
+async function readApplied(sql: Sql): Promise<Applied[]> {
   const [table] = await sql`SELECT to_regclass('migrations') AS name`
-  if (!table?.name) return new Map()
-  const rows = await sql<{ id: number; digest: string }[]>`SELECT id, digest FROM migrations`
-  return new Map(rows.map(({ id, digest }) => [id, digest]))
+  if (!table?.name) return []
+  try {
+    // The table of an earlier version has no column that says what is required.
+    return await sql<Applied[]>`SELECT id, name, digest, (to_jsonb(migrations) ->> 'requires')::integer AS requires
+      FROM migrations ORDER BY id`
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+    throw new SchemaError(
+      `The role of DATABASE_URL may not see which schema the database has (${error.message}): ` +
+        'give it the rights of deploy/postgres/roles.sql, or set DATABASE_MIGRATOR_URL to the role that owns its tables.',
+    )
+  }
+}
+
+function isForbidden(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE
 }
 
 /** Holds the lock for one transaction, so that it also works through a pooler that hands out connections by transaction. */
-async function applyOnce(sql: Sql, migration: Migration): Promise<boolean> {
+async function applyOnce(sql: Sql, migration: Migration, migrations: readonly Migration[]): Promise<boolean> {
+  const { id, name } = migration
   const digest = sha256Hex(migration.sql)
   return await sql.begin(async (transaction) => {
     await transaction`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`
     await transaction`CREATE TABLE IF NOT EXISTS migrations (
       id integer PRIMARY KEY, name text NOT NULL, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-    const [applied] = await transaction<{ digest: string }[]>`SELECT digest FROM migrations WHERE id = ${migration.id}`
+    await transaction`ALTER TABLE migrations ADD COLUMN IF NOT EXISTS requires integer`
+    const [applied] = await transaction<{ digest: string }[]>`SELECT digest FROM migrations WHERE id = ${id}`
     if (applied?.digest === digest) return false
-    if (applied) throw new Error(`migration ${migration.id} (${migration.name}) was changed after it had been applied`)
+    if (applied) throw new Error(`migration ${id} (${name}) was changed after it had been applied`)
     await transaction.unsafe(migration.sql)
-    await transaction`INSERT INTO migrations (id, name, digest) VALUES (${migration.id}, ${migration.name}, ${digest})`
+    await transaction`INSERT INTO migrations (id, name, digest, requires)
+      VALUES (${id}, ${name}, ${digest}, ${requiredBy(migration, migrations)})`
     return true
   })
+}
+
+/** The newest migration up to this one that is no expansion. */
+function requiredBy({ id }: Migration, migrations: readonly Migration[]): number {
+  return Math.max(0, ...migrations.filter((other) => other.id <= id && !other.isExpansion).map((other) => other.id))
 }

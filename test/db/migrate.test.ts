@@ -6,7 +6,7 @@ import { startPostgres, type TestServer } from '@test/support/stores'
 import { is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { connectDatabase, type Database } from '@/db/client'
-import { MIGRATIONS, migrate } from '@/db/migrate'
+import { MIGRATIONS, migrate, SchemaError } from '@/db/migrate'
 
 setDefaultTimeout(60_000)
 
@@ -41,7 +41,7 @@ describe('migrate', () => {
   test('a migration that fails leaves nothing behind, and those before it stay', async () => {
     const url = await emptyDatabase()
     const broken = { id: 99, name: 'broken', sql: 'CREATE TABLE half_done (id integer); SELECT 1 / 0;' }
-    expect(migrate(url, { migrations: [...MIGRATIONS, broken] })).rejects.toThrow('division by zero')
+    await expect(migrate(url, { migrations: [...MIGRATIONS, broken] })).rejects.toThrow('division by zero')
     const { sql } = connect(url)
     const [row] = await sql`SELECT to_regclass('half_done') AS half, (SELECT max(id) FROM migrations) AS last`
     expect(row).toEqual({ half: null, last: MIGRATIONS.at(-1)?.id })
@@ -52,6 +52,92 @@ describe('migrate', () => {
     await migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 1' }] })
     const edited = migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 2' }] })
     expect(edited).rejects.toThrow('migration 1 (first) was changed after it had been applied')
+  })
+})
+
+const FIRST = { id: 1, name: 'first', sql: 'CREATE TABLE one (id integer)' }
+const ADDED = { id: 2, name: 'added', sql: 'ALTER TABLE one ADD COLUMN note text', isExpansion: true }
+const CHANGED = { id: 3, name: 'changed', sql: 'ALTER TABLE one DROP COLUMN note' }
+const LATER = { id: 4, name: 'later', sql: 'CREATE TABLE two (id integer)', isExpansion: true }
+
+describe('an older version', () => {
+  async function migratedTo(...migrations: (typeof FIRST | typeof ADDED)[]): Promise<string> {
+    const url = await emptyDatabase()
+    await migrate(url, { migrations })
+    return url
+  }
+
+  test('works with what a newer one has only added, and says so', async () => {
+    const url = await migratedTo(FIRST, ADDED)
+    const newer: string[] = []
+    await migrate(url, { migrations: [FIRST], onNewer: (names) => newer.push(names) })
+    expect(newer).toEqual(['migration 2 (added)'])
+  })
+
+  test('refuses what a newer one has changed, also where something was added since', async () => {
+    const url = await migratedTo(FIRST, ADDED, CHANGED, LATER)
+    await expect(migrate(url, { migrations: [FIRST, ADDED] })).rejects.toThrow(
+      'The database is newer than this version of the gateway: it has migrations 3 (changed), 4 (later), this version knows migrations up to ' +
+        '2, and no version that does not know migration 3 can use it.',
+    )
+    await migrate(url, { migrations: [FIRST, ADDED, CHANGED] })
+  })
+
+  test('refuses what nobody has said anything of', async () => {
+    const url = await migratedTo(FIRST)
+    await connect(url).sql`INSERT INTO migrations (id, name, digest) VALUES (9, 'unknown', '')`
+    await expect(migrate(url, { migrations: [FIRST] })).rejects.toBeInstanceOf(SchemaError)
+  })
+
+  test('refuses a newer one in a table of before this was noted', async () => {
+    const url = await migratedTo(FIRST, ADDED, CHANGED)
+    await connect(url).sql`ALTER TABLE migrations DROP COLUMN requires`
+    await expect(migrate(url, { migrations: [FIRST] })).rejects.toBeInstanceOf(SchemaError)
+    await migrate(url, { migrations: [FIRST, ADDED, CHANGED] })
+  })
+
+  test('gives nobody rights in what a newer one has made', async () => {
+    const url = await emptyDatabase()
+    const { sql } = connect(url)
+    await sql.unsafe(
+      `DO $$ BEGIN CREATE ROLE svc_gateway; CREATE ROLE svc_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
+    )
+    await migrate(url)
+    await sql`CREATE TABLE books_of_tomorrow (id integer)`
+    await sql`INSERT INTO migrations (id, name, digest, requires) VALUES (9999, 'tomorrow', '', 0)`
+    await migrate(url)
+    const [row] = await sql`SELECT has_table_privilege('svc_gateway', 'books_of_tomorrow', 'DELETE') AS may`
+    expect(row).toEqual({ may: false })
+  })
+
+  test('a migration that says it only adds takes nothing away', () => {
+    const takesAway = /\b(DROP|RENAME|TRUNCATE|DELETE|UPDATE|SET NOT NULL|TYPE|REVOKE|NOT VALID|ADD CONSTRAINT)\b/i
+    for (const { name, sql, isExpansion } of MIGRATIONS)
+      if (isExpansion) expect([name, sql]).not.toEqual([name, expect.stringMatching(takesAway)])
+  })
+})
+
+describe('a role that may create nothing', () => {
+  test('starts on a schema that is up to date; else it is told what is missing and which setting mends it', async () => {
+    const url = await emptyDatabase()
+    const { sql } = connect(url)
+    await sql.unsafe(
+      "CREATE ROLE serves LOGIN PASSWORD 'serves'; REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO serves",
+    )
+    const served = new URL(url)
+    served.username = 'serves'
+    served.password = 'serves'
+    await expect(migrate(served.href, { migrations: [FIRST, ADDED] })).rejects.toThrow(
+      'The database lacks migrations 1 (first), 2 (added), which its role may not make (permission denied for schema public): ' +
+        'set DATABASE_MIGRATOR_URL to the same database for the role that owns its tables.',
+    )
+    await migrate(url, { migrations: [FIRST] })
+    await expect(migrate(served.href, { migrations: [FIRST] })).rejects.toThrow(
+      'may not see which schema the database has',
+    )
+    await sql`GRANT SELECT ON migrations TO serves`
+    await migrate(served.href, { migrations: [FIRST] })
+    await expect(migrate(served.href, { migrations: [FIRST, ADDED] })).rejects.toThrow('lacks migration 2 (added)')
   })
 })
 

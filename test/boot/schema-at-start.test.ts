@@ -1,0 +1,79 @@
+/** A gateway looks at the schema before it serves: one that it cannot use ends the start, and commands, in one line. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'
+import { connectDatabase } from '@/db/client'
+import { MIGRATIONS } from '@/db/migrate'
+import { addressOf, spawnGateway } from './process'
+
+setDefaultTimeout(120_000)
+
+const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
+const NEWEST = MIGRATIONS.at(-1)?.id ?? 0
+let databaseUrl: string
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  databaseUrl = await freshDatabase()
+  environment = { REDIS_URL: asGateway(await redisUrl()), DATABASE_URL: asGateway(databaseUrl), PORT: '0' }
+})
+
+const owner = () => connectDatabase(databaseUrl, { maxConnections: 1 })
+const opened = [] as ReturnType<typeof owner>[]
+afterAll(() => Promise.all(opened.map((database) => database.close())))
+
+async function ownerSql() {
+  const database = owner()
+  opened.push(database)
+  return database.sql
+}
+
+async function endOf(command?: string[]): Promise<{ code: number | null; output: string }> {
+  const started = spawnGateway(environment, undefined, command)
+  return { code: await started.exited(), output: started.output().trim() }
+}
+
+test('the role that serves is enough where the schema is up to date', async () => {
+  const gateway = spawnGateway(environment)
+  expect(await addressOf(gateway)).toStartWith('http')
+  gateway.kill('SIGTERM')
+  expect(await gateway.exited()).toBe(0)
+})
+
+test('where it is not, one line says what is missing and which setting mends it; for commands too', async () => {
+  const sql = await ownerSql()
+  const [removed] = await sql`DELETE FROM migrations WHERE id = ${NEWEST} RETURNING *`
+  const expected = `The database lacks migration ${NEWEST} (`
+  const start = await endOf()
+  expect(start.code).toBe(1)
+  expect(start.output.split('\n')).toHaveLength(1)
+  expect(start.output).toStartWith(expected)
+  expect(start.output).toContain('set DATABASE_MIGRATOR_URL')
+  const command = await endOf([...ADMIN, 'account', 'list'])
+  expect(command.code).toBe(2)
+  expect(command.output).toContain(expected)
+  await sql`INSERT INTO migrations ${sql(removed as Record<string, never>)}`
+})
+
+test('a version older than the schema does not start, nor do its commands; gateways that run go on', async () => {
+  const running = spawnGateway(environment)
+  const address = await addressOf(running)
+  const sql = await ownerSql()
+  await sql`INSERT INTO migrations (id, name, digest, requires) VALUES (9999, 'tomorrow', '', 9999)`
+  const expected = `it has migration 9999 (tomorrow), this version knows migrations up to ${NEWEST}`
+  const start = await endOf()
+  expect({ code: start.code, lines: start.output.split('\n').length }).toEqual({ code: 1, lines: 1 })
+  expect(start.output).toContain(expected)
+  const command = await endOf([...ADMIN, 'account', 'list'])
+  expect(command.code).toBe(2)
+  expect(command.output).toContain(expected)
+  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+  running.kill('SIGTERM')
+  expect(await running.exited()).toBe(0)
+  await sql`UPDATE migrations SET requires = ${NEWEST} WHERE id = 9999`
+  const again = spawnGateway(environment)
+  expect(await addressOf(again)).toStartWith('http')
+  expect(again.output()).toContain('schema_is_newer')
+  again.kill('SIGTERM')
+  await again.exited()
+})
