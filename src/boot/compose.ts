@@ -6,7 +6,8 @@ import { type AppDeps, buildApp } from '@/app'
 import { createLiveCatalog, type LiveCatalog, liveLimits } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
-import { connectDatabase, type Database } from '@/db/client'
+import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
+import type { Database } from '@/db/client'
 import { formatsWithMessages } from '@/formats/index'
 import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
@@ -14,12 +15,12 @@ import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
 import { createDrainSlots } from '@/gateway/relay/drain'
 import { createSignatureStore } from '@/gateway/signatures/signature-store'
-import { type Claims, createClaims } from '@/http/idempotency/claims'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
-import { connectRedis, type RedisClient, tellIfForbidden, waitForRedis } from '@/ledger/store/connection'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { watchLoad } from '@/ledger/store-calls'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import { type CrashPoint, createCrashPoint } from '@/lib/crash-point'
@@ -27,6 +28,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
+import type { ConnectionSources } from '@/metrics/store-metrics'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
@@ -39,6 +41,8 @@ import { readinessChecks } from './readiness/readiness'
 import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
 import { assembleStoredResponses, keepingFor } from './stored-responses'
+import { createStoredClaims } from './stores/stored-claims'
+import { createWatchedPools } from './stores/watched-pools'
 import { assembleTopUps, type TopUps } from './top-ups'
 
 /** What the routes need, and of the parts among it the side that only a start, a stop and the metrics see. */
@@ -82,34 +86,33 @@ const SETTLE_TIMEOUT_MS = 5_000
 const WORKER_COMMAND_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
 /** For what people look up in the dashboard. */
-const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000, applicationName: 'dashboard' }
+const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
 const READING_CLOSE_SECONDS = 1
 
 /** Builds everything and starts the workers. Rejects where the ledger's store cannot be reached. */
 export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger } = options
   const catalog = createLiveCatalog(options.catalog)
-  const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
-  const workerRedis = connectRedis(redisUrl, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
-  await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(workerRedis, REDIS_START_TIMEOUT_MS)])
-  const database = connectDatabase(databaseUrl, { maxConnections: config.databasePoolSize })
-  const reading = connectDatabase(databaseUrl, READING_POOL)
-  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: liveLimits(catalog), logger })
-  const connect = () => connectDatabase(databaseUrl, { maxConnections: 1, applicationName: 'flusher' })
+  const stalls = createStallReports(logger)
+  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), stalls })
+  const { called: onCall } = metrics.stores
+  const [redis, workerRedis] = await connectClients(redisUrl, config, logger)
+  const pools = createWatchedPools(databaseUrl, metrics.stores.queried)
+  const database = pools.open('gateway', { maxConnections: config.databasePoolSize })
+  const reading = pools.open('dashboard', READING_POOL)
+  const { ledger, history } = assembleLedger({ redis, database, defaultLimits: liveLimits(catalog), logger, onCall })
   const crashPoint = createCrashPoint(config.crashAt)
   const flusher = createFlusher({
     redis: workerRedis,
-    connect,
+    connect: () => pools.open('flusher', { maxConnections: 1 }),
     logger,
+    onCall,
     claimIdleMs: config.recordClaimMs,
     sharedBy: config.processes,
     afterCommit: async (records) => {
       if (records.length > 0) crashPoint('booked')
     },
   })
-  const stalls = createStallReports(logger)
-  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), onStall: stalls.onStall })
-  catalog.onReplaced(metrics.sells)
   const onExpired = (count: number) => metrics.flagged('expired', count)
   const topUps = assembleTopUps({
     ...{ config, database, ledger, clock: systemClock, logger },
@@ -144,7 +147,10 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     logger,
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
-  watchState(deps, flusher, storeWatch)
+  watchState(deps, flusher, storeWatch, {
+    redis: { gateway: watchLoad(redis), worker: watchLoad(workerRedis) },
+    pools: pools.readings,
+  })
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
@@ -176,6 +182,14 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       return left
     },
   }
+}
+
+/** For requests, and for what runs behind them. */
+async function connectClients(url: string, config: Config, logger: Logger): Promise<[RedisClient, RedisClient]> {
+  const redis = connectRedis(url, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
+  const worker = connectRedis(url, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
+  await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(worker, REDIS_START_TIMEOUT_MS)])
+  return [redis, worker]
 }
 
 type Parts = {
@@ -226,7 +240,9 @@ function assemble(parts: Parts): GatewayDeps {
       limits: liveLimits(catalog),
       trustedProxyHops: config.signIn.trustedProxyHops,
     }),
-    idempotency: config.hasIdempotencyKeys ? { claims: claimsIn(redis), finishUnseenMs: FINISH_UNSEEN_MS } : undefined,
+    idempotency: config.hasIdempotencyKeys
+      ? { claims: createStoredClaims(redis, metrics.stores), finishUnseenMs: FINISH_UNSEEN_MS }
+      : undefined,
     reports: createReports(database, ledger),
     feedback: createFeedback(database),
     storedResponses,
@@ -255,25 +271,15 @@ function assemble(parts: Parts): GatewayDeps {
   }
 }
 
-function claimsIn(redis: RedisClient): Claims {
-  return createClaims(async (text, names, args) => {
-    try {
-      return await redis.eval(text, names.length, ...names, ...args)
-    } catch (error) {
-      tellIfForbidden(redis, error)
-      throw error
-    }
-  })
-}
-
 /** Processes that share a port also share the address that is scraped: their metrics have to be told apart. */
 function processLabel(config: Config): string | undefined {
   return config.processes > 1 ? String(process.pid) : undefined
 }
 
 /** Where the gauges of one process look. */
-function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch): void {
-  const { metrics, settler, keeper, streams, router, failures } = deps
+function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch, connections: ConnectionSources): void {
+  const { metrics, settler, keeper, streams, router, failures, depositDesk } = deps
+  if (depositDesk) metrics.takesDeposits(depositDesk.provider.name, DEPOSIT_OUTCOMES)
   metrics.watch({
     openStreams: streams.count,
     openHolds: keeper.openCount,
@@ -282,6 +288,7 @@ function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch)
     store: storeWatch.state,
     lostFailures: failures.lostCount,
     routing: router.status,
+    connections,
   })
 }
 

@@ -1,17 +1,15 @@
 /** Says in the log what held the event loop up, by the name of a route: no address of a request, which may hold a key, gets there. */
 import { pathOf } from '@/http/request-line'
-import { createRouteNames } from '@/http/route-name'
+import { createRouteNames, UNKNOWN_ROUTE } from '@/http/route-name'
 import type { Logger } from '@/lib/logger'
-import type { OnStall } from '@/metrics/process-metrics'
+import type { StallWatch } from '@/metrics/process-metrics'
 
 /** No request came in the time: a timer, or work for one that had come before. */
 const NO_ROUTE = 'none'
 
 /** The reports of one process, which learns its routes once they are there. */
-export function createStallReports(logger: Logger): {
-  onStall: OnStall
-  know(routes: readonly { path: string }[]): void
-} {
+export function createStallReports(logger: Logger): StallWatch & { know(routes: readonly { path: string }[]): void } {
+  let paths: readonly string[] = []
   let nameOf = (_: string) => NO_ROUTE
   return {
     onStall(url, milliseconds) {
@@ -19,8 +17,10 @@ export function createStallReports(logger: Logger): {
       logger.warn('event_loop_stalled', { route, milliseconds: Math.round(milliseconds) })
       return route
     },
+    routes: () => [NO_ROUTE, UNKNOWN_ROUTE, ...paths],
     know(routes) {
-      nameOf = createRouteNames(routes.map(({ path }) => path))
+      paths = [...new Set(routes.map(({ path }) => path))]
+      nameOf = createRouteNames(paths)
     },
   }
 }

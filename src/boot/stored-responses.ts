@@ -6,12 +6,19 @@ import type { Database } from '@/db/client'
 import type { RedisClient } from '@/ledger/store/connection'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import type { PrometheusMetrics } from '@/metrics/prometheus'
 import { createStoredResponses, type StoredResponses } from '@/stored-responses/stored-responses'
 
-type Parts = { config: Config; database: Database; redis: RedisClient; logger: Logger }
+type Parts = {
+  config: Config
+  database: Database
+  redis: RedisClient
+  logger: Logger
+  metrics: Pick<PrometheusMetrics, 'storedResponse'>
+}
 
 /** Stored answers, of which any gateway finds the newest at once. */
-export function assembleStoredResponses({ config, database, redis, logger }: Parts): StoredResponses {
+export function assembleStoredResponses({ config, database, redis, logger, metrics }: Parts): StoredResponses {
   return createStoredResponses({
     database,
     copies: {
@@ -21,6 +28,7 @@ export function assembleStoredResponses({ config, database, redis, logger }: Par
     },
     clock: systemClock,
     logger,
+    onEvent: metrics.storedResponse,
     ...config.storedResponses,
   })
 }

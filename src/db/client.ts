@@ -16,6 +16,22 @@ type DatabaseOptions = {
   connectTimeoutMs?: number
   /** Shown in pg_stat_activity. */
   applicationName?: string
+  /** Told of every statement that has ended: how long its caller waited, a connection included, in milliseconds, and why it failed. */
+  onStatement?: StatementListener
+}
+
+/** `error` is undefined where the statement did what was asked. Must not throw. */
+type StatementListener = (milliseconds: number, error: unknown) => void
+
+/** What a pool is doing now. */
+export type PoolState = {
+  /** Connections with a statement or a transaction under way. */
+  busy: number
+  /** Connections that are open and have nothing to do. */
+  idle: number
+  connecting: number
+  /** Statements that no connection has taken yet. */
+  waiting: number
 }
 
 const DEFAULTS = {
@@ -23,7 +39,7 @@ const DEFAULTS = {
   statementTimeoutMs: 10_000,
   connectTimeoutMs: 5_000,
   applicationName: 'gateway',
-} satisfies Required<DatabaseOptions>
+} satisfies Required<Omit<DatabaseOptions, 'onStatement'>>
 
 /** How long `close` waits for running statements before it cuts their connections, in seconds. */
 const CLOSE_TIMEOUT_SECONDS = 5
@@ -44,6 +60,7 @@ export type Transaction = Parameters<Parameters<Database['db']['transaction']>[0
  */
 export function connectDatabase(url: string, options: DatabaseOptions = {}) {
   const { maxConnections, statementTimeoutMs, connectTimeoutMs, applicationName } = { ...DEFAULTS, ...options }
+  let closedConnections = 0
   const sql = postgres(url, {
     max: maxConnections,
     connect_timeout: connectTimeoutMs / 1000,
@@ -51,6 +68,9 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     backoff: () => RECONNECT_MIN_SECONDS + Math.random() * RECONNECT_SPREAD_SECONDS,
     fetch_types: false,
     onnotice: () => {},
+    onclose: () => void closedConnections++,
+    // Our patch of the driver calls it.
+    ...(options.onStatement && { onquery: timed(options.onStatement) }),
     connection: {
       application_name: applicationName,
       TimeZone: 'UTC',
@@ -63,8 +83,32 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}) {
     /** postgres.js: tagged templates, parameters always bound. */
     sql,
     db: drizzle(sql, { schema }),
+    /** Connections and statements of this moment. */
+    pool: (): PoolState => (sql as unknown as { pool(): PoolState }).pool(),
+    /** Connections that have ended since this pool was opened, be it that they were lost or had nothing to do. */
+    closedCount: () => closedConnections,
+    maxConnections,
     /** Ends the pool; running statements get {@link CLOSE_TIMEOUT_SECONDS} (or `timeoutSeconds`) and are then cut. */
     close: (timeoutSeconds = CLOSE_TIMEOUT_SECONDS): Promise<void> => sql.end({ timeout: timeoutSeconds }),
+  }
+}
+
+/** A statement of the driver, as far as it tells its caller how it went. */
+type Statement = { resolve(value: unknown): void; reject(error: unknown): void }
+
+/** Has `listener` told when a statement ends; to be called when one begins. */
+function timed(listener: StatementListener): (statement: Statement) => void {
+  return (statement) => {
+    const startedMs = performance.now()
+    const { resolve, reject } = statement
+    statement.resolve = (value) => {
+      listener(performance.now() - startedMs, undefined)
+      resolve(value)
+    }
+    statement.reject = (error) => {
+      listener(performance.now() - startedMs, error)
+      reject(error)
+    }
   }
 }
 

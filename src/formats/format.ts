@@ -126,26 +126,28 @@ export type Framing = {
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
 /** What of an answer on its way through had to be put right, by the field at fault. */
-export type Repair =
-  | 'annotations'
-  | 'arguments'
-  | 'choices'
-  | 'content'
-  | 'created'
-  | 'delta'
-  | 'finish_reason'
-  | 'id'
-  | 'index'
-  | 'item'
-  | 'logprobs'
-  | 'object'
-  | 'output'
-  | 'role'
-  | 'status'
-  | 'summary'
-  | 'tool_calls'
-  | 'type'
-  | 'usage'
+export const REPAIRS = [
+  'annotations',
+  'arguments',
+  'choices',
+  'content',
+  'created',
+  'delta',
+  'finish_reason',
+  'id',
+  'index',
+  'item',
+  'logprobs',
+  'object',
+  'output',
+  'role',
+  'status',
+  'summary',
+  'tool_calls',
+  'type',
+  'usage',
+] as const
+export type Repair = (typeof REPAIRS)[number]
 
 /** What an answer on its way through asks of the gateway, and tells it. */
 export type PassHooks = {

@@ -1,6 +1,7 @@
 /** The name of the route that a path belongs to: one of ours, whatever a client writes, for whoever counts or logs by route. */
 
-const UNKNOWN_ROUTE = 'unknown'
+/** The name of every path that is no route. */
+export const UNKNOWN_ROUTE = 'unknown'
 
 /** Names paths after `routes`, each a path with `:name` for one segment and `*` for the rest; the most exact one first. */
 export function createRouteNames(routes: readonly string[]): (path: string) => string {

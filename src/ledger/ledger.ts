@@ -45,6 +45,7 @@ import type {
   Withholding,
   WithholdOutcome,
 } from './outcomes'
+import type { StoreCallListener } from './store-calls'
 
 /**
  * Every method throws a {@link GatewayError} of kind `overloaded` where the store (or, for what is not loaded yet, the
@@ -112,6 +113,8 @@ type LedgerOptions = {
   history: LedgerHistory
   defaultLimits: DefaultLimits
   logger: Logger
+  /** Told of every script that the store was asked to run. */
+  onCall?: StoreCallListener | undefined
 }
 
 /** Creates the ledger over a store and the history it is loaded from. */
@@ -149,8 +152,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 /** Builds what the ledger's parts share. A call may take as long as one command of `redis` may. */
 export function createDeps(options: LedgerOptions): LedgerDeps & { recordListeners: Set<(shard: number) => void> } {
-  const { redis, history, defaultLimits, logger } = options
-  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const { redis, history, defaultLimits, logger, onCall } = options
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis), onCall)
   const view = { redis, runner, history }
   const epoch = createEpochGuard(redis, runner, logger)
   const restorer = createDoubtingRestorer(createRestorer({ ...view, logger }), epoch)

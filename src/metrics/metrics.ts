@@ -30,6 +30,13 @@ export type AnsweredRequest = {
 /** What a ledger check found; `atMs` is when it ended, milliseconds since 1970. */
 export type DriftReport = { atMs: number; durationMs: number; accounts: number; violations: Record<string, number> }
 
+/**
+ * What became of a request with an idempotency key: the first with it; given an earlier answer again; refused because the first is
+ * under way, because the key is another request's, because the answer can't be given again, or because there are too many keys.
+ */
+export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
+export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
+
 /** No method throws, keeps a reference to what it is given, or waits for anything. */
 export interface Metrics {
   answered(request: AnsweredRequest): void
@@ -42,6 +49,8 @@ export interface Metrics {
   /** Milliseconds of an answer that were not spent waiting for the upstream. */
   overhead(milliseconds: number): void
   routed(event: RoutingEvent): void
+  /** A request had an idempotency key. */
+  idempotent(outcome: IdempotencyOutcome): void
   /** The ledger added a flag of its own to `count` usage records. */
   flagged(flag: RecordFlag, count: number): void
   /** A settlement or release was sent and not acknowledged. */

@@ -4,6 +4,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { expose, type Sample } from './series'
 import { longestWorkSince } from './work-log'
 
 const LAG_SAMPLE_MS = 100
@@ -16,10 +17,15 @@ const MICROSECONDS_PER_SECOND = 1e6
  * Told that the event loop stood still. `url` is that of the request it took up before, where one came in that time. Returns the name
  * of its route, one of few.
  */
-export type OnStall = (url: string | undefined, milliseconds: number) => string
+type OnStall = (url: string | undefined, milliseconds: number) => string
+
+/** What is told of a stall, and every name that `onStall` may return. */
+export type StallWatch = { onStall: OnStall; routes(): readonly string[] }
+
+const UNWATCHED: StallWatch = { onStall: () => 'unknown', routes: () => [] }
 
 /** Adds processor time, memory, open files, start time and the lag of the event loop. Returns how to stop sampling that. */
-export function exposeProcess(registry: Registry, onStall: OnStall = () => 'unknown'): () => void {
+export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED): () => void {
   const registers = [registry]
   const processorTime: Counter = new Counter({
     name: 'process_cpu_seconds_total',
@@ -36,32 +42,38 @@ export function exposeProcess(registry: Registry, onStall: OnStall = () => 'unkn
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   gauge('process_heap_used_bytes', 'Memory in use by objects.', () => process.memoryUsage().heapUsed)
   gauge('process_open_fds', 'Open files and sockets; 0 where the system does not tell.', openFiles)
-  return sampleLag(registry, onStall)
+  return sampleLag(registry, stalls)
 
   function gauge(name: string, help: string, read: () => number): void {
     const one: Gauge = new Gauge({ name, help, registers, collect: () => one.set(read()) })
   }
 }
 
-function sampleLag(registry: Registry, onStall: OnStall): () => void {
+function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => void {
   const lag = new Histogram({
     name: 'svc_event_loop_lag_seconds',
     help: 'How late a timer fired, ten times a second.',
     buckets: LAG_BUCKETS,
     registers: [registry],
   })
-  const stalls = new Counter({
+  const stalls = new Map<string, number>()
+  expose(registry, 'counter', {
     name: 'svc_event_loop_stalls_total',
     help: 'How often the event loop stood still for more than 200 ms, by the route it had taken up.',
-    labelNames: ['route'],
-    registers: [registry],
+    samples() {
+      for (const route of routes()) stalls.set(route, stalls.get(route) ?? 0)
+      return [...stalls].map(([route, count]): Sample => [{ route }, count])
+    },
   })
   let lastMs = performance.now()
   const timer = setInterval(() => {
     const nowMs = performance.now()
     const lateMs = Math.max(0, nowMs - lastMs - LAG_SAMPLE_MS)
     lag.observe(lateMs / 1000)
-    if (lateMs > STALL_MS) stalls.inc({ route: onStall(longestWorkSince(lastMs), lateMs) })
+    if (lateMs > STALL_MS) {
+      const route = onStall(longestWorkSince(lastMs), lateMs)
+      stalls.set(route, (stalls.get(route) ?? 0) + 1)
+    }
     lastMs = nowMs
   }, LAG_SAMPLE_MS)
   // Watching a process is no reason to keep it alive.

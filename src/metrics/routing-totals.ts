@@ -1,13 +1,15 @@
 /** Plain sums of what routing reports, likewise turned into metrics only when somebody asks. */
+import { FAULT_CLASSES } from '@/routing/journey/fault-class'
 import type { RoutingEvent } from '@/routing/journey/routing-events'
+import { FALLBACK_REASONS } from './born-series'
 import { entryOf } from './traffic-totals'
 
 type AttemptTotal = { count: number; milliseconds: number }
 
 export type RoutingTotals = {
+  /** From now on all that can happen to these providers, and between these models, is there, at zero where it has not. */
+  open(providers: Iterable<string>, fallbacks: readonly (readonly [from: string, to: string])[]): void
   note(event: RoutingEvent): void
-  /** Further providers start at zero, and others stay as they are. */
-  know(providers: ReadonlySet<string>): void
   /** By provider, then by outcome: `answered` or a class of fault. */
   readonly attempts: ReadonlyMap<string, ReadonlyMap<string, AttemptTotal>>
   /** By the model given up, then by the model that came next, then by reason. */
@@ -22,29 +24,31 @@ export type RoutingTotals = {
   readonly circuitChanges: ReadonlyMap<string, number>
 }
 
-/** Creates totals; every provider starts at zero, so that a first refusal of a key is already a rise. */
-export function createRoutingTotals(providers: Iterable<string>): RoutingTotals {
-  const names = [...providers]
+/** Creates totals of nothing. */
+export function createRoutingTotals(): RoutingTotals {
   const attempts = new Map<string, Map<string, AttemptTotal>>()
-  const fallbacks = new Map<string, Map<string, Map<string, number>>>()
-  const atZero = () => new Map(names.map((name) => [name, 0]))
-  const [broken, retries, hedges, shed, refusedKeys] = [atZero(), atZero(), atZero(), atZero(), atZero()] as const
+  const fallbacks: Fallbacks = new Map()
+  const empty = () => new Map<string, number>()
+  const [broken, retries, hedges, shed, refusedKeys] = [empty(), empty(), empty(), empty(), empty()] as const
   const circuitChanges = new Map([
     ['open', 0],
     ['closed', 0],
   ])
   return {
+    open(providers, pairs) {
+      for (const provider of providers) {
+        for (const sums of [broken, retries, hedges, shed, refusedKeys]) entryOf(sums, provider, () => 0)
+        for (const outcome of ['answered', ...FAULT_CLASSES]) attemptsOf(attempts, provider, outcome)
+      }
+      for (const [from, to] of pairs)
+        for (const reason of FALLBACK_REASONS) entryOf(reasonsOf(fallbacks, from, to), reason, () => 0)
+    },
     note(event) {
       switch (event.type) {
         case 'attempt':
           return addAttempt(attempts, event)
-        case 'fallback': {
-          const byNext = entryOf(fallbacks, event.from, () => new Map<string, Map<string, number>>())
-          return add(
-            entryOf(byNext, event.to, () => new Map<string, number>()),
-            event.reason,
-          )
-        }
+        case 'fallback':
+          return add(reasonsOf(fallbacks, event.from, event.to), event.reason)
         case 'broken':
           return add(broken, event.provider)
         case 'retry':
@@ -61,10 +65,6 @@ export function createRoutingTotals(providers: Iterable<string>): RoutingTotals 
           return
       }
     },
-    know(others) {
-      for (const totals of [broken, retries, hedges, shed, refusedKeys])
-        for (const name of others) totals.set(name, totals.get(name) ?? 0)
-    },
     attempts,
     fallbacks,
     broken,
@@ -80,10 +80,21 @@ function addAttempt(
   attempts: Map<string, Map<string, AttemptTotal>>,
   event: Extract<RoutingEvent, { type: 'attempt' }>,
 ): void {
-  const byOutcome = entryOf(attempts, event.provider, () => new Map<string, AttemptTotal>())
-  const total = entryOf(byOutcome, event.outcome, () => ({ count: 0, milliseconds: 0 }))
+  const total = attemptsOf(attempts, event.provider, event.outcome)
   total.count++
   total.milliseconds += event.milliseconds
+}
+
+function attemptsOf(attempts: Map<string, Map<string, AttemptTotal>>, provider: string, outcome: string): AttemptTotal {
+  const byOutcome = entryOf(attempts, provider, () => new Map<string, AttemptTotal>())
+  return entryOf(byOutcome, outcome, () => ({ count: 0, milliseconds: 0 }))
+}
+
+type Fallbacks = Map<string, Map<string, Map<string, number>>>
+
+function reasonsOf(fallbacks: Fallbacks, from: string, to: string): Map<string, number> {
+  const byNext = entryOf(fallbacks, from, () => new Map<string, Map<string, number>>())
+  return entryOf(byNext, to, () => new Map<string, number>())
 }
 
 function add(sums: Map<string, number>, name: string): void {

@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { RoutingStatus } from '@/routing/journey/routing-events'
 import type { FlusherStatus } from '@/usage/flusher'
 import type { DriftReport } from './metrics'
+import type { ConnectionSources } from './store-metrics'
 
 /** Where the gauges look. */
 export type StateSources = {
@@ -13,6 +14,7 @@ export type StateSources = {
   store(): { partFault: string | undefined; memoryShare: number }
   lostFailures(): number
   routing?(): RoutingStatus
+  connections?: ConnectionSources
 }
 
 type Failures = { settlement: number; renewal: number }
@@ -64,6 +66,11 @@ function bookReadings({ flusher }: Watched): Reading[] {
       name: 'svc_flusher_lag_records',
       help: 'Usage records that have not reached the history yet, in all shards.',
       read: () => flusher().lagRecords,
+    },
+    {
+      name: 'svc_flusher_lag_seconds',
+      help: 'Alert: how long the oldest of them has been waiting, as far as this process can tell; 0 where none is.',
+      read: () => flusher().lagSeconds,
     },
     {
       name: 'svc_flusher_inserted_records_total',

@@ -3,7 +3,7 @@
  * known. They become metrics only when somebody asks.
  */
 import type { Usage } from '@/chat/usage'
-import { ENDINGS, type Ending } from '@/ledger/charge'
+import type { Ending } from '@/ledger/charge'
 import {
   BILLING_RULES,
   type BillingRule,
@@ -12,6 +12,7 @@ import {
   RECORD_FLAGS,
   type RecordFlag,
 } from '@/ledger/usage-record'
+import { bornEndings, type LaneNames, NO_PROVIDER } from './born-series'
 import type { AnsweredRequest } from './metrics'
 
 /** The sums of one (client format, model, provider), all names of ours. */
@@ -19,8 +20,8 @@ type Lane = {
   format: string
   model: string
   provider: string
-  /** Requests by HTTP status and ending. */
-  requests: Map<number, Record<Ending, number>>
+  /** Requests by HTTP status and ending: those that can be named before they happen, and those that have happened. */
+  requests: Map<number, Partial<Record<Ending, number>>>
   tokens: Usage
   costNano: number
   /** What the provider asks of us, as far as that is known, and how much of `costNano` was charged where it is not. */
@@ -32,6 +33,8 @@ type Lane = {
 type ChargeRule = BillingRule | 'free'
 
 export interface TrafficTotals {
+  /** From now on these lanes are there, at zero where nothing has happened. */
+  open(lanes: readonly LaneNames[]): void
   answered(request: AnsweredRequest): void
   /** `model` is already bounded to names of the catalogue. */
   refused(format: string, model: string, status: number): void
@@ -40,9 +43,6 @@ export interface TrafficTotals {
   readonly rules: Readonly<Record<ChargeRule, number>>
   readonly flags: Readonly<Record<RecordFlag, number>>
 }
-
-/** The provider of a request that never got to one. */
-const NO_PROVIDER = 'none'
 
 /** Creates totals of nothing. */
 export function createTrafficTotals(): TrafficTotals {
@@ -62,6 +62,9 @@ export function createTrafficTotals(): TrafficTotals {
   }
 
   return {
+    open(lanes) {
+      for (const { format, model, provider } of lanes) laneOf(format, model, provider)
+    },
     answered({ format, model, provider, status, ending, charge, providerCost, gaps }) {
       const lane = laneOf(format, model, provider)
       count(lane, status, ending)
@@ -90,11 +93,14 @@ export function createTrafficTotals(): TrafficTotals {
 function openLane(format: string, model: string, provider: string): Lane {
   const tokens = { uncached: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0, reasoning: 0 }
   const gaps = zeros<CountGap>(COUNT_GAPS)
+  const requests: Lane['requests'] = new Map()
+  for (const [status, ending] of bornEndings({ format, model, provider }))
+    entryOf(requests, status, noEndings)[ending] = 0
   return {
     format,
     model,
     provider,
-    requests: new Map(),
+    requests,
     tokens,
     costNano: 0,
     providerCostNano: 0,
@@ -104,8 +110,12 @@ function openLane(format: string, model: string, provider: string): Lane {
 }
 
 function count(lane: Lane, status: number, ending: Ending): void {
-  const endings = entryOf(lane.requests, status, () => zeros<Ending>(ENDINGS))
-  endings[ending]++
+  const endings = entryOf(lane.requests, status, noEndings)
+  endings[ending] = (endings[ending] ?? 0) + 1
+}
+
+function noEndings(): Partial<Record<Ending, number>> {
+  return {}
 }
 
 function addUsage(sum: Usage, usage: Usage): void {

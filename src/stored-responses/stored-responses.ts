@@ -66,6 +66,13 @@ export interface StoredResponses extends BackgroundWorker {
   keepFor(accountId: string, hours: number | null): Promise<void>
 }
 
+/**
+ * What happens to stored responses: an answer is stored, or is not although it should be (too long, cut, or nowhere to put it); a
+ * request goes on from one; one is read, named and not there, or deleted.
+ */
+export const STORED_RESPONSE_EVENTS = ['stored', 'not_stored', 'continued', 'read', 'missing', 'deleted'] as const
+export type StoredResponseEvent = (typeof STORED_RESPONSE_EVENTS)[number]
+
 type Options = {
   database: Database
   copies: CopyStore
@@ -75,6 +82,7 @@ type Options = {
   maxHours: number
   /** What all answers of one account may take. */
   maxBytes: number
+  onEvent?: (event: StoredResponseEvent) => void
 }
 
 const MS_PER_HOUR = 3_600_000
@@ -82,7 +90,7 @@ const NOT_STORED: JsonObject = { store: false }
 
 /** Creates the stored answers as one process sees them. A stop writes what is not in Postgres yet. */
 export function createStoredResponses(options: Options): StoredResponses {
-  const { database, clock, logger, maxHours } = options
+  const { database, clock, logger, maxHours, onEvent = () => undefined } = options
   const copies = createCopies(options.copies, clock.now, logger)
   const limits = { kept: MAX_STORED_RESPONSES, bytes: options.maxBytes }
   const writer = createWriter({ database, copies, limits, logger })
@@ -103,7 +111,10 @@ export function createStoredResponses(options: Options): StoredResponses {
     return async (lastWords: string, ending: 'complete' | 'cut'): Promise<string> => {
       const final = readFinalAnswer(lastWords)
       if (!final) return lastWords
-      if (ending === 'cut') return final.unstored()
+      if (ending === 'cut') {
+        onEvent('not_stored')
+        return final.unstored()
+      }
       const input = JSON.stringify(asWritten(arrayOf(withIds(own))))
       const bytes = Buffer.byteLength(input) + Buffer.byteLength(final.text)
       const createdMs = clock.now()
@@ -114,6 +125,7 @@ export function createStoredResponses(options: Options): StoredResponses {
         expiresMs: createdMs + hours * MS_PER_HOUR,
       }
       const isStored = bytes <= MAX_STORED_BYTES && (await put(stored, idsOf(final.output)))
+      onEvent(isStored ? 'stored' : 'not_stored')
       return isStored ? lastWords : final.unstored()
     }
   }
@@ -121,7 +133,10 @@ export function createStoredResponses(options: Options): StoredResponses {
   async function existing(accountId: string, id: string): Promise<StoredResponse> {
     const hours = await allowance.hoursOf(accountId)
     const stored = hours === 0 ? undefined : await findStored(deps, accountId, id)
-    if (!stored) throw unknownResponse(id)
+    if (!stored) {
+      onEvent('missing')
+      throw unknownResponse(id)
+    }
     return stored
   }
 
@@ -148,18 +163,22 @@ export function createStoredResponses(options: Options): StoredResponses {
       }
     },
     async find(accountId, id) {
-      return (await existing(accountId, id)).answer
+      const { answer } = await existing(accountId, id)
+      onEvent('read')
+      return answer
     },
     async findInput(accountId, id) {
       const stored = await existing(accountId, id)
       const { parentId } = stored
       const before = parentId === null ? [] : (await readChain(deps, accountId, parentId)).links
+      onEvent('read')
       return [...itemsOf(before), ...itemsOf([{ ...stored, answer: '{}' }])]
     },
     async delete(accountId, id) {
       const stored = await existing(accountId, id)
       await copies.bury(accountId, id)
       await fromHistory(deleteRow(database, accountId, id))
+      onEvent('deleted')
       return outputItems(stored).flatMap(({ call_id: callId }) => (typeof callId === 'string' ? [callId] : []))
     },
     async standing(accountId) {
@@ -186,6 +205,7 @@ export function createStoredResponses(options: Options): StoredResponses {
     }
     if (hours === 0) throw storageDisabled()
     const { links, missingId } = await readChain(deps, accountId, id)
+    onEvent(missingId === undefined ? 'continued' : 'missing')
     if (missingId !== undefined) throw unknownPrevious(missingId)
     return links
   }

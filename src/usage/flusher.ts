@@ -5,11 +5,13 @@ import { DatabaseTimeoutError, withDatabaseDeadline } from '@/db/deadline'
 import { describeFailure } from '@/db/failure'
 import { createRecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
 import type { RedisClient } from '@/ledger/store/connection'
+import type { StoreCallListener } from '@/ledger/store-calls'
 import type { UsageRecord } from '@/ledger/usage-record'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import { buryEntry } from './dead-letters'
 import { ensurePartitions } from './partitions'
+import { createRecordLag } from './record-lag'
 import { type Suspect, storeEntries } from './store-entries'
 import { writeUsageBatch } from './write-batch'
 
@@ -33,6 +35,8 @@ export type FlusherOptions = {
   /** A transaction without an answer for this long counts as failed, and its connection as hung. */
   transactionTimeoutMs?: number
   stopTimeoutMs?: number
+  /** Told of every acknowledgement that the store was sent. */
+  onCall?: StoreCallListener
   /** For fault tests: runs after the commit and before the acknowledgement. What it throws counts as a failed batch. */
   afterCommit?: (records: readonly UsageRecord[]) => Promise<void>
 }
@@ -40,6 +44,8 @@ export type FlusherOptions = {
 export type FlusherStatus = {
   /** Entries that had not been acknowledged at the last count: at most about a second ago, or ten while nothing comes. */
   lagRecords: number
+  /** How long the oldest of them has been waiting, as far as this flusher can tell; 0 where it knows of none. */
+  lagSeconds: number
   /** What went wrong last, or undefined where all is well again. Holds no data. */
   lastError: string | undefined
   healthy: boolean
@@ -90,8 +96,9 @@ const CLAIM_PER_SHARD = 200
 export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
   const lingerMs = Math.min(MAX_LINGER_MS, settings.lingerMs * settings.sharedBy)
-  const streams = createRecordStreams(redis)
-  const status: Omit<FlusherStatus, 'healthy'> = {
+  const streams = createRecordStreams(redis, options.onCall)
+  const lag = createRecordLag()
+  const status: Omit<FlusherStatus, 'healthy' | 'lagSeconds'> = {
     lagRecords: 0,
     lastError: undefined,
     insertedRecords: 0,
@@ -124,6 +131,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     const entries = inHand
     if (entries.length > 0) await flush(entries)
     inHand = []
+    lag.carried()
     return entries.length
   }
 
@@ -132,7 +140,9 @@ export function createFlusher(options: FlusherOptions): Flusher {
     const now = performance.now()
     if (now >= countedAt + (isQuiet() ? QUIET_COUNT_INTERVAL_MS : COUNT_INTERVAL_MS)) {
       countedAt = now
-      status.lagRecords = await streams.length()
+      const waiting = await streams.count()
+      status.lagRecords = waiting.records
+      await lag.look(waiting.streams, streams.oldestMs)
     }
     if (now >= nextPartitionsAt || status.lastError !== undefined) {
       nextPartitionsAt = (await bounded(ensurePartitions(usable().sql, logger))) + performance.now()
@@ -152,15 +162,22 @@ export function createFlusher(options: FlusherOptions): Flusher {
     }
     const isSweepDue = performance.now() >= nextSweepAt
     if (isSweepDue) nextSweepAt = performance.now() + jittered(sweepMs, SWEEP_JITTER)
-    const results = [
-      await streams.readNew(settings.batchSize, isSweepDue ? 'all' : 'expected'),
-      ...(isClaimDue ? [await streams.claimAbandoned(settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
-    ]
-    for (const { failure, lost } of results) {
-      if (failure !== undefined) noteFailure(failure)
-      if (lost > 0) logger.error('usage_records_lost', { count: lost })
+    const endRead = lag.reading()
+    let entries: StreamEntry[] | undefined
+    try {
+      const results = [
+        await streams.readNew(settings.batchSize, isSweepDue ? 'all' : 'expected'),
+        ...(isClaimDue ? [await streams.claimAbandoned(settings.claimIdleMs, CLAIM_PER_SHARD)] : []),
+      ]
+      for (const { failure, lost } of results) {
+        if (failure !== undefined) noteFailure(failure)
+        if (lost > 0) logger.error('usage_records_lost', { count: lost })
+      }
+      entries = results.flatMap((result) => result.entries)
+      return entries
+    } finally {
+      endRead(entries, streams.hasExpected())
     }
-    return results.flatMap((result) => result.entries)
   }
 
   async function flush(entries: readonly StreamEntry[]): Promise<void> {
@@ -229,12 +246,13 @@ export function createFlusher(options: FlusherOptions): Flusher {
     start: loop.start,
     expect(shard) {
       streams.expect(shard)
+      lag.expected()
       loop.hurry(lingerMs)
     },
     async stop() {
       await loop.stop()
       await dropConnections()
     },
-    status: () => ({ ...status, healthy: status.lastError === undefined }),
+    status: () => ({ ...status, lagSeconds: lag.seconds(), healthy: status.lastError === undefined }),
   }
 }

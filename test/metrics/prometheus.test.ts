@@ -60,13 +60,13 @@ test('margins can be told: what was charged, what it costs, and the part of it t
   metrics.answered({ ...answer, charge: { kind: 'free' }, providerCost: nano(5e8), gaps: ['input_over'] })
   const series = await seriesOf(metrics)
   const labels = 'format="messages",model="svc/alpha",provider="provider1"'
-  const expected: Record<string, number | undefined> = {
+  const expected: Record<string, number> = {
     [`svc_cost_usd_total{${labels}}`]: 6,
     [`svc_provider_cost_usd_total{${labels}}`]: 3.5,
     [`svc_uncosted_usd_total{${labels}}`]: 1,
     [`svc_count_gaps_total{${labels},gap="input_over"}`]: 2,
     [`svc_count_gaps_total{${labels},gap="clamped"}`]: 1,
-    [`svc_count_gaps_total{${labels},gap="output_under"}`]: undefined,
+    [`svc_count_gaps_total{${labels},gap="output_under"}`]: 0,
   }
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })
@@ -78,7 +78,14 @@ test('state is read when it is asked for, routing included', async () => {
     openStreams: () => open,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 7,
-    flusher: () => ({ lagRecords: 5, lastError: 'down', healthy: false, insertedRecords: 11, deadLetters: 2 }),
+    flusher: () => ({
+      lagRecords: 5,
+      lagSeconds: 12.5,
+      lastError: 'down',
+      healthy: false,
+      insertedRecords: 11,
+      deadLetters: 2,
+    }),
     store: () => ({ partFault: 'full', memoryShare: 0.93 }),
     lostFailures: () => 3,
     routing: () => ({
@@ -92,9 +99,8 @@ test('state is read when it is asked for, routing included', async () => {
     const series = await seriesOf(metrics)
     return names.map((name) => series.get(name))
   }
-  expect(await values('svc_open_streams', 'svc_unacknowledged_settlements', 'svc_flusher_lag_records')).toEqual([
-    3, 7, 5,
-  ])
+  expect(await values('svc_open_streams', 'svc_unacknowledged_settlements')).toEqual([3, 7])
+  expect(await values('svc_flusher_lag_records', 'svc_flusher_lag_seconds')).toEqual([5, 12.5])
   expect(await values('svc_store_memory_ratio', 'svc_store_takes_requests')).toEqual([0.93, 0])
   open = 1
   expect(await values('svc_open_streams', 'svc_flusher_healthy', 'svc_flusher_dead_letters_total')).toEqual([1, 0, 2])
@@ -114,7 +120,14 @@ test('drift shows by kind until a later check finds it gone', async () => {
     openStreams: () => 0,
     openHolds: () => 0,
     unacknowledgedSettlements: () => 0,
-    flusher: () => ({ lagRecords: 0, lastError: undefined, healthy: true, insertedRecords: 0, deadLetters: 0 }),
+    flusher: () => ({
+      lagRecords: 0,
+      lagSeconds: 0,
+      lastError: undefined,
+      healthy: true,
+      insertedRecords: 0,
+      deadLetters: 0,
+    }),
     store: () => ({ partFault: undefined, memoryShare: 0 }),
     lostFailures: () => 0,
   })

@@ -11,6 +11,7 @@ const PROGRAMS = {
   caddy: 'the proxy of compose.yaml is tested with it',
   'redis-server': 'a Redis Cluster is made with it and its redis-cli',
   nginx: 'gateways are restarted behind it',
+  prometheus: 'it, and the promtool beside it, judge metrics, alerts and dashboards',
 } as const
 
 type Program = keyof typeof PROGRAMS

@@ -36,5 +36,8 @@ test('what others abandoned is looked for seldom while there is nothing at all',
   const startedMs = performance.now()
   await until(async () => (await looks()) >= 3, 'two more')
   expect(performance.now() - startedMs).toBeGreaterThan(1.5 * CLAIM_IDLE_MS)
+  // How long the oldest record waits is told without asking for it, where there is none.
+  expect(await redis.info('commandstats')).not.toContain('cmdstat_xrange')
+  expect(flusher.status()).toMatchObject({ lagRecords: 0, lagSeconds: 0 })
   await flusher.stop()
 })

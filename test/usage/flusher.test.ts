@@ -212,12 +212,13 @@ describe('a database in trouble', () => {
     const records = Array.from({ length: 500 }, (_, index) => usageRecord({ cost: index }))
     await append(records)
     await until(() => !flusher.status().healthy && flusher.status().lagRecords === 500, 'the lag to be seen')
+    await until(() => flusher.status().lagSeconds > 1, 'the oldest to wait for a second')
     expect(flusher.status().lastError).toBeDefined()
     expect(await streamLengths()).toBe(500)
     await own.restart()
     await drained()
     expect(await booked()).toEqual({ records: 501, cost: sum(records) + 1 })
-    await until(() => flusher.status().healthy, 'health')
+    await until(() => flusher.status().healthy && flusher.status().lagSeconds === 0, 'health')
   })
 
   test('that hangs keeps neither the worker from recovering nor anybody from stopping it', async () => {

@@ -9,12 +9,14 @@ import type { Unpaid } from '@/http/unpaid'
 import type { Ledger } from '@/ledger/ledger'
 import type { HoldFate, Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
+import type { Metrics } from '@/metrics/metrics'
 import type { Claimant, KeptAnswer } from './claims'
 import { type Once, type OperationDeps, openOperation } from './operation'
 
 type OnceDeps = OperationDeps & {
   ledger: Pick<Ledger, 'readKey' | 'fateOf' | 'sealFate'>
   unpaid: Pick<Unpaid, 'answer'>
+  metrics: Pick<Metrics, 'idempotent'>
   clock: Clock
   holdTtlMs: number
 }
@@ -49,6 +51,7 @@ export async function answerOnce(
     onReplay()
     return earlier
   }
+  deps.metrics.idempotent('first')
   deps.crashPoint('claimed')
   const operation = openOperation(deps, claimant, signal)
   try {
@@ -68,22 +71,28 @@ async function recall(deps: OnceDeps, claimant: Claimant): Promise<Response | un
   await requireActiveKey(deps, claimant)
   switch (outcome.kind) {
     case 'full':
+      deps.metrics.idempotent('full')
       throw new GatewayError('rate_limited', 'Too many idempotency keys were used in the last 24 hours.', {
         code: 'too_many_idempotency_keys',
         retryAfterSeconds: outcome.retryAfterMs / 1000,
       })
     case 'reused':
+      deps.metrics.idempotent('reused')
       throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for another request.', outcome.requestId)
     case 'spent':
+      deps.metrics.idempotent('lost')
       throw lost(outcome.requestId)
     case 'kept':
       deps.unpaid.answer(claimant)
+      deps.metrics.idempotent('replayed')
       deps.logger.info('idempotent_replay', { requestId: claimant.requestId, originalRequestId: outcome.requestId })
       return replay(outcome.answer)
     case 'open': {
       const fate = await fateOf(deps, claimant, outcome)
-      if (fate.kind === 'charged' && fate.sinceMs > KEEP_GRACE_MS) throw lost(outcome.requestId)
+      const isLost = fate.kind === 'charged' && fate.sinceMs > KEEP_GRACE_MS
       if (fate.kind === 'free' && (await deps.claims.takeOver(claimant, outcome.requestId))) return undefined
+      deps.metrics.idempotent(isLost ? 'lost' : 'in_use')
+      if (isLost) throw lost(outcome.requestId)
       throw inUse(outcome.requestId)
     }
   }

@@ -30,18 +30,18 @@ export async function setKeyState(deps: LedgerDeps, state: KeyState): Promise<vo
 
 /** Remembers whose key this is. */
 export async function rememberKeyHash(deps: LedgerDeps, keyHash: string, payer: Payer): Promise<void> {
-  await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), payerText(payer)))
+  await deps.runner.guard(() => deps.redis.set(keyHashName(keyHash), payerText(payer)), 'key-hash')
 }
 
 /** Whose key this is, or undefined where nobody has said so yet. */
 export async function lookupKeyHash(deps: LedgerDeps, keyHash: string): Promise<Payer | undefined> {
-  const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)))
+  const text = await deps.runner.guard(() => deps.redis.get(keyHashName(keyHash)), 'key-hash')
   return text === null ? undefined : parsePayer(text)
 }
 
 /** Forgets whose key this is, for a key that is deleted. */
 export async function forgetKeyHash(deps: LedgerDeps, keyHash: string): Promise<void> {
-  await deps.runner.guard(() => deps.redis.del(keyHashName(keyHash)))
+  await deps.runner.guard(() => deps.redis.del(keyHashName(keyHash)), 'key-hash')
 }
 
 function keyUsage({ accountId, keyId }: Payer, fields: ReplyItem[]): KeyUsage {

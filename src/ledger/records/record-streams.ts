@@ -8,6 +8,7 @@ import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
 import { readEpoch } from '@/ledger/store/epoch'
 import { CONSUMER_GROUP, recordsName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
+import type { StoreCallListener } from '@/ledger/store-calls'
 import { takeOut } from './acknowledge'
 import { CONSUMER, type RawEntry, readGroup, withGroup } from './consumer-group'
 
@@ -38,8 +39,10 @@ export interface RecordStreams {
   acknowledge(entries: readonly StreamEntry[]): Promise<unknown>
   /** How often the entry was handed to a worker; 0 where its shard doesn't answer. */
   deliveryCount(entry: StreamEntry): Promise<number>
-  /** Entries in all streams that answer: not yet acknowledged by anybody. */
-  length(): Promise<number>
+  /** Entries in all streams that answer: not yet acknowledged by anybody; and the names of those streams that have some. */
+  count(): Promise<{ records: number; streams: string[] }>
+  /** When the oldest entry of these streams was appended, milliseconds since 1970 by the store's clock; undefined where none has one. */
+  oldestMs(streams: readonly string[]): Promise<number | undefined>
 }
 
 /** What one stream is asked for at the least, and at the most where nothing is expected of it: all might wake up at once. */
@@ -48,13 +51,13 @@ const SHARD_RETRY_MS = 1_000
 
 type Shard = { shard: number; stream: string; retryAtMs: number }
 
-/** The streams in `redis`. No command blocks, so the connection may be shared. */
-export function createRecordStreams(redis: RedisClient): RecordStreams {
+/** The streams in `redis`. No command blocks, so the connection may be shared. `onCall` is told of every acknowledgement. */
+export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListener): RecordStreams {
   const shards: Shard[] = ALL_SHARDS.map((shard) => ({ shard, stream: recordsName(shard), retryAtMs: 0 }))
   const expected = new Set<number>()
   /** Of each shard, its epoch before anything of it was taken that is still in hand. */
   const epochs = new Map<number, string | null>()
-  const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis)), epochs }
+  const acknowledgement = { redis, runner: createScriptRunner(redis, commandTimeoutOf(redis), onCall), epochs }
 
   async function noteEpochs(asked: readonly Shard[]): Promise<void> {
     const unknown = asked.filter(({ shard }) => !epochs.has(shard))
@@ -154,11 +157,24 @@ export function createRecordStreams(redis: RedisClient): RecordStreams {
       const [entry] = pending as [string, string, number, number][]
       return entry?.[3] ?? 0
     },
-    async length() {
+    async count() {
       const lengths = await Promise.all(shards.map((shard) => redis.xlen(shard.stream).catch(() => 0)))
-      return lengths.reduce((sum, length) => sum + length, 0)
+      return {
+        records: lengths.reduce((sum, length) => sum + length, 0),
+        streams: shards.filter((_, index) => (lengths[index] ?? 0) > 0).map(({ stream }) => stream),
+      }
+    },
+    async oldestMs(streams) {
+      const first = (stream: string) => redis.xrange(stream, '-', '+', 'COUNT', 1).catch(() => [])
+      const times = (await Promise.all(streams.map(first))).flatMap((entries) => entries.map(([id]) => appendedMs(id)))
+      return times.length === 0 ? undefined : Math.min(...times)
     },
   }
+}
+
+/** When an entry was appended, milliseconds since 1970 by the store's clock. */
+export function appendedMs(entryId: string): number {
+  return Number(entryId.slice(0, entryId.indexOf('-')))
 }
 
 /**

@@ -93,7 +93,7 @@ export function createEpochGuard(redis: RedisClient, runner: ScriptRunner, logge
     ensure: (shard) => (verified.has(shard) ? undefined : verify(shard)),
     async doubt(shard) {
       const known = epochs.get(shard)
-      const epoch = await runner.guard(() => readEpoch(redis, shard))
+      const epoch = await runner.guard(() => readEpoch(redis, shard), 'identity')
       if (known === undefined || epoch === known || epochs.get(shard) !== known) return
       epochs.clear()
       ALL_SHARDS.forEach(invalidate)
@@ -201,7 +201,7 @@ export function ownerOf(cluster: Cluster, shard: number): string {
 
 /** One process's life and its line of replication: a restart, a promotion and a restored backup each change it. */
 async function readIdentity(node: Redis, runner: ScriptRunner): Promise<string> {
-  const info = await runner.guard(() => node.info('server', 'replication', 'memory'))
+  const info = await runner.guard(() => node.info('server', 'replication', 'memory'), 'identity')
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   assert(Number.parseInt(field('redis_version'), 10) >= LEAST_VERSION, 'the store must be Redis 7 or newer')
   const mayEvict = field('maxmemory') !== '0' && field('maxmemory_policy') !== 'noeviction'

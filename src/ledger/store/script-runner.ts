@@ -5,6 +5,7 @@
 import { Cluster, Command } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import type { Script } from '@/ledger/scripts/scripts'
+import type { GuardedOperation, StoreCallListener } from '@/ledger/store-calls'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import { FORBIDDEN, type RedisClient, tellIfForbidden } from './connection'
@@ -17,8 +18,8 @@ export interface ScriptRunner {
    * script refused its arguments, which is a bug of ours.
    */
   run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** The same rules for any other work that may be done twice. */
-  guard<T>(work: () => Promise<T>): Promise<T>
+  /** The same rules for any other work that may be done twice. Whoever listens is told of it where it is a named operation. */
+  guard<T>(work: () => Promise<T>, operation?: GuardedOperation): Promise<T>
 }
 
 const RETRY_AFTER_SECONDS = 1
@@ -30,8 +31,8 @@ const MOVING = /\b(MOVED|ASK|TRYAGAIN) |^All (the )?keys in (a|the) pipeline/
 /** Replies that mean a defect in a script or its arguments, not a store in trouble. */
 const DEFECT = /^(LEDGER|ERR|WRONGTYPE|CROSSSLOT) /
 
-/** Creates a runner. `timeoutMs` bounds the wait for one answer. */
-export function createScriptRunner(redis: RedisClient, timeoutMs: number): ScriptRunner {
+/** Creates a runner. `timeoutMs` bounds the wait for one answer; `onCall` is told of every script. */
+export function createScriptRunner(redis: RedisClient, timeoutMs: number, onCall?: StoreCallListener): ScriptRunner {
   const loading = new Map<string, Promise<unknown>>()
   const line = redis instanceof Cluster ? undefined : createScriptLine(redis, timeoutMs)
 
@@ -74,23 +75,38 @@ export function createScriptRunner(redis: RedisClient, timeoutMs: number): Scrip
     }
   }
 
+  async function run(script: Script, names: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    if (line)
+      try {
+        return await line.send(script.sha, names, args)
+      } catch (error) {
+        if (!matches(error, /^NOSCRIPT/)) throw failed(error)
+      }
+    const rest = [names.length, ...names, ...args]
+    let send = pipelined(redis)
+    return await guard(() => {
+      const attempt = evaluate(script, rest, send)
+      send = alone(redis)
+      return attempt
+    })
+  }
+
+  if (!onCall) return { run, guard }
   return {
-    async run(script, names, args) {
-      if (line)
-        try {
-          return await line.send(script.sha, names, args)
-        } catch (error) {
-          if (!matches(error, /^NOSCRIPT/)) throw failed(error)
-        }
-      const rest = [names.length, ...names, ...args]
-      let send = pipelined(redis)
-      return await guard(() => {
-        const attempt = evaluate(script, rest, send)
-        send = alone(redis)
-        return attempt
-      })
-    },
-    guard,
+    run: (script, names, args) => timed(onCall, script.name, () => run(script, names, args)),
+    guard: (work, operation) => (operation ? timed(onCall, operation, () => guard(work)) : guard(work)),
+  }
+}
+
+async function timed<T>(listener: StoreCallListener, operation: string, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now()
+  let isAnswered = false
+  try {
+    const reply = await work()
+    isAnswered = true
+    return reply
+  } finally {
+    listener(operation, performance.now() - startedMs, isAnswered)
   }
 }
 

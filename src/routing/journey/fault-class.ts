@@ -14,16 +14,18 @@ export type AttemptFault =
  * `credentials` the key is no good; `forbidden` the key or the request is refused, nobody knows which; `target` this upstream does not know the model; `model` the request is more than this
  * model can take; `filtered` a filter of this provider refused what the request says; `request` every model would refuse it.
  */
-export type FaultClass =
-  | 'transient'
-  | 'timeout'
-  | 'rate-limited'
-  | 'credentials'
-  | 'forbidden'
-  | 'target'
-  | 'model'
-  | 'filtered'
-  | 'request'
+export const FAULT_CLASSES = [
+  'transient',
+  'timeout',
+  'rate-limited',
+  'credentials',
+  'forbidden',
+  'target',
+  'model',
+  'filtered',
+  'request',
+] as const
+export type FaultClass = (typeof FAULT_CLASSES)[number]
 
 const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   credentials: 'credentials',

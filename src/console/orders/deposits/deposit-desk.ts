@@ -13,7 +13,7 @@ type DepositDeskDeps = {
   orders: Orders
   logger: Logger
   /** Told what became of each delivery. */
-  onOutcome(provider: string, outcome: string): void
+  onOutcome(provider: string, outcome: OutcomeWord): void
 }
 
 export type DepositOutcome =
@@ -26,6 +26,23 @@ export type DepositOutcome =
   | { kind: 'unknown'; type: string }
   | ConfirmOutcome
   | ReverseOutcome
+
+/** Every word that `onOutcome` is told. */
+export const DEPOSIT_OUTCOMES = [
+  'credited',
+  'unmatched',
+  'duplicate',
+  'ignored',
+  'chargeback',
+  'refund',
+  'reinstatement',
+  'waiting',
+  'kept',
+  'unknown',
+  'refused',
+  'malformed',
+] as const
+type OutcomeWord = (typeof DEPOSIT_OUTCOMES)[number]
 
 export interface DepositDesk {
   readonly provider: DepositProvider
@@ -75,7 +92,7 @@ async function receive(deps: DepositDeskDeps, headers: WebhookHeaders, body: str
 }
 
 /** Of a reversal, its kind; of everything else, what became of it. */
-function wordOf(outcome: DepositOutcome): string {
+function wordOf(outcome: DepositOutcome): OutcomeWord {
   if (outcome.kind !== 'reversed' && outcome.kind !== 'reinstated') return outcome.kind
   return outcome.reversal.kind
 }

@@ -1,0 +1,49 @@
+/** Opens the pools of one process so that its metrics see them: how long statements take, and what the connections do. */
+import { connectDatabase, type Database } from '@/db/client'
+import { databaseFailure } from '@/db/failure'
+import type { ConnectionSources, PoolName, PoolReading, StoreMetrics } from '@/metrics/store-metrics'
+
+type PoolOptions = { maxConnections: number; statementTimeoutMs?: number }
+
+type WatchedPools = {
+  /** Opens a pool, in the place of the one of that name where there was one. */
+  open(name: PoolName, options: PoolOptions): Database
+  readings: ConnectionSources['pools']
+}
+
+/** Creates the pools over one database. `queried` is told of every statement. */
+export function createWatchedPools(databaseUrl: string, queried: StoreMetrics['queried']): WatchedPools {
+  const opened = new Map<PoolName, Database>()
+  /** Of pools that were replaced, so that a counter never falls. */
+  const closedBefore = new Map<PoolName, number>()
+
+  function reading(name: PoolName): PoolReading | undefined {
+    const database = opened.get(name)
+    if (!database) return undefined
+    const closedCount = database.closedCount() + (closedBefore.get(name) ?? 0)
+    return { ...database.pool(), maxConnections: database.maxConnections, closedCount }
+  }
+
+  return {
+    open(name, options) {
+      closedBefore.set(name, reading(name)?.closedCount ?? 0)
+      const database = connectDatabase(databaseUrl, {
+        ...options,
+        applicationName: name,
+        onStatement: (milliseconds, error) => queried(name, milliseconds, !isTrouble(error)),
+      })
+      opened.set(name, database)
+      return database
+    },
+    readings: {
+      gateway: () => reading('gateway'),
+      dashboard: () => reading('dashboard'),
+      flusher: () => reading('flusher'),
+    },
+  }
+}
+
+/** A value that Postgres refuses, or a race lost against another transaction, is no trouble of its own. */
+function isTrouble(error: unknown): boolean {
+  return error !== undefined && databaseFailure(error) === 'unavailable'
+}

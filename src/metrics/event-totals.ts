@@ -1,0 +1,86 @@
+/** Sums of single events: what providers send that they should not, repeated requests, stored responses, deposits. */
+import type { Registry } from 'prom-client'
+import { REPAIRS, type Repair } from '@/formats/format'
+import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-responses/stored-responses'
+import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome } from './metrics'
+import { expose, type Sample } from './series'
+
+interface EventTotals {
+  /** From now on all that these providers of models can send is there, at zero where they have not. */
+  open(providers: Iterable<string>): void
+  unknownUsage(provider: string): void
+  repaired(provider: string, repair: Repair): void
+  idempotent(outcome: IdempotencyOutcome): void
+  storedResponse(event: StoredResponseEvent): void
+  deposit(provider: string, outcome: string): void
+  /** All that the events of this provider of deposits can come to. */
+  takesDeposits(provider: string, outcomes: readonly string[]): void
+}
+
+/** Adds them. */
+export function createEventTotals(registry: Registry): EventTotals {
+  const unknownUsage = pairCounter(registry, ['provider'], {
+    name: 'svc_unknown_usage_total',
+    help: 'Alert: the provider counted tokens in a class that has no price here.',
+  })
+  const repairs = pairCounter(registry, ['provider', 'field'], {
+    name: 'svc_answer_repairs_total',
+    help: 'Answers with a field that broke the published shape of the format and was put right on the way through.',
+  })
+  const idempotent = pairCounter(registry, ['outcome'], {
+    name: 'svc_idempotent_requests_total',
+    help: 'Requests with an idempotency key: first, replayed, or refused: in_use, reused, lost, full.',
+  })
+  const storedResponses = pairCounter(registry, ['event'], {
+    name: 'svc_stored_responses_total',
+    help: 'Stored responses: stored, not_stored (no room, or too long), continued by a request, read, missing when named, deleted.',
+  })
+  const deposits = pairCounter(registry, ['provider', 'outcome'], {
+    name: 'svc_deposit_events_total',
+    help: 'Alert on chargeback, refund, reinstatement, waiting, kept and unknown: events of providers of deposits by outcome.',
+  })
+  for (const outcome of IDEMPOTENCY_OUTCOMES) idempotent.add(0, outcome)
+  for (const event of STORED_RESPONSE_EVENTS) storedResponses.add(0, event)
+  return {
+    open(providers) {
+      for (const provider of providers) {
+        unknownUsage.add(0, provider)
+        for (const repair of REPAIRS) repairs.add(0, provider, repair)
+      }
+    },
+    unknownUsage: (provider) => unknownUsage.add(1, provider),
+    repaired: (provider, repair) => repairs.add(1, provider, repair),
+    idempotent: (outcome) => idempotent.add(1, outcome),
+    storedResponse: (event) => storedResponses.add(1, event),
+    deposit: (provider, outcome) => deposits.add(1, provider, outcome),
+    takesDeposits(provider, outcomes) {
+      for (const outcome of outcomes) deposits.add(0, provider, outcome)
+    },
+  }
+}
+
+type PairCounter = { add(count: number, first: string, second?: string): void }
+
+/** A counter by one label or two. */
+function pairCounter(
+  registry: Registry,
+  [firstLabel, secondLabel]: readonly [string, string?],
+  family: { name: string; help: string },
+): PairCounter {
+  const sums = new Map<string, Map<string, number>>()
+  expose(registry, 'counter', {
+    ...family,
+    *samples(): Iterable<Sample> {
+      for (const [first, bySecond] of sums) {
+        for (const [second, count] of bySecond)
+          yield [{ [firstLabel]: first, ...(secondLabel !== undefined && { [secondLabel]: second }) }, count]
+      }
+    },
+  })
+  return {
+    add(count, first, second = '') {
+      const bySecond = sums.get(first) ?? new Map<string, number>()
+      sums.set(first, bySecond.set(second, (bySecond.get(second) ?? 0) + count))
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Counters, gauges and histograms whose values are kept elsewhere: the library asks for them when somebody reads the metrics, and adding to
+ * them costs what adding to a number costs. Its own ones look their labels up at every call, which paid requests would pay for.
+ */
+import type { Metric, Registry } from 'prom-client'
+
+type Labels = Record<string, string | number>
+/** One series and its value now. */
+export type Sample = [labels: Labels, value: number]
+
+type Family = { name: string; help: string }
+type LibraryValue = { labels: Labels; value: number; metricName?: string }
+
+/** Adds a counter or a gauge that is read when somebody asks. No series may come twice. */
+export function expose(
+  registry: Registry,
+  type: 'counter' | 'gauge',
+  { name, help, samples }: Family & { samples(): Iterable<Sample> },
+): void {
+  register(registry, type, { name, help }, () => Array.from(samples(), ([labels, value]) => ({ labels, value })))
+}
+
+/** The observations of one series. */
+export type Distribution = { readonly counts: Float64Array; sum: number }
+
+/** A histogram: `bounds` are the upper bounds of its buckets in seconds, ascending. */
+interface HistogramSeries {
+  /** The series with these labels, made where there is none yet; to be kept by whoever observes often. */
+  series(labels: Labels): Distribution
+  observe(series: Distribution, seconds: number): void
+}
+
+/** Adds a histogram. A series is shown from the moment it is first asked for. */
+export function exposeHistogram(
+  registry: Registry,
+  { name, help, bounds }: Family & { bounds: readonly number[] },
+): HistogramSeries {
+  const all = new Map<string, { labels: Labels; distribution: Distribution }>()
+
+  function values(): LibraryValue[] {
+    return [...all.values()].flatMap(({ labels, distribution }) => valuesOf(name, bounds, labels, distribution))
+  }
+
+  register(registry, 'histogram', { name, help }, values)
+  return {
+    series(labels) {
+      const key = JSON.stringify(labels)
+      const known = all.get(key)
+      if (known) return known.distribution
+      const distribution = { counts: new Float64Array(bounds.length + 1), sum: 0 }
+      all.set(key, { labels, distribution })
+      return distribution
+    },
+    observe(distribution, seconds) {
+      let index = 0
+      while (index < bounds.length && seconds > (bounds[index] ?? 0)) index++
+      distribution.counts[index] = (distribution.counts[index] ?? 0) + 1
+      distribution.sum += seconds
+    },
+  }
+}
+
+function valuesOf(name: string, bounds: readonly number[], labels: Labels, { counts, sum }: Distribution) {
+  let below = 0
+  const values: LibraryValue[] = Array.from(counts, (count, index) => {
+    below += count
+    return { labels: { ...labels, le: bounds[index] ?? '+Inf' }, value: below, metricName: `${name}_bucket` }
+  })
+  values.push({ labels, value: sum, metricName: `${name}_sum` }, { labels, value: below, metricName: `${name}_count` })
+  return values
+}
+
+/** What the library asks of a metric, whoever made it. */
+function register(registry: Registry, type: string, family: Family, values: () => LibraryValue[]): void {
+  const get = async () => ({ ...family, type, values: values(), aggregator: 'sum' })
+  registry.registerMetric({ ...family, type, get, reset: () => undefined } as unknown as Metric)
+}

@@ -1,0 +1,142 @@
+/** How the stores answer: latencies and failures of Redis by operation and of Postgres by pool, and what their connections do now. */
+import type { Registry } from 'prom-client'
+import type { PoolState } from '@/db/client'
+import { type RedisLoad, STORE_OPERATIONS } from '@/ledger/store-calls'
+import { type Distribution, expose, exposeHistogram, type Sample } from './series'
+
+/** What is asked of Redis beside the ledger's own calls, and timed too. */
+const OTHER_OPERATIONS = ['idempotency'] as const
+
+/** The pools of one process. */
+const POOLS = ['gateway', 'dashboard', 'flusher'] as const
+export type PoolName = (typeof POOLS)[number]
+
+/** Where the gauges of the connections look. A pool is undefined while there is none. */
+export type ConnectionSources = {
+  redis: Readonly<Record<string, () => RedisLoad>>
+  pools: Readonly<Record<PoolName, () => PoolReading | undefined>>
+}
+
+/** A pool now; `closedCount` is since the process began. */
+export type PoolReading = PoolState & { maxConnections: number; closedCount: number }
+
+export type StoreMetrics = {
+  /** A call of Redis has ended. */
+  called(operation: string, milliseconds: number, isAnswered: boolean): void
+  /** Runs `work`, which is one such call. */
+  timed<T>(operation: (typeof OTHER_OPERATIONS)[number], work: () => Promise<T>): Promise<T>
+  /** A statement of Postgres has ended. */
+  queried(pool: PoolName, milliseconds: number, isAnswered: boolean): void
+  watch(sources: ConnectionSources): void
+}
+
+const BOUNDS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Adds them, every series from the start. */
+export function createStoreMetrics(registry: Registry): StoreMetrics {
+  const operations = [...STORE_OPERATIONS, ...OTHER_OPERATIONS]
+  const called = exposeCalls(registry, 'operation', operations, {
+    duration: [
+      'svc_redis_duration_seconds',
+      'Time of calls to Redis, by operation: a script of the ledger, or idempotency.',
+    ],
+    failures: ['svc_redis_failures_total', 'Calls to Redis that failed or were not answered in time.'],
+  })
+  const queried = exposeCalls(registry, 'pool', POOLS, {
+    duration: [
+      'svc_postgres_query_duration_seconds',
+      'Time of statements in Postgres, the wait for a connection included.',
+    ],
+    failures: [
+      'svc_postgres_query_failures_total',
+      'Statements that failed because Postgres was away, too slow or in trouble; not those whose values it refused.',
+    ],
+  })
+  async function timed<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    const startedMs = performance.now()
+    let isAnswered = false
+    try {
+      const reply = await work()
+      isAnswered = true
+      return reply
+    } finally {
+      called(operation, performance.now() - startedMs, isAnswered)
+    }
+  }
+  return { called, timed, queried, watch: (sources) => exposeConnections(registry, sources) }
+}
+
+type Named = readonly [name: string, help: string]
+
+function exposeCalls(
+  registry: Registry,
+  label: string,
+  names: readonly string[],
+  { duration, failures }: { duration: Named; failures: Named },
+): (name: string, milliseconds: number, isAnswered: boolean) => void {
+  const histogram = exposeHistogram(registry, { name: duration[0], help: duration[1], bounds: BOUNDS })
+  const open = (name: string): Call => ({ distribution: histogram.series({ [label]: name }), failures: 0 })
+  const calls = new Map(names.map((name) => [name, open(name)]))
+  expose(registry, 'counter', {
+    name: failures[0],
+    help: failures[1],
+    samples: () => [...calls].map(([name, call]): Sample => [{ [label]: name }, call.failures]),
+  })
+  return (name, milliseconds, isAnswered) => {
+    const call = calls.get(name)
+    if (!call) return
+    histogram.observe(call.distribution, milliseconds / 1000)
+    if (!isAnswered) call.failures++
+  }
+}
+
+type Call = { distribution: Distribution; failures: number }
+
+function exposeConnections(registry: Registry, { redis, pools }: ConnectionSources): void {
+  const ofRedis = (read: (load: RedisLoad) => number) => () =>
+    Object.entries(redis).map(([client, load]): Sample => [{ client }, read(load())])
+  expose(registry, 'gauge', {
+    name: 'svc_redis_connected',
+    help: '1 while this client takes commands, 0 while it looks for its server.',
+    samples: ofRedis((load) => Number(load.isConnected)),
+  })
+  expose(registry, 'gauge', {
+    name: 'svc_redis_commands_in_flight',
+    help: 'Commands that were sent and not answered yet.',
+    samples: ofRedis((load) => load.inFlight),
+  })
+  expose(registry, 'counter', {
+    name: 'svc_redis_reconnects_total',
+    help: 'Times that this client lost its server and looked for it again.',
+    samples: ofRedis((load) => load.reconnects),
+  })
+  const ofPools = (read: (pool: PoolReading) => Sample[]) => () =>
+    POOLS.flatMap((pool) => {
+      const state = pools[pool]()
+      return state ? read(state).map(([labels, value]): Sample => [{ pool, ...labels }, value]) : []
+    })
+  expose(registry, 'gauge', {
+    name: 'svc_postgres_connections',
+    help: 'Connections of this pool, by state: busy, idle or connecting.',
+    samples: ofPools(({ busy, idle, connecting }) => [
+      [{ state: 'busy' }, busy],
+      [{ state: 'idle' }, idle],
+      [{ state: 'connecting' }, connecting],
+    ]),
+  })
+  expose(registry, 'gauge', {
+    name: 'svc_postgres_connections_max',
+    help: 'Connections that this pool may have.',
+    samples: ofPools(({ maxConnections }) => [[{}, maxConnections]]),
+  })
+  expose(registry, 'gauge', {
+    name: 'svc_postgres_queries_waiting',
+    help: 'Statements that wait for a connection of this pool.',
+    samples: ofPools(({ waiting }) => [[{}, waiting]]),
+  })
+  expose(registry, 'counter', {
+    name: 'svc_postgres_connections_closed_total',
+    help: 'Connections of this pool that have ended: lost, or closed since they had nothing to do.',
+    samples: ofPools(({ closedCount }) => [[{}, closedCount]]),
+  })
+}
