@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '@/config/config'
 import { environmentOf, fillIn, ROOT, readComposeFile, readExample } from './compose-file'
+import { catalogNames, settingNames } from './setting-names'
 
 const SECRETS = [
   'AUTH_SECRET',
@@ -16,25 +17,8 @@ const SECRETS = [
 const SET = Object.fromEntries(SECRETS.map((name) => [name, `${name.toLowerCase()}-0123456789012345678901234`]))
 /** What the container itself decides, and compose.yaml says; the catalogue is mounted. */
 const FIXED = ['NODE_ENV', 'HOST', 'PORT', 'REDIS_URL', 'DATABASE_URL', 'DATABASE_MIGRATOR_URL', 'DATA_DIR']
-/** Set by one process of a gateway for another, and by fault tests. */
-const INTERNAL = ['SUPERVISED_REDIS_URL', 'SUPERVISED_DATABASE_URL', 'SANDBOX_URL', 'CRASH_AT']
-
 const { services, volumes } = await readComposeFile('compose.yaml')
 const gateways = Object.entries(services).filter(([name]) => name.startsWith('gateway'))
-
-/** Every variable that src/config reads: it looks each of them up. */
-function settingNames(): string[] {
-  const names = new Set<string>()
-  const spy = new Proxy<Record<string, string>>({}, { get: (_, name) => void names.add(String(name)) })
-  loadConfig(spy)
-  return [...names].filter((name) => !INTERNAL.includes(name))
-}
-
-/** Those that the default catalogue reads. */
-async function catalogNames(): Promise<string[]> {
-  const text = await Bun.file(join(ROOT, 'config', 'catalog.json')).text()
-  return [...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name))]
-}
 
 describe('a setting', () => {
   test('reaches every gateway from the file, whichever it is', async () => {

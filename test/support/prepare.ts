@@ -10,3 +10,4 @@ function say(line: string): void {
 await prepareChromium(say)
 await preparePrograms(say)
 await preparePython('sdks', say)
+await preparePython('judges', say)

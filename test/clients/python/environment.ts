@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The list of packages, beside this file: the vendors' own libraries, or the frameworks on top of them. */
-export type PackageList = 'sdks' | 'frameworks'
+/** The list of packages, beside this file: the vendors' own libraries, the frameworks on top of them, or the judges of manifests. */
+export type PackageList = 'sdks' | 'frameworks' | 'judges'
 
 const CACHE = join(import.meta.dir, '..', '..', '..', '.cache', 'python')
 /** Fails where the version is too old for the libraries, or where Debian has split the module off; prints the version. */
@@ -17,7 +17,7 @@ const WANTED = 'Python 3.11 or newer with its venv module (on Debian: apt-get in
 /** The Python of the environment, which is made where it isn't there yet. Says what it does; undefined = it can't be had here. */
 export async function preparePython(list: PackageList, say: (line: string) => void): Promise<string | undefined> {
   const version = await pythonVersion(say)
-  if (version === undefined) return missing(`there is no ${WANTED}`, say)
+  if (version === undefined) return missing(list, `there is no ${WANTED}`, say)
   const lock = join(import.meta.dir, `${list}.txt`)
   const digest = Bun.hash(version + (await Bun.file(lock).text())).toString(36)
   const folder = join(CACHE, `${list}-${digest}`)
@@ -41,11 +41,11 @@ export async function preparePython(list: PackageList, say: (line: string) => vo
   // Whoever is first has made it for all.
   if (isMade) await rename(draft, folder).catch(() => undefined)
   await rm(draft, { recursive: true, force: true })
-  return existsSync(python) ? python : missing('the packages cannot be installed', say)
+  return existsSync(python) ? python : missing(list, 'the packages cannot be installed', say)
 }
 
-function missing(why: string, say: (line: string) => void): undefined {
-  say(`SKIPPED: the tests with Python clients do not run, since ${why}.`)
+function missing(list: PackageList, why: string, say: (line: string) => void): undefined {
+  say(`SKIPPED: what is tested with Python (${list}.txt) is not, since ${why}.`)
 }
 
 /** The version of a Python that can make environments; Debian's packages are fetched where that needs no question. */

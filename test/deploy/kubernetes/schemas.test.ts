@@ -1,0 +1,78 @@
+/** The manifests are what Kubernetes takes: the strict schemas of its oldest and newest version here refuse nothing. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '@test/deploy/compose-file'
+import { complaintsOf, python } from '@test/deploy/judges'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { BASE, EXAMPLE, FOLDER, type Manifest, manifestFiles, readDocuments, theOne } from './manifests'
+
+setDefaultTimeout(180_000)
+
+/** `unhealthyPodEvictionPolicy` and `matchLabelKeys` are on by default from the first on. */
+const VERSIONS = ['1.27', '1.37']
+const kubectl = Bun.which('kubectl')
+if (!kubectl) process.stderr.write('SKIPPED: the example is not put together, since kubectl is not on the PATH.\n')
+let folder: string
+
+const complaints = (version: string, files: readonly string[]) =>
+  complaintsOf('kubernetes_validate', '--strict', '--quiet', '-k', version, ...files)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-kubernetes-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe.skipIf(!python)('the schemas of Kubernetes', () => {
+  for (const version of VERSIONS) {
+    test(`accept each object in version ${version}`, async () => {
+      const files = manifestFiles().map((name) => join(BASE, name))
+      expect(files.length).toBeGreaterThan(6)
+      expect(await complaints(version, files)).toBe('')
+    })
+  }
+
+  test('refuse a misspelt field and a missing one', async () => {
+    const text = await Bun.file(join(BASE, 'deployment.yaml')).text()
+    for (const [right, wrong] of [
+      ['readinessProbe:', 'readynessProbe:'],
+      ['    matchLabels:', '    matchLabel:'],
+    ] as const) {
+      const path = join(folder, 'wrong.yaml')
+      await Bun.write(path, text.replace(right, wrong))
+      expect(await complaints('1.37', [path])).toContain('svc-gateway')
+    }
+  })
+
+  test.skipIf(!kubectl)('accept what kustomize makes of the example, in which every name leads somewhere', async () => {
+    const copy = join(folder, 'kubernetes')
+    await cp(FOLDER, copy, { recursive: true })
+    await copyFile(join(ROOT, 'config', 'catalog.json'), join(copy, 'example', 'catalog.json'))
+    const child = Bun.spawn([kubectl ?? '', 'kustomize', join(copy, 'example')], {
+      env: { ...BARE_ENVIRONMENT, HOME: folder },
+      stdout: Bun.file(join(folder, 'made.yaml')),
+      stderr: 'pipe',
+    })
+    expect(`${await child.exited} ${await new Response(child.stderr).text()}`).toBe('0 ')
+    expect(await complaints('1.37', [join(folder, 'made.yaml')])).toBe('')
+    const made = await readDocuments<Manifest>(join(folder, 'made.yaml'))
+    const names = made.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const pod = theOne(made, 'Deployment').spec.template.spec
+    const [{ image, envFrom }] = pod.containers
+    expect(image).toStartWith('registry.example/svc-gateway:')
+    const [settingsName, secretsName] = [envFrom[0]?.configMapRef?.name, envFrom[1]?.secretRef?.name]
+    expect(names).toContain(`ConfigMap ${settingsName}`)
+    expect(names).toContain(`Secret ${secretsName}`)
+    expect(names).toContain(`ConfigMap ${pod.volumes[0]?.configMap?.name}`)
+    const settings = made.find(({ metadata }) => metadata.name === settingsName)?.data
+    expect(settings).toMatchObject({ NODE_ENV: 'production', PUBLIC_URL: 'https://gateway.example' })
+    expect(made.filter(({ metadata }) => metadata.namespace !== 'svc-gateway').map(({ kind }) => kind)).toEqual([
+      'Namespace',
+    ])
+  })
+})
+
+test('the example holds nothing but what an installation is made of', async () => {
+  expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual(['kustomization.yaml', 'secrets.env'])
+})
