@@ -60,6 +60,8 @@ type Common = {
   promise: string
   /** Part of the quick run. */
   isQuick?: boolean
+  /** What it may take before it counts as broken, milliseconds; two minutes unless said. */
+  limitMs?: number
 }
 
 export type Fault = Common &

@@ -12,7 +12,7 @@ import { c13 } from './c13-repeats'
 import { f1 } from './f01-gateway-killed'
 import { f2 } from './f02-crash-points'
 import { f3 } from './f03-drain'
-import { f4 } from './f04-rolling-restart'
+import { f4, f4Caddy, f4Processes } from './f04-rolling-restart'
 import { f5, f5Always } from './f05-redis-killed'
 import { f6 } from './f06-power-loss'
 import { f6Snapshot } from './f06-snapshot-only'
@@ -43,7 +43,7 @@ import { u10 } from './u10-stale-connections'
 import { u11 } from './u11-floods'
 import { u12 } from './u12-mixed-up'
 
-const PROCESS_FAULTS = [f1, f2, f3, f4, f17, f18, f19, f22]
+const PROCESS_FAULTS = [f1, f2, f3, f4, f4Processes, f4Caddy, f17, f18, f19, f22]
 const STORE_FAULTS = [
   f5,
   f5Always,

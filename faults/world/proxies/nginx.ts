@@ -3,19 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { programPath } from '@test/support/debian'
 import { until } from '@test/support/until'
+import { freePort } from '@/boot/embedded/free-port'
+import { type InFront, replaced } from './in-front'
 
-export interface Nginx {
-  readonly url: string
-  /** What it had to say of gateways that it could not reach or that broke a connection. */
-  errors(): Promise<string[]>
-  stop(): Promise<void>
-}
-
-const SETTINGS = join(import.meta.dir, '..', '..', 'deploy', 'nginx', 'gateways.conf')
+const SETTINGS = join(import.meta.dir, '..', '..', '..', 'deploy', 'nginx', 'gateways.conf')
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 /** Starts it below `folder` in front of the gateways at `urls`; an idle connection to one of them is kept for `keepMs`. */
-export async function startNginx(folder: string, urls: readonly string[], keepMs: number): Promise<Nginx> {
+export async function startNginx(folder: string, urls: readonly string[], keepMs: number): Promise<InFront> {
   const program = programPath('nginx')
   await mkdir(join(folder, 'temporary'), { recursive: true })
   const port = await freePort()
@@ -32,8 +27,11 @@ export async function startNginx(folder: string, urls: readonly string[], keepMs
   if (child.exitCode !== null) throw new Error(`nginx ended at its start: ${await Bun.file(errorLog).text()}`)
   return {
     url,
+    // It never counts one out.
+    takesBack: () => Promise.resolve(),
     async errors() {
-      return (await readFile(errorLog, 'utf8')).split('\n').filter((line) => line.includes('[error]'))
+      const lines = (await readFile(errorLog, 'utf8')).split('\n')
+      return lines.filter((line) => line.includes('[error]') && !line.includes('Connection refused'))
     },
     async stop() {
       child.kill('SIGTERM')
@@ -49,12 +47,6 @@ async function settings(urls: readonly string[], port: number, keepMs: number): 
   return replaced(text, 'keepalive_timeout 3s;', `keepalive_timeout ${keepMs}ms;`)
 }
 
-/** What is not found would be left as it is, unnoticed. */
-function replaced(text: string, from: string, to: string): string {
-  if (!text.includes(from)) throw new Error(`deploy/nginx/gateways.conf has no ${from}`)
-  return text.replace(from, to)
-}
-
 function whole(folder: string, site: string): string {
   return `
 daemon off;
@@ -66,12 +58,4 @@ http {
   ${TEMPORARY.map((name) => `${name}_temp_path ${folder}/temporary;`).join('\n  ')}
   ${site}
 }`
-}
-
-async function freePort(): Promise<number> {
-  const probe = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
-  const { port } = probe
-  await probe.stop(true)
-  if (port === undefined) throw new Error('no port is free')
-  return port
 }
