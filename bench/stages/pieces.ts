@@ -68,7 +68,7 @@ export function stubbedPieces({ deps, sample, recording, answerText }: PieceInpu
   const stub = stubUpstream(answerText)
   const stubbed = stubLedger(deps, recording)
   const app = buildApp(stubbed)
-  const endpoint = { format: sample.format, line: {}, framing: sample.format.framing }
+  const endpoint = { format: sample.format, route: '/', line: {}, framing: sample.format.framing }
   const { settlement } = recording
   return [
     { name: UPSTREAM_STUBBED, run: upstreamCall(sample), stub },

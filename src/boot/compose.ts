@@ -16,10 +16,11 @@ import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-
 import { createDrainSlots } from '@/gateway/relay/drain'
 import { createSignatureStore } from '@/gateway/signatures/signature-store'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
+import { createRequestLog, type RequestLog } from '@/http/request-log/request-log'
 import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
-import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import type { RedisClient } from '@/ledger/store/connection'
 import { watchLoad } from '@/ledger/store-calls'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
@@ -41,6 +42,7 @@ import { readinessChecks } from './readiness/readiness'
 import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
 import { assembleStoredResponses, keepingFor } from './stored-responses'
+import { connectClients } from './stores/redis-clients'
 import { createStoredClaims } from './stores/stored-claims'
 import { createWatchedPools } from './stores/watched-pools'
 import { assembleTopUps, type TopUps } from './top-ups'
@@ -52,6 +54,7 @@ type GatewayDeps = AppDeps & {
   streams: ActiveStreams
   observer: TierObserver
   failures: FailedRequests
+  requestLog: RequestLog
 }
 
 /** One running gateway without its port. */
@@ -78,12 +81,8 @@ type ComposeOptions = {
   watchesLedger?: boolean
 }
 
-/** How long a start waits for the ledger's store. */
-const REDIS_START_TIMEOUT_MS = 10_000
 /** What settlements get to be acknowledged, beyond the time for open answers. */
 const SETTLE_TIMEOUT_MS = 5_000
-/** Background work may wait longer for the store than a client may. */
-const WORKER_COMMAND_TIMEOUT_MS = 5_000
 const IDLE_POLL_MS = 20
 /** For what people look up in the dashboard. */
 const READING_POOL = { maxConnections: 4, statementTimeoutMs: 8_000 }
@@ -175,6 +174,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       await deps.keeper.stop()
       await Promise.all([deps.router.stop(), deps.observer.stop(), deps.failures.stop(), deps.storedResponses.stop()])
       deps.metrics.stop()
+      deps.requestLog.stop()
       await Promise.all(workers.map((worker) => worker.stop()))
       redis.disconnect()
       workerRedis.disconnect()
@@ -182,14 +182,6 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
       return left
     },
   }
-}
-
-/** For requests, and for what runs behind them. */
-async function connectClients(url: string, config: Config, logger: Logger): Promise<[RedisClient, RedisClient]> {
-  const redis = connectRedis(url, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
-  const worker = connectRedis(url, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
-  await Promise.all([waitForRedis(redis, REDIS_START_TIMEOUT_MS), waitForRedis(worker, REDIS_START_TIMEOUT_MS)])
-  return [redis, worker]
 }
 
 type Parts = {
@@ -240,6 +232,7 @@ function assemble(parts: Parts): GatewayDeps {
       limits: liveLimits(catalog),
       trustedProxyHops: config.signIn.trustedProxyHops,
     }),
+    requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops: config.signIn.trustedProxyHops }),
     idempotency: config.hasIdempotencyKeys
       ? { claims: createStoredClaims(redis, metrics.stores), finishUnseenMs: FINISH_UNSEEN_MS }
       : undefined,

@@ -1,6 +1,7 @@
 /** What a chat request brings through the door, and what the use case needs of the rest of the house to answer it. */
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
+import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { HoldDeps } from '@/gateway/hold/hold'
 import type { NegotiationDeps } from '@/gateway/hold/negotiation'
 import type { ArrivedRequest } from '@/gateway/hold/request-facts'
@@ -29,6 +30,8 @@ export type ChatCall = ArrivedRequest &
     sessionName: string | undefined
     /** No answer came, and the client has been told inside the stream that it was given meanwhile. */
     onLateFailure(error: unknown): void
+    /** What the request leaves in the log. */
+    line: OpenCharge['line']
     /** When the request arrived, by the clock that durations are taken from. */
     arrivedMonotonicMs: number
   }

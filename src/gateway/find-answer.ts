@@ -93,6 +93,7 @@ function openCharge(
   { reason, request }: { reason: string; request: ChatRequest },
 ): OpenCharge {
   const { planned, number: attempts } = ticket
+  call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts }
   const charge = {
     payer: call.payer,
     hold,
@@ -102,6 +103,7 @@ function openCharge(
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
     meter: createMeter(hold.size.bounds.outputTokens),
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
+    line: call.line,
     arrivedMonotonicMs: call.arrivedMonotonicMs,
   }
   keepRenewed(charge, clock)

@@ -10,7 +10,7 @@ import { withQualityHeader } from './quality-header'
 import { resumeRequest, withEcho } from './resume'
 
 /** What the path says of the request, and how its answer is to be framed. */
-export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'payerOf'> & {
+export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & {
   line: RequestLine
   framing: Framing
   /** What a stream ends in beyond its format's own words, once the cost is known; in the framing's text. */
@@ -20,7 +20,7 @@ export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'payerOf'> & {
 /** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
   const { format, line, framing, epilogue } = endpoint
-  return answerPaid(deps, request, endpoint, async (paid) => {
+  return answerPaid(deps, request, { ...endpoint, event: 'chat' }, async (paid) => {
     const resuming = resumeRequest(deps, { format, payer: paid.payer, body: paid.body, bytes: paid.bodyBytes })
     const resumed = resuming && (await resuming)
     const decoded = format.decodeRequest(resumed?.body ?? paid.body, line)

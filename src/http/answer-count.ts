@@ -4,6 +4,7 @@ import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
+import { openLine } from '@/metrics/request-line'
 import { findModelOrTier } from '@/routing/plan/plan'
 import { authenticate } from './auth'
 import { readJsonBody } from './body'
@@ -17,6 +18,8 @@ import { resumeRequest } from './resume'
 /** How one format asks for a count and is told it. */
 type CountEndpoint = {
   format: Format
+  /** The path of it in its first spelling. */
+  route: string
   decode(body: JsonObject): ChatRequest
   encode(inputTokens: number): JsonObject
 }
@@ -24,19 +27,28 @@ type CountEndpoint = {
 /** Answers a count. Never rejects: errors become answers. */
 export async function answerCount(deps: HttpDeps, request: Request, endpoint: CountEndpoint): Promise<Response> {
   const requestId = newRequestId()
+  const line = openLine({
+    ...{ event: 'count', requestId, format: endpoint.format.name, route: endpoint.route, signal: request.signal },
+    arrivedMonotonicMs: deps.clock.monotonic(),
+  })
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
     const payer = await authenticate(deps, request)
+    line.payer = payer
     deps.unpaid.answer(payer)
     await requireActiveKey(deps, payer)
     const { json: body, bytes } = await readJsonBody(request, deps)
     const resumed = await resumeRequest(deps, { format: endpoint.format, payer, body, bytes })
     const decoded = endpoint.decode(resumed?.body ?? body)
+    line.requestedModel = decoded.model
     findModelOrTier(deps.catalog.current, decoded.model, 'model')
     const inputTokens = await countInputTokens(decoded)
     const headers = { 'x-request-id': requestId, ...NO_SNIFFING }
+    deps.requestLog.answeredFree(line)
     return openToPage(request, Response.json(endpoint.encode(inputTokens), { headers }))
   } catch (error) {
-    return openToPage(request, errorResponse(error, endpoint.format, requestId, deps.logger))
+    const response = errorResponse(error, endpoint.format, requestId, deps.logger)
+    deps.requestLog.refused(line, request, error, response.status)
+    return openToPage(request, response)
   }
 }

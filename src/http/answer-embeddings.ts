@@ -8,7 +8,7 @@ import { answerPaid } from './answer-paid'
 import type { HttpDeps } from './deps'
 
 /** In which format it came, and how a body of it is read. */
-type EmbeddingEndpoint = { format: Format; decode(body: JsonObject): EmbeddingRequest }
+type EmbeddingEndpoint = { format: Format; route: string; decode(body: JsonObject): EmbeddingRequest }
 
 /** What a body may hold beside its tokens, each of which is a value. */
 const OTHER_VALUES = 20_000
@@ -17,11 +17,11 @@ const OTHER_VALUES = 20_000
 export function answerEmbeddings(
   deps: HttpDeps,
   request: Request,
-  { format, decode }: EmbeddingEndpoint,
+  { format, route, decode }: EmbeddingEndpoint,
 ): Promise<Response> {
   const { embeddings } = format
   assert(embeddings, `${format.name} has embeddings`)
-  const endpoint = { format, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES }
+  const endpoint = { format, event: 'embedding', route, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES } as const
   return answerPaid(deps, request, endpoint, (paid) => {
     const decoded = decode(paid.body)
     paid.nameModel(decoded.model)

@@ -7,11 +7,12 @@ import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { openLine, type RequestLine } from '@/metrics/request-line'
 import { authenticate } from './auth'
 import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
-import { answerOnce } from './idempotency/answer-once'
+import { type Asker, answerOnce } from './idempotency/answer-once'
 import { type RequestName, readRequestName } from './idempotency/header'
 import type { Once } from './idempotency/operation'
 import { openToPage } from './pages'
@@ -21,6 +22,9 @@ import { allowSilence, endSilence } from './silence'
 /** In whose words errors are told, and what is special about the way to the endpoint. */
 export type PaidEndpoint = {
   format: Format
+  /** What the log calls it, and the path of it in its first spelling. */
+  event: 'chat' | 'embedding'
+  route: string
   /** Who pays, where that is not said by an API key that the request carries. */
   payerOf?: (request: Request) => Promise<Payer>
   /** The most values in a body, where these are other than a conversation's. */
@@ -44,6 +48,8 @@ type PaidRequest = {
   nameModel(model: string, isStream?: boolean): void
   /** No answer came, and the client has been told so already. */
   onLateFailure(error: unknown): void
+  /** What the request leaves in the log. */
+  line: RequestLine
 }
 
 /** Authenticates and reads one request, and has `answer` answer it. Never rejects: errors become answers. */
@@ -53,25 +59,28 @@ export async function answerPaid(
   endpoint: PaidEndpoint,
   answer: (paid: PaidRequest) => Promise<Response>,
 ): Promise<Response> {
-  const { format } = endpoint
+  const { format, event, route } = endpoint
   const requestId = newRequestId()
   const arrivedMonotonicMs = deps.clock.monotonic()
+  const { signal } = request
+  const line = openLine({ event, requestId, format: format.name, route, arrivedMonotonicMs, signal })
   // The dashboard's own pages are the only ones that call it.
   const isOpen = endpoint.payerOf === undefined
-  let payer: Payer | undefined
-  let model: string | undefined
-  function refuse(error: unknown): Response {
+  function refuse(error: unknown, isLate = false): Response {
+    const { payer, requestedModel: model } = line
     endSilence(request)
     if (payer) deps.unpaid.refused(payer, error)
     // Whoever hangs up before the request is whole gets no answer, and misses none.
-    if (payer && !request.signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
+    if (payer && !signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
+    deps.requestLog.refused(line, request, error, response.status, isLate)
     return response
   }
   try {
     if (deps.isDraining()) throw restarting()
-    payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
+    const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
+    line.payer = payer
     const admission = deps.unpaid.admit(payer, request)
     if (admission) await admission
     const name = readRequestName(request, deps.idempotency !== undefined)
@@ -81,14 +90,16 @@ export async function answerPaid(
       payer,
       body: json,
       bodyBytes: bytes,
-      signal: request.signal,
+      signal,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
       onEnd: allowSilence(request),
-      nameModel(named) {
-        model = named
+      line,
+      nameModel(model, isStream = false) {
+        line.requestedModel = model
+        line.stream = isStream
       },
-      onLateFailure: (error) => void refuse(error),
+      onLateFailure: (error) => void refuse(error, true),
     }
     const response = await (name ? answerNamed(deps, paid, name, answer) : answer(paid))
     return isOpen ? openToPage(request, response) : response
@@ -106,16 +117,23 @@ function answerNamed(
   answer: (paid: PaidRequest) => Promise<Response>,
 ): Promise<Response> {
   assert(deps.idempotency, 'a name is only read where answers may be kept')
-  const { payer, requestId, signal, onEnd } = paid
+  const { payer, requestId, signal, onEnd, line } = paid
   const claimant = { ...payer, idempotencyKey: key, fingerprint, requestId }
   let isStream = false
-  const asker = { signal, isStream: () => isStream, onReplay: onEnd }
+  const asker: Asker = {
+    signal,
+    isStream: () => isStream,
+    onReplay(originalRequestId, status) {
+      onEnd()
+      deps.requestLog.replayed(line, originalRequestId, status)
+    },
+  }
   return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, ({ failed, ...once }) =>
     answer({
       ...paid,
       ...once,
       nameModel(model, stream = false) {
-        paid.nameModel(model)
+        paid.nameModel(model, stream)
         isStream = stream
       },
       onLateFailure(error) {

@@ -11,6 +11,7 @@ import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
 import type { OperationDeps } from './idempotency/operation'
+import type { RequestLog } from './request-log/request-log'
 import type { Unpaid } from './unpaid'
 
 /**
@@ -40,6 +41,7 @@ export type HttpDeps = ChatDeps &
     publicUrl: string | undefined
     readiness: readonly ReadinessCheck[]
     metrics: PrometheusMetrics
+    requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
     /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: everything is served, and whoever asks where to send traffic is sent elsewhere. */

@@ -19,6 +19,7 @@ import { assert } from '@/lib/assert'
 import { nano } from '@/lib/money'
 import { createSseParser } from '@/lib/sse'
 import type { AnsweredRequest } from '@/metrics/metrics'
+import { openLine, type RequestLine } from '@/metrics/request-line'
 import type { Ticket } from '@/routing/journey/ticket'
 import type { UpstreamFailure } from '@/upstream/failure'
 
@@ -201,6 +202,15 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   }
 }
 
+/** The line in the log of a request by that account and key. */
+export function testLine(arrivedMonotonicMs = 0): RequestLine {
+  const line = openLine({
+    ...{ event: 'chat', requestId: 'req_1', format: 'chat-completions', route: '/v1/chat/completions' },
+    ...{ arrivedMonotonicMs, signal: new AbortController().signal },
+  })
+  return { ...line, payer: { accountId: 'acct_1', keyId: 'key_1' } }
+}
+
 /** A charge at 1,000 and 4,000 nano-USD a token, on a hold that notes how it ends. */
 function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBound: number): OpenCharge {
   const arrivedMonotonicMs = clock.monotonic()
@@ -220,6 +230,7 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
     tools: undefined,
     meter: createMeter(outputBound),
     facts: { ...facts, attempts: 2, routeReason: 'requested' },
+    line: testLine(arrivedMonotonicMs),
     arrivedMonotonicMs,
     hold: {
       limits: { requests: limit, tokens: limit },

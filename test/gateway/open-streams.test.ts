@@ -7,6 +7,7 @@ import { FORMATS } from '@/formats/index'
 import { handleChat } from '@/gateway/handle-chat'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import { testLine } from './answer-parts'
 
 const STREAMS = 8
 
@@ -68,6 +69,7 @@ async function openStream(kept: WeakRef<object>[]): Promise<ReadableStreamDefaul
     keep: undefined,
     isPrivate: false,
     onLateFailure: () => undefined,
+    line: testLine(),
   })
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   await reader.read()

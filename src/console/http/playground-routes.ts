@@ -19,7 +19,11 @@ type PlaygroundDeps = GuardDeps & { apiKeys: ApiKeys; chat: HttpDeps }
 /** Mounts `/dashboard/api/playground`. */
 export function playgroundRoutes(deps: PlaygroundDeps) {
   const { chat } = deps
-  const endpoint: ChatEndpoint = { ...chatCompletionsEndpoint(chat), epilogue: usageRecordEvent }
+  const endpoint: ChatEndpoint = {
+    ...chatCompletionsEndpoint(chat),
+    route: '/dashboard/api/playground/chat',
+    epilogue: usageRecordEvent,
+  }
   return (
     new Elysia({ name: 'playground-routes', prefix: '/dashboard/api/playground', tags: ['Dashboard'] })
       // Before the guard's parser, which would leave nothing for the use case to read and to measure.

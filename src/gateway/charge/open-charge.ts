@@ -8,6 +8,7 @@ import type { Payer } from '@/ledger/outcomes'
 import { CLIENT_CLOSED_STATUS, type RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
+import type { RequestLine } from '@/metrics/request-line'
 import { decideCharge, hasFinalUsage, needsCount } from './charge'
 import { countOutput } from './count-output'
 import type { Meter, MeterReading } from './meter'
@@ -32,8 +33,8 @@ export type OpenCharge = {
   counted?: { tokens: number | undefined; ofGuess: number }
   /** The input in our own count, where the provider does not say it and somebody counted; a guess stands in for it elsewhere. */
   countedInput?: number | undefined
-  /** What the log calls it, if not a chat. */
-  event?: 'embedding'
+  /** What the request leaves in the log. */
+  line: RequestLine
   facts: PlannedFacts & { attempts: number; routeReason: string }
   /** When the request arrived, by the monotonic clock. */
   arrivedMonotonicMs: number

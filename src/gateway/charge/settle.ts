@@ -6,6 +6,7 @@ import type { Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
+import { writeLine } from '@/metrics/request-line'
 import { billOf, chargeAt, countNow, factsOf, lacksCount, type OpenCharge, readingOf, statusAt } from './open-charge'
 import type { ProviderBill } from './provider-bill'
 
@@ -82,20 +83,15 @@ function countAnswer(
 
 function logAnswer(
   logger: Logger,
-  { facts, meter, payer, event }: OpenCharge,
+  { facts, meter, line }: OpenCharge,
   charge: Charge,
   bill: ProviderBill,
   ending: Ending,
   durationMs: number,
 ): void {
   const own = {
-    requestId: facts.requestId,
-    accountId: payer.accountId,
-    keyId: payer.keyId,
-    format: facts.clientFormat,
     model: facts.model,
     provider: facts.provider,
-    stream: facts.stream,
     ending,
     status: statusAt(ending),
     attempts: facts.attempts,
@@ -111,5 +107,5 @@ function logAnswer(
     ...(bill.providerCost !== undefined && { providerCostNano: bill.providerCost }),
     ...(bill.counts && { counts: bill.counts }),
   }
-  logger.infoOwn(event ?? 'chat', own, { requestedModel: facts.requestedModel, routeReason: facts.routeReason })
+  writeLine(logger, line, own, { routeReason: facts.routeReason })
 }

@@ -11,6 +11,7 @@ import type { Client } from '@/gateway/relay/relayed'
 import type { Payer } from '@/ledger/outcomes'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { JsonObject } from '@/lib/json'
+import type { RequestLine } from '@/metrics/request-line'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
 
@@ -36,6 +37,8 @@ export type EmbeddingRequestCall = {
   /** Fires when the client goes away. */
   signal: AbortSignal
   onEnd: () => void
+  /** What the request leaves in the log. */
+  line: RequestLine
   onSettled?: Client['onSettled']
   /** Wall clock, and the clock that durations are taken from. */
   arrivedAtMs: number

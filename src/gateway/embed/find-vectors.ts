@@ -75,6 +75,7 @@ function renew({ clock }: EmbeddingDeps, charge: OpenCharge): void {
 }
 
 function openCharge(call: EmbeddingRequestCall, hold: Hold, { planned, number }: Ticket, reason: string): OpenCharge {
+  call.line.attempt = { model: planned.model.id, provider: planned.target.provider.name, attempts: number }
   const arrived = { ...call, request: { model: call.request.model, stream: false } }
   return {
     payer: call.payer,
@@ -84,7 +85,7 @@ function openCharge(call: EmbeddingRequestCall, hold: Hold, { planned, number }:
     tools: undefined,
     writesForHour: false,
     meter: createMeter(0),
-    event: 'embedding',
+    line: call.line,
     facts: { ...plannedFacts(arrived, planned), attempts: number, routeReason: reason },
     arrivedMonotonicMs: call.arrivedMonotonicMs,
   }

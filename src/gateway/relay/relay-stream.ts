@@ -194,6 +194,7 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
   const { deps, answer, source } = relay
   source.abort()
   const reason = error.options.cause ?? error.message
+  answer.charge.line.fault = error
   deps.logger.warn('stream_failed', { requestId: answer.client.requestId, reason })
   send(relay, textBefore + relay.writer.fail(error))
   endClient(relay)

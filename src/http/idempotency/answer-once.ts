@@ -27,13 +27,14 @@ const KEEP_GRACE_MS = 10_000
 const RETRY_AFTER_SECONDS = 2
 const REPLAYED_HEADER = 'idempotent-replayed'
 
-type Asker = {
+/** Whoever asks with a key. */
+export type Asker = {
   /** Fires when the client hangs up. */
   signal: AbortSignal
   /** Whether the answer is a stream, once there is one. */
   isStream(): boolean
-  /** The answer of an earlier request is told, and there will be no other. */
-  onReplay(): void
+  /** The answer of this earlier request is told, and there will be no other. */
+  onReplay(originalRequestId: string, status: number): void
 }
 
 /**
@@ -48,8 +49,8 @@ export async function answerOnce(
 ): Promise<Response> {
   const earlier = await recall(deps, claimant)
   if (earlier) {
-    onReplay()
-    return earlier
+    onReplay(earlier.requestId, earlier.answer.status)
+    return replay(earlier.answer)
   }
   deps.metrics.idempotent('first')
   deps.crashPoint('claimed')
@@ -64,8 +65,11 @@ export async function answerOnce(
   }
 }
 
-/** The answer of an earlier request with this key; undefined where this one is the first. */
-async function recall(deps: OnceDeps, claimant: Claimant): Promise<Response | undefined> {
+/** The earlier request with this key, and its answer; undefined where this one is the first. */
+async function recall(
+  deps: OnceDeps,
+  claimant: Claimant,
+): Promise<{ requestId: string; answer: KeptAnswer } | undefined> {
   const outcome = await deps.claims.claim(claimant)
   if (outcome.kind === 'claimed') return undefined
   await requireActiveKey(deps, claimant)
@@ -85,8 +89,7 @@ async function recall(deps: OnceDeps, claimant: Claimant): Promise<Response | un
     case 'kept':
       deps.unpaid.answer(claimant)
       deps.metrics.idempotent('replayed')
-      deps.logger.info('idempotent_replay', { requestId: claimant.requestId, originalRequestId: outcome.requestId })
-      return replay(outcome.answer)
+      return outcome
     case 'open': {
       const fate = await fateOf(deps, claimant, outcome)
       const isLost = fate.kind === 'charged' && fate.sinceMs > KEEP_GRACE_MS

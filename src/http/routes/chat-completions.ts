@@ -13,7 +13,7 @@ import { USAGE_RECORD_HEADER, usageRecordEvent } from '@/http/usage-record-event
 /** The endpoint, at whatever path it is mounted. */
 export function chatCompletionsEndpoint(deps: HttpDeps): ChatEndpoint {
   const format = formatNamed(deps, 'chat-completions')
-  return { format, line: {}, framing: format.framing }
+  return { format, route: '/v1/chat/completions', line: {}, framing: format.framing }
 }
 
 /** Mounts the chat-completions endpoint, and that of embeddings. */
@@ -22,7 +22,7 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
   const withUsageRecord = { ...endpoint, epilogue: usageRecordEvent }
   const answer = ({ request }: { request: Request }) =>
     answerChat(deps, request, request.headers.get(USAGE_RECORD_HEADER) === 'true' ? withUsageRecord : endpoint)
-  const embeddings = { format: endpoint.format, decode: decodeEmbeddings }
+  const embeddings = { format: endpoint.format, route: '/v1/embeddings', decode: decodeEmbeddings }
   const embed = ({ request }: { request: Request }) => answerEmbeddings(deps, request, embeddings)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (

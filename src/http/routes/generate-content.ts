@@ -71,6 +71,11 @@ export function generateContentRoutes(deps: HttpDeps) {
   )
 }
 
+/** The path in its first spelling, with this word of ours at its end. */
+function routeOf(verb: string): string {
+  return `/v1beta/models/{model}:${verb}`
+}
+
 async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
   const path = pathOf(request.url)
   const parsed = parseModelPath(path)
@@ -78,6 +83,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
     case 'generateContent':
       return answerChat(deps, request, {
         format: generateContent,
+        route: routeOf(parsed.verb),
         line: { model: parsed.model, stream: false },
         framing: generateContent.framing,
       })
@@ -85,6 +91,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
       const wantsEvents = new URLSearchParams(queryOf(request.url)).get('alt') === 'sse'
       return answerChat(deps, request, {
         format: generateContent,
+        route: routeOf(parsed.verb),
         line: { model: parsed.model, stream: true },
         framing: wantsEvents ? generateContent.framing : jsonArrayFraming,
       })
@@ -92,6 +99,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
     case 'countTokens':
       return answerCount(deps, request, {
         format: generateContent,
+        route: routeOf(parsed.verb),
         decode: (body) => decodeCountTokens(body, { model: parsed.model }),
         encode: encodeCountTokens,
       })
@@ -100,6 +108,7 @@ async function answerPath(deps: HttpDeps, request: Request): Promise<Response> {
       const decode = parsed.verb === 'embedContent' ? decodeEmbedContent : decodeBatchEmbedContents
       return answerEmbeddings(deps, request, {
         format: generateContent,
+        route: routeOf(parsed.verb),
         decode: (body) => decode(body, { model: parsed.model }),
       })
     }

@@ -11,8 +11,8 @@ import { type Examples, operation } from '@/http/openapi/operation'
 /** Mounts the messages endpoints. Unknown query parameters and beta headers are ignored. */
 export function messagesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'messages')
-  const endpoint = { format, line: {}, framing: format.framing }
-  const count = { format, decode: decodeCountTokens, encode: encodeCountTokens }
+  const endpoint = { format, route: '/v1/messages', line: {}, framing: format.framing }
+  const count = { format, route: '/v1/messages/count_tokens', decode: decodeCountTokens, encode: encodeCountTokens }
   const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
   const answerTokens = ({ request }: { request: Request }) => answerCount(deps, request, count)
   const undocumented = { parse: 'none', detail: { hide: true } } as const

@@ -1,15 +1,19 @@
 /** The endpoints of family 4: `POST /v1/responses` and what belongs to it, in every spelling that real clients use. */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
+import type { Format } from '@/formats/format'
 import { CountSchema, decodeCountTokens, encodeCountTokens } from '@/formats/responses/index'
 import { answerChat, formatNamed } from '@/http/answer-chat'
 import { answerCount } from '@/http/answer-count'
 import { authenticate } from '@/http/auth'
 import type { HttpDeps } from '@/http/deps'
+import { errorResponse } from '@/http/errors'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
 import { exampleModel } from '@/http/openapi/example-model'
 import { type Examples, operation } from '@/http/openapi/operation'
+import { openToPage } from '@/http/pages'
 import { newRequestId } from '@/http/request-id'
+import { openLine, type RequestLine } from '@/metrics/request-line'
 
 /** The status that has clients who asked for a WebSocket go on by plain requests at once, where a 404 has them try again. */
 const UPGRADE_REQUIRED = 426
@@ -17,10 +21,10 @@ const UPGRADE_REQUIRED = 426
 /** Mounts the responses endpoints. */
 export function responsesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'responses')
-  const endpoint = { format, line: {}, framing: format.framing }
-  const count = { format, decode: decodeCountTokens, encode: encodeCountTokens }
+  const endpoint = { format, route: '/v1/responses', line: {}, framing: format.framing }
+  const count = { format, route: '/v1/responses/input_tokens', decode: decodeCountTokens, encode: encodeCountTokens }
   const answer = ({ request }: { request: Request }) => answerChat(deps, request, endpoint)
-  const compact = ({ request }: { request: Request }) => refuseCompaction(deps, request)
+  const compact = ({ request }: { request: Request }) => refuseCompaction(deps, format, request)
   const answerTokens = ({ request }: { request: Request }) => answerCount(deps, request, count)
   const undocumented = { parse: 'none', detail: { hide: true } } as const
   return (
@@ -78,16 +82,32 @@ export function responsesRoutes(deps: HttpDeps) {
     const error = new GatewayError('invalid_request', 'There is no WebSocket here: use POST with stream: true.', {
       code: 'websocket_not_supported',
     })
-    const { body, headers } = format.encodeError(error, newRequestId())
+    const line = openRefusal(deps, format, request, endpoint.route)
+    deps.requestLog.refused(line, request, error, UPGRADE_REQUIRED)
+    const { body, headers } = format.encodeError(error, line.requestId)
     return Response.json(body, { status: UPGRADE_REQUIRED, headers: { ...headers, connection: 'close' } })
   }
 }
 
-async function refuseCompaction(deps: HttpDeps, request: Request): Promise<never> {
-  deps.unpaid.answer(await authenticate(deps, request))
-  throw new GatewayError('invalid_request', 'Conversations are not compacted here: ask for a summary in a request.', {
-    code: 'unsupported_endpoint',
-  })
+async function refuseCompaction(deps: HttpDeps, format: Format, request: Request): Promise<Response> {
+  const line = openRefusal(deps, format, request, '/v1/responses/compact')
+  try {
+    line.payer = await authenticate(deps, request)
+    deps.unpaid.answer(line.payer)
+    throw new GatewayError('invalid_request', 'Conversations are not compacted here: ask for a summary in a request.', {
+      code: 'unsupported_endpoint',
+    })
+  } catch (error) {
+    const response = errorResponse(error, format, line.requestId, deps.logger)
+    deps.requestLog.refused(line, request, error, response.status)
+    return openToPage(request, response)
+  }
+}
+
+/** The line in the log of a request that cannot be answered here. */
+function openRefusal(deps: HttpDeps, { name: format }: Format, { signal }: Request, route: string): RequestLine {
+  const arrivedMonotonicMs = deps.clock.monotonic()
+  return openLine({ event: 'chat', requestId: newRequestId(), format, route, arrivedMonotonicMs, signal })
 }
 
 const QUESTION = 'Why is the sky blue? Answer in one sentence.'

@@ -19,6 +19,7 @@ import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
 import { requireActiveKey } from '@/http/require-active-key'
 import { resumeRequest } from '@/http/resume'
+import { openLine } from '@/metrics/request-line'
 import type { RouteExplanation } from '@/routing/explain'
 
 const Usd = Type.Number({ description: 'USD' })
@@ -99,24 +100,35 @@ export function routeRoutes(deps: HttpDeps) {
 async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> {
   const requestId = newRequestId()
   let format = defaultFormat(deps.formats)
+  const line = openLine({
+    ...{ event: 'route', requestId, format: format.name, route: '/v1/route', signal: request.signal },
+    arrivedMonotonicMs: deps.clock.monotonic(),
+  })
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
     const named = namedFormat(deps, request)
     format = named ?? format
     const payer = await authenticate(deps, request)
+    line.payer = payer
     deps.unpaid.answer(payer)
     const { allowedModels } = await requireActiveKey(deps, payer)
     const { json: body, bytes } = await readJsonBody(request, deps)
     format = named ?? formatOfBody(deps.formats, body, request.headers)
+    line.format = format.name
     const resumed = await resumeRequest(deps, { format, payer, body, bytes })
     const chat = withQualityHeader(format.decodeLoneBody(resumed?.body ?? body), request.headers)
+    line.requestedModel = chat.model
+    line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
     const plan = await deps.router.plan(chat, { clientFormat: format.name, session, allowedModels })
     const explanation: RouteExplanation = deps.router.explain(plan, chat, resumed?.bytes ?? bytes)
     const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...NO_SNIFFING }
+    deps.requestLog.answeredFree(line)
     return openToPage(request, Response.json(explanation, { headers }))
   } catch (error) {
-    return openToPage(request, errorResponse(error, format, requestId, deps.logger))
+    const response = errorResponse(error, format, requestId, deps.logger)
+    deps.requestLog.refused(line, request, error, response.status)
+    return openToPage(request, response)
   }
 }
 

@@ -1,0 +1,21 @@
+/** The two clients of Redis that a process has, so that work in the background takes nothing from requests. */
+import type { Config } from '@/config/config'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import type { Logger } from '@/lib/logger'
+
+/** How long a start waits for the ledger's store. */
+const REDIS_START_TIMEOUT_MS = 10_000
+/** Background work may wait longer for the store than a client may. */
+const WORKER_COMMAND_TIMEOUT_MS = 5_000
+
+/** Connects both, for requests and for what runs behind them. Rejects where the store cannot be reached. */
+export async function connectClients(
+  url: string,
+  config: Config,
+  logger: Logger,
+): Promise<[gateway: RedisClient, worker: RedisClient]> {
+  const gateway = connectRedis(url, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
+  const worker = connectRedis(url, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
+  await Promise.all([waitForRedis(gateway, REDIS_START_TIMEOUT_MS), waitForRedis(worker, REDIS_START_TIMEOUT_MS)])
+  return [gateway, worker]
+}

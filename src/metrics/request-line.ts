@@ -1,0 +1,77 @@
+/**
+ * The one line that a request leaves in the log, as it becomes known on the request's way: whoever ends the request writes it, and
+ * whoever comes after that finds that it is written. Plain data, since every paid request has one.
+ */
+import type { GatewayError } from '@/chat/error'
+import type { FormatName } from '@/chat/format-name'
+import type { Payer } from '@/ledger/outcomes'
+import type { Logger, OwnFields } from '@/lib/logger'
+
+/** What the line is called, by what was asked for: an answer, vectors, a count of tokens, or how a request would be routed. */
+type LineEvent = 'chat' | 'embedding' | 'count' | 'route'
+
+export type RequestLine = {
+  readonly event: LineEvent
+  readonly requestId: string
+  format: FormatName
+  /** The path of the endpoint in its first spelling. */
+  readonly route: string
+  readonly arrivedMonotonicMs: number
+  /** The client's hang-up. */
+  readonly signal: AbortSignal
+  /** Undefined until it is known, and for good where the key is none. */
+  payer: Payer | undefined
+  /** In the caller's words. */
+  requestedModel: string | undefined
+  stream: boolean | undefined
+  /** The last call of a provider that was begun for it, and how many there were by then. */
+  attempt: { model: string; provider: string; attempts: number } | undefined
+  /** Why an answer that had begun broke off. */
+  fault: GatewayError | undefined
+  isWritten: boolean
+}
+
+/** What the caller calls a model may be anything: this much of it is written. */
+const MAX_MODEL_CHARS = 128
+
+/** Opens the line of a request that has just arrived. */
+export function openLine(
+  arrived: Pick<RequestLine, 'event' | 'requestId' | 'format' | 'route' | 'arrivedMonotonicMs' | 'signal'>,
+): RequestLine {
+  return {
+    ...arrived,
+    payer: undefined,
+    requestedModel: undefined,
+    stream: undefined,
+    attempt: undefined,
+    fault: undefined,
+    isWritten: false,
+  }
+}
+
+/** Writes the line, unless it is written. `own` is of our making, `foreign` is not. */
+export function writeLine(
+  logger: Pick<Logger, 'infoOwn'>,
+  line: RequestLine,
+  own: OwnFields,
+  foreign?: Record<string, string>,
+): void {
+  if (line.isWritten) return
+  line.isWritten = true
+  const { requestId, payer, format, route, stream, requestedModel, fault } = line
+  const said = {
+    requestId,
+    accountId: payer?.accountId,
+    keyId: payer?.keyId,
+    format,
+    route,
+    stream,
+    ...own,
+    ...(fault && { error: fault.kind, code: fault.options.code }),
+    ...(line.signal.aborted && { clientGone: true }),
+  }
+  logger.infoOwn(line.event, said, {
+    ...(requestedModel !== undefined && { requestedModel: requestedModel.slice(0, MAX_MODEL_CHARS) }),
+    ...foreign,
+  })
+}
