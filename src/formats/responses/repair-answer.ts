@@ -2,7 +2,8 @@
 import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
-import { identityOf, newItemId, type Put, repairHead, repairItem, repairUsage } from './repair'
+import { identityOf, newItemId, repairHead, repairItem, repairUsage } from './repair'
+import type { Put } from './repair-annotations'
 
 /** What is to change in the answer; where it states no usage, what is charged is stated. */
 export function repairAnswer(json: JsonObject, context: AnswerContext, hooks: PassHooks): JsonEdit[] {

@@ -8,11 +8,11 @@ import type { AnswerContext, PassHooks } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 import type { Frame } from '@/lib/sse'
+import { createNumbering } from './event-numbers'
 import { isKnownEvent, LAST_EVENTS, LIFECYCLE } from './event-types'
 import {
   identityOf,
   newItemId,
-  type Put,
   repairArguments,
   repairedItem,
   repairHead,
@@ -20,6 +20,7 @@ import {
   repairPart,
   repairUsage,
 } from './repair'
+import { isKnownAnnotation, type Put, repairAnnotation } from './repair-annotations'
 
 interface StreamRepair {
   /** Events that clients need before this one, and that the provider left out. */
@@ -69,13 +70,16 @@ const START_OF: ReadonlyMap<string, { item: JsonObject; part: JsonObject }> = ne
 )
 /** Before these nothing is needed: the one is the first of all, the other is not told. */
 const NEEDS_NOTHING: ReadonlySet<string> = new Set(['response.created', 'response.failed'])
-/** Nothing to put right in most events. */
-const NONE: Frame[] = []
+/** Nothing is left out before most events. */
+const NONE: JsonObject[] = []
+const NO_FRAMES: Frame[] = []
+const ANNOTATION = 'response.output_text.annotation.added'
 
 /** Creates the repair of one stream. */
 export function createStreamRepair(context: AnswerContext, hooks: PassHooks): StreamRepair {
   const whose = identityOf(context)
   const items = new Map<JsonValue | undefined, Item>()
+  const numbers = createNumbering()
   const edits: JsonEdit[] = []
   let isCreated = false
 
@@ -98,36 +102,36 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
   }
 
   /** What the provider should have said first of all. */
-  function created(): Frame[] {
+  function created(): JsonObject[] {
     if (isCreated) return NONE
     isCreated = true
     hooks.repaired('item')
     const response = { ...Object.fromEntries(whose.own), object: 'response', created_at: whose.created, output: [] }
     const said = { error: null, incomplete_details: null, usage: null, status: 'in_progress', ...response }
-    return [frameOf('response.created', { response: said })]
+    return [{ type: 'response.created', response: said }]
   }
 
   /** That an item begins, where only `event` tells of it; and a part of it. */
-  function begun(event: JsonObject, type: string): Frame[] {
+  function begun(event: JsonObject, type: string): JsonObject[] {
     const { output_index: key } = event
     const start = START_OF.get(type)
     const known = items.get(key)
     const fresh = known ? undefined : (start?.item ?? startOfDone(event, type))
     if (!known && !fresh) return NONE
-    const frames: Frame[] = []
+    const events: JsonObject[] = []
     const item = known ?? itemOf(key, { ...fresh, id: textOf(event.item_id) || fresh?.id })
-    if (fresh)
-      frames.push(frameOf('response.output_item.added', { output_index: key, item: { ...fresh, id: item.id } }))
+    const { id } = item
+    if (fresh) events.push({ type: 'response.output_item.added', output_index: key, item: { ...fresh, id } })
     if (start && !partsOf(item, type).has(placeOf(event))) {
       const place = placeOf(event)
       partsOf(item, type).add(place)
       const [kind, name] = isOfSummary(type)
         ? ['response.reasoning_summary_part.added', 'summary_index']
         : ['response.content_part.added', 'content_index']
-      frames.push(frameOf(kind, { item_id: item.id, output_index: key, [name]: place, part: start.part }))
+      events.push({ type: kind, item_id: id, output_index: key, [name]: place, part: start.part })
     }
-    if (frames.length > 0) hooks.repaired('item')
-    return frames
+    if (events.length > 0) hooks.repaired('item')
+    return events
   }
 
   function noteBeginnings(event: JsonObject, type: string): void {
@@ -175,17 +179,18 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
     }
     if (type === 'response.function_call_arguments.done') repairArguments(put, ['arguments'], event.arguments)
     if (event.part !== undefined) repairPart(put, ['part'], event.part)
+    if (type === ANNOTATION) repairAnnotation(put, ['annotation'], event.annotation)
   }
 
   return {
     missing(event) {
       const type = textOf(event.type) ?? ''
-      if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NONE
-      if (LIFECYCLE.has(type)) return created()
+      if (!type.startsWith('response.') || !isKnownEvent(type) || NEEDS_NOTHING.has(type)) return NO_FRAMES
+      if (LIFECYCLE.has(type)) return numbers.insert(created(), event)
       const first = created()
-      const frames = begun(event, type)
+      const begins = begun(event, type)
       noteBeginnings(event, type)
-      return first.length > 0 ? [...first, ...frames] : frames
+      return numbers.insert(first.length > 0 ? [...first, ...begins] : begins, event)
     },
     isHidden(event) {
       const type = textOf(event.type) ?? ''
@@ -193,13 +198,15 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
       if (type === 'error' || type === 'response.failed') return true
       const isRepeated = type === 'response.created' && isCreated
       const isOrphan = type.startsWith('response.') && !LIFECYCLE.has(type) && !items.has(event.output_index)
-      if (isKnownEvent(type) && !isRepeated && !isOrphan) return false
+      const isForeign = type === ANNOTATION && !isKnownAnnotation(event.annotation)
+      if (isKnownEvent(type) && !isRepeated && !isOrphan && !isForeign) return false
       hooks.repaired('type')
       return true
     },
     repair(event) {
       edits.length = 0
       const type = textOf(event.type) ?? ''
+      numbers.repair(edits, event)
       if (!LIFECYCLE.has(type)) repairOfItem(event, type)
       else {
         isCreated ||= type === 'response.created'
@@ -208,10 +215,6 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
       return edits
     },
   }
-}
-
-function frameOf(type: string, fields: JsonObject): Frame {
-  return { event: type, data: JSON.stringify({ type, sequence_number: 0, ...fields }) }
 }
 
 function isOfSummary(type: string): boolean {

@@ -2,16 +2,14 @@
  * What complete and streamed responses of other providers have in common where they break the shape that OpenAI publishes, and how
  * each field is put right. Only what official clients break on counts.
  */
-import type { AnswerContext, PassHooks, Repair } from '@/formats/format'
+import type { AnswerContext, PassHooks } from '@/formats/format'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten, parseAsWritten } from '@/lib/json-source/as-written'
 import { editJson, type JsonEdit } from '@/lib/json-splice'
+import { type Put, repairAnnotations } from './repair-annotations'
 import { decodeArguments, encodeArguments } from './tool-arguments'
 import { decodeUsage, encodeUsage } from './usage'
-
-/** Takes note that what stands at `path` is to be `value`, or to go, because `repair` was not as published. */
-export type Put = (path: JsonEdit['path'], value: JsonValue | undefined, repair: Repair) => void
 
 /** Fields of an answer in which a caller reads what it asked for, where the provider was asked for something else. */
 const ECHOED = [
@@ -137,10 +135,11 @@ function contentOf(content: JsonValue | undefined): JsonValue {
   return typeof content === 'string' && content !== '' ? [{ type: 'output_text', text: content, annotations: [] }] : []
 }
 
-/** A part of a message, whose text has a list of annotations, be it empty. */
+/** A part of a message, whose text has a list of annotations, be it empty; each of them is whole. */
 export function repairPart(put: Put, path: JsonEdit['path'], part: JsonValue | undefined): void {
-  if (isJsonObject(part) && part.type === 'output_text' && !Array.isArray(part.annotations))
-    put([...path, 'annotations'], [], 'annotations')
+  if (!isJsonObject(part) || part.type !== 'output_text') return
+  if (Array.isArray(part.annotations)) repairAnnotations(put, [...path, 'annotations'], part.annotations)
+  else put([...path, 'annotations'], [], 'annotations')
 }
 
 /** Arguments are a text that can be parsed. */

@@ -21,7 +21,7 @@ type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
 /** What may be held back before content, so that an error after a 200 can still fall back. */
 const MAX_HELD_CHARS = 256 * 1024
-/** Beyond so many, what says nothing is dropped: a model may think for an hour between pings. */
+/** Beyond so many, what says nothing in any format is dropped: a model may think for an hour between pings. */
 const MAX_HELD_ITEMS = 64
 
 /**
@@ -59,7 +59,13 @@ export async function awaitContent(
 }
 
 function hold(held: StreamItem[], items: StreamItem[]): void {
-  for (const item of items) if (held.length < MAX_HELD_ITEMS || !item.events.every(isHollow)) held.push(item)
+  for (const item of items) if (held.length < MAX_HELD_ITEMS || !saysNothing(item, held)) held.push(item)
+}
+
+/** What means nothing to the hub may mean much to a client of the same format; a comment, or a ping like the one before, does not. */
+function saysNothing({ sse, events }: StreamItem, held: readonly StreamItem[]): boolean {
+  if (events.length > 0) return events.every(isHollow)
+  return sse.data === undefined || sse.raw === held.at(-1)?.sse.raw
 }
 
 /** An event that shows nothing and announces nothing. */

@@ -67,8 +67,15 @@ function seen(parts: readonly unknown[]): LibraryView {
     if (part.type === 'text') text += part.text
     if (part.type === 'text-delta') text += part.delta
     if (part.type === 'tool-call' && !part.providerExecuted) {
-      calls.push({ name: part.toolName ?? '', arguments: parseJson(String(part.input)) as JsonValue })
+      calls.push({ name: part.toolName ?? '', arguments: argumentsOf(part.input) })
     }
   }
   return { kind: 'answer', text, calls, finish: 'stop' }
+}
+
+/** The SDK gives a custom tool's text as if it were JSON, or as it is. */
+function argumentsOf(input: unknown): JsonValue {
+  const read = parseJson(String(input))
+  if (read === undefined) return { input: String(input) }
+  return typeof read === 'string' ? { input: read } : read
 }

@@ -25,12 +25,15 @@ export interface Judge {
 const BROKEN = 'the library broke'
 const FAILED = 'an error of the gateway'
 /** Images, code that ran at the provider and deprecated calls have no word, or another, in other formats. */
-const SAID_DIFFERENTLY = /"(inline_?[dD]ata|image_url|executable_?[cC]ode|partialArgs|function_call)"/
+const SAID_DIFFERENTLY =
+  /"(inline_?[dD]ata|image_url|executable_?[cC]ode|partialArgs|function_call|image_generation_call)"/
 /**
  * Some libraries put arguments together that come by path, or show a summary as text; others leave that to their users. A call
- * that came out malformed has a word in one format, and is a failure in the others.
+ * that came out malformed has a word in one format, and is a failure in the others. Calls of tools that the format itself has
+ * are calls to some libraries, and items of their own kind to others, which are read by no name.
  */
-const READ_DIFFERENTLY = /"(partialArgs|compaction|MALFORMED_FUNCTION_CALL)"/
+const READ_DIFFERENTLY =
+  /"(partialArgs|compaction|MALFORMED_FUNCTION_CALL|(shell|local_shell|apply_patch|computer|tool_search)_call)"/
 const MAX_TOKENS = 16_000
 const REQUESTS = ask({
   chat: { max_completion_tokens: MAX_TOKENS },

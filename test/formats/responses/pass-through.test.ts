@@ -183,6 +183,38 @@ describe('a stream', () => {
     }
   })
 
+  test('goes on counting its events where something was put in', async () => {
+    const numbered = (list: readonly JsonObject[]) => list.map((one, index) => ({ ...one, sequence_number: index }))
+    const list = [...textItem(0, ['Hel', 'lo']).slice(2), ...callItem(1, 'f', ['{}']), completed([])]
+    const { events } = pass(numbered(list))
+    expect(events).toHaveLength(list.length + 3)
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index))
+    expect((await readByLibrary(events)).output_text).toBe('Hello')
+    const unnumbered = pass(list).events
+    expect(unnumbered.slice(0, 4).map(({ sequence_number }) => sequence_number)).toEqual([0, 1, 2, undefined])
+  })
+
+  test('has annotations of the kinds that clients know, none of which lacks a field', () => {
+    const [added, part, delta, done, partDone, itemDone] = textItem(0, ['See.'])
+    const at = { output_index: 0, item_id: 'msg_0', content_index: 0 }
+    const cited = { type: 'url_citation', url: 'https://example.com' }
+    const tell = (annotation: JsonObject) => event('output_text.annotation.added', { ...at, annotation })
+    const whole = { type: 'output_text', text: 'See.', annotations: [cited, { type: 'x_post' }, { type: 'file_path' }] }
+    const { events, repairs } = pass([
+      ...BEGINNING,
+      ...[added, part, delta, tell(cited), tell({ type: 'x_post' }), done].filter((one) => one !== undefined),
+      { ...partDone, part: whole },
+      { ...itemDone, item: { type: 'message', id: 'msg_0', role: 'assistant', status: 'completed', content: [whole] } },
+      completed([]),
+    ])
+    const full = { ...cited, title: '', start_index: 0, end_index: 0 }
+    expect(events.flatMap(({ annotation }) => (annotation ? [annotation] : []))).toEqual([full])
+    expect(events.at(-3)).toMatchObject({ part: { annotations: [full] } })
+    expect(events.at(-2)).toMatchObject({ item: { content: [{ annotations: [full] }] } })
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ annotations: [full] }] }] } })
+    expect(repairs).toEqual(['annotations', 'output', 'type'])
+  })
+
   test('is given the output, the counts and the fields without which clients don’t take it for one', async () => {
     const bare = event('completed', { response: { status: 'completed', usage: { input_tokens: 3, output_tokens: 4 } } })
     const { events, repairs } = pass([...FULL, bare])

@@ -8,6 +8,19 @@ import type { StreamItem } from '@/gateway/attempt/repeats'
 
 const format = formatOf('chat-completions')
 const NOBODY_LEAVES = new AbortController().signal
+const responses = formatOf('responses')
+const KEEPALIVE = { type: 'keepalive' }
+const TEXT_DELTA = {
+  type: 'response.output_text.delta',
+  output_index: 1,
+  item_id: 'msg_1',
+  content_index: 0,
+  delta: 'Hi',
+}
+const codeDelta = (index: number) => ({
+  ...{ type: 'response.code_interpreter_call_code.delta', sequence_number: index, output_index: 0, item_id: 'ci_1' },
+  delta: `line ${index}`,
+})
 const ROLE = chatChunk({ role: 'assistant', content: '' })
 const OVERLOADED = { error: { message: 'overloaded', type: 'server_error', code: 503 } }
 const END: ChatEvent = { type: 'end' }
@@ -128,6 +141,19 @@ describe('what is held back has bounds', () => {
     source.give(batch(hubItems(telling)), batch(itemsOf(format, chatChunk({ content: 'Hi' }))))
     const stream = await awaitContent(source, false, NOBODY_LEAVES)
     expect(stream.kind === 'stream' && stream.held).toHaveLength(64 + 2)
+  })
+
+  test('in number, and what only its own format understands is held whole', async () => {
+    const items = Array.from({ length: 200 }, (_, index) => itemsOf(responses, codeDelta(index)))
+    for (const each of items) source.give(batch(each))
+    for (let index = 0; index < 100; index++) source.give(batch(itemsOf(responses, KEEPALIVE)))
+    source.give(batch(itemsOf(responses, TEXT_DELTA)))
+    const stream = await awaitContent(source, false, NOBODY_LEAVES)
+    const raws = stream.kind === 'stream' ? stream.held.map(({ sse }) => sse.data) : []
+    expect(raws).toEqual([
+      ...items.flat().map(({ sse }) => sse.data),
+      ...[KEEPALIVE, TEXT_DELTA].map((one) => JSON.stringify(one)),
+    ])
   })
 
   test('in length', async () => {

@@ -26,9 +26,10 @@ async function send(Client: typeof OpenAI, { baseUrl, key, model, mode, body }: 
 export function readResponse(response: OpenAI.Responses.Response): LibraryView {
   const parts = response.output.flatMap((item) => (item.type === 'message' ? item.content : []))
   const text = parts.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join('')
-  const calls = response.output.flatMap((item) =>
-    item.type === 'function_call' ? [{ name: item.name, arguments: parseJson(item.arguments) as JsonValue }] : [],
-  )
+  const calls = response.output.flatMap((item) => {
+    if (item.type === 'custom_tool_call') return [{ name: item.name, arguments: { input: item.input } }]
+    return item.type === 'function_call' ? [{ name: item.name, arguments: parseJson(item.arguments) as JsonValue }] : []
+  })
   const isRefused = parts.some(({ type }) => type === 'refusal')
   const wellDone: Finish = calls.length > 0 ? 'tool-calls' : isRefused ? 'refusal' : 'stop'
   const reason = response.incomplete_details?.reason ?? ''
