@@ -40,6 +40,7 @@ export function localPieces({ deps, sample, recording, answerText }: PieceInput)
     model: planned.target.model,
     maxOutputTokens: planned.model.maxOutputTokens,
     quirks: planned.target.quirks,
+    accountId: 'acc_bench',
   }
   const origin = { clientFormat: format.name, session: undefined, allowedModels: null }
   const answerBytes = Buffer.from(answerText)

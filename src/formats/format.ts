@@ -32,6 +32,8 @@ export type TargetTraits = {
   maxOutputTokens: number
   /** Dialect switches, by name; each encoder documents the ones it reads. */
   quirks: ReadonlySet<string>
+  /** Whose request it is: what is given to a provider by a name of the caller's is kept apart from all other accounts'. */
+  accountId: string
   /** How often each tool that runs at the provider may be used: what the hold was made for. */
   toolLimits?: ReadonlyMap<string, number>
   /** Where in the body tools stand that run at the provider and are not to be offered to it. */

@@ -16,7 +16,7 @@ import type { TierObserver } from '@/usage/tier-observer'
 export type ChatDeps = NegotiationDeps &
   HoldDeps &
   RelayDeps & {
-    router: Pick<Router, 'begin' | 'remember' | 'sessionOf'>
+    router: Pick<Router, 'begin' | 'conversationOf' | 'remember' | 'sessionOf'>
     observer: Pick<TierObserver, 'answered'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>

@@ -34,8 +34,10 @@ export type FoundAnswer = {
 /** Finds the first answer. Where there is none, throws what the first target said. */
 export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer): Promise<FoundAnswer> {
   const { plan, request } = agreed
-  const { payer, signal } = call
-  const journey = deps.router.begin(plan, { accountId: payer.accountId, stream: request.stream, signal })
+  const { payer, signal, sessionName } = call
+  const { accountId } = payer
+  const conversation = () => deps.router.conversationOf(request, accountId, sessionName)
+  const journey = deps.router.begin(plan, { accountId, conversation, stream: request.stream, signal })
   const begin = (ticket: Ticket) => beginAttempt(deps, call, hold, agreed, journey, ticket)
   const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
   if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, winner)
@@ -56,9 +58,9 @@ function beginAttempt(
   assert(providerFormat, `no codec for ${target.provider.format}`)
   const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
   const handle = createAttemptHandle()
-  const { requestId, format: clientFormat, body, signal } = call
+  const { requestId, payer, format: clientFormat, body, signal } = call
   const running = attemptTarget(deps, {
-    ...{ requestId, ticket, clientFormat, providerFormat, request, body, signal, handle },
+    ...{ requestId, accountId: payer.accountId, ticket, clientFormat, providerFormat, request, body, signal, handle },
     meter: charge.meter,
   })
   return enter({ ticket, providerFormat, charge, handle, sinceMs: deps.clock.monotonic(), discard }, running)

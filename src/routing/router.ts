@@ -28,13 +28,15 @@ import type { AllowedModelIds } from '@/routing/plan/permission'
 import { buildPlan, type Plan } from '@/routing/plan/plan'
 import { buildEmbeddingPlan, type EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { RouteView } from '@/routing/plan/route-view'
-import { type Session, sessionOf } from '@/routing/plan/session'
+import { conversationOf, type Session, sessionOf } from '@/routing/plan/session'
 import { createStickiness, type SessionKeeper, type Stickiness } from '@/routing/plan/stickiness'
 import { explainPlan, type RouteExplanation } from './explain'
 
 export interface Router {
   /** The conversation that a request to a tier belongs to; `name` is what the caller calls it. Undefined for other requests. */
   sessionOf(request: ChatRequest, accountId: string, name: string | undefined): Session | undefined
+  /** The conversation that any request belongs to, in words that stay the same over its turns. */
+  conversationOf(request: ChatRequest, accountId: string, name: string | undefined): string | undefined
   /**
    * Plans a request. Throws what `buildPlan` throws, and `overloaded` where every provider of the plan would turn it away.
    * Only a request to a tier has a session, and may wait for the shared store, briefly.
@@ -91,6 +93,7 @@ export function createRouter(options: RouterOptions): Router {
   return {
     sessionOf: (request, accountId, name) =>
       catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
+    conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
     async plan(request, { clientFormat, session, allowedModels = null }) {
       const stickyModelId = session && (await stickiness.recall(session))
       const plan = buildPlan(catalog.current, request, {

@@ -5,7 +5,7 @@ import { answerAs, sellAllFormats } from '@test/stored-responses/providers'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import type { UpstreamCall } from '@test/support/upstream'
 import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
-import OpenAI, { NotFoundError } from 'openai'
+import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { FORMAT_NAMES } from '@/chat/format-name'
 
 setDefaultTimeout(60_000)
@@ -107,6 +107,6 @@ describe.each(FORMAT_NAMES.map((format) => [format] as const))('at a provider of
     await client.responses.delete(first.id)
     expect(await failure(client.responses.retrieve(first.id))).toBeInstanceOf(NotFoundError)
     const late = other.responses.create({ model: `svc/${format}`, previous_response_id: second.id, input: 'And now?' })
-    expect(await failure(late)).toBeInstanceOf(NotFoundError)
+    expect(await failure(late)).toBeInstanceOf(BadRequestError)
   })
 })

@@ -130,6 +130,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     because: 'providers of the others show no code that they ran as a part of the answer',
   },
   'embedding-fields.ts': { formats: ['chat-completions', 'generate-content'], because: NO_EMBEDDINGS },
+  'event-numbers.ts': { formats: ['responses'], because: 'only here events are numbered' },
   'event-types.ts': {
     formats: ['responses'],
     because: 'only here clients give up on an event whose name they do not know',
@@ -175,7 +176,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['generate-content'],
     because: 'the others know references inside a schema',
   },
-  'repair-annotations.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
+  'repair-annotations.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair-answer.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },
   'repair-calls.ts': { formats: ['chat-completions'], because: MANY_PROVIDERS },
   'repair-stream.ts': { formats: ['chat-completions', 'responses'], because: MANY_PROVIDERS },

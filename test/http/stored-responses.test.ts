@@ -132,7 +132,7 @@ describe('an answer', () => {
     }
     const body = { model: 'svc/alpha', input: 'x', previous_response_id: told.id ?? null }
     const refused = await call(ada, 'POST', '/v1/responses', body)
-    expect(refused.status).toBe(404)
+    expect(refused.status).toBe(400)
     expect(refused.body).toEqual({
       error: {
         message: `Previous response with id '${told.id}' not found.`,
@@ -153,11 +153,12 @@ describe('an answer', () => {
       expect((await call(eve, method, path + suffix)).status).toBe(404)
     }
     const [message] = told.output as JsonObject[]
-    for (const body of [
-      { input: 'x', previous_response_id: told.id ?? null },
-      { input: [{ type: 'item_reference', id: message?.id ?? null }] },
-    ]) {
-      expect((await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', ...body })).status).toBe(404)
+    const attempts: [number, JsonObject][] = [
+      [400, { input: 'x', previous_response_id: told.id ?? null }],
+      [404, { input: [{ type: 'item_reference', id: message?.id ?? null }] }],
+    ]
+    for (const [status, body] of attempts) {
+      expect((await call(eve, 'POST', '/v1/responses', { model: 'svc/alpha', ...body })).status).toBe(status)
     }
     expect((await call(ada, 'GET', path)).status).toBe(200)
   })

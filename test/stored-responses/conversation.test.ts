@@ -56,7 +56,7 @@ describe('a chain', () => {
         await world.loseCopies(accountId)
       }
       const gone = await refusal(world.resume(accountId, { input: 'x', previous_response_id: last }))
-      expect(gone).toMatchObject({ status: 404, code: 'previous_response_not_found' })
+      expect(gone).toMatchObject({ status: 400, code: 'previous_response_not_found' })
       const before = await world.resume(accountId, { input: 'x', previous_response_id: first })
       expect(said(before.body.input)).toEqual(['in 0', 'out 0', 'x'])
       expect(said(await world.store.findInput(accountId, last))).toEqual(['in 2'])
@@ -158,7 +158,7 @@ describe('ids that are none of ours', () => {
     expect(await refusal(world.store.find(owner, id))).toMatchObject({ status: 404 })
     expect(await refusal(world.store.delete(owner, id))).toMatchObject({ status: 404 })
     const named = await refusal(world.resume(owner, { input: 'x', previous_response_id: id }))
-    expect(named).toMatchObject({ status: 404 })
+    expect(named).toMatchObject({ status: 400 })
     expect(named.message.length).toBeLessThan(200)
   })
 

@@ -32,7 +32,7 @@ describe('time', () => {
     await moving.loseCopies(accountId)
     nowMs = Date.now()
     expect(await refusal(moving.store.find(accountId, past.id))).toMatchObject({ status: 404 })
-    expect(await refusal(moving.resume(accountId, { previous_response_id: past.id }))).toMatchObject({ status: 404 })
+    expect(await refusal(moving.resume(accountId, { previous_response_id: past.id }))).toMatchObject({ status: 400 })
     const named = { input: [{ type: 'item_reference', id: 'msg_past' }] }
     expect(await refusal(moving.resume(accountId, named))).toMatchObject({ status: 404 })
     await moving.stop()

@@ -55,7 +55,7 @@ describe('a stored answer', () => {
       expect(await refusal(world.store.findInput(other, id))).toEqual(unknown)
       expect(await refusal(world.store.delete(other, id))).toEqual(unknown)
       expect(await refusal(world.resume(other, { input: 'x', previous_response_id: id }))).toMatchObject({
-        status: 404,
+        status: 400,
         code: 'previous_response_not_found',
         param: 'previous_response_id',
         message: `Previous response with id '${id}' not found.`,

@@ -4,6 +4,7 @@
  */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
+import { cacheKeyFor } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
@@ -48,6 +49,9 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   if (quirks.has(QUIRKS.noVerbosity)) leaveOutVerbosity(own)
   own.include = includeFor(own.include, quirks)
   if (traits.untakenTools?.size) leaveOutTools(own, traits.untakenTools)
+  if (decoded.cacheKey !== undefined && own.prompt_cache_key !== undefined) {
+    own.prompt_cache_key = cacheKeyFor(traits.accountId, decoded.cacheKey)
+  }
   own.input = restoreSignatures(own.input)
   if (decoded.maxOutputTokens !== undefined && decoded.maxOutputTokens !== own.max_output_tokens) {
     own.max_output_tokens = decoded.maxOutputTokens

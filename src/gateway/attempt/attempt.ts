@@ -22,6 +22,7 @@ import { openStreamSource } from './stream-source'
 
 type AttemptInput = {
   requestId: string
+  accountId: string
   ticket: Ticket
   clientFormat: Format
   providerFormat: Format
@@ -145,6 +146,7 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject |
     maxOutputTokens: model.maxOutputTokens,
     quirks: target.quirks,
     passFields: target.provider.passFields,
+    accountId: input.accountId,
   }
   const isOwnFormat = clientFormat === providerFormat
   if (request.serverTools) {

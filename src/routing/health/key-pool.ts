@@ -1,18 +1,22 @@
 /**
- * Chooses among the keys of a provider, each in proportion to its weight, and leaves out the ones that have to rest: a key
+ * Chooses among the keys of a provider, each in proportion to its weight and one for all of a conversation, and leaves out the ones that have to rest: a key
  * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert. A refusal that may as
  * well mean the request counts only once several accounts have met it.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
 import { type Clock, systemClock } from '@/lib/clock'
+import { sha256Hex } from '@/lib/ids'
 import { type IsGone, isSameUpstream } from './renewal'
 import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
 export interface KeyPool {
-  /** A key that may be used now and is none of `avoided` (key ids); undefined where there is none. */
-  pickUsable(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
+  /**
+   * A key that may be used now and is none of `avoided` (key ids); undefined where there is none. The same for each request of a
+   * `conversation` as long as it may be used, at every gateway: what a provider remembers or encrypts is its account's alone.
+   */
+  pickUsable(provider: Provider, avoided: ReadonlySet<string>, conversation?: Conversation): ProviderKey | undefined
   /** The last resort: the key that rests least long, out of those that are none of `avoided`. */
   pickResting(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
   /**
@@ -41,6 +45,9 @@ export interface KeyPool {
   resting(): Map<string, KeyRest>
 }
 
+/** Names the conversation, where there is more than one key to choose from. */
+export type Conversation = () => string | undefined
+
 type KeyPoolOptions = {
   /** [0, 1). */
   random?: () => number
@@ -60,6 +67,9 @@ export const MAX_COOLING_MS = 60_000
 export const OUT_MS = 300_000
 /** As many accounts don't come upon the same words by chance. */
 export const MIN_ACCUSERS = 3
+
+/** Hexadecimal digits of a digest that fit into a number exactly. */
+const LOT_DIGITS = 12
 
 type Rest = {
   state: 'cooling' | 'out'
@@ -86,9 +96,12 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   const { random = Math.random, clock = systemClock } = options
   const pool: Pool = { providers: undefined, rests: new Map(), accusations: new Map(), clock, random, options }
   return {
-    pickUsable(provider, avoided) {
-      const keys = usableKeys(pool, provider)
-      return draw(avoided.size === 0 ? keys : keys.filter((key) => !avoided.has(key.id)), random)
+    pickUsable(provider, avoided, conversation) {
+      const usable = usableKeys(pool, provider)
+      const keys = avoided.size === 0 ? usable : usable.filter((key) => !avoided.has(key.id))
+      if (keys.length < 2) return keys[0]
+      const name = conversation?.()
+      return name === undefined ? draw(keys, random) : keyOf(provider, keys, name)
     },
     pickResting: (provider, avoided) =>
       leastResting(
@@ -191,9 +204,22 @@ function acquit({ accusations }: Pool, id: string, startedMs: number): void {
   if (accusation && startedMs >= accusation.sinceMs) accusations.delete(id)
 }
 
+/**
+ * The key of a conversation, which is that of as many conversations as its weight says: each key draws a lot by its own name, so
+ * that a key that comes or goes moves nobody else's.
+ */
+function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
+  let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
+  for (const key of keys) {
+    const lot = Number.parseInt(sha256Hex(`${conversation}\n${providerKeyId(provider, key)}`).slice(0, LOT_DIGITS), 16)
+    const wait = -Math.log((lot + 0.5) / 16 ** LOT_DIGITS) / key.weight
+    if (wait < shortest) [best, shortest] = [key, wait]
+  }
+  return best
+}
+
 /** One of `keys`, each as likely as its weight says. */
 function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
-  if (keys.length < 2) return keys[0]
   let ticket = random() * keys.reduce((sum, key) => sum + key.weight, 0)
   for (const key of keys) {
     ticket -= key.weight

@@ -27,7 +27,7 @@ export function tryEntry(journey: JourneyState, entry: Entry, sameKey: ProviderK
   const { keys } = journey.parts
   // A key that was taken out of use since gets no further call.
   const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
-  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys)
+  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, journey.conversation)
   if (key && isPromised(journey, entry, key)) return undefined
   const release = key && journey.parts.limiter.tryTake(provider)
   return key && release && open(journey, entry, key, release)
@@ -38,7 +38,7 @@ export async function waitForSlot(journey: JourneyState, entries: readonly Entry
   const { breaker, keys, limiter } = journey.parts
   for (const entry of entries) {
     const { target } = entry.planned
-    const key = keys.pickUsable(target.provider, entry.avoidedKeys)
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.conversation)
     if (!key || !breaker.admits(targetId(target)) || isPromised(journey, entry, key)) continue
     const release = await takeSlot(journey, entry, limiter.take(target.provider, journey.signal))
     if (journey.signal.aborted) release?.()
@@ -175,7 +175,7 @@ export function findFree(journey: JourneyState): Entry | undefined {
   return journey.entries.find((entry) => {
     if (entry.isDone || asked.has(entry)) return false
     const { target } = entry.planned
-    const key = keys.pickUsable(target.provider, entry.avoidedKeys)
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.conversation)
     return key !== undefined && breaker.admits(targetId(target)) && !isPromised(journey, entry, key)
   })
 }

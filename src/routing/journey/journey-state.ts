@@ -1,6 +1,7 @@
 /** Where one request stands on its way through its plan: what every step of the journey reads and notes. */
 import type { ProviderKey } from '@/catalog/types'
 import type { GatewayError } from '@/chat/error'
+import type { Conversation } from '@/routing/health/key-pool'
 import type { PlannedTarget } from '@/routing/plan/plan'
 import type { AttemptFault } from './fault-class'
 import type { RoutingParts } from './ticket'
@@ -14,6 +15,8 @@ export type JourneyState = {
   parts: RoutingParts
   entries: Entry[]
   accountId: string
+  /** Left out where one request has nothing to do with the next. */
+  conversation?: Conversation
   stream: boolean
   hasOwnFallback: boolean
   signal: AbortSignal

@@ -6,6 +6,7 @@
  * for, and then the others are tried anyway, one call at a time.
  */
 import { GatewayError } from '@/chat/error'
+import type { Conversation } from '@/routing/health/key-pool'
 import type { Plan } from '@/routing/plan/plan'
 import { tryAnyway, tryEntry, waitForSlot } from './admission'
 import { goOn } from './after-failure'
@@ -39,8 +40,8 @@ export interface Journey {
 /** Everything up to the first content has to happen within this time, however many attempts it takes. */
 export const DEADLINE_MS = 600_000
 
-/** Who asks, whether for a stream, and what fires when they go away. */
-export type Traveller = { accountId: string; stream: boolean; signal: AbortSignal }
+/** Who asks, in which conversation, whether for a stream, and what fires when they go away. */
+export type Traveller = { accountId: string; conversation?: Conversation; stream: boolean; signal: AbortSignal }
 
 /** Starts a journey through `plan`. */
 export function startJourney(parts: RoutingParts, plan: Plan, traveller: Traveller): Journey {

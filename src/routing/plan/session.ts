@@ -1,6 +1,6 @@
 /**
- * Tells which conversation a request belongs to, so that a tier keeps to its model: the one that the caller names, or else the
- * one that has said the same so far. Only digests leave this file.
+ * Tells which conversation a request belongs to, so that a tier keeps to its model, and a provider's keys to their conversations:
+ * the one that the caller names, or else the one that has said the same so far. Only digests leave this file.
  */
 import type { ChatRequest } from '@/chat/request'
 import { sha256Hex } from '@/lib/ids'
@@ -33,6 +33,17 @@ export function sessionOf(accountId: string, request: ChatRequest, name: string 
   if (!given) return unnamedSession(accountId, request)
   const digest = digestOf([accountId, request.model, given])
   return { from: digest, to: digest, isNamed: true }
+}
+
+/**
+ * What stays the same over all turns of the conversation that `request` belongs to, within its account: its `name`, or what it began
+ * with. A cache key is none: an application may have one for all that it asks. Undefined where the user has said nothing yet.
+ */
+export function conversationOf(accountId: string, request: ChatRequest, name: string | undefined): string | undefined {
+  if (name) return digestOf([accountId, name])
+  const { turns, system, userId = '', cacheKey = '' } = request
+  const first = readUserTurns(turns, 1).at(-1)
+  return first && digestOf([accountId, '', userId, cacheKey, beginningOf(system), outlineOf(first)])
 }
 
 function unnamedSession(accountId: string, request: ChatRequest): Session | undefined {

@@ -134,7 +134,7 @@ export function usageOf(counts: Partial<Usage>): Usage {
 
 /** A target with these quirks. */
 export function traitsWith(...quirks: string[]): TargetTraits {
-  return { model: 'alpha-2026-01', maxOutputTokens: 32_768, quirks: new Set(quirks) }
+  return { model: 'alpha-2026-01', maxOutputTokens: 32_768, quirks: new Set(quirks), accountId: 'acc_1' }
 }
 
 export const CONTEXT: AnswerContext = {

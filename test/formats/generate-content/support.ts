@@ -36,7 +36,7 @@ export function readJsonFixture(name: string): JsonObject {
 
 /** A target with these quirks. */
 export function traits(...quirks: string[]): TargetTraits {
-  return { model: 'up-flash', maxOutputTokens: 8192, quirks: new Set(quirks) }
+  return { model: 'up-flash', maxOutputTokens: 8192, quirks: new Set(quirks), accountId: 'acc_1' }
 }
 
 /** A request of the hub with one user turn, changed by `changes`. */

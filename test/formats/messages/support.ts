@@ -24,7 +24,7 @@ export function readFixture(name: string): string {
 
 /** A target with these quirks. */
 export function traits(...quirks: string[]): TargetTraits {
-  return { model: 'upstream-model', maxOutputTokens: 8192, quirks: new Set(quirks) }
+  return { model: 'upstream-model', maxOutputTokens: 8192, quirks: new Set(quirks), accountId: 'acc_1' }
 }
 
 /** A request of the hub with one user turn, changed by `changes`. */

@@ -57,6 +57,7 @@ function attempt({ from = 'chat-completions', to = from, changes = {}, body = {}
     { logger },
     {
       requestId: 'req_1',
+      accountId: 'acc_1',
       ticket: ticketTo(to),
       clientFormat: formatOf(from),
       providerFormat: formatOf(to),

@@ -76,7 +76,7 @@ export const SIZE_ROWS: readonly SizeRow[] = [
   {
     what: 'life of a stored response',
     value: ({ storedResponses }) => `${storedResponses.maxHours} hours`,
-    beyond: '404 `previous_response_not_found`',
+    beyond: '400 `previous_response_not_found`',
   },
   { what: 'stored responses of an account', value: () => count(MAX_STORED_RESPONSES), beyond: 'the oldest go' },
   {

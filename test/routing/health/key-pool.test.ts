@@ -46,6 +46,36 @@ describe('choice', () => {
     expect(draw(0.999)).toBe('k2')
   })
 
+  test('is the same for all of a conversation, and another only while that may not be used', () => {
+    const names = Array.from({ length: 300 }, (_, index) => `c${index}`)
+    const chosen = (from: KeyPool) => names.map((name) => from.pickUsable(provider, NONE, () => name)?.id)
+    const before = chosen(pool)
+    expect(chosen(createKeyPool({ clock }))).toEqual(before)
+    for (const { id } of provider.keys) expect(before.filter((each) => each === id).length).toBeGreaterThan(70)
+    pool.cool(provider, k2, 7_000)
+    const meanwhile = chosen(pool)
+    for (const [index, id] of before.entries()) {
+      if (id === 'k2') expect(meanwhile[index]).not.toBe('k2')
+      else expect(meanwhile[index]).toBe(id as string)
+    }
+    clock.advance(7_000)
+    expect(chosen(pool)).toEqual(before)
+    expect(pool.pickUsable(provider, NONE, () => undefined)?.id).toBe('k1')
+  })
+
+  test('of conversations is in proportion to the weights as well', () => {
+    const weighted = providerOf('p1', {
+      keys: [
+        { ...k1, weight: 3 },
+        { ...k2, weight: 1 },
+      ],
+    })
+    const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`)
+    const first = names.filter((name) => pool.pickUsable(weighted, NONE, () => name)?.id === 'k1')
+    expect(first.length).toBeGreaterThan(700)
+    expect(first.length).toBeLessThan(800)
+  })
+
   test('leaves out the avoided, down to nothing', () => {
     expect(pool.pickUsable(provider, new Set(['k1']))?.id).toBe('k2')
     expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']))).toBeUndefined()

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { answered, talk } from '@test/routing/talk'
 import { requestOf } from '@test/routing/world'
 import type { ChatRequest, Turn } from '@/chat/request'
-import { sessionOf } from '@/routing/plan/session'
+import { conversationOf, sessionOf } from '@/routing/plan/session'
 
 const TIER = { model: 'auto-smart' }
 
@@ -87,5 +87,26 @@ describe('a conversation without a name', () => {
   test('is none where the user says nothing', () => {
     expect(unnamed([])).toBeUndefined()
     expect(unnamed(answered('call_1'))).toBeUndefined()
+  })
+})
+
+describe('what stays the same of a conversation', () => {
+  const of = (turns: Turn[], changes: Partial<ChatRequest> = {}, name = '', account = 'a1') =>
+    conversationOf(account, requestOf({ turns, ...changes }), name)
+
+  test('is its name, or what it began with, whatever model is asked', () => {
+    const said = ['Hi', 'Prove it.', 'ok', 'And then?', 'Why?', 'ok', 'Thanks']
+    const turns = said.map((_, index) => of([...talk(...said.slice(0, index + 1)), ...answered('call_1')]))
+    expect(new Set([...turns, of(talk('Hi'), { model: 'svc/other' })]).size).toBe(1)
+    expect(of(talk('Hi'), {}, 'n')).toBe(of(talk('Bye'), { model: 'svc/other', cacheKey: 'c' }, 'n') as string)
+    expect(turns[0]).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  test('is another’s with another beginning, account, user, cache key or system prompt', () => {
+    const hi = talk('Hi')
+    const system = [{ type: 'text' as const, text: 'Be kind.' }]
+    const all = [of(hi), of(talk('Bye')), of(hi, {}, '', 'a2'), of(hi, { userId: 'u' }), of(hi, { cacheKey: 'c' })]
+    expect(new Set([...all, of(hi, { system }), of(hi, {}, 'n'), of(hi, {}, 'n', 'a2')]).size).toBe(8)
+    expect(of([])).toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
 /** A request of the hub as a chat-completions request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
+import { cacheKeyFor } from '@/formats/cache-key'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { isClientMark } from '@/formats/client-marks'
@@ -36,7 +37,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...tools,
     ...(request.userId !== undefined && { user: encodeUserId(request.userId) }),
-    ...(request.cacheKey !== undefined && { prompt_cache_key: request.cacheKey }),
+    ...(request.cacheKey !== undefined && { prompt_cache_key: cacheKeyFor(traits.accountId, request.cacheKey) }),
     ...encodeServiceTier(request.serviceTier, warnings),
   }
   return { body, warnings }

@@ -1,6 +1,7 @@
 /** A request of the hub as a responses request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
+import { cacheKeyFor } from '@/formats/cache-key'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/responses/quirks'
@@ -39,7 +40,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...encodeTools(request, traits),
     ...(request.userId !== undefined && { safety_identifier: encodeUserId(request.userId) }),
-    ...(request.cacheKey !== undefined && { prompt_cache_key: request.cacheKey }),
+    ...(request.cacheKey !== undefined && { prompt_cache_key: cacheKeyFor(traits.accountId, request.cacheKey) }),
     ...encodeServiceTier(request.serviceTier, warnings),
   }
   return { body, warnings }
