@@ -101,8 +101,16 @@ export interface StreamDecoder {
 }
 
 /** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
+/** A piece of text, which differs from the one before in what it says. */
+export type TextPiece = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-delta' }>
+
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
+  /**
+   * In formats that number their events: by what name, the number of the last one, and that of a piece like the one before but for its
+   * text, which is noted and written without {@link push}.
+   */
+  numbering?: { name: string; last(): number; repeat(piece: TextPiece): number }
   /** The closing frames of a stream that ended well. */
   end(): Frame[]
   /**

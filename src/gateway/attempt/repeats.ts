@@ -5,7 +5,7 @@
  * a single character, is decoded as ever, and the next two are looked at anew.
  */
 import type { ChatEvent } from '@/chat/event'
-import type { RunningFields, StreamDecoder } from '@/formats/format'
+import type { RunningFields, StreamDecoder, TextPiece } from '@/formats/format'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { SseEvent } from '@/lib/sse'
@@ -28,12 +28,10 @@ export type Repeats = { like: RepeatedItem; pieces: RepeatedPiece[] }
 /** One of them: its values in the order in which they stand, the text among them, and what its counts mean. */
 export type RepeatedPiece = { text: string; values: readonly string[]; usage: readonly ChatEvent[] }
 
-type TextEvent = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-delta' }>
-
 /** What is repeated: the latest that was decoded, what differs in it (at `textAt` its text), and what stands around that. */
 type RepeatedItem = {
   item: StreamItem
-  event: TextEvent
+  event: TextPiece
   slots: readonly TemplateSlot[]
   textAt: number
   raw: TextTemplate
@@ -99,7 +97,7 @@ export function createRepeatPattern(decoder: Teller): RepeatPattern {
 }
 
 /** The hub's event for the text of one of them. */
-export function eventOf({ event }: RepeatedItem, text: string): ChatEvent {
+export function eventOf({ event }: RepeatedItem, text: string): TextPiece {
   const { type, choice, block } = event
   return { type, choice, block, text }
 }

@@ -5,7 +5,14 @@ import type { Usage } from '@/chat/usage'
 import type { PassingStream, StreamEncoder } from '@/formats/format'
 import { eventOf, itemOf, type RepeatedPiece, type Repeats, type StreamItem, slotsOf } from '@/gateway/attempt/repeats'
 import type { StreamBatch } from '@/gateway/attempt/stream-source'
-import { fill, isSameTemplate, type TextTemplate, templateAround } from '@/gateway/attempt/text-template'
+import {
+  fill,
+  inOrder,
+  isSameTemplate,
+  type TemplateSlot,
+  type TextTemplate,
+  templateAround,
+} from '@/gateway/attempt/text-template'
 import { lacksCount } from '@/gateway/charge/open-charge'
 import { parseJson } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
@@ -48,6 +55,8 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
   let frameCount = 0
   /** How the latest text was written; and what it was written for, once two in a row were written alike. */
   let latest: { like: StreamItem; word: string; template: TextTemplate } | undefined
+  /** Where the text stands among what differs in an encoded piece: the other is its number, in formats that number. */
+  let isTextFirst = true
   /** What was shown to the meter and waits for a count before it is written. */
   let observed: StreamItem | undefined
   let known: { like: StreamItem; template: TextTemplate } | undefined
@@ -130,7 +139,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
       for (const event of piece.usage) show(event)
       if (known?.like !== like.item) text += writeWhole(like, piece)
       else {
-        text += fill(known.template, passing ? piece.values : [piece.text])
+        text += fill(known.template, passing ? piece.values : encodedValues(like, piece.text))
         frameCount++
       }
       if (!passing && piece.usage.length > 0) text += encoded(piece.usage)
@@ -147,11 +156,29 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     const like = repeated.item
     const word = piece.text
     const text = passing ? relayed(itemOf(repeated, piece), passing) : encoded([eventOf(repeated, word)])
-    const template = templateAround(text, passing ? slotsOf(repeated, piece) : [{ isCount: false, value: word }])
+    const template = templateAround(text, passing ? slotsOf(repeated, piece) : encodedSlots(text, word))
     const before = latest?.like === like && latest.word !== word ? latest.template : undefined
     known = template && before && isSameTemplate(before, template) ? { like, template } : undefined
     latest = template && { like, word, template }
     return text
+  }
+
+  /** What differs in an encoded piece of this text, as it was just written. */
+  function encodedSlots(text: string, word: string): TemplateSlot[] {
+    const slot = { isCount: false, value: word }
+    const { numbering } = encoderOf()
+    if (!numbering) return [slot]
+    const slots = inOrder(text, [slot, { name: numbering.name, isCount: true, value: String(numbering.last()) }])
+    isTextFirst = slots[0] === slot
+    return slots
+  }
+
+  /** The same of one that need not be encoded. */
+  function encodedValues(like: Repeats['like'], word: string): string[] {
+    const { numbering } = encoderOf()
+    if (!numbering) return [word]
+    const number = String(numbering.repeat(eventOf(like, word)))
+    return isTextFirst ? [word, number] : [number, word]
   }
 
   function closesWithUsage({ events }: StreamItem): boolean {

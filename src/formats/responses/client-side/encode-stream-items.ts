@@ -7,7 +7,7 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import type { Signature } from '@/chat/request'
-import type { AnswerContext } from '@/formats/format'
+import type { AnswerContext, TextPiece } from '@/formats/format'
 import { encodeArguments } from '@/formats/responses/tool-arguments'
 import { createToolIds } from '@/formats/responses/tool-ids'
 import { randomId } from '@/lib/ids'
@@ -32,6 +32,8 @@ type BlockEvent = Extract<ChatEvent, { block: number }>
 
 interface ItemWriter {
   push(event: BlockEvent): Frame[]
+  /** Takes note of a piece of an open item, of which somebody else makes the event. */
+  note(piece: TextPiece): void
   /** Ends every item that is still open; the last one with `status`. */
   end(status: ItemStatus): Frame[]
   /** All items so far, those still open as far as they have come. */
@@ -224,6 +226,7 @@ export function createItemWriter(context: AnswerContext, emit: Emit): ItemWriter
 
   return {
     push,
+    note: ({ block, text }) => void lanes.get(block)?.parts.push(text),
     end(status) {
       const closing = [...lanes.keys()].flatMap((block) => close(block, undefined))
       return [...closing, ...finish(status)]

@@ -6,7 +6,7 @@ import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishReason } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
-import type { AnswerContext, StreamEncoder } from '@/formats/format'
+import type { AnswerContext, StreamEncoder, TextPiece } from '@/formats/format'
 import { encodeUsage } from '@/formats/responses/usage'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
@@ -93,7 +93,16 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     return failWith(error)
   }
 
-  return { push, end, fail }
+  const numbering = {
+    name: 'sequence_number',
+    last: () => sequence - 1,
+    repeat(piece: TextPiece) {
+      items.note(piece)
+      return sequence++
+    },
+  }
+
+  return { push, numbering, end, fail }
 }
 
 function modelFailed(): GatewayError {
