@@ -77,6 +77,8 @@ type ComposeOptions = {
   redisUrl: string
   databaseUrl: string
   logger: Logger
+  /** The metrics of all processes of this gateway, where it has several. */
+  exposition?: (() => Promise<string>) | undefined
   /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
   watchesLedger?: boolean
 }
@@ -93,7 +95,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const { config, redisUrl, databaseUrl, logger } = options
   const catalog = createLiveCatalog(options.catalog)
   const stalls = createStallReports(logger)
-  const metrics = createPrometheusMetrics({ catalog, process: processLabel(config), stalls })
+  const metrics = createPrometheusMetrics({ catalog, stalls })
   const { called: onCall } = metrics.stores
   const [redis, workerRedis] = await connectClients(redisUrl, config, logger)
   const pools = createWatchedPools(databaseUrl, metrics.stores.queried)
@@ -142,7 +144,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     flusher,
     storeWatch,
     crashPoint,
-    metrics,
+    ...{ metrics, exposition: options.exposition ?? metrics.exposition },
     logger,
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
@@ -196,6 +198,7 @@ type Parts = {
   storeWatch: StoreWatch
   crashPoint: CrashPoint
   metrics: PrometheusMetrics
+  exposition: () => Promise<string>
   logger: Logger
   isLeaving(): boolean
   isDraining(): boolean
@@ -251,6 +254,7 @@ function assemble(parts: Parts): GatewayDeps {
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,
     metricsAccess: config.metricsAccess,
+    exposition: parts.exposition,
     storeWatch: parts.storeWatch,
     readiness: readinessChecks(parts.storeWatch, database, flusher),
     isLeaving: parts.isLeaving,
@@ -262,11 +266,6 @@ function assemble(parts: Parts): GatewayDeps {
     depositDesk: topUps.depositDesk,
     sandbox: topUps.sandbox,
   }
-}
-
-/** Processes that share a port also share the address that is scraped: their metrics have to be told apart. */
-function processLabel(config: Config): string | undefined {
-  return config.processes > 1 ? String(process.pid) : undefined
 }
 
 /** Where the gauges of one process look. */

@@ -23,6 +23,8 @@ type RunServerOptions = {
   redisUrl: string
   databaseUrl: string
   logger: Logger
+  /** The metrics of all processes of this gateway, where it has several. */
+  exposition?: () => Promise<string>
 }
 
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */

@@ -18,9 +18,10 @@ import { FatalStartError } from './fatal-start-error'
 import { loadSettings } from './load-settings'
 import { checkPort } from './port'
 import { offerDemoAccount, prepareAccounts } from './prepare-accounts'
+import { supervise } from './processes/supervise'
+import { linkToSupervisor } from './processes/supervised'
 import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
 import { openStores, type Stores } from './stores'
-import { SERVES, supervise } from './supervise'
 
 /** A gateway that runs: what a person is told of it (nothing by one of several processes), and how it is stopped. */
 type Running = { banner: string; stop(signal: NodeJS.Signals): Promise<void> }
@@ -65,8 +66,9 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
 
 /** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
 async function startSupervised({ config, catalog, logger }: Prepared, stores: SupervisedStores): Promise<Running> {
-  const server = await runServer({ config, catalog, logger, ...stores })
-  process.send?.(SERVES)
+  const link = linkToSupervisor(logger)
+  const server = await runServer({ config, catalog, logger, ...stores, exposition: link.exposition })
+  link.serves(server.gateway.deps.metrics.snapshot)
   const parent = process.ppid
   const watch = setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
@@ -76,6 +78,7 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
     async stop(signal) {
       clearInterval(watch)
       await server.stop(signal)
+      await link.leave()
     },
   }
 }

@@ -42,6 +42,8 @@ export type HttpDeps = ChatDeps &
     readiness: readonly ReadinessCheck[]
     metrics: PrometheusMetrics
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
+    /** The metrics of all processes of this gateway as text. Rejects where the one that gathers them does not answer. */
+    exposition(): Promise<string>
     /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: everything is served, and whoever asks where to send traffic is sent elsewhere. */

@@ -141,13 +141,3 @@ test('drift shows by kind until a later check finds it gone', async () => {
   expect(later.has('svc_ledger_drift_violations{kind="overdrawn"}')).toBe(false)
   expect(later.get('svc_ledger_drift_violations{kind="total"}')).toBe(0)
 })
-
-test('processes that share a port label every series, and keep their counts apart', async () => {
-  const [one, other] = [
-    createPrometheusMetrics({ catalog: { current: catalog }, process: '17' }),
-    createPrometheusMetrics({ catalog: { current: catalog } }),
-  ]
-  one.flagged('overrun', 2)
-  expect((await seriesOf(one)).get('svc_charge_flags_total{flag="overrun",process="17"}')).toBe(2)
-  expect((await seriesOf(other)).get('svc_charge_flags_total{flag="overrun"}')).toBe(0)
-})

@@ -46,24 +46,24 @@ export function opsRoutes(deps: HttpDeps) {
       .get('/metrics', ({ request }) => exposition(deps, request), {
         detail: operation({
           tag: 'Operations',
-          summary: 'Metrics of this process',
+          summary: 'Metrics of this gateway',
           description:
             'Prometheus text. Holds no secret, but sums of traffic and cost: with METRICS_TOKEN set only for those who send it as ' +
             '`Authorization: Bearer …`, and without it not in production. ' +
-            'Where several processes share the port, one of them answers, and says which in the label `process`.',
+            'Where several processes share the port, whichever answers does so for all of them.',
           responseSchema: Type.String(),
           responseType: 'text/plain',
-          errors: [401, 404],
+          errors: [401, 404, 503],
           isPublic: true,
         }),
       })
   )
 }
 
-async function exposition({ metrics, metricsAccess }: HttpDeps, request: Request): Promise<Response> {
-  checkAccess(metricsAccess, request)
-  const headers = { 'content-type': metrics.contentType, 'cache-control': 'no-store', ...NO_SNIFFING }
-  return new Response(await metrics.exposition(), { headers })
+async function exposition(deps: HttpDeps, request: Request): Promise<Response> {
+  checkAccess(deps.metricsAccess, request)
+  const headers = { 'content-type': deps.metrics.contentType, 'cache-control': 'no-store', ...NO_SNIFFING }
+  return new Response(await deps.exposition(), { headers })
 }
 
 async function readiness(deps: HttpDeps): Promise<Response> {

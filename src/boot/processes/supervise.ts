@@ -1,14 +1,13 @@
 /** Runs several server processes on one port: starts them, starts a new one where one dies, and stops them together. */
 import type { Logger } from '@/lib/logger'
+import { createGatheredMetrics } from './gather-metrics'
+import type { FromProcess, ToProcess } from './messages'
 
 type Supervisor = {
   /** True once all processes serve; false where one of them has ended before it did. */
   serves: Promise<boolean>
   stop(signal: NodeJS.Signals): Promise<void>
 }
-
-/** What a process says to its supervisor when it serves. */
-export const SERVES = 'serves'
 
 type SuperviseOptions = {
   count: number
@@ -25,30 +24,54 @@ const RESTART_PAUSE_MS = 500
 export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()
+  const metrics = createGatheredMetrics()
   let isStopping = false
   let awaited = count
   const { promise: serves, resolve } = Promise.withResolvers<boolean>()
 
-  function start(): void {
+  /** Starts the process `name`: a number that it passes on to whoever takes its place. */
+  function start(name: string): void {
+    const send = (message: ToProcess) => void child.send(message)
+    const counted = metrics.started(name, send)
     const child = Bun.spawn(command, {
       env: environment,
       stdio: ['ignore', 'inherit', 'inherit'],
-      ipc: (message) => {
-        if (message === SERVES && --awaited === 0) resolve(true)
+      ipc: (message: FromProcess) => {
+        switch (message.type) {
+          case 'serves':
+            counted.serves()
+            if (--awaited === 0) resolve(true)
+            break
+          case 'counted':
+            counted.counted(message.snapshot)
+            break
+          case 'expose':
+            void expose(message.question, send)
+        }
       },
     })
     children.add(child)
     void child.exited.then(async (code) => {
       children.delete(child)
+      counted.ended()
       resolve(false)
       if (isStopping) return
-      logger.error('server_process_died', { pid: child.pid, code })
+      logger.error('server_process_died', { process: name, pid: child.pid, code })
       await Bun.sleep(RESTART_PAUSE_MS)
-      if (!isStopping) start()
+      if (!isStopping) start(name)
     })
   }
 
-  for (let index = 0; index < count; index++) start()
+  async function expose(question: number, send: (message: ToProcess) => void): Promise<void> {
+    try {
+      send({ type: 'exposition', question, text: await metrics.exposition() })
+    } catch (error) {
+      // Whoever asked has died meanwhile; and nothing about metrics may end the supervisor.
+      logger.warn('metrics_not_exposed', { error })
+    }
+  }
+
+  for (let index = 1; index <= count; index++) start(String(index))
   return {
     serves,
     async stop(signal) {

@@ -1,0 +1,117 @@
+/**
+ * The metrics of several processes as those of one gateway. A counter is the sum of all rises that were ever seen of it, so it goes
+ * on from where it was when a process dies, whatever the one that takes its place begins with.
+ */
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import { gaugeRule } from './aggregation'
+
+/** A metric as the library writes it down. Of a histogram, `metricName` says which of its series a value is of. */
+type Metric = { name: string; help: string; type: string; aggregator: string; values: Value[] }
+type Value = { value: number; labels: Record<string, string | number>; metricName?: string }
+type Total = Omit<Metric, 'values'> & { values: Map<string, Value> }
+
+const GAUGE = 'gauge'
+
+/** One life of one process. */
+interface MergedProcess {
+  /** Takes the newest that the process says. Its counters may come when it has ended already. */
+  update(snapshot: string): void
+  /** It has ended: its gauges are of the past, what it has counted is not. */
+  end(): void
+}
+
+interface MergedMetrics {
+  /** A process has started, the first of its `name` or in place of one that has ended. */
+  start(name: string): MergedProcess
+  /** A process was started in place of one that had died. */
+  restarted(): void
+  /** All metrics as text. `up` says of each process whether it has answered. */
+  exposition(up: ReadonlyMap<string, boolean>): Promise<string>
+}
+
+/** Creates what holds nothing yet. */
+export function createMergedMetrics(): MergedMetrics {
+  const totals = new Map<string, Total>()
+  const gauges = new Map<MergedProcess, Metric[]>()
+  const own = ownMetrics()
+
+  function addRises(metric: Metric, before: Map<string, number>): void {
+    const total = totals.get(metric.name) ?? { ...metric, aggregator: 'sum', values: new Map<string, Value>() }
+    totals.set(metric.name, total)
+    for (const value of metric.values) {
+      const key = keyOf(metric.name, value)
+      const known = before.get(key) ?? 0
+      before.set(key, value.value)
+      const rise = value.value < known ? value.value : value.value - known
+      const sum = total.values.get(key)
+      if (sum) sum.value += rise
+      else total.values.set(key, { ...value, value: rise })
+    }
+  }
+
+  return {
+    start(name) {
+      const before = new Map<string, number>()
+      let hasEnded = false
+      const process: MergedProcess = {
+        update(snapshot) {
+          const metrics = JSON.parse(snapshot) as Metric[]
+          for (const metric of metrics) if (metric.type !== GAUGE) addRises(metric, before)
+          if (hasEnded) return
+          const now = metrics.filter(({ type }) => type === GAUGE)
+          gauges.set(
+            process,
+            now.map((metric) => ruled(metric, name)),
+          )
+        },
+        end() {
+          hasEnded = true
+          gauges.delete(process)
+        },
+      }
+      return process
+    },
+    restarted: () => own.restarts.inc(),
+    async exposition(up) {
+      own.up.reset()
+      for (const [process, isUp] of up) own.up.set({ process }, Number(isUp))
+      const counted = [...totals.values()].map((total): Metric => ({ ...total, values: [...total.values.values()] }))
+      const parts = [await own.registry.getMetricsAsJSON(), ...gauges.values(), counted]
+      return AggregatorRegistry.aggregate(parts).metrics()
+    },
+  }
+}
+
+function ownMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    registry,
+    up: new Gauge({
+      name: 'svc_process_up',
+      help: '1 where the server process says what it counted, 0 where it hangs or is being started anew.',
+      labelNames: ['process'],
+      registers,
+    }),
+    restarts: new Counter({
+      name: 'svc_process_restarts_total',
+      help: 'Alert: server processes that were started in place of one that had died.',
+      registers,
+    }),
+  }
+}
+
+/** The gauge as the process `name` gives it to be put together with those of the others. */
+function ruled(metric: Metric, name: string): Metric {
+  const rule = gaugeRule(metric.name)
+  if (rule !== 'each') return { ...metric, aggregator: rule }
+  return {
+    ...metric,
+    aggregator: 'sum',
+    values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, process: name } })),
+  }
+}
+
+function keyOf(name: string, { metricName = name, labels }: Value): string {
+  return JSON.stringify([metricName, ...Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1))])
+}
