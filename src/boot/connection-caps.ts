@@ -17,6 +17,8 @@ type ConnectionCapsOptions = {
   knownPorts(): Set<number>
   /** How many those are, at the price of nothing. */
   knownCount(): number
+  /** So many were ended just now. */
+  onEnded(count: number): void
   logger: Logger
 }
 
@@ -63,6 +65,7 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
     const victims = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length))).slice(0, MAX_ENDED)
     for (const socket of victims) sockets.end(socket)
     ended += victims.length
+    if (victims.length > 0) options.onEnded(victims.length)
     lookFrom = victims.length > 0 ? 0 : count + GROWTH
     lookAgainMs = nowMs + LOOK_AGAIN_MS
   }

@@ -32,7 +32,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const { config, logger } = options
   const gateway = await compose(options)
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving }))
-  const uncap = cap(config, server, logger)
+  const uncap = cap(config, server, gateway.deps.metrics.connectionsEnded, logger)
   // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
   fetch.preconnect(`http://127.0.0.1:${server.port}`)
   logger.info('listening', { host: config.host, port: server.port })
@@ -51,7 +51,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
 }
 
 /** Keeps strangers' connections within what the process has descriptors for, where the system can tell. */
-function cap(config: Config, server: Server<undefined>, logger: Logger): () => void {
+function cap(config: Config, server: Server<undefined>, onEnded: (count: number) => void, logger: Logger): () => void {
   const sockets = openSockets()
   if (!sockets) {
     logger.warn('connections_not_capped', { hint: 'Only Linux tells of connections: put a proxy in front.' })
@@ -63,6 +63,7 @@ function cap(config: Config, server: Server<undefined>, logger: Logger): () => v
     perAddress: config.connectionsPerAddress,
     knownCount: () => requestsAnswered().size,
     knownPorts: () => new Set([...requestsAnswered()].flatMap((request) => server.requestIP(request)?.port ?? [])),
+    onEnded,
     logger,
   })
 }

@@ -30,10 +30,12 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_ledger_check_accounts: 'max',
   svc_circuit_state: 'max',
   svc_provider_key_resting: 'max',
+  svc_provider_keys_usable: 'min',
   process_start_time_seconds: 'each',
   process_resident_memory_bytes: 'each',
   process_heap_used_bytes: 'each',
   process_open_fds: 'each',
+  process_max_fds: 'each',
 }
 
 /** The rule of the gauge `name`. One that nobody has decided on is shown of each process: nothing is lost, and nothing added up wrongly. */

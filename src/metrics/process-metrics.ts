@@ -2,7 +2,7 @@
  * What the process says of itself as metrics, under the names that every dashboard knows. Written here because the
  * library's own set speaks of V8, and its event-loop figures are reset by whoever reads them.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { expose, type Sample } from './series'
 import { longestWorkSince } from './work-log'
@@ -42,6 +42,7 @@ export function exposeProcess(registry: Registry, stalls: StallWatch = UNWATCHED
   gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss())
   gauge('process_heap_used_bytes', 'Memory in use by objects.', () => process.memoryUsage().heapUsed)
   gauge('process_open_fds', 'Open files and sockets; 0 where the system does not tell.', openFiles)
+  gauge('process_max_fds', 'Files and sockets that it may open; 0 where the system does not tell.', maxFiles)
   return sampleLag(registry, stalls)
 
   function gauge(name: string, help: string, read: () => number): void {
@@ -84,6 +85,14 @@ function sampleLag(registry: Registry, { onStall, routes }: StallWatch): () => v
 function openFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length
+  } catch {
+    return 0
+  }
+}
+
+function maxFiles(): number {
+  try {
+    return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 0)
   } catch {
     return 0
   }

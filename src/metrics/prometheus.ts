@@ -24,6 +24,8 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 export interface PrometheusMetrics extends Metrics {
   /** From now on the gauges read their values from `sources` whenever somebody asks. */
   watch(sources: StateSources): void
+  /** So many connections were ended, being too many. */
+  connectionsEnded(count: number): void
   /** What became of an event of a provider of deposits. Both are words of ours. */
   depositEvent(provider: string, outcome: string): void
   /** That provider is there, and `outcomes` are all that its events can come to. */
@@ -53,7 +55,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
   const stopSampling = exposeProcess(registry, stalls)
   const traffic = createTrafficTotals()
   const routing = createRoutingTotals()
-  const failures = { settlement: 0, renewal: 0 }
+  const failures = { settlement: 0, renewal: 0, connectionsEnded: 0 }
   let drift: DriftReport | undefined
   exposeTraffic(registry, traffic)
   exposeProviderBills(registry, traffic)
@@ -107,8 +109,12 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
     drift(report) {
       drift = report
     },
+    connectionsEnded(count) {
+      failures.connectionsEnded += count
+    },
     watch(sources) {
-      exposeState(registry, { ...sources, failures, drift: () => drift })
+      const providerKeys = () => keysOfProviders(catalog.current)
+      exposeState(registry, { ...sources, failures, drift: () => drift, providerKeys })
       if (sources.connections) stores.watch(sources.connections)
     },
     contentType: registry.contentType,
@@ -133,4 +139,11 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
     },
     stop: stopSampling,
   }
+}
+
+/** The ids of each provider's keys, of those that have any. */
+function keysOfProviders(catalog: Catalog): Map<string, string[]> {
+  const targets = [...catalog.models.values()].flatMap((model) => model.targets)
+  const keyed = targets.filter(({ provider }) => provider.keys.length > 0)
+  return new Map(keyed.map(({ provider }) => [provider.name, provider.keys.map(({ id }) => id)]))
 }

@@ -17,8 +17,13 @@ export type StateSources = {
   connections?: ConnectionSources
 }
 
-type Failures = { settlement: number; renewal: number }
-type Watched = StateSources & { failures: Failures; drift(): DriftReport | undefined }
+type Failures = { settlement: number; renewal: number; connectionsEnded: number }
+type Watched = StateSources & {
+  failures: Failures
+  drift(): DriftReport | undefined
+  /** The ids of each provider's keys. */
+  providerKeys(): ReadonlyMap<string, readonly string[]>
+}
 type Reading = { name: string; help: string; read(): number }
 
 /** How dashboards draw a circuit: the higher, the worse. */
@@ -29,8 +34,8 @@ export function exposeState(registry: Registry, watched: Watched): void {
   for (const reading of [...workReadings(watched), ...bookReadings(watched), ...storeReadings(watched)])
     expose(registry, reading)
   exposeDrift(registry, watched)
-  const { routing } = watched
-  if (routing) exposeProviders(registry, routing)
+  const { routing, providerKeys } = watched
+  if (routing) exposeProviders(registry, routing, providerKeys)
 }
 
 function workReadings(watched: Watched): Reading[] {
@@ -56,6 +61,11 @@ function workReadings(watched: Watched): Reading[] {
       name: 'svc_failed_requests_lost_total',
       help: 'Failed requests that are in no list and no count of their account, since the history was away for too long.',
       read: watched.lostFailures,
+    },
+    {
+      name: 'svc_connections_ended_total',
+      help: 'Connections that were ended because one address, or all together, had too many.',
+      read: () => watched.failures.connectionsEnded,
     },
   ]
 }
@@ -138,13 +148,21 @@ function exposeDrift(registry: Registry, { drift }: Watched): void {
   })
 }
 
-function exposeProviders(registry: Registry, routing: () => RoutingStatus): void {
+function exposeProviders(
+  registry: Registry,
+  routing: () => RoutingStatus,
+  providerKeys: Watched['providerKeys'],
+): void {
   labelled(registry, 'svc_circuit_state', '0 closed, 1 half-open, 2 open.', 'target', () =>
     routing().circuits.map(({ id, state }) => [id, CIRCUIT_LEVEL[state]]),
   )
   labelled(registry, 'svc_provider_key_resting', 'Keys that rest: 1 cooling, 2 refused. By digest.', 'key', () =>
     [...routing().keys].map(([id, { state }]) => [id, state === 'out' ? 2 : 1]),
   )
+  labelled(registry, 'svc_provider_keys_usable', 'Keys that neither cool nor are refused.', 'provider', () => {
+    const resting = routing().keys
+    return [...providerKeys()].map(([provider, keys]) => [provider, keys.filter((id) => !resting.has(id)).length])
+  })
   const draining = 'Calls under way on provider keys that a reload took out of use. By digest.'
   labelled(registry, 'svc_provider_key_draining', draining, 'key', () => [...routing().draining])
   labelled(registry, 'svc_provider_calls_in_flight', 'Calls in flight.', 'provider', () =>

@@ -142,15 +142,20 @@ describe('those that are too many', () => {
   ) {
     const sockets = open.map((one, descriptor) => ({ ...one, descriptor }))
     const victims: OpenSocket[] = []
+    let told = 0
     const stop = capConnections({
       sockets: { limit, count: () => sockets.length, list: () => sockets, end: (one) => void victims.push(one) },
       localPort: 1,
       perAddress,
       knownPorts: () => new Set(known),
       knownCount: () => known.length,
+      onEnded(count) {
+        told += count
+      },
       logger: memoryLogger(),
     })
     stop()
+    expect(told).toBe(victims.length)
     return victims
   }
   const tally = (victims: OpenSocket[]) =>

@@ -39,7 +39,8 @@ describe('a setting', () => {
     const example = await readExample()
     const wanted = [...settingNames(), ...(await catalogNames())].filter((name) => !FIXED.includes(name))
     expect(wanted.filter((name) => !example.get(name)?.hasWords)).toEqual([])
-    const files = ['compose.yaml', 'compose.cluster.yaml'].map((name) => Bun.file(join(ROOT, name)).text())
+    const names = ['compose.yaml', 'compose.cluster.yaml', 'compose.observability.yaml']
+    const files = names.map((name) => Bun.file(join(ROOT, name)).text())
     const text = (await Promise.all(files)).join('')
     const asked = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name)
     expect(asked.filter((name) => !example.get(name)?.hasWords)).toEqual([])
