@@ -17,5 +17,8 @@ umask 077
   if [ -n "${REDIS_CLUSTER_PASSWORD:-}" ]; then printf 'masteruser cluster\nmasterauth %s\n' "$REDIS_CLUSTER_PASSWORD"; fi
 } > "$SETTINGS/redis.conf"
 chown redis "$SETTINGS/users.acl" "$SETTINGS/redis.conf" 2>/dev/null || true
-exec docker-entrypoint.sh redis-server "$SETTINGS/redis.conf" --appendonly yes --appendfsync everysec --save "" \
+# The image has a program that gives up root first; elsewhere whoever starts this is the user already.
+entrypoint=$(command -v docker-entrypoint.sh || true)
+# shellcheck disable=SC2086
+exec $entrypoint redis-server "$SETTINGS/redis.conf" --appendonly yes --appendfsync everysec --save "" \
   --maxmemory-policy noeviction "$@"

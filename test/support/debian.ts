@@ -1,9 +1,11 @@
 /** Programs that tests run and that are not ours: found on the PATH, or installed from Debian where that needs no question. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 
 /** What Debian asks before it starts a service. */
 const POLICY = '/usr/sbin/policy-rc.d'
+/** Where its packages put the servers of Postgres. */
+const POSTGRES = '/usr/lib/postgresql'
 
 /** Of each program that Debian has in a package of the same name, what it is for. */
 const PROGRAMS = {
@@ -12,6 +14,8 @@ const PROGRAMS = {
   'redis-server': 'a Redis Cluster is made with it and its redis-cli',
   nginx: 'gateways are restarted behind it',
   prometheus: 'it, and the promtool beside it, judge metrics, alerts and dashboards',
+  curl: 'commands of the documents ask gateways with it',
+  postgresql: 'backups are made and restored with its programs',
 } as const
 
 type Program = keyof typeof PROGRAMS
@@ -35,8 +39,14 @@ export async function preparePrograms(say: (line: string) => void): Promise<void
   }
 }
 
-/** Servers lie where only root's PATH leads. */
+/** Servers lie where only root's PATH leads, and those of Postgres in a folder of their version. */
 function find(program: Program): string | null {
+  if (program === 'postgresql') {
+    const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : []
+    const newest = versions.sort((one, other) => Number(one) - Number(other)).at(-1)
+    const server = `${POSTGRES}/${newest}/bin/postgres`
+    return Bun.which('pg_dump') && existsSync(server) ? server : null
+  }
   return Bun.which(program) ?? Bun.which(`/usr/sbin/${program}`)
 }
 
