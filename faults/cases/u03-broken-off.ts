@@ -2,6 +2,7 @@
 import type { Fault } from '@faults/fault'
 import { type Sighting, wordCount } from '@faults/world/client'
 import type { Exchange } from '@faults/world/exchange'
+import { CLIENT_FORMATS } from '@faults/world/request'
 import { chunkEvent, EVENT_STREAM, wordOf, writeWords } from '@faults/world/scripts'
 import { sendScripted } from './scripted'
 
@@ -94,7 +95,7 @@ export const u3: Fault = {
     const lost = new Set<string>()
     let cuts = 0
     for (const { what, stream, play, isAsPromised } of CASES) {
-      for (const format of ['chat-completions', 'messages', 'generate-content'] as const) {
+      for (const format of CLIENT_FORMATS) {
         const wish = { customer: await stage.customer(), model: 'broken', stream, format, words: 2 * WORDS }
         const seen = await sendScripted(stage, play, wish)
         stage.expect(

@@ -1,4 +1,4 @@
-/** Reads answers of the three formats as their client libraries do: the text, and whether the answer ended as it must. */
+/** Reads answers of the four formats as their client libraries do: the text, and whether the answer ended as it must. */
 import { textOf } from '@/lib/json'
 import type { ClientFormat } from './request'
 
@@ -68,6 +68,8 @@ function isEnd(format: ClientFormat, event: string, json: Json | undefined): boo
       return event.startsWith('event: message_stop')
     case 'generate-content':
       return json !== undefined && first(json.candidates)?.finishReason !== undefined
+    case 'responses':
+      return /^event: response\.(completed|incomplete)$/m.test(event)
   }
 }
 
@@ -82,7 +84,14 @@ function shownText(format: ClientFormat, json: Json, part: 'whole' | 'piece'): s
       return part === 'whole' ? textOf(first(json.content)?.text) : textOf((json.delta as Json | undefined)?.text)
     case 'generate-content':
       return textOf(first((first(json.candidates)?.content as Json | undefined)?.parts)?.text)
+    case 'responses':
+      return part === 'whole' ? textOf(first(first(json.output)?.content)?.text) : deltaOf(json)
   }
+}
+
+/** The deltas of its other events are no text that is shown. */
+function deltaOf(json: Json): string | undefined {
+  return json.type === 'response.output_text.delta' ? textOf(json.delta) : undefined
 }
 
 function first(list: unknown): Json | undefined {

@@ -1,8 +1,8 @@
-/** What a client of the suite may wish for, and the request as each of the three formats writes it. */
+/** What a client of the suite may wish for, and the request as each of the four formats writes it. */
 import type { Customer } from './bank'
 import { modelId } from './catalog-file'
 
-export const CLIENT_FORMATS = ['chat-completions', 'messages', 'generate-content'] as const
+export const CLIENT_FORMATS = ['chat-completions', 'messages', 'generate-content', 'responses'] as const
 export type ClientFormat = (typeof CLIENT_FORMATS)[number]
 
 /** Must appear nowhere but in the calls to the provider. */
@@ -55,6 +55,13 @@ export function requestOf(wish: Wish): { path: string; headers: Record<string, s
           contents: [{ role: 'user', parts: [{ text: prompt }] }],
           generationConfig: { maxOutputTokens: maxTokens },
         },
+      }
+    case 'responses':
+      return {
+        path: '/v1/responses',
+        headers: { authorization: `Bearer ${customer.key}` },
+        // What is stored would hold the canary.
+        body: { model: modelId(model), stream, store: false, max_output_tokens: maxTokens, input: messages },
       }
   }
 }
