@@ -4,9 +4,14 @@
 set -eu
 umask 077
 : "${SETTINGS:=/tmp}" "${GATEWAY_ACL:=/gateway.acl}"
+rules=$(cat "$GATEWAY_ACL")
+# A gateway with a prefix gets the names below it, and no others.
+if [ -n "${REDIS_KEY_PREFIX:-}" ]; then
+  rules=$(printf '%s' "$rules" | sed "s/ ~[^ ]*//g; s/resetkeys/resetkeys ~$REDIS_KEY_PREFIX*/")
+fi
 {
   echo "user default off"
-  echo "user svc >${REDIS_PASSWORD:?} $(cat "$GATEWAY_ACL")"
+  echo "user svc >${REDIS_PASSWORD:?} $rules"
   echo "user health on nopass resetkeys -@all +ping"
   if [ -n "${REDIS_CLUSTER_PASSWORD:-}" ]; then
     echo "user cluster on >$REDIS_CLUSTER_PASSWORD resetkeys resetchannels -@all +ping +info +cluster +psync +replconf"

@@ -42,7 +42,7 @@ export async function offerDemoAccount(
   if (!config.hasDemoAccount) return undefined
   // One holds the turn while the other works: several gateways may start at once.
   const database = connectDatabase(stores.databaseUrl, { maxConnections: 2 })
-  const redis = connectRedis(stores.redisUrl, { logger, name: 'start' })
+  const redis = connectRedis(stores.redisUrl, { logger, keyPrefix: config.redisKeyPrefix, name: 'start' })
   try {
     await waitForRedis(redis, REDIS_TIMEOUT_MS)
     const { ledger } = assembleLedger({ redis, database, defaultLimits: catalog.limits, logger })

@@ -73,7 +73,10 @@ export async function withServices<T>(
     await reach('Postgres', () => migrate(migratorUrl))
     const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
     closers.unshift(() => database.close())
-    const redis = connectRedis(redisUrl, { logger, commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' })
+    const redis = connectRedis(redisUrl, {
+      ...{ logger, keyPrefix: config.redisKeyPrefix },
+      ...{ commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' },
+    })
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
     if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)

@@ -6,6 +6,7 @@ import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
 import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
+import { REDIS_VARIABLES, redisFaults } from './stores'
 import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
 import { integer, optional, secret } from './variables'
 
@@ -19,8 +20,10 @@ export type Config = {
   host: string
   /** 0 lets the system choose a free port. */
   port: number
-  /** One address, or the nodes of a Redis Cluster. Undefined: start an embedded server. */
+  /** One address, that of Sentinels (whose commas are its own), or the nodes of a Redis Cluster. Undefined: start an embedded server. */
   redisUrls: string[] | undefined
+  /** What each name of ours begins with in Redis; empty unless others use it, too. */
+  redisKeyPrefix: string
   /** Undefined: start an embedded server. */
   databaseUrl: string | undefined
   /** The same database for the role that owns its schema. Undefined: `databaseUrl` does both. */
@@ -108,6 +111,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   }
   faults.push(...signInFaults(values, situation))
   faults.push(...topUpFaults(values))
+  faults.push(...redisFaults(values))
   faults.push(...situationFaults(values, situation))
   if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {
     faults.push({
@@ -145,7 +149,6 @@ const DEFAULT_CATALOG = 'config/catalog.json'
 /** What the proxies and the orchestrator of a production have to notice a server that leaves; a person at a terminal waits for none. */
 const PRODUCTION_DRAIN_DELAY_MS = 5_000
 const DRAIN_DELAY = 'milliseconds: an integer from 0 to 600000'
-const REDIS_URL = 'rediss?://[^\\s,]+'
 
 /** `description` completes the sentence "expected …"; `writeOnly` marks values that no message may quote. */
 const Variables = Type.Object({
@@ -158,9 +161,7 @@ const Variables = Type.Object({
   ),
   HOST: optional(Type.String({ pattern: '^[^\\s/]+$', description: 'a host name or address to listen on' })),
   PORT: integer(3000, 0, 65_535, 'a port'),
-  REDIS_URL: optional(
-    secret(`^${REDIS_URL}(,${REDIS_URL})*$`, 'redis:// or rediss:// addresses, separated by commas without spaces'),
-  ),
+  ...REDIS_VARIABLES,
   DATABASE_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   DATABASE_MIGRATOR_URL: optional(secret('^postgres(ql)?://\\S+$', 'a postgres:// address')),
   CATALOG: Type.String({ default: DEFAULT_CATALOG, description: 'the path of the catalogue file' }),
@@ -215,6 +216,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     host: hostOf(values, situation),
     port: values.PORT,
     redisUrls: values.REDIS_URL?.split(','),
+    redisKeyPrefix: values.REDIS_KEY_PREFIX ?? '',
     databaseUrl: values.DATABASE_URL,
     migratorUrl: values.DATABASE_MIGRATOR_URL,
     catalogPath: values.CATALOG,

@@ -3,8 +3,8 @@
  * a missing right is known by its name before somebody's request fails for it.
  */
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import type { RedisClient } from './store/connection'
-import { probeName } from './store/names'
+import { keyPrefixOf, type RedisClient } from './store/connection'
+import { LEDGER_PATTERN, probeName } from './store/names'
 import { integerOf, listOf } from './store/reply'
 import type { ScriptRunner } from './store/script-runner'
 
@@ -20,9 +20,6 @@ export type Right = {
 
 /** Which rights are missing, as the rules of an ACL that would give them: `+zadd`, `~sig:*`. */
 export type MissingRights = { required: string[]; optional: string[] }
-
-/** The names of the shards, as a rule of an ACL. */
-const SHARD_RULE = '~{l*}:*'
 
 /** Commands of the scripts, and of what carries records away and looks at holds. */
 const LEDGER_LINES = [
@@ -57,13 +54,15 @@ export async function findMissingRights(
   shard: number,
   rights: readonly Right[],
 ): Promise<MissingRights> {
-  const lines = rights.map(({ line, family }) => JSON.stringify(wordsOf(line, probeName(shard, family))))
+  const prefix = keyPrefixOf(redis)
+  const lines = rights.map(({ line, family }) => JSON.stringify(wordsOf(line, prefix + probeName(shard, family))))
   // With its text: whether that may be sent is a right, too.
   const reply = listOf(await runner.guard(() => redis.eval(SCRIPTS.rights.text, 1, probeName(shard, ''), ...lines)))
   const missing = { required: new Set<string>(), optional: new Set<string>() }
   for (let index = 0; index < reply.length; index += 2) {
     const right = rights[integerOf(reply[index]) - 1]
-    if (right) missing[right.isOptional ? 'optional' : 'required'].add(ruleOf(right, reply[index + 1] === 'names'))
+    if (right)
+      missing[right.isOptional ? 'optional' : 'required'].add(ruleOf(right, reply[index + 1] === 'names', prefix))
   }
   return {
     required: [...missing.required],
@@ -72,18 +71,23 @@ export async function findMissingRights(
 }
 
 /** The right that a refusal of a whole script names; undefined where the text is none. */
-export function rightRefused(text: string): string | undefined {
+export function rightRefused(text: string, prefix: string): string | undefined {
   if (!text.startsWith('NOPERM')) return undefined
   const command = /'([^']+)' command/.exec(text)?.[1]
-  return command === undefined ? SHARD_RULE : `+${command.toLowerCase()}`
+  return command === undefined ? namesRule('', prefix) : `+${command.toLowerCase()}`
 }
 
 function wordsOf(line: string, name: string): string[] {
   return line.split(' ').map((word) => (word === '@' ? name : word))
 }
 
-function ruleOf({ line, family }: Right, areNames: boolean): string {
-  if (areNames) return family === '' ? SHARD_RULE : `~${family}*`
+/** Names, as a rule of an ACL. */
+function namesRule(family: string, prefix: string): string {
+  return `~${prefix}${family === '' ? LEDGER_PATTERN : `${family}*`}`
+}
+
+function ruleOf({ line, family }: Right, areNames: boolean, prefix: string): string {
+  if (areNames) return namesRule(family, prefix)
   const [command = '', subcommand = ''] = line.toLowerCase().split(' ')
   return `+${command}${command === 'xgroup' || command === 'cluster' ? `|${subcommand}` : ''}`
 }

@@ -7,7 +7,7 @@ import { Cluster, type Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { commandTimeoutOf, FORBIDDEN, FORBIDDEN_EVENT, type RedisClient } from '@/ledger/store/connection'
+import { commandTimeoutOf, FORBIDDEN, FORBIDDEN_EVENT, keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { addressOf, ownerOf } from '@/ledger/store/epoch-guard'
 import { probeNames, shardOf } from '@/ledger/store/names'
 import { createScriptRunner, type ScriptRunner } from '@/ledger/store/script-runner'
@@ -98,11 +98,16 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
     // Whoever was refused finds readiness saying so at once.
     if (state.partFault === undefined) lookedAtMs = Number.NEGATIVE_INFINITY
   }
+  const lookAgain = () => {
+    lookedAtMs = Number.NEGATIVE_INFINITY
+  }
   const events = [
-    ['ready', doubtRights] as const,
-    ['+node', doubtRights] as const,
-    [FORBIDDEN_EVENT, noteForbidden] as const,
-  ]
+    ['ready', doubtRights],
+    ['+node', doubtRights],
+    ['ready', lookAgain],
+    ['close', lookAgain],
+    [FORBIDDEN_EVENT, noteForbidden],
+  ] as const
   for (const [event, listener] of events) redis.on(event, listener)
 
   async function lookNow(): Promise<StoreState> {
@@ -175,7 +180,7 @@ async function lookAt({ node, shards }: WatchedNode, deps: LookDeps, areRightsDu
     else if (memoryShare >= fullShare) found.fault = 'full'
     else if (shard !== undefined) await runner.run(SCRIPTS.probe, probeNames(shard), [])
   } catch (error) {
-    noteRefusal(found, error)
+    noteRefusal(found, error, deps.redis)
   }
   if (shard !== undefined && (areRightsDue || found.fault === 'forbidden')) await lookAtRights(found, deps, shard)
   return found
@@ -187,14 +192,14 @@ async function lookAtRights(found: NodeState, { redis, runner, rights }: LookDep
     if (required.length > 0) found.fault ??= 'forbidden'
     found.missing = { required: [...new Set([...found.missing.required, ...required])], optional }
   } catch (error) {
-    noteRefusal(found, error)
+    noteRefusal(found, error, redis)
   }
 }
 
-function noteRefusal(found: NodeState, error: unknown): void {
+function noteRefusal(found: NodeState, error: unknown, redis: RedisClient): void {
   const text = refusalOf(error)
   found.fault ??= FAULTS.find(([pattern]) => pattern.test(text))?.[1] ?? 'unreachable'
-  const rule = rightRefused(text)
+  const rule = rightRefused(text, keyPrefixOf(redis))
   if (rule !== undefined && !found.missing.required.includes(rule)) found.missing.required.push(rule)
 }
 

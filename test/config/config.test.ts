@@ -22,6 +22,7 @@ describe('the settings', () => {
     host: '0.0.0.0',
     port: 3000,
     redisUrls: undefined,
+    redisKeyPrefix: '',
     databaseUrl: undefined,
     migratorUrl: undefined,
     catalogPath: 'config/catalog.json',
@@ -121,7 +122,7 @@ describe('faults', () => {
     expect(faultsOf({ PORT: 'http', PROCESSES: '0', LOG_LEVEL: 'loud', REDIS_URL: 'localhost', HOST: 'a b' })).toEqual([
       'HOST: expected a host name or address to listen on; found "a b"',
       'PORT: expected a port: an integer from 0 to 65535; found "http"',
-      'REDIS_URL: expected redis:// or rediss:// addresses, separated by commas without spaces; its value (not shown) is something else',
+      'REDIS_URL: expected redis:// or rediss:// addresses, separated by commas without spaces, or one redis+sentinel:// address; its value (not shown) is something else',
       'PROCESSES: expected a number of processes: an integer from 1 to 256; found "0"',
       'LOG_LEVEL: expected one of debug, info, warn, error; found "loud"',
     ])

@@ -87,6 +87,8 @@ function startPostgresOn(dataDir: string, changes: Record<string, string> = {}):
  * look around and do damage, stays as it is where the server is not one of ours.
  */
 export function asGateway(url: string): string {
+  // The address of Sentinels is none of one server, and has its own user in it.
+  if (!URL.canParse(url)) return url
   const { host, pathname } = new URL(url)
   const known = gatewayAddresses.get(host)
   if (known === undefined) return url

@@ -14,8 +14,9 @@ export async function connectClients(
   config: Config,
   logger: Logger,
 ): Promise<[gateway: RedisClient, worker: RedisClient]> {
-  const gateway = connectRedis(url, { logger, commandTimeoutMs: config.redisCommandTimeoutMs, name: 'gateway' })
-  const worker = connectRedis(url, { logger, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
+  const { redisKeyPrefix: keyPrefix, redisCommandTimeoutMs: commandTimeoutMs } = config
+  const gateway = connectRedis(url, { logger, keyPrefix, commandTimeoutMs, name: 'gateway' })
+  const worker = connectRedis(url, { logger, keyPrefix, commandTimeoutMs: WORKER_COMMAND_TIMEOUT_MS, name: 'worker' })
   await Promise.all([waitForRedis(gateway, REDIS_START_TIMEOUT_MS), waitForRedis(worker, REDIS_START_TIMEOUT_MS)])
   return [gateway, worker]
 }

@@ -1,7 +1,7 @@
 /** Finds the accounts, keys and holds that the store has, for a check. */
 import { Cluster } from 'ioredis'
 import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import type { RedisClient } from '@/ledger/store/connection'
+import { keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { LEDGER_PATTERN, loadedName, parseName, parsePayer, payerText, shardOf } from '@/ledger/store/names'
 import type { Pace } from '@/lib/pace'
 import type { Violation } from './violation'
@@ -43,11 +43,13 @@ export async function findNames(
 ): Promise<StoreNames> {
   const names: StoreNames = { accounts: new Map(), holds: [], violations: [] }
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const prefix = keyPrefixOf(redis)
   const seen = new Set<string>()
   for (const node of nodes) {
-    const scan = (cursor: string) => node.scan(cursor, 'MATCH', PATTERNS[wanted], 'COUNT', SCAN_COUNT)
+    const scan = (cursor: string) => node.scan(cursor, 'MATCH', prefix + PATTERNS[wanted], 'COUNT', SCAN_COUNT)
     for await (const found of pages(scan)) {
-      for (const name of found) {
+      for (const prefixed of found) {
+        const name = prefixed.slice(prefix.length)
         if (!seen.has(name)) note(names, name)
         seen.add(name)
       }

@@ -1,5 +1,5 @@
 /** The consumer group of the ledger's record streams: reading as its member, and making it where a store has none yet. */
-import type { RedisClient } from '@/ledger/store/connection'
+import { keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { CONSUMER_GROUP } from '@/ledger/store/names'
 
 /**
@@ -20,7 +20,9 @@ export async function readGroup(
   const positions = streams.map(() => '>')
   const read = () =>
     redis.xreadgroup('GROUP', CONSUMER_GROUP, CONSUMER, 'COUNT', count, 'STREAMS', ...streams, ...positions)
-  return ((await withGroup(redis, streams, read)) ?? []) as [string, RawEntry[]][]
+  const answer = ((await withGroup(redis, streams, read)) ?? []) as [string, RawEntry[]][]
+  const prefixChars = keyPrefixOf(redis).length
+  return answer.map(([stream, entries]) => [stream.slice(prefixChars), entries])
 }
 
 /** Runs `command`, and makes the group first where there is none yet: on a new store, or on one that came back empty. */

@@ -1,5 +1,7 @@
-/** Connects to the ledger's store: one Redis by TCP, TLS or unix socket, or a Redis Cluster. */
+/** Connects to the ledger's store: one Redis by TCP, TLS or unix socket, one that Sentinels watch over, or a Redis Cluster. */
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { isSentinelUrl, parseSentinelUrl } from '@/lib/addresses/sentinel-url'
+import { assert } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 
@@ -10,6 +12,8 @@ type ConnectionOptions = {
   logger: Logger
   /** How long a command may wait for its reply. Default 1,000 ms. */
   commandTimeoutMs?: number
+  /** What every name begins with, in commands and in scripts. Whoever reads names out of a reply or a search takes it off. */
+  keyPrefix?: string
   /** Shown in CLIENT LIST. */
   name?: string
   /**
@@ -37,14 +41,14 @@ const CLUSTER_REFRESH_MS = 5_000
 
 /**
  * Returns a client that is connecting, and reconnects by itself with growing, jittered pauses. `url` is `redis://`,
- * `rediss://`, `unix:///path` (`?password=…` if need be) or a path alone, or several comma-separated nodes of a cluster.
+ * `rediss://`, `unix:///path` (`?password=…` if need be) or a path alone, several comma-separated nodes of a cluster, or
+ * `redis+sentinel://` with the Sentinels that know where the primary is (lib/addresses/sentinel-url.ts).
  *
  * While there is no connection, commands fail at once instead of queueing, and commands in flight fail when it breaks:
  * a paid request must be refused quickly, and whatever must not be lost is sent again, by its id, by whoever knows why.
  */
 export function connectRedis(url: string, options: ConnectionOptions): RedisClient {
-  const nodes = url.split(',').map((node) => node.trim())
-  const client = nodes.length > 1 ? connectCluster(nodes, options) : connectServer(nodes[0] ?? '', options)
+  const client = createClient(url, options)
   // ioredis writes errors that nobody listens for to the console. The status events say when to worry.
   client.on('error', (error: Error) => options.logger.debug('redis_error', { error }))
   // Emitted only for a loss, not for a close of our own.
@@ -77,14 +81,39 @@ export function tellIfForbidden(client: RedisClient, error: unknown): void {
   if (error instanceof Error && FORBIDDEN.test(error.message)) client.emit(FORBIDDEN_EVENT)
 }
 
+/** What every name begins with that `client` uses; empty by default. */
+export function keyPrefixOf(client: RedisClient): string {
+  return String(client.options.keyPrefix ?? '')
+}
+
 /** How long a command of `client` may wait for its reply, in milliseconds. */
 export function commandTimeoutOf(client: RedisClient): number {
   const options = client instanceof Cluster ? client.options.redisOptions : client.options
   return options?.commandTimeout ?? DEFAULT_COMMAND_TIMEOUT_MS
 }
 
+function createClient(url: string, options: ConnectionOptions): RedisClient {
+  if (isSentinelUrl(url)) return connectBySentinels(url, options)
+  const nodes = url.split(',').map((node) => node.trim())
+  return nodes.length > 1 ? connectCluster(nodes, options) : connectServer(nodes[0] ?? '', options)
+}
+
+function connectBySentinels(url: string, options: ConnectionOptions): Redis {
+  const address = parseSentinelUrl(url)
+  assert(address, 'an address of Sentinels was checked when it was read')
+  const { isTls, database, ...known } = address
+  return new Redis({
+    ...aloneOptions(options),
+    ...{ ...known, db: database, role: 'master' },
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    // A primary that was cut off from the others goes on answering, and forgets all that it took once it is back.
+    failoverDetector: true,
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  })
+}
+
 function connectServer(url: string, options: ConnectionOptions): Redis {
-  const base = { ...serverOptions(options), enableOfflineQueue: false, retryStrategy: retryPause }
+  const base = aloneOptions(options)
   if (url.startsWith('/')) return new Redis({ ...base, path: url })
   if (!url.startsWith('unix:')) return new Redis(url, base)
   const { pathname, searchParams } = new URL(url)
@@ -101,6 +130,7 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
   if (first?.protocol === 'rediss:') credentials.tls = {}
   const clusterOptions: ClusterOptions = {
     enableOfflineQueue: false,
+    keyPrefix: options.keyPrefix ?? '',
     enableAutoPipelining: options.autoPipelining ?? true,
     clusterRetryStrategy: retryPause,
     maxRedirections: CLUSTER_MAX_RETRIES,
@@ -114,6 +144,12 @@ function connectCluster(urls: readonly string[], options: ConnectionOptions): Cl
     nodes.map((node) => ({ host: node.hostname, port: Number(node.port || 6379) })),
     clusterOptions,
   )
+}
+
+/** Of a server that is no node of a cluster. */
+function aloneOptions(options: ConnectionOptions): RedisOptions {
+  const { keyPrefix = '' } = options
+  return { ...serverOptions(options), keyPrefix, enableOfflineQueue: false, retryStrategy: retryPause }
 }
 
 function serverOptions(options: ConnectionOptions): RedisOptions {

@@ -3,6 +3,7 @@
  * event loop is written in one go, without the promises, timers and copies that its own way makes of every command.
  */
 import type { Redis } from 'ioredis'
+import { keyPrefixOf } from './connection'
 import { createSharedDeadline, type SharedWait } from './shared-deadline'
 
 interface ScriptLine {
@@ -27,6 +28,7 @@ const ignore = () => undefined
 /** Creates the line of one client. A command waits for its answer for `timeoutMs` at most. */
 export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
   const deadline = createSharedDeadline(timeoutMs)
+  const prefix = keyPrefixOf(redis)
   let queue: ScriptCommand[] = []
   let text = ''
   const sink = {
@@ -69,7 +71,7 @@ export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
         },
         setReplyContext: ignore,
         setTimeout: ignore,
-        toWritable: () => wordsOf(sha, names, args),
+        toWritable: () => wordsOf(sha, prefix, names, args),
       })
       wait = deadline.begin(() => reject(new Error('no answer in time')))
       return promise
@@ -78,10 +80,10 @@ export function createScriptLine(redis: Redis, timeoutMs: number): ScriptLine {
 }
 
 /** EVALSHA as the store reads it: the number of words, then of each its length in bytes and itself. Names are ASCII. */
-function wordsOf(sha: string, names: readonly string[], args: readonly (string | number)[]): string {
+function wordsOf(sha: string, prefix: string, names: readonly string[], args: readonly (string | number)[]): string {
   const count = String(names.length)
   let words = `*${3 + names.length + args.length}\r\n$7\r\nEVALSHA\r\n$${sha.length}\r\n${sha}\r\n$${count.length}\r\n${count}\r\n`
-  for (const name of names) words += `$${name.length}\r\n${name}\r\n`
+  for (const name of names) words += `$${prefix.length + name.length}\r\n${prefix}${name}\r\n`
   for (const arg of args)
     words += `$${typeof arg === 'number' ? String(arg).length : Buffer.byteLength(arg)}\r\n${arg}\r\n`
   return words

@@ -8,7 +8,7 @@ import type { Script } from '@/ledger/scripts/scripts'
 import type { GuardedOperation, StoreCallListener } from '@/ledger/store-calls'
 import { AssertionError } from '@/lib/assert'
 import { withDeadline } from '@/lib/deadline'
-import { FORBIDDEN, type RedisClient, tellIfForbidden } from './connection'
+import { FORBIDDEN, keyPrefixOf, type RedisClient, tellIfForbidden } from './connection'
 import { createScriptLine } from './script-line'
 
 export interface ScriptRunner {
@@ -137,7 +137,7 @@ function pipelined(redis: RedisClient): Send {
 /** By itself: a cluster client follows a redirection for a single command, but not for half a pipeline. */
 function alone(redis: RedisClient): Send {
   return async (name, script, rest) =>
-    redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8' }))
+    redis.sendCommand(new Command(name, [script, ...rest], { replyEncoding: 'utf8', keyPrefix: keyPrefixOf(redis) }))
 }
 
 function noAnswer(): never {

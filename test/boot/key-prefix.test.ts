@@ -1,0 +1,163 @@
+/** In a Redis that others use, a gateway keeps to the names of its prefix: a user that may touch no others is enough for all it does. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
+import { Redis } from 'ioredis'
+import acl from '#deploy/redis/gateway.acl' with { type: 'text' }
+
+setDefaultTimeout(120_000)
+
+const PREFIXES = ['one:', 'two:'] as const
+const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
+/** As docs/OPERATIONS.md tells to make it of the rules of deploy/. */
+const rulesFor = (prefix: string) => acl.trim().replace(/ ~\S+/g, '').replace('resetkeys', `resetkeys ~${prefix}*`)
+
+let redis: TestServer
+let admin: Redis
+let gateways: { prefix: string; redisUrl: string; databaseUrl: string; gateway: TestGateway; customer: Customer }[]
+
+beforeAll(async () => {
+  redis = await startRedis()
+  admin = new Redis(redis.url)
+  gateways = []
+  for (const prefix of PREFIXES) {
+    const user = prefix.slice(0, -1)
+    await admin.call('ACL', 'SETUSER', user, 'on', '>secret', ...rulesFor(prefix).split(' '))
+    const address = new URL(redis.url)
+    Object.assign(address, { username: user, password: 'secret' })
+    // Under another name of the same machine, since the user is its own.
+    address.hostname = 'localhost'
+    const databaseUrl = await freshDatabase()
+    const gateway = await startGateway({
+      respond: ({ body }) =>
+        (body as { stream?: boolean }).stream
+          ? eventStream(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
+          : Response.json(chatCompletion('Hello', usageOf(10, 5))),
+      ...{ redisUrl: address.href, databaseUrl },
+      environment: { REDIS_URL: address.href, REDIS_KEY_PREFIX: prefix, AUTH_SECRET: 'x'.repeat(32), SIGN_UP: 'open' },
+      watchesLedger: true,
+    })
+    gateways.push({ prefix, redisUrl: address.href, databaseUrl, gateway, customer: await gateway.customer('1') })
+  }
+})
+afterAll(async () => {
+  for (const { gateway } of gateways) await gateway.stop()
+  admin.disconnect()
+  await redis.stop()
+})
+
+type Side = (typeof gateways)[number]
+
+async function post({ gateway, customer }: Side, path: string, body: object, headers: Record<string, string> = {}) {
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+async function story(side: Side): Promise<void> {
+  const { gateway } = side
+  const chat = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
+  expect((await post(side, '/v1/chat/completions', { ...chat, stream: true })).text).toContain('[DONE]')
+  expect((await post(side, '/v1/chat/completions', { ...chat, model: 'auto-smart' })).status).toBeOneOf([200, 404])
+  const headers = { 'idempotency-key': 'once' }
+  const [first, second] = [
+    await post(side, '/v1/chat/completions', chat, headers),
+    await post(side, '/v1/chat/completions', chat, headers),
+  ]
+  expect([first.status, second.text]).toEqual([200, first.text])
+  const stored = await post(side, '/v1/responses', { model: 'svc/alpha', input: 'Hi' })
+  const { id } = JSON.parse(stored.text) as { id: string }
+  expect(
+    (await post(side, '/v1/responses', { model: 'svc/alpha', input: 'On', previous_response_id: id })).status,
+  ).toBe(200)
+  const signIn = { method: 'POST', headers: { 'content-type': 'application/json', origin: gateway.url } }
+  const body = JSON.stringify({ email: 'nobody@example.test', password: 'wrong password' })
+  expect((await fetch(`${gateway.url}/dashboard/api/session/sign-in`, { ...signIn, body })).status).not.toBe(503)
+  expect((await fetch(`${gateway.url}/readyz`).then((answer) => answer.json())) as object).toEqual({ status: 'ready' })
+}
+
+async function command(side: Side, ...words: string[]): Promise<{ code: number; output: string }> {
+  const environment = {
+    ...{ REDIS_URL: side.redisUrl, REDIS_KEY_PREFIX: side.prefix, DATABASE_URL: asGateway(side.databaseUrl) },
+    PROVIDER1_API_KEY: 'any',
+  }
+  const child = Bun.spawn([...ADMIN, ...words, '--json'], {
+    env: { ...BARE_ENVIRONMENT, ...environment },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const output = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  return { code: await child.exited, output }
+}
+
+test('a whole story, within the names of its prefix', async () => {
+  const monitor = await admin.monitor()
+  const outside = new Set<string>()
+  let count = 0
+  monitor.on('monitor', (_time: string, words: string[]) => {
+    const [name = '', ...args] = words
+    if (/^(evalsha|eval)$/i.test(name)) count += 1
+    for (const word of args) {
+      if (/^(\{l\d+\}:|keyhash:|sig:|resp:|routing:|sign-in:|idempotency:|ledger-check:)/.test(word)) {
+        outside.add(`${name} ${word}`)
+      }
+    }
+  })
+  for (const side of gateways) await story(side)
+  for (const { gateway } of gateways) {
+    await until(async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')
+  }
+  await until(async () => (await admin.get('one:ledger-check:report')) !== null, 'the check of the books')
+  monitor.disconnect()
+  expect(count).toBeGreaterThan(20)
+  expect([...outside]).toEqual([])
+  const names = await admin.keys('*')
+  expect(names.filter((name) => !PREFIXES.some((prefix) => name.startsWith(prefix)))).toEqual([])
+  const kinds = new Set(names.map((name) => name.replace(/^(one|two):/, '').replace(/[:{].*/, '') || 'ledger'))
+  expect([...kinds]).toEqual(expect.arrayContaining(['ledger', 'keyhash', 'idempotency', 'resp', 'sign-in']))
+})
+
+test('neither sees the other: balances and the checks of the books are its own', async () => {
+  for (const side of gateways) {
+    const check = await command(side, 'ledger', 'check')
+    expect({ code: check.code, report: JSON.parse(check.output) }).toMatchObject({
+      code: 0,
+      report: { ok: true, accounts: 1 },
+    })
+    const other = gateways.find(({ prefix }) => prefix !== side.prefix) as Side
+    expect((await side.gateway.gateway.deps.ledger.readBalance(other.customer.accountId)) ?? null).toBeNull()
+  }
+})
+
+test('commands find and rebuild what is stored under the prefix', async () => {
+  const [side] = gateways as [Side]
+  const before = await side.gateway.balance(side.customer.accountId)
+  for (const name of await admin.keys('one:*')) await admin.del(name)
+  const rebuilt = await command(side, 'ledger', 'rebuild')
+  expect(rebuilt.code).toBe(0)
+  expect((await side.gateway.balance(side.customer.accountId)).spent).toEqual(before.spent)
+  expect((await command(side, 'ledger', 'check')).code).toBe(0)
+  await story(side)
+})
+
+test('a missing right is named with the prefix', async () => {
+  const [side] = gateways as [Side]
+  await admin.call('ACL', 'SETUSER', 'one', 'resetkeys', '~one:{l*}:*', '~one:keyhash:*')
+  const refused = await post(
+    side,
+    '/v1/chat/completions',
+    { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] },
+    { 'idempotency-key': crypto.randomUUID() },
+  )
+  expect(refused.status).toBe(503)
+  const { reasons } = (await (await fetch(`${side.gateway.url}/readyz`)).json()) as { reasons: Record<string, string> }
+  expect(reasons.redis_writes).toContain('~one:idempotency:*')
+  await admin.call('ACL', 'SETUSER', 'one', ...rulesFor('one:').split(' '))
+})
