@@ -3,6 +3,7 @@
 import { EmbeddedServerError } from '@/boot/embedded/error'
 import { watchLauncher } from '@/boot/embedded/launcher'
 import { FatalStartError } from '@/boot/fatal-start-error'
+import { watchTerminal } from '@/boot/reload/hang-up'
 import { start } from '@/boot/start'
 import { processEnvironment } from '@/config/config'
 import { stackOf } from '@/lib/error-text'
@@ -15,6 +16,10 @@ flushOnExit(logWriter)
 const SAME_SIGNAL_MS = 1_000
 
 async function main(): Promise<void> {
+  // Until all is up there is nothing to read again, and the signal must not end the start.
+  let onHangUp = (): void => undefined
+  process.on('SIGHUP', () => onHangUp())
+  const isTerminalGone = watchTerminal()
   const environment = processEnvironment()
   const running = await start(environment, logWriter)
   let firstSignalMs: number | undefined
@@ -32,6 +37,7 @@ async function main(): Promise<void> {
   }
   process.on('SIGTERM', () => void onSignal('SIGTERM'))
   process.on('SIGINT', () => void onSignal('SIGINT'))
+  onHangUp = () => (isTerminalGone() ? void onSignal('SIGTERM') : running.reload())
   watchLauncher(environment, () => void onSignal('SIGTERM'))
   // By the writer of the log, so that no line of it runs through the banner.
   logWriter.write(running.banner)

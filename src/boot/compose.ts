@@ -4,6 +4,7 @@ import { createIdentify } from '@/accounts/identify'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { type AppDeps, buildApp } from '@/app'
 import { createLiveCatalog, type LiveCatalog, liveLimits } from '@/catalog/reload/live-catalog'
+import type { ReloadParticipant } from '@/catalog/reload/participant'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
@@ -39,6 +40,7 @@ import { assembleDashboard } from './dashboard'
 import { createLedgerWatch } from './ledger-watch'
 import { neededRights } from './readiness/needed-rights'
 import { readinessChecks } from './readiness/readiness'
+import { assembleReloads, type Reloading } from './reload/assemble'
 import { createSharedRouter } from './shared-router'
 import { createStallReports } from './stall-reports'
 import { assembleStoredResponses, keepingFor } from './stored-responses'
@@ -55,6 +57,8 @@ type GatewayDeps = AppDeps & {
   observer: TierObserver
   failures: FailedRequests
   requestLog: RequestLog
+  /** Undefined where the catalogue stays what it was at the start. */
+  reloads: ReloadParticipant | undefined
 }
 
 /** One running gateway without its port. */
@@ -81,6 +85,8 @@ type ComposeOptions = {
   exposition?: (() => Promise<string>) | undefined
   /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
   watchesLedger?: boolean
+  /** Where the catalogue is read again. Left out only by tests. */
+  reloading?: Reloading
 }
 
 /** What settlements get to be acknowledged, beyond the time for open answers. */
@@ -106,10 +112,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const flusher = createFlusher({
     redis: workerRedis,
     connect: () => pools.open('flusher', { maxConnections: 1 }),
-    logger,
-    onCall,
-    claimIdleMs: config.recordClaimMs,
-    sharedBy: config.processes,
+    ...{ logger, onCall, claimIdleMs: config.recordClaimMs, sharedBy: config.processes },
     afterCommit: async (records) => {
       if (records.length > 0) crashPoint('booked')
     },
@@ -134,18 +137,9 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   if (options.watchesLedger ?? true) workers.push(watch)
   const ending = { isLeaving: false, isDraining: false }
   const parts = {
-    config,
-    catalog,
-    redis,
-    database,
-    reading,
-    ledger,
-    topUps,
-    flusher,
-    storeWatch,
-    crashPoint,
+    ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
+    ...{ topUps, flusher, storeWatch, crashPoint, logger },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
-    logger,
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
   watchState(deps, flusher, storeWatch, {
@@ -154,6 +148,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   })
   ledger.onStoreReturn(deps.settler.storeReturned)
   ledger.onRecord(flusher.expect)
+  if (deps.reloads) workers.push(deps.reloads)
   for (const worker of [...workers, deps.keeper, deps.router, deps.observer, deps.failures, deps.storedResponses])
     worker.start()
   const app = buildApp(deps)
@@ -189,7 +184,9 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
 type Parts = {
   config: Config
   catalog: LiveCatalog
+  reloading: Reloading | undefined
   redis: RedisClient
+  workerRedis: RedisClient
   database: Database
   reading: Database
   ledger: Ledger
@@ -265,12 +262,13 @@ function assemble(parts: Parts): GatewayDeps {
     }),
     depositDesk: topUps.depositDesk,
     sandbox: topUps.sandbox,
+    reloads: parts.reloading && assembleReloads(parts, parts.reloading),
   }
 }
 
 /** Where the gauges of one process look. */
 function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch, connections: ConnectionSources): void {
-  const { metrics, settler, keeper, streams, router, failures, depositDesk } = deps
+  const { metrics, settler, keeper, streams, router, failures, depositDesk, reloads } = deps
   if (depositDesk) metrics.takesDeposits(depositDesk.provider.name, DEPOSIT_OUTCOMES)
   metrics.watch({
     openStreams: streams.count,
@@ -281,6 +279,7 @@ function watchState(deps: GatewayDeps, flusher: Flusher, storeWatch: StoreWatch,
     lostFailures: failures.lostCount,
     routing: router.status,
     connections,
+    catalog: reloads?.state,
   })
 }
 

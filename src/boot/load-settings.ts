@@ -1,6 +1,7 @@
 /** Reads what an operator has written, environment and catalogue, and tells everything that is wrong with both at once. */
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { type CatalogResult, loadCatalog } from '@/catalog/catalog'
+import { type CatalogFile, createCatalogFile } from '@/catalog/reload/catalog-file'
 import type { Catalog } from '@/catalog/types'
 import { type Config, catalogPathOf, type Environment, loadConfig } from '@/config/config'
 import { type Fault, formatFaults } from '@/lib/fault'
@@ -13,6 +14,8 @@ type Settings = {
   isSandboxed: boolean
   /** Where this process has started it. */
   sandbox: Sandbox | undefined
+  /** The file, to be read again. */
+  catalogFile: CatalogFile
 }
 
 /** Loads both, and starts the sandbox where no provider has a key. Throws a FatalStartError that lists every fault. */
@@ -38,10 +41,19 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
     throw new FatalStartError(describe(settingFaults, path, catalogFaults))
   }
   const { config } = tried
-  if (alone.kind === 'loaded') return { config, catalog: alone.catalog, isSandboxed: false, sandbox: undefined }
+  const fileOf = ({ service }: Catalog, sandboxBaseUrl?: string) =>
+    createCatalogFile({ path, environment, service, sandboxBaseUrl })
+  if (alone.kind === 'loaded') {
+    const { catalog } = alone
+    return { config, catalog, isSandboxed: false, sandbox: undefined, catalogFile: fileOf(catalog) }
+  }
   const sandbox = config.sandboxUrl === undefined ? await launchSandbox() : undefined
-  const simulated = load(sandbox?.baseUrl ?? config.sandboxUrl)
-  if (simulated.kind === 'loaded') return { config, catalog: simulated.catalog, isSandboxed: true, sandbox }
+  const sandboxBaseUrl = sandbox?.baseUrl ?? config.sandboxUrl
+  const simulated = load(sandboxBaseUrl)
+  if (simulated.kind === 'loaded') {
+    const { catalog } = simulated
+    return { config, catalog, isSandboxed: true, sandbox, catalogFile: fileOf(catalog, sandboxBaseUrl) }
+  }
   await sandbox?.stop()
   throw new FatalStartError(describe([], path, simulated.kind === 'faulty' ? simulated.faults : []))
 }

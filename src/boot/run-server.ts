@@ -10,12 +10,13 @@ import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
 import { openSockets } from './open-sockets'
 import { onPort } from './port'
+import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
 
 /** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
 export const WARM_UP_DELAY_MS = 1_000
 
-type RunningServer = { gateway: Gateway; address: string; stop(signal: NodeJS.Signals): Promise<void> }
+type RunningServer = { gateway: Gateway; address: string; reload(): void; stop(signal: NodeJS.Signals): Promise<void> }
 
 type RunServerOptions = {
   config: Config
@@ -25,6 +26,7 @@ type RunServerOptions = {
   logger: Logger
   /** The metrics of all processes of this gateway, where it has several. */
   exposition?: () => Promise<string>
+  reloading: Reloading
 }
 
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */
@@ -40,6 +42,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),
+    reload: () => void gateway.deps.reloads?.reload(),
     async stop(signal) {
       // Whoever presses Ctrl-C has no proxy in front that would have to notice first.
       const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0

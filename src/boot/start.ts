@@ -1,15 +1,18 @@
 /** From an environment to a running gateway: every way in which a start can fail ends in one message that says what to do. */
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Sandbox } from '@/boot/embedded/sandbox'
 import { catalogSecrets } from '@/catalog/catalog'
 import { modelsAtALoss } from '@/catalog/losses'
+import type { CatalogFile } from '@/catalog/reload/catalog-file'
 import type { Catalog } from '@/catalog/types'
 import type { Config, Environment } from '@/config/config'
 import { migrate, SchemaError } from '@/db/migrate'
+import { randomId } from '@/lib/ids'
 import type { LogWriter } from '@/lib/log-writer'
 import { createLogger, type Logger } from '@/lib/logger'
 import { formatUsd, type Nano } from '@/lib/money'
-import { createRedactor } from '@/lib/redact'
+import { createLearningRedactor } from '@/lib/redact'
 import { type BannerFacts, formatBanner } from './banner'
 import { loadAssets } from './dashboard-assets/load'
 import { DEMO_CREDIT, type DemoAccount } from './demo-account'
@@ -23,11 +26,16 @@ import { linkToSupervisor } from './processes/supervised'
 import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
 import { openStores, type Stores } from './stores'
 
-/** A gateway that runs: what a person is told of it (nothing by one of several processes), and how it is stopped. */
-type Running = { banner: string; stop(signal: NodeJS.Signals): Promise<void> }
+/** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
+type Running = {
+  banner: string
+  /** Reads the catalogue again. */
+  reload(): void
+  stop(signal: NodeJS.Signals): Promise<void>
+}
 
 /** Its servers. */
-type Serving = { address: string; stop(signal: NodeJS.Signals): Promise<void> }
+type Serving = { address: string; reload(): void; stop(signal: NodeJS.Signals): Promise<void> }
 
 /** Without waiting for proxies to notice: what is stopped so has never been ready. */
 const AT_ONCE = 'SIGINT'
@@ -42,6 +50,9 @@ type Prepared = {
   config: Config
   catalog: Catalog
   logger: Logger
+  /** Keeps further secrets out of the log. */
+  learnSecrets(secrets: string[]): void
+  catalogFile: CatalogFile
   sandbox: Sandbox | undefined
   isSandboxed: boolean
 }
@@ -59,15 +70,16 @@ export async function start(environment: Environment, logWriter: LogWriter): Pro
 async function prepare(environment: Environment, logWriter: LogWriter): Promise<Prepared> {
   const settings = await loadSettings(environment)
   const { config, catalog } = settings
-  const redact = createRedactor(catalogSecrets(catalog))
+  const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
-  return { ...settings, logger }
+  return { ...settings, logger, learnSecrets }
 }
 
 /** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
-async function startSupervised({ config, catalog, logger }: Prepared, stores: SupervisedStores): Promise<Running> {
-  const link = linkToSupervisor(logger)
-  const server = await runServer({ config, catalog, logger, ...stores, exposition: link.exposition })
+async function startSupervised(prepared: Prepared, stores: SupervisedStores): Promise<Running> {
+  const link = linkToSupervisor(prepared.logger)
+  const options = serverOptions(prepared, stores.gateway)
+  const server = await runServer({ ...options, ...stores, exposition: link.exposition })
   link.serves(server.gateway.deps.metrics.snapshot)
   const parent = process.ppid
   const watch = setInterval(() => {
@@ -75,6 +87,7 @@ async function startSupervised({ config, catalog, logger }: Prepared, stores: Su
   }, PARENT_CHECK_MS)
   return {
     banner: '',
+    reload: server.reload,
     async stop(signal) {
       clearInterval(watch)
       await server.stop(signal)
@@ -99,7 +112,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     // Built ahead of the first visitor, and only once where several processes serve.
     setTimeout(() => void prebuildPages(logger), WARM_UP_DELAY_MS).unref()
     const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
-    return { banner, stop: stopAll(server, stores, sandbox) }
+    return { banner, reload: server.reload, stop: stopAll(server, stores, sandbox) }
   } catch (error) {
     if (!(error instanceof FatalStartError)) logger.error('start_failed', { error })
     await server?.stop(AT_ONCE)
@@ -129,9 +142,17 @@ async function prebuildPages(logger: Logger): Promise<void> {
   await loadAssets(logger).catch((error) => logger.error('dashboard_unavailable', { error }))
 }
 
-async function startOne({ config, catalog, logger }: Prepared, stores: Stores): Promise<Serving> {
-  const { redisUrl, databaseUrl } = stores
-  return runServer({ config, catalog, logger, redisUrl, databaseUrl })
+async function startOne(prepared: Prepared, { redisUrl, databaseUrl }: Stores): Promise<Serving> {
+  return runServer({ ...serverOptions(prepared, gatewayName()), redisUrl, databaseUrl })
+}
+
+function serverOptions({ config, catalog, logger, learnSecrets, catalogFile }: Prepared, gateway: string) {
+  return { config, catalog, logger, reloading: { file: catalogFile, gateway, learnSecrets } }
+}
+
+/** For people, who know machines and processes; the end tells containers apart that share both. */
+function gatewayName(): string {
+  return `${hostname()}:${process.pid}:${randomId('gw').slice(3, 7)}`
 }
 
 async function startSeveral(
@@ -146,11 +167,12 @@ async function startSeveral(
       ...environment,
       SUPERVISED_REDIS_URL: stores.redisUrl,
       SUPERVISED_DATABASE_URL: stores.databaseUrl,
+      SUPERVISED_GATEWAY: gatewayName(),
       ...(sandbox && { SANDBOX_URL: sandbox.baseUrl }),
     },
     logger,
   })
-  if (await supervisor.serves) return { address: localAddress(config), stop: supervisor.stop }
+  if (await supervisor.serves) return { address: localAddress(config), ...supervisor }
   await supervisor.stop(AT_ONCE)
   throw new FatalStartError('A server process ended while it was starting; what it said stands above.')
 }

@@ -48,7 +48,7 @@ const FileSchema = Type.Object(
   { additionalProperties: false, description: 'an object' },
 )
 
-/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`. All faults are told at once. */
+/** Reads and validates the catalogue `text`, with `${NAME}` taken from `environment`, or from the file that `NAME_FILE` there names. All faults are told at once. */
 export function loadCatalog(
   text: string,
   environment: Record<string, string | undefined>,
@@ -59,7 +59,7 @@ export function loadCatalog(
     const place = `line ${document.line}, column ${document.column}`
     return { kind: 'faulty', faults: [{ place, message: document.message }] }
   }
-  const { value, missing, broken } = substituteVariables(document.value, environment)
+  const { value, missing, broken, unread } = substituteVariables(document.value, environment)
   const faults = createFaultList()
   const hasAnyKey = providerNames(value).some((name) => hasKey(value, name))
   const sandboxBaseUrl = hasAnyKey ? undefined : options.sandboxBaseUrl
@@ -68,6 +68,7 @@ export function loadCatalog(
     if (isNeedless(place, value, sandboxBaseUrl !== undefined)) faults.excuse(place)
     else faults.add(place, `the variable ${name} is not set and has no default`)
   }
+  for (const { place, message } of unread) faults.add(place, message)
   for (const place of broken) faults.add(place, `holds a broken variable; expected ${VARIABLE_FORMS}`)
   const file = checkPart(FileSchema, value, '', faults)
   if (!file) return { kind: 'faulty', faults: faults.all }

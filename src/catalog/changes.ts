@@ -1,48 +1,125 @@
-/** What one catalogue says differently from another, fact by fact, for whoever is about to put it into use. */
+/** What one catalogue says differently from another, fact by fact, for whoever is about to put it into use; and one short word for all facts. */
+import { sha256Hex } from '@/lib/ids'
 import { formatPrice } from '@/lib/money'
 import { CLASS_WORDS } from './losses'
-import type { Catalog, Model, Pricing } from './types'
+import type { Catalog, Model, Pricing, Provider, Target, Tier } from './types'
 
 /** Null where there was, or will be, no such fact. */
-type Change = { what: string; before: string | null; after: string | null }
+export type Change = { what: string; before: string | null; after: string | null }
 
-/** Every fact that differs, those of one model together. */
+const HASH_CHARS = 16
+const DIGEST_CHARS = 12
+
+/** Every fact that differs, those of one model together. Secrets are told by their digests. */
 export function changesBetween(before: Catalog, after: Catalog): Change[] {
   const [old, next] = [factsOf(before), factsOf(after)]
-  return [...new Set([...old.keys(), ...next.keys()])]
+  const changes = [...new Set([...old.keys(), ...next.keys()])]
     .filter((what) => old.get(what) !== next.get(what))
     .sort()
     .map((what) => ({ what, before: old.get(what) ?? null, after: next.get(what) ?? null }))
+  return [
+    ...changes,
+    ...reordered('models', before.models, after.models),
+    ...reordered('tiers', before.tiers, after.tiers),
+  ]
 }
+
+/** The same for catalogues with the same facts in the same order. `isSandboxed`: all addresses are the sandbox's, wherever that is. */
+export function hashCatalog(catalog: Catalog, isSandboxed: boolean): string {
+  const facts = [...factsOf(catalog)].filter(([what]) => !isSandboxed || !ADDRESS.test(what))
+  const order = [catalog.providers, catalog.models, catalog.tiers].map((list) => [...list.keys()])
+  return sha256Hex(JSON.stringify([facts.sort(([one], [other]) => (one < other ? -1 : 1)), order])).slice(0, HASH_CHARS)
+}
+
+/** What the order of a list says only where nothing came or went: then it is what differs. */
+function reordered(what: string, before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): Change[] {
+  const [old, next] = [[...before.keys()], [...after.keys()]]
+  const isSame = old.length === next.length && old.every((id) => after.has(id))
+  if (!isSame || old.every((id, index) => id === next[index])) return []
+  return [{ what: `order of ${what}`, before: old.join(', '), after: next.join(', ') }]
+}
+
+const ADDRESS = /^provider \S+ address$/
 
 function factsOf({ service, providers, models, tiers, limits }: Catalog): Map<string, string> {
   const facts = new Map<string, string>([['service', service]])
   for (const [name, value] of Object.entries(limits)) facts.set(`limits ${name}`, String(value))
-  for (const { name, format, baseUrl, keys } of providers.values()) {
-    facts.set(`provider ${name} address`, `${format} ${baseUrl}`)
-    // By their digests: a key that was replaced shows, and no key is shown.
-    facts.set(`provider ${name} keys`, keys.map(({ id }) => id).join(', '))
-  }
+  for (const provider of providers.values()) addProvider(facts, provider)
   for (const model of models.values()) addModel(facts, model)
-  for (const { id, strategy, candidates } of tiers.values()) {
-    facts.set(`tier ${id}`, `${strategy}: ${candidates.map((model) => model.id).join(', ')}`)
-  }
+  for (const tier of tiers.values()) addTier(facts, tier)
   return facts
+}
+
+function addProvider(facts: Map<string, string>, provider: Provider): void {
+  const about = `provider ${provider.name}`
+  facts.set(`${about} address`, `${provider.format} ${provider.baseUrl}`)
+  // By their digests: a key that was replaced shows, and no key is shown.
+  facts.set(
+    `${about} keys`,
+    provider.keys.map(({ id, weight }) => (weight === 1 ? id : `${id} of weight ${weight}`)).join(', '),
+  )
+  const headers = Object.entries(provider.headers).map(([name, value]) => `${name} ${digest(value)}`)
+  facts.set(`${about} headers`, headers.sort().join(', '))
+  facts.set(`${about} version`, provider.apiVersion ?? 'the usual')
+  facts.set(`${about} timeouts`, wordsOf(provider.timeouts))
+  facts.set(
+    `${about} calls in flight`,
+    Number.isFinite(provider.maxConcurrency) ? String(provider.maxConcurrency) : 'no limit',
+  )
+  facts.set(`${about} on disconnect`, wordsOf(provider.onDisconnect))
+  facts.set(`${about} quirks`, listOf(provider.quirks))
+  facts.set(`${about} passed fields`, listOf(provider.passFields))
 }
 
 function addModel(facts: Map<string, string>, model: Model): void {
   const { id, targets, contextLength, maxOutputTokens, capabilities, fallback } = model
+  facts.set(`model ${id} listing`, `${model.kind} ${model.name}, by ${model.ownedBy}, since ${model.created}`)
   facts.set(`model ${id} context`, `${contextLength} tokens, ${maxOutputTokens} of output`)
-  facts.set(`model ${id} capabilities`, [...capabilities].sort().join(', '))
+  facts.set(`model ${id} capabilities`, listOf(capabilities))
   facts.set(`model ${id} fallback`, fallback.join(', '))
+  facts.set(`model ${id} quality`, model.quality === undefined ? 'not stated' : String(model.quality))
+  facts.set(`model ${id} tokenizer safety factor`, String(model.tokenizerSafetyFactor))
   facts.set(`model ${id} targets`, targets.map((target) => `${target.provider.name}:${target.model}`).join(', '))
   addPrices(facts, `model ${id} price`, model.pricing)
-  for (const { provider, model: name, cost, toolPrices } of targets) {
-    if (cost) addPrices(facts, `model ${id} cost at ${provider.name}:${name}`, cost)
-    for (const [tool, { price, per }] of toolPrices ?? []) {
-      facts.set(`model ${id} tool ${tool} at ${provider.name}:${name}`, `${price} nano-USD per ${per}`)
-    }
+  for (const target of targets) addTarget(facts, id, target)
+}
+
+function addTarget(
+  facts: Map<string, string>,
+  id: string,
+  { provider, model: name, quirks, cost, toolPrices }: Target,
+): void {
+  const at = `at ${provider.name}:${name}`
+  facts.set(`model ${id} quirks ${at}`, listOf(quirks))
+  if (cost) addPrices(facts, `model ${id} cost ${at}`, cost)
+  for (const [tool, { price, per, ...bounds }] of toolPrices ?? []) {
+    const reserved = wordsOf(bounds)
+    facts.set(`model ${id} tool ${tool} ${at}`, `${price} nano-USD per ${per}${reserved && `, ${reserved}`}`)
   }
+}
+
+function addTier(facts: Map<string, string>, { id, strategy, candidates, weights, observe, ...tier }: Tier): void {
+  facts.set(`tier ${id}`, `${strategy}: ${candidates.map((model) => model.id).join(', ')}`)
+  facts.set(`tier ${id} listing`, `${tier.name}, since ${tier.created}`)
+  facts.set(`tier ${id} context`, `${tier.contextLength} tokens`)
+  facts.set(`tier ${id} weights`, wordsOf(Object.fromEntries(weights)) || 'the usual')
+  facts.set(`tier ${id} observed share`, String(observe))
+}
+
+function wordsOf(values: object): string {
+  return Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`)
+    .sort()
+    .join(', ')
+}
+
+function listOf(words: ReadonlySet<string>): string {
+  return [...words].sort().join(', ')
+}
+
+function digest(secret: string): string {
+  return sha256Hex(secret).slice(0, DIGEST_CHARS)
 }
 
 function addPrices(facts: Map<string, string>, what: string, { base, steps }: Pricing): void {

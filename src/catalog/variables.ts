@@ -1,18 +1,26 @@
-/** Puts the environment into the catalogue file: `${NAME}` and `${NAME:-default}` inside any string. */
+/**
+ * Puts the environment into the catalogue file: `${NAME}` and `${NAME:-default}` inside any string. A variable may be kept in a
+ * file instead, whose path is in `NAME_FILE`: so are the secrets that container platforms mount, and unlike the environment of a
+ * process they may change while it runs.
+ */
+import { readFileSync, statSync } from 'node:fs'
 import type { JsonValue } from '@/lib/json'
 
 /**
- * The value with every variable replaced, the variables that had neither a value nor a default, and the places of strings
- * with a `${` that begins no variable.
+ * The value with every variable replaced, the variables that had neither a value nor a default, the places of strings with a
+ * `${` that begins no variable, and what is wrong with files of variables.
  */
-type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[] }
+type Substitution = { value: JsonValue; missing: MissingVariable[]; broken: string[]; unread: UnreadVariable[] }
 /** `place` is the string's path in the file, e.g. `providers.provider2.baseUrl`. */
 type MissingVariable = { place: string; name: string }
+type UnreadVariable = { place: string; message: string }
 
 /** How a variable is written, in words for a message. */
 export const VARIABLE_FORMS = `\${NAME} or \${NAME:-default}`
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+const FILE_SUFFIX = '_FILE'
+const MAX_FILE_BYTES = 65_536
 
 /**
  * Replaces variables in all strings of `value`, not in property names. An empty variable counts as unset. A string with a
@@ -21,6 +29,7 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 export function substituteVariables(value: JsonValue, environment: Record<string, string | undefined>): Substitution {
   const missing: MissingVariable[] = []
   const broken: string[] = []
+  const unread: UnreadVariable[] = []
 
   function visit(part: JsonValue, place: string): JsonValue {
     if (typeof part === 'string') return visitText(part, place)
@@ -38,7 +47,9 @@ export function substituteVariables(value: JsonValue, environment: Record<string
     if (text.replace(VARIABLE, '').includes('${')) broken.push(place)
     let isComplete = true
     const replaced = text.replace(VARIABLE, (_, name: string, fallback?: string) => {
-      const resolved = (Object.hasOwn(environment, name) && environment[name]) || fallback
+      const found = lookUp(environment, name)
+      if (found.message !== undefined) unread.push({ place, message: found.message })
+      const resolved = found.value || fallback
       if (resolved === undefined) {
         missing.push({ place, name })
         isComplete = false
@@ -48,5 +59,24 @@ export function substituteVariables(value: JsonValue, environment: Record<string
     return isComplete ? replaced : ''
   }
 
-  return { value: visit(value, ''), missing, broken }
+  return { value: visit(value, ''), missing, broken, unread }
+}
+
+/** The variable's value, or that of its file, without the line feed at its end; or what is wrong with that, without its content. */
+function lookUp(environment: Record<string, string | undefined>, name: string): { value?: string; message?: string } {
+  const own = (variable: string) => (Object.hasOwn(environment, variable) && environment[variable]) || undefined
+  const [value, path] = [own(name), own(name + FILE_SUFFIX)]
+  if (path === undefined) return value === undefined ? {} : { value }
+  if (value !== undefined)
+    return { value, message: `${name} and ${name}${FILE_SUFFIX} are both set; expected one of them` }
+  try {
+    // A pipe or a device might never end.
+    const file = statSync(path)
+    if (!file.isFile() || file.size > MAX_FILE_BYTES) {
+      return { message: `${name}${FILE_SUFFIX} names no file of at most ${MAX_FILE_BYTES} bytes` }
+    }
+    return { value: readFileSync(path, 'utf8').replace(/[\r\n]+$/, '') }
+  } catch {
+    return { message: `cannot read the file that ${name}${FILE_SUFFIX} names` }
+  }
 }

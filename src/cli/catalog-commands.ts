@@ -6,6 +6,7 @@ import { modelsAtALoss } from '@/catalog/losses'
 import { catalogPathOf, type Environment } from '@/config/config'
 import { type Command, type CommandResult, OPERAND, operand } from './command'
 import { fail } from './failure'
+import { CATALOG_RELOAD } from './reload-command'
 import { readText } from './values'
 
 /** Whether any provider has a key here changes nothing of what a file says. */
@@ -22,6 +23,7 @@ export const CATALOG_COMMANDS: readonly Command[] = [
       return check(path, environment)
     },
   },
+  CATALOG_RELOAD,
 ]
 
 async function check(path: string, environment: Environment): Promise<CommandResult> {

@@ -41,6 +41,8 @@ type StoreCommand = {
   runAlone?: undefined
   /** Makes sense where no gateway has run yet: elsewhere empty embedded stores mean that those of the gateway were missed. */
   mayBeginEmpty?: boolean
+  /** What is looked at before any store is opened; where that comes to a result, none is. */
+  checkFirst?(environment: Environment): Promise<CommandResult | undefined>
   /**
    * Checks the values before any store is opened, throwing a CommandFailure, and returns the work. So a wrong number is told
    * at once, and work never begins with half of its values.

@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const { output, exitCode = 0 } = await (parsed.kind === 'alone'
     ? begin(parsed.run)(environment)
-    : withServices(environment, parsed, begin(parsed.run)))
+    : ((await parsed.checkFirst(environment)) ?? withServices(environment, parsed, begin(parsed.run))))
   const { isTTY, columns } = process.stdout
   const text = isTTY && !parsed.isJson ? formatForPeople(output, columns) : `${JSON.stringify(output)}\n`
   // Resolves when the reader has it: a long list of violations must not be cut off by the exit.

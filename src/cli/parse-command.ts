@@ -37,7 +37,13 @@ const COMMANDS: readonly Command[] = [
 /** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: whoever asks wants it at a terminal, too. */
 type Parsed =
   | { kind: 'help'; text: string }
-  | { kind: 'work'; isJson: boolean; mayBeginEmpty: boolean; run(services: Services): Promise<CommandResult> }
+  | {
+      kind: 'work'
+      isJson: boolean
+      mayBeginEmpty: boolean
+      checkFirst(environment: Environment): Promise<CommandResult | undefined>
+      run(services: Services): Promise<CommandResult>
+    }
   | { kind: 'alone'; isJson: boolean; run(environment: Environment): Promise<CommandResult> }
 
 const HELP_WORDS = ['help', '--help', '-h']
@@ -55,7 +61,8 @@ export async function parseCommand(args: readonly string[]): Promise<Parsed> {
     const { runAlone } = command
     return { kind: 'alone', isJson, run: (environment) => runAlone(values, environment) }
   }
-  return { kind: 'work', isJson, mayBeginEmpty: command.mayBeginEmpty ?? false, run: await command.prepare(values) }
+  const { mayBeginEmpty = false, checkFirst = async () => undefined } = command
+  return { kind: 'work', isJson, mayBeginEmpty, checkFirst, run: await command.prepare(values) }
 }
 
 /** Most commands are two words; one that is its first word alone is followed by an option, or by nothing. */

@@ -75,8 +75,8 @@ export type Config = {
   hasIdempotencyKeys: boolean
   /** Database connections per process. */
   databasePoolSize: number
-  /** Set by the supervisor for each of its server processes: the stores they share. */
-  supervised: { redisUrl: string; databaseUrl: string } | undefined
+  /** Set by the supervisor for each of its server processes: the stores they share, and a name for all of them together. */
+  supervised: { redisUrl: string; databaseUrl: string; gateway: string } | undefined
   /** Likewise: where the supervisor's sandbox upstream listens. */
   sandboxUrl: string | undefined
   /** For fault tests, and refused in production: where to die, see lib/crash-point.ts. */
@@ -199,6 +199,7 @@ const Variables = Type.Object({
   DATABASE_POOL_SIZE: integer(10, 1, 1000, 'a number of connections'),
   SUPERVISED_REDIS_URL: optional(secret('^\\S+$', 'an address')),
   SUPERVISED_DATABASE_URL: optional(secret('^\\S+$', 'an address')),
+  SUPERVISED_GATEWAY: Type.String({ default: 'supervised', description: 'a name' }),
   SANDBOX_URL: optional(Type.String({ pattern: '^http://\\S+$', description: 'an http:// address' })),
   CRASH_AT: optional(Type.String({ pattern: CRASH_POINT_PATTERN, description: 'the name of a crash point' })),
 })
@@ -247,7 +248,10 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     recordClaimMs: values.RECORD_CLAIM_MS,
     hasIdempotencyKeys: values.IDEMPOTENCY_KEYS === 'on',
     databasePoolSize: values.DATABASE_POOL_SIZE,
-    supervised: redisUrl !== undefined && databaseUrl !== undefined ? { redisUrl, databaseUrl } : undefined,
+    supervised:
+      redisUrl !== undefined && databaseUrl !== undefined
+        ? { redisUrl, databaseUrl, gateway: values.SUPERVISED_GATEWAY }
+        : undefined,
     sandboxUrl: values.SANDBOX_URL,
     crashAt: values.CRASH_AT,
   }

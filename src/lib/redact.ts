@@ -36,6 +36,22 @@ export function createRedactor(secrets: Iterable<string> = []): Redact {
   return (text) => text.replace(pattern, REDACTED)
 }
 
+/** A redactor that can be taught further secrets, such as keys that come into use later. It forgets none. */
+export function createLearningRedactor(secrets: Iterable<string>): {
+  redact: Redact
+  learn(more: Iterable<string>): void
+} {
+  const known = new Set(secrets)
+  let redact = createRedactor(known)
+  return {
+    redact: (text) => redact(text),
+    learn(more) {
+      for (const secret of more) known.add(secret)
+      redact = createRedactor(known)
+    },
+  }
+}
+
 /** Somebody else's words, fit for a caller: without the exact `secrets`, of whatever length, and without anything internal. */
 export function redactForCallers(text: string, secrets: Iterable<string>): string {
   const known = longestFirst(secrets).reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)

@@ -28,6 +28,8 @@ export const GAUGE_RULES: Readonly<Record<string, GaugeRule>> = {
   svc_ledger_check_timestamp_seconds: 'max',
   svc_ledger_check_duration_seconds: 'max',
   svc_ledger_check_accounts: 'max',
+  svc_catalog_info: 'max',
+  svc_catalog_loaded_timestamp_seconds: 'min',
   svc_circuit_state: 'max',
   svc_provider_key_resting: 'max',
   svc_provider_keys_usable: 'min',

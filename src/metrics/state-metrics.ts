@@ -1,7 +1,9 @@
 /** The state of the moment as metrics: asked for when somebody reads them, and never otherwise. */
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { CatalogState } from '@/catalog/reload/participant'
 import type { RoutingStatus } from '@/routing/journey/routing-events'
 import type { FlusherStatus } from '@/usage/flusher'
+import { exposeCatalog } from './catalog-metrics'
 import type { DriftReport } from './metrics'
 import type { ConnectionSources } from './store-metrics'
 
@@ -15,6 +17,7 @@ export type StateSources = {
   lostFailures(): number
   routing?(): RoutingStatus
   connections?: ConnectionSources
+  catalog?: (() => CatalogState) | undefined
 }
 
 type Failures = { settlement: number; renewal: number; connectionsEnded: number }
@@ -34,8 +37,9 @@ export function exposeState(registry: Registry, watched: Watched): void {
   for (const reading of [...workReadings(watched), ...bookReadings(watched), ...storeReadings(watched)])
     expose(registry, reading)
   exposeDrift(registry, watched)
-  const { routing, providerKeys } = watched
+  const { routing, providerKeys, catalog } = watched
   if (routing) exposeProviders(registry, routing, providerKeys)
+  if (catalog) exposeCatalog(registry, catalog)
 }
 
 function workReadings(watched: Watched): Reading[] {

@@ -1,5 +1,7 @@
 /** Loading the catalogue: what is offered under which environment, defaults, and look-ups by hostile names. */
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogSecrets, DEFAULT_LIMITS, loadCatalog } from '@/catalog/catalog'
 import { DEFAULT_TIMEOUTS } from '@/catalog/providers'
@@ -182,6 +184,47 @@ describe('variables', () => {
     expect(address({ DOMAIN: 'example' })).toBe('https://eu.example/v1')
     expect(address({ DOMAIN: 'example', REGION: 'us' })).toBe('https://us.example/v1')
     expect(address({ DOMAIN: 'example', REGION: '' })).toBe('https://eu.example/v1')
+  })
+
+  describe('in files', () => {
+    const path = join(tmpdir(), `variable-${crypto.randomUUID()}`)
+    const keysWith = (environment: object, text = TEXT) => {
+      const { PROVIDER2_API_KEY: _, ...others } = ALL_KEYS
+      return loadCatalog(text, { ...others, ...environment })
+    }
+    const faultsWith = (environment: object) => {
+      const result = keysWith(environment)
+      return result.kind === 'faulty' ? result.faults : []
+    }
+    afterAll(() => rm(path, { force: true }))
+
+    test('are read without the line feed at the end, and anew each time', async () => {
+      const secretOf = () => {
+        const result = keysWith({ PROVIDER2_API_KEY_FILE: path })
+        return result.kind === 'loaded' ? result.catalog.providers.get('provider2')?.keys[0]?.secret : result
+      }
+      await Bun.write(path, 'from-a-file\r\n\n')
+      expect(secretOf()).toBe('from-a-file')
+      await Bun.write(path, 'another')
+      expect(secretOf()).toBe('another')
+      await Bun.write(path, '\n')
+      expect(secretOf()).toBeUndefined()
+    })
+
+    test('are a fault where they cannot be read, are none, or are too large, and beside the variable itself', async () => {
+      const place = 'providers.provider2.keys[0]'
+      const message = expect.stringContaining('PROVIDER2_API_KEY_FILE')
+      expect(faultsWith({ PROVIDER2_API_KEY_FILE: '/nowhere/at/all' })).toEqual([{ place, message }])
+      expect(faultsWith({ PROVIDER2_API_KEY_FILE: tmpdir() })).toEqual([{ place, message }])
+      await Bun.write(path, 'x'.repeat(65_537))
+      expect(faultsWith({ PROVIDER2_API_KEY_FILE: path })).toEqual([{ place, message }])
+      await Bun.write(path, 'sound')
+      expect(faultsWith({ PROVIDER2_API_KEY_FILE: path, PROVIDER2_API_KEY: 'too' })).toEqual([{ place, message }])
+      await Bun.write(path, 'two\nlines')
+      expect(faultsWith({ PROVIDER2_API_KEY_FILE: path })).toEqual([
+        { place, message: 'holds characters that no header can carry' },
+      ])
+    })
   })
 
   test('are not looked up in what the environment inherits, nor replaced twice', () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Fixture, openFixture } from '@test/accounts/fixture'
+import { addressOf, spawnGateway } from '@test/boot/process'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { usageRecord } from '@test/usage/sample-records'
@@ -41,7 +42,7 @@ test('every line of the documentation does what it says', async () => {
   expect(lines.length).toBeGreaterThan(30)
   for (const line of lines) {
     const real = line.replaceAll(/\b(acct_|key_|order_|req_)…/g, (_, prefix: string) => ids[prefix] ?? 'missing')
-    const json = await runLine(real)
+    const json = await (line.includes('catalog reload') ? whileGatewayRuns(() => runLine(real)) : runLine(real))
     const words = / admin ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)?)/.exec(line)?.[1] ?? ''
     answers[words] = json
     if (typeof json.keyId === 'string' && words === 'key create') ids.key_ = json.keyId
@@ -86,6 +87,7 @@ test('and each found what it was to find', () => {
   expect(answers['audit list']).toMatchObject({ entries: [{ action: 'credit.add', actor: 'operator' }] })
   expect(answers['audit verify']).toMatchObject({ ok: true, headHash: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(answers['catalog check']).toMatchObject({ ok: true, faults: [], losses: [] })
+  expect(answers['catalog reload']).toMatchObject({ ok: true, processes: [{ state: 'taken' }], changes: [] })
 })
 
 test('no command is without an example', async () => {
@@ -96,6 +98,16 @@ test('no command is without an example', async () => {
   expect(known.length).toBeGreaterThan(30)
   for (const words of known) expect(lines.some((line) => `${line} `.includes(`${COMMAND}${words} `))).toBe(true)
 })
+
+/** For what is said to gateways. */
+async function whileGatewayRuns<T>(work: () => Promise<T>): Promise<T> {
+  const gateway = spawnGateway({ ...stores, PORT: '0', DEMO_ACCOUNT: 'off' })
+  await addressOf(gateway)
+  const done = await work()
+  gateway.kill('SIGINT')
+  expect(await gateway.exited()).toBe(0)
+  return done
+}
 
 /** As a shell runs it, with the name of the program instead of the script that starts it. */
 async function runLine(line: string): Promise<Record<string, unknown>> {

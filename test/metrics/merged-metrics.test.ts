@@ -92,7 +92,7 @@ describe('a gauge', () => {
 })
 
 test('every gauge has a rule, and every rule a gauge', async () => {
-  const gateway = await startGateway({ respond: () => new Response() })
+  const gateway = await startGateway({ respond: () => new Response(), reloads: true })
   const metrics = JSON.parse(await gateway.gateway.deps.metrics.snapshot()) as { name: string; type: string }[]
   await gateway.stop()
   const gauges = metrics.filter(({ type }) => type === 'gauge').map(({ name }) => name)

@@ -1,10 +1,14 @@
 /** A whole gateway for a test: real stores, a scripted provider, one funded account, a port of its own. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys, type NewKey } from '@/accounts/api-keys'
 import { createCredits } from '@/accounts/credits'
 import { compose, type Gateway } from '@/boot/compose'
 import { serve } from '@/boot/serve'
 import { loadCatalog } from '@/catalog/catalog'
+import { createCatalogFile } from '@/catalog/reload/catalog-file'
 import type { Catalog } from '@/catalog/types'
 import { type Config, loadConfig } from '@/config/config'
 import type { AccountBalance } from '@/ledger/outcomes'
@@ -25,6 +29,8 @@ export interface TestGateway {
   readonly stores: StoreAddresses
   readonly catalogText: string
   readonly apiKeys: ApiKeys
+  /** The file that it reads again; only of a gateway that reloads. */
+  readonly catalogPath: string | undefined
   /** Every log line written so far. */
   readonly logLines: string[]
   /** A new account with `usd` of credit and one key. */
@@ -43,6 +49,8 @@ export type GatewayOptions = {
   environment?: Record<string, string>
   redisUrl?: string
   databaseUrl?: string
+  /** Whether its catalogue may be read again. Only on a Redis of its own: gateways that share one reload together. */
+  reloads?: boolean
   /** Checks the books on its own. Only for a gateway that shares its stores with nobody. */
   watchesLedger?: boolean
 }
@@ -78,6 +86,8 @@ export async function startGateway(options: GatewayOptions): Promise<TestGateway
   }
   return launch({
     config: loadedConfig.config,
+    environment,
+    reloads: options.reloads ?? false,
     catalog: loaded.catalog,
     catalogText: JSON.stringify(file),
     stores,
@@ -90,6 +100,8 @@ type StoreAddresses = { redisUrl: string; databaseUrl: string }
 
 type Launch = {
   config: Config
+  environment: Record<string, string>
+  reloads: boolean
   catalog: Catalog
   catalogText: string
   stores: StoreAddresses
@@ -102,7 +114,9 @@ async function launch(options: Launch): Promise<TestGateway> {
   const logLines: string[] = []
   const logger = createLogger({ level: config.logLevel, write: (line) => logLines.push(line), service: 'svc' })
   const addresses = { redisUrl: asGateway(stores.redisUrl), databaseUrl: asGateway(stores.databaseUrl) }
-  const gateway = await compose({ config, catalog, ...addresses, logger, watchesLedger })
+  const catalogPath = options.reloads ? await writeCatalog(catalogText) : undefined
+  const reloading = catalogPath === undefined ? {} : { reloading: reloadingFrom(catalogPath, options) }
+  const gateway = await compose({ config, catalog, ...addresses, logger, watchesLedger, ...reloading })
   const server = serve(config, gateway.app)
   const { ledger } = gateway.deps
   const accounts = createAccounts(gateway.database, ledger)
@@ -115,6 +129,7 @@ async function launch(options: Launch): Promise<TestGateway> {
     upstream,
     stores,
     catalogText,
+    catalogPath,
     apiKeys,
     logLines,
     async customer(usd, key = {}) {
@@ -142,8 +157,20 @@ async function launch(options: Launch): Promise<TestGateway> {
       await gateway.stop(0)
       await server.stop(true)
       upstream.stop()
+      if (catalogPath !== undefined) await rm(dirname(catalogPath), { recursive: true })
     },
   }
+}
+
+async function writeCatalog(text: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'test-catalog-')), 'catalog.json')
+  await Bun.write(path, text)
+  return path
+}
+
+function reloadingFrom(path: string, { environment, catalog: { service } }: Launch) {
+  const file = createCatalogFile({ path, environment, service, sandboxBaseUrl: undefined })
+  return { file, gateway: crypto.randomUUID(), learnSecrets: () => undefined }
 }
 
 function catalogFile(upstreamUrl: string): CatalogFile {

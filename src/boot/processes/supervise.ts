@@ -6,6 +6,8 @@ import type { FromProcess, ToProcess } from './messages'
 type Supervisor = {
   /** True once all processes serve; false where one of them has ended before it did. */
   serves: Promise<boolean>
+  /** Has one of the processes propose a reload to all of them; without effect while none serves. */
+  reload(): void
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
@@ -25,6 +27,8 @@ export function supervise(options: SuperviseOptions): Supervisor {
   const { count, command, environment, logger } = options
   const children = new Set<Bun.Subprocess>()
   const metrics = createGatheredMetrics()
+  /** Those that know what a signal means. */
+  const serving = new Set<Bun.Subprocess>()
   let isStopping = false
   let awaited = count
   const { promise: serves, resolve } = Promise.withResolvers<boolean>()
@@ -39,6 +43,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
       ipc: (message: FromProcess) => {
         switch (message.type) {
           case 'serves':
+            serving.add(child)
             counted.serves()
             if (--awaited === 0) resolve(true)
             break
@@ -54,6 +59,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
     void child.exited.then(async (code) => {
       children.delete(child)
       counted.ended()
+      serving.delete(child)
       resolve(false)
       if (isStopping) return
       logger.error('server_process_died', { process: name, pid: child.pid, code })
@@ -74,6 +80,7 @@ export function supervise(options: SuperviseOptions): Supervisor {
   for (let index = 1; index <= count; index++) start(String(index))
   return {
     serves,
+    reload: () => serving.values().next().value?.kill('SIGHUP'),
     async stop(signal) {
       isStopping = true
       for (const child of children) child.kill(signal)

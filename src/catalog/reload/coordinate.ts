@@ -1,0 +1,94 @@
+/**
+ * A reload from its proposal to its end: all processes that it concerns read and check their files first; only where all of them
+ * are ready with one and the same catalogue is it agreed on, by a single write that all follow.
+ */
+import type { Change } from '@/catalog/changes'
+import type { Fault } from '@/lib/fault'
+import { randomId } from '@/lib/ids'
+import type { Member, Proposal, ReloadExchange } from './exchange'
+
+/**
+ * What became of one process: `taken` it uses the new catalogue; `ready` it would have, but others would not; `refused` its file
+ * has faults; `silent` it did not answer in time, `late` it has not followed yet, `gone` it ended meanwhile.
+ */
+type ProcessState = 'taken' | 'ready' | 'refused' | 'silent' | 'late' | 'gone'
+
+export type ProcessOutcome = {
+  gateway: string
+  pid: number
+  state: ProcessState
+  /** Of the catalogue that it uses; while it is only ready, of the one that it would use. */
+  hash: string
+  changes: Change[]
+  faults: Fault[]
+}
+
+/** `unagreed`: nothing has changed anywhere, since not all were ready with the same. `overtaken`: likewise, it took too long. */
+export type ReloadOutcome =
+  | { kind: 'busy' | 'nobody' | 'overtaken' }
+  | { kind: 'agreed' | 'unagreed'; hash: string | undefined; processes: ProcessOutcome[] }
+
+type ReloadOptions = {
+  exchange: ReloadExchange
+  /** Whose processes; null = those of all gateways. */
+  gateway: string | null
+  /** Called once the proposal is open. */
+  onProposed?: () => void
+  /** Does what has to be done in one with the decision: calls `decide` once, and resolves to what it gave. */
+  agree?: (agreed: { hash: string; processes: ProcessOutcome[] }, decide: () => Promise<boolean>) => Promise<boolean>
+}
+
+/** Less than a proposal is open for. */
+const ANSWER_MS = 10_000
+const FOLLOW_MS = 10_000
+const POLL_MS = 50
+
+/** Reloads. Takes some seconds at most; rejects where the store cannot be reached. */
+export async function reloadGateways(options: ReloadOptions): Promise<ReloadOutcome> {
+  const { exchange, gateway, onProposed, agree = (_, decide) => decide() } = options
+  const proposal: Proposal = { id: randomId('reload'), gateway }
+  if (!(await exchange.propose(proposal))) return { kind: 'busy' }
+  onProposed?.()
+  const asked = await waitFor(exchange, proposal, ANSWER_MS, (member) => member.answer?.to === proposal.id)
+  const processes = asked.map((member) => outcomeOf(member, proposal))
+  const hashes = new Set(processes.map(({ state, hash }) => (state === 'ready' ? hash : undefined)))
+  const [hash] = hashes
+  if (hash === undefined || hashes.size > 1) {
+    await exchange.decide(proposal, undefined)
+    return processes.length === 0 ? { kind: 'nobody' } : { kind: 'unagreed', hash: undefined, processes }
+  }
+  if (!(await agree({ hash, processes }, () => exchange.decide(proposal, hash)))) return { kind: 'overtaken' }
+  const askedIds = new Set(asked.map(({ id }) => id))
+  const hasFollowed = (member: Member) => member.hash === hash || !askedIds.has(member.id)
+  const after = await waitFor(exchange, proposal, FOLLOW_MS, hasFollowed)
+  const states = new Map(after.map((member) => [member.id, member.hash === hash ? 'taken' : 'late'] as const))
+  const followed = asked.map((member, index) => ({
+    ...(processes[index] as ProcessOutcome),
+    state: states.get(member.id) ?? ('gone' as const),
+  }))
+  return { kind: 'agreed', hash, processes: followed }
+}
+
+/** The processes concerned, once `isDone` of each of them, or as they are when the time is over. Whoever dies is not waited for. */
+async function waitFor(
+  exchange: ReloadExchange,
+  { gateway }: Proposal,
+  timeoutMs: number,
+  isDone: (member: Member) => boolean,
+): Promise<Member[]> {
+  const deadlineMs = performance.now() + timeoutMs
+  for (;;) {
+    const members = (await exchange.members()).filter((member) => gateway === null || member.gateway === gateway)
+    if (members.every(isDone) || performance.now() > deadlineMs) {
+      return members.sort((one, other) => one.gateway.localeCompare(other.gateway) || one.pid - other.pid)
+    }
+    await Bun.sleep(POLL_MS)
+  }
+}
+
+function outcomeOf({ gateway, pid, hash, answer }: Member, { id }: Proposal): ProcessOutcome {
+  const nothing = { gateway, pid, hash, changes: [], faults: [] }
+  if (answer?.to !== id) return { ...nothing, state: 'silent' }
+  if (answer.kind === 'refused') return { ...nothing, state: 'refused', faults: answer.faults }
+  return { ...nothing, state: 'ready', hash: answer.hash, changes: answer.changes }
+}

@@ -1,0 +1,118 @@
+/**
+ * Where the processes of all gateways agree on a reload: who there is, what is proposed, who is ready, and what was agreed. Only
+ * digests and names travel through the store. What is sold, and with which keys, each process reads from its own file.
+ */
+import type { Change } from '@/catalog/changes'
+import type { Fault } from '@/lib/fault'
+import { isJsonObject, type JsonValue, parseJson } from '@/lib/json'
+import beatText from './beat.lua' with { type: 'text' }
+import decideText from './decide.lua' with { type: 'text' }
+import proposeText from './propose.lua' with { type: 'text' }
+
+/** What a process found when it was asked to read its file again. */
+export type Answer = { to: string } & (
+  | { kind: 'ready'; hash: string; changes: Change[] }
+  | { kind: 'refused'; faults: Fault[] }
+)
+
+/** One process that serves, as it says itself. */
+export type Member = {
+  id: string
+  /** The same for all processes of one gateway. */
+  gateway: string
+  pid: number
+  /** Of the catalogue that it uses. */
+  hash: string
+  answer?: Answer
+}
+
+/** `gateway` is whose processes are meant; null = those of all gateways. */
+export type Proposal = { id: string; gateway: string | null }
+/** From this moment on the catalogue of this hash is used. */
+export type Agreement = Proposal & { hash: string }
+type Plans = { proposal: Proposal | undefined; agreements: Agreement[] }
+
+/** Every method rejects where the store cannot be reached. */
+export interface ReloadExchange {
+  /** Says that `member` lives, and hears what is proposed and agreed. Whoever says nothing for {@link LEASE_MS} is gone. */
+  beat(member: Member): Promise<Plans>
+  leave(memberId: string): Promise<void>
+  members(): Promise<Member[]>
+  /** False where another proposal is open. */
+  propose(proposal: Proposal): Promise<boolean>
+  /** Closes the proposal, with an agreement where `hash` is given. False where its time was over: then nothing has changed. */
+  decide(proposal: Proposal, hash: string | undefined): Promise<boolean>
+}
+
+/** Runs a script on one name of the store that all gateways share. */
+type RunScript = (text: string, name: string, args: (string | number)[]) => Promise<unknown>
+
+/** Beside what routing shares, so that the rights of a Redis user that suffice for that suffice for this. */
+const NAME = 'routing:catalog'
+const LEASE_MS = 5_000
+/** For all to answer, and to decide. Whoever proposed and died is forgotten after it. */
+const PROPOSAL_MS = 15_000
+/** So long a process that missed an agreement, or was starting meanwhile, still finds it. */
+const AGREEMENT_MS = 3_600_000
+
+/** The exchange over the store. */
+export function createReloadExchange(run: RunScript): ReloadExchange {
+  return {
+    async beat(member) {
+      const reply = await run(beatText, NAME, [memberField(member.id), JSON.stringify(member), LEASE_MS, 'plans'])
+      return readPlans(fieldsOf(reply))
+    },
+    async leave(memberId) {
+      await run(beatText, NAME, [memberField(memberId), '{}', 0, 'plans'])
+    },
+    async members() {
+      const reply = await run(beatText, NAME, ['', '', 0, 'members'])
+      return fieldsOf(reply).flatMap(([, value]) => (isMember(value) ? [value] : []))
+    },
+    propose: async (proposal) => (await run(proposeText, NAME, [JSON.stringify(proposal), PROPOSAL_MS])) === 1,
+    async decide(proposal, hash) {
+      const agreement = { ...proposal, hash }
+      const agreed = hash === undefined ? ['', ''] : [`agreed:${proposal.gateway ?? '*'}`, JSON.stringify(agreement)]
+      return (await run(decideText, NAME, [JSON.stringify(proposal), ...agreed, AGREEMENT_MS])) === 1
+    },
+  }
+}
+
+function memberField(id: string): string {
+  return `member:${id}`
+}
+
+function fieldsOf(reply: unknown): [string, JsonValue | undefined][] {
+  const texts = Array.isArray(reply) ? reply.map(String) : []
+  const fields: [string, JsonValue | undefined][] = []
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    fields.push([texts[index] ?? '', parseJson(texts[index + 1] ?? '')])
+  }
+  return fields
+}
+
+/** What another version may have written differently is left out. */
+function readPlans(fields: [string, JsonValue | undefined][]): Plans {
+  const plans: Plans = { proposal: undefined, agreements: [] }
+  for (const [field, value] of fields) {
+    if (!isProposal(value)) continue
+    if (field === 'proposal') plans.proposal = value
+    else if ('hash' in value && typeof value.hash === 'string') plans.agreements.push({ ...value, hash: value.hash })
+  }
+  return plans
+}
+
+function isProposal(value: JsonValue | undefined): value is Proposal {
+  return (
+    isJsonObject(value) && typeof value.id === 'string' && (value.gateway === null || typeof value.gateway === 'string')
+  )
+}
+
+function isMember(value: JsonValue | undefined): value is Member {
+  return (
+    isJsonObject(value) &&
+    typeof value.id === 'string' &&
+    typeof value.gateway === 'string' &&
+    typeof value.hash === 'string'
+  )
+}

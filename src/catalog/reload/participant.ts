@@ -1,0 +1,184 @@
+/**
+ * What one process does about reloads: says that it lives and what it uses, reads and checks its file when that is proposed, and
+ * puts the new catalogue into use when that is agreed. Until then, and where anything is wrong, nothing changes.
+ */
+
+import { catalogSecrets } from '@/catalog/catalog'
+import { changesBetween } from '@/catalog/changes'
+import { modelsAtALoss } from '@/catalog/losses'
+import type { Clock } from '@/lib/clock'
+import { randomId } from '@/lib/ids'
+import type { Logger } from '@/lib/logger'
+import { type BackgroundWorker, createWorkerLoop } from '@/lib/worker-loop'
+import type { CatalogFile, CatalogReading } from './catalog-file'
+import { reloadGateways } from './coordinate'
+import type { Agreement, Answer, Member, Proposal, ReloadExchange } from './exchange'
+import type { LiveCatalog } from './live-catalog'
+
+/** `abandoned`: this process was ready, and others were not. `missed`: what was agreed on is not what its file says. */
+type ReloadTotals = Record<'taken' | 'refused' | 'abandoned' | 'missed', number>
+
+/** What the metrics say of the catalogue in use. */
+export type CatalogState = { hash: string; loadedAtMs: number; reloads: Readonly<ReloadTotals> }
+
+export interface ReloadParticipant extends BackgroundWorker {
+  /** Proposes a reload to the processes of this gateway, and sees it through. Never rejects: the log says what became of it. */
+  reload(): Promise<void>
+  state(): CatalogState
+}
+
+type ParticipantOptions = {
+  exchange: ReloadExchange
+  catalog: LiveCatalog
+  file: CatalogFile
+  /** Names the gateway that this process belongs to, and no other. */
+  gateway: string
+  /** Told the secrets of a catalogue before it is used, so that no log line holds them. */
+  learnSecrets(secrets: string[]): void
+  clock: Clock
+  logger: Logger
+}
+
+const BEAT_MS = 1_000
+/** While a reload is under way. */
+const QUICK_BEAT_MS = 50
+/** What of a long list is said. */
+const MAX_CHANGES = 100
+const MAX_FAULTS = 50
+const MAX_KNOWN_AGREEMENTS = 100
+
+type Candidate = { to: string; reading: Extract<CatalogReading, { kind: 'loaded' }> }
+type State = {
+  member: Member
+  candidate: Candidate | undefined
+  loadedAtMs: number
+  reloads: ReloadTotals
+  /** Agreements that were followed or found not to concern this process. */
+  known: Set<string>
+}
+
+/** Creates the participant of one process. */
+export function createReloadParticipant(options: ParticipantOptions): ReloadParticipant {
+  const { exchange, catalog, file, gateway, clock, logger } = options
+  const state: State = {
+    member: { id: randomId('proc'), gateway, pid: process.pid, hash: file.hashOf(catalog.current) },
+    candidate: undefined,
+    loadedAtMs: clock.now(),
+    reloads: { taken: 0, refused: 0, abandoned: 0, missed: 0 },
+    known: new Set(),
+  }
+  let isReachable = true
+  const loop = createWorkerLoop({
+    async round() {
+      const pauseMs = await beat(options, state)
+      isReachable = true
+      return pauseMs
+    },
+    onFailure(error) {
+      if (isReachable) logger.warn('catalog_exchange_unreachable', { error })
+      isReachable = false
+      return BEAT_MS
+    },
+  })
+  return {
+    start: loop.start,
+    async stop() {
+      await loop.stop()
+      await exchange.leave(state.member.id).catch(() => undefined)
+    },
+    state: () => ({ hash: state.member.hash, loadedAtMs: state.loadedAtMs, reloads: state.reloads }),
+    async reload() {
+      try {
+        const outcome = await reloadGateways({ exchange, gateway, onProposed: () => loop.hurry(0) })
+        if (outcome.kind === 'busy') logger.warn('catalog_reload_busy')
+        else if (outcome.kind === 'overtaken') logger.error('catalog_refused', { reason: 'not all were ready in time' })
+      } catch (error) {
+        logger.error('catalog_refused', { error })
+      }
+    },
+  }
+}
+
+/** One look at what is proposed and agreed. Returns the milliseconds until the next. */
+async function beat(options: ParticipantOptions, state: State): Promise<number> {
+  const { member } = state
+  const { proposal, agreements } = await options.exchange.beat(member)
+  for (const agreement of agreements) {
+    if (!concerns(agreement, member) || state.known.has(agreement.id)) continue
+    await follow(options, state, agreement)
+    return 0
+  }
+  if (!proposal || !concerns(proposal, member)) {
+    if (state.candidate) abandon(options, state)
+    delete member.answer
+    return BEAT_MS
+  }
+  if (member.answer?.to === proposal.id) return QUICK_BEAT_MS
+  member.answer = await prepare(options, state, proposal)
+  return 0
+}
+
+function concerns({ gateway }: Proposal, member: Member): boolean {
+  return gateway === null || gateway === member.gateway
+}
+
+async function prepare({ file, catalog, logger }: ParticipantOptions, state: State, { id }: Proposal): Promise<Answer> {
+  const reading = await file.read()
+  if (reading.kind === 'refused') {
+    state.reloads.refused++
+    logger.error('catalog_refused', { faults: reading.faults.slice(0, MAX_FAULTS) })
+    return { to: id, kind: 'refused', faults: reading.faults.slice(0, MAX_FAULTS) }
+  }
+  state.candidate = { to: id, reading }
+  const changes = changesBetween(catalog.current, reading.catalog).slice(0, MAX_CHANGES)
+  return { to: id, kind: 'ready', hash: reading.hash, changes }
+}
+
+/** What was agreed while this process did not listen is in its file as well, unless that is another one. */
+async function follow(options: ParticipantOptions, state: State, agreement: Agreement): Promise<void> {
+  const { candidate, known, member } = state
+  known.add(agreement.id)
+  if (known.size > MAX_KNOWN_AGREEMENTS) known.delete([...known][0] ?? '')
+  state.candidate = undefined
+  delete member.answer
+  if (candidate?.to === agreement.id) return take(options, state, candidate.reading)
+  if (agreement.hash === member.hash) return
+  const reading = await options.file.read()
+  if (reading.kind === 'loaded' && reading.hash === agreement.hash) return take(options, state, reading)
+  state.reloads.missed++
+  options.logger.warn('catalog_differs', { agreed: agreement.hash, hash: member.hash })
+}
+
+function take(
+  { catalog, learnSecrets, clock, logger }: ParticipantOptions,
+  state: State,
+  reading: Candidate['reading'],
+): void {
+  const before = catalog.current
+  const changes = changesBetween(before, reading.catalog)
+  state.reloads.taken++
+  state.loadedAtMs = clock.now()
+  const hashBefore = state.member.hash
+  if (reading.hash !== hashBefore) {
+    learnSecrets(catalogSecrets(reading.catalog))
+    state.member.hash = reading.hash
+    catalog.replace(reading.catalog)
+  }
+  const listed = changes.slice(0, MAX_CHANGES)
+  logger.info('catalog_reloaded', {
+    hash: reading.hash,
+    before: hashBefore,
+    changeCount: changes.length,
+    changes: listed,
+  })
+  const known = new Set(modelsAtALoss(before).map((loss) => JSON.stringify(loss)))
+  for (const loss of modelsAtALoss(reading.catalog)) {
+    if (!known.has(JSON.stringify(loss))) logger.warn('price_below_cost', loss)
+  }
+}
+
+function abandon({ logger }: ParticipantOptions, state: State): void {
+  state.candidate = undefined
+  state.reloads.abandoned++
+  logger.warn('catalog_reload_abandoned', { hash: state.member.hash })
+}

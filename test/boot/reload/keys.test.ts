@@ -1,0 +1,85 @@
+/** A provider key that is replaced under load: no call fails, calls under way end in peace, and the old key is not seen again. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { chatChunk, type LiveStream, liveStream } from '@test/support/upstream'
+import { answerAtOnce, ask, eventsOf, NEW_KEY, OLD_KEY, reload, startWorld, type World } from './world'
+
+setDefaultTimeout(60_000)
+
+const WORKERS = 8
+const CALLS_BEFORE = 100
+const CALLS_AFTER = 200
+
+let world: World
+let open: LiveStream | undefined
+/** The key of each call, and when it came. */
+const seen: { key: string; atMs: number }[] = []
+let revoked: string | undefined
+
+beforeAll(async () => {
+  world = await startWorld(async (call, index) => {
+    const key = (call.headers.get('authorization') ?? '').replace('Bearer ', '')
+    seen.push({ key, atMs: performance.now() })
+    if (key === revoked) return Response.json({ error: { message: 'revoked' } }, { status: 401 })
+    if (!call.text.includes('slowly')) {
+      await Bun.sleep(index % 10)
+      return answerAtOnce(call, index)
+    }
+    open = liveStream()
+    open.write(`data: ${JSON.stringify(chatChunk({ role: 'assistant', content: 'slow' }))}\n\n`)
+    return open.response
+  })
+})
+afterAll(() => world.stop())
+
+test('the key of a mounted file is replaced while calls go on', async () => {
+  const { gateway, keyPath } = world
+  const { key } = await gateway.customer('100')
+  const streaming = await ask(gateway, key, { stream: true, messages: [{ role: 'user', content: 'slowly' }] })
+  let isOver = false
+  const statuses: number[] = []
+  const workers = Array.from({ length: WORKERS }, async (_, index) => {
+    while (!isOver) {
+      const response = await ask(gateway, key, { stream: index % 2 === 0 })
+      await response.text()
+      statuses.push(response.status)
+    }
+  })
+  await until(() => statuses.length >= CALLS_BEFORE, 'calls with the old key')
+  await Bun.write(keyPath, `${NEW_KEY}\n`)
+  await reload(gateway)
+  const reloadedMs = performance.now()
+  const draining = () => gateway.gateway.deps.router.status().draining
+  expect(draining().size).toBe(1)
+  expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(
+    /svc_provider_key_draining\{key="provider1\/\w+"\} \d/,
+  )
+  await until(() => statuses.length >= CALLS_BEFORE + CALLS_AFTER, 'calls with the new key')
+  expect(eventsOf(gateway, 'provider_key_drained')).toEqual([])
+  open?.write(
+    'data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+  )
+  open?.close()
+  expect(await streaming.text()).toEndWith('[DONE]\n\n')
+  await until(() => draining().size === 0, 'the old key to be drained')
+  expect(eventsOf(gateway, 'provider_key_drained')).toHaveLength(1)
+  revoked = OLD_KEY
+  const revokedAt = statuses.length
+  await until(() => statuses.length >= revokedAt + CALLS_AFTER, 'calls after the revocation')
+  isOver = true
+  await Promise.all(workers)
+  expect(statuses.filter((status) => status !== 200)).toEqual([])
+  expect(seen.filter(({ key: used, atMs }) => used !== NEW_KEY && atMs > reloadedMs)).toEqual([])
+  expect(seen.some(({ key: used }) => used === NEW_KEY)).toBe(true)
+})
+
+test('a file of a key that cannot be read is a fault, and the key in use stays', async () => {
+  const { gateway, keyPath } = world
+  await Bun.file(keyPath).delete()
+  await reload(gateway)
+  expect(JSON.stringify(eventsOf(gateway, 'catalog_refused'))).toContain('PROVIDER1_API_KEY_FILE')
+  const { key } = await gateway.customer('1')
+  expect((await ask(gateway, key)).status).toBe(200)
+  expect(seen.at(-1)?.key).toBe(NEW_KEY)
+  expect(gateway.logLines.join('')).not.toContain(NEW_KEY)
+})

@@ -1,0 +1,137 @@
+/** SIGHUP, as an operator sends it: to one process, to the supervisor of several, with a sound file and with a bad one. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
+import { run } from '@test/cli/run'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
+
+setDefaultTimeout(120_000)
+
+let upstream: ScriptedUpstream
+let redis: TestServer
+let folder: string
+
+beforeAll(async () => {
+  upstream = startUpstream(() => eventStream(...chatStream(['hi'])))
+  redis = await startRedis()
+  folder = await mkdtemp(join(tmpdir(), 'reload-'))
+})
+afterAll(async () => {
+  upstream.stop()
+  await redis.stop()
+  await rm(folder, { recursive: true })
+})
+
+type Started = { gateway: GatewayProcess; address: string; path: string; environment: Record<string, string> }
+
+async function start(processes: string): Promise<Started> {
+  const path = join(folder, `catalog-${processes}.json`)
+  await Bun.write(path, Bun.file('config/catalog.json'))
+  const environment = {
+    REDIS_URL: redis.url,
+    DATABASE_URL: await freshDatabase(),
+    PORT: await freePort(),
+    PROCESSES: processes,
+    CATALOG: path,
+    PROVIDER1_API_KEY: 'k-provider-one',
+    PROVIDER1_BASE_URL: `${upstream.url}/v1`,
+    DEMO_ACCOUNT: 'on',
+  }
+  const gateway = spawnGateway(environment)
+  return { gateway, address: await addressOf(gateway), path, environment }
+}
+
+async function freePort(): Promise<string> {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
+  const { port } = probe
+  await probe.stop(true)
+  return String(port)
+}
+
+function linesOf({ gateway }: Started, event: string): JsonObject[] {
+  const lines = gateway
+    .output()
+    .split('\n')
+    .map((line) => parseJson(line))
+  return lines.filter((line): line is JsonObject => isJsonObject(line) && line.event === event)
+}
+
+async function rename(path: string, from: string, to: string): Promise<void> {
+  await Bun.write(path, (await Bun.file(path).text()).replaceAll(`"${from}"`, `"${to}"`))
+}
+
+function ask({ address, gateway }: Started, model: string): Promise<Response> {
+  return fetch(`${address}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${demoKeyOf(gateway)}`, 'content-type': 'application/json' },
+    // Each on a connection of its own, so that any of the processes may answer.
+    keepalive: false,
+    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Say hello' }] }),
+  })
+}
+
+describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
+  test('takes a sound file in all processes, and a bad one in none', async () => {
+    const started = await start(processes)
+    const { gateway, path, environment } = started
+    const count = Number(processes)
+    await rename(path, 'svc/alpha', 'svc/omega')
+    gateway.kill('SIGHUP')
+    await until(() => linesOf(started, 'catalog_reloaded').length === count, 'the new catalogue', 20_000)
+    for (let index = 0; index < 8; index++) {
+      expect((await ask(started, 'svc/omega')).status).toBe(200)
+      expect((await ask(started, 'svc/alpha')).status).toBe(404)
+    }
+    const sound = await Bun.file(path).text()
+    await Bun.write(path, sound.slice(0, -100))
+    gateway.kill('SIGHUP')
+    await until(() => linesOf(started, 'catalog_refused').length === count, 'the refusal', 20_000)
+    expect((await ask(started, 'svc/omega')).status).toBe(200)
+    await Bun.write(path, sound)
+    await rename(path, 'svc/omega', 'svc/alpha')
+    const { code, json } = await run(['catalog', 'reload'], environment)
+    expect(code).toBe(0)
+    const taken = json.processes as { gateway: string; state: string }[]
+    expect(taken.map(({ state }) => state)).toEqual(Array.from({ length: count }, () => 'taken'))
+    expect(new Set(taken.map((one) => one.gateway)).size).toBe(1)
+    expect((await ask(started, 'svc/alpha')).status).toBe(200)
+    await until(() => linesOf(started, 'catalog_reloaded').length === 2 * count, 'the log lines')
+    gateway.kill('SIGTERM')
+    expect(await gateway.exited()).toBe(0)
+  })
+})
+
+test.each(['1', '2'])(
+  'a terminal that is closed ends a gateway that was started on it (PROCESSES=%s)',
+  async (processes) => {
+    let shown = ''
+    function show(_: unknown, bytes: Uint8Array): void {
+      shown += new TextDecoder().decode(bytes)
+    }
+    const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+      env: {
+        ...BARE_ENVIRONMENT,
+        ...{ HOST: '127.0.0.1', PORT: await freePort(), PROCESSES: processes },
+        ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() },
+      },
+      terminal: { cols: 200, rows: 40, data: show },
+    })
+    await until(() => shown.includes('ready at'), 'the banner', 30_000)
+    process.kill(child.pid, 'SIGHUP')
+    await until(() => shown.includes('catalog_reloaded'), 'the reload', 20_000)
+    child.terminal?.close()
+    expect(await child.exited).toBe(0)
+  },
+)
+
+test('where no gateway runs any more, the command says so', async () => {
+  const environment = { REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() }
+  const { code, stderr } = await run(['catalog', 'reload'], environment)
+  expect([code, stderr]).toEqual([1, 'no gateway runs on these stores\n'])
+})
