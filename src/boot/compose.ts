@@ -253,7 +253,7 @@ function assemble(parts: Parts): GatewayDeps {
     metricsAccess: config.metricsAccess,
     exposition: parts.exposition,
     storeWatch: parts.storeWatch,
-    readiness: readinessChecks(parts.storeWatch, database, flusher),
+    readiness: readinessChecks(redis, parts.storeWatch, database, flusher),
     isLeaving: parts.isLeaving,
     isDraining: parts.isDraining,
     dashboard: assembleDashboard({

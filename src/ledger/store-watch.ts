@@ -105,7 +105,6 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
     ['ready', doubtRights],
     ['+node', doubtRights],
     ['ready', lookAgain],
-    ['close', lookAgain],
     [FORBIDDEN_EVENT, noteForbidden],
   ] as const
   for (const [event, listener] of events) redis.on(event, listener)

@@ -1,6 +1,7 @@
 /** What readiness asks: the ledger's store has to take what paid requests write, the history only keeps the books up. */
 import type { Database } from '@/db/client'
 import type { ReadinessCheck } from '@/http/deps'
+import type { RedisClient } from '@/ledger/store/connection'
 import type { StoreState, StoreWatch } from '@/ledger/store-watch'
 import { withDeadline } from '@/lib/deadline'
 import type { Flusher } from '@/usage/flusher'
@@ -8,12 +9,21 @@ import type { Flusher } from '@/usage/flusher'
 const CHECK_TIMEOUT_MS = 1_000
 
 /** The checks of one process. None rejects, and none takes longer than a second. */
-export function readinessChecks(watch: StoreWatch, database: Database, flusher: Flusher): ReadinessCheck[] {
+export function readinessChecks(
+  redis: RedisClient,
+  watch: StoreWatch,
+  database: Database,
+  flusher: Flusher,
+): ReadinessCheck[] {
   return [
     {
       name: 'redis',
       isRequired: true,
-      check: () => ofStore(watch, ({ fault }) => (fault === 'unreachable' ? fault : undefined)),
+      // A connection that has just broken is known before the next look.
+      check: async () =>
+        redis.status === 'ready'
+          ? ofStore(watch, ({ fault }) => (fault === 'unreachable' ? fault : undefined))
+          : 'unreachable',
     },
     { name: 'redis_writes', isRequired: true, check: () => ofStore(watch, (state) => reasonOf(state, state.fault)) },
     {
