@@ -31,6 +31,7 @@ import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createPrometheusMetrics, type PrometheusMetrics } from '@/metrics/prometheus'
 import type { ConnectionSources } from '@/metrics/store-metrics'
+import type { Tracing } from '@/telemetry/tracing'
 import { createFailedRequests, type FailedRequests } from '@/usage/failures/failed-requests'
 import { createFeedback } from '@/usage/feedback'
 import { createFlusher, type Flusher } from '@/usage/flusher'
@@ -83,6 +84,8 @@ type ComposeOptions = {
   logger: Logger
   /** The metrics of all processes of this gateway, where it has several. */
   exposition?: (() => Promise<string>) | undefined
+  /** Undefined where nothing is told of requests. */
+  tracing?: Tracing | undefined
   /** Whether the books are checked on their own. False only for tests whose stores do not belong together. */
   watchesLedger?: boolean
   /** Where the catalogue is read again. Left out only by tests. */
@@ -140,6 +143,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
     ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
     ...{ topUps, flusher, storeWatch, crashPoint, logger },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
+    tracing: options.tracing,
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
   watchState(deps, flusher, storeWatch, {
@@ -197,6 +201,7 @@ type Parts = {
   metrics: PrometheusMetrics
   exposition: () => Promise<string>
   logger: Logger
+  tracing: Tracing | undefined
   isLeaving(): boolean
   isDraining(): boolean
 }
@@ -223,6 +228,7 @@ function assemble(parts: Parts): GatewayDeps {
       delete: (key) => redis.del(key),
     }),
     metrics,
+    tracing: parts.tracing,
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.current.service),

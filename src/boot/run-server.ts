@@ -8,10 +8,12 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
+import { loadTelemetry } from './load-telemetry'
 import { openSockets } from './open-sockets'
 import { onPort } from './port'
 import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
+import { traceRequests } from './trace-requests'
 
 /** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
 export const WARM_UP_DELAY_MS = 1_000
@@ -31,9 +33,13 @@ type RunServerOptions = {
 
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
-  const { config, logger } = options
-  const gateway = await compose(options)
-  const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving }))
+  const { config, catalog } = options
+  const telemetry = await loadTelemetry(config, catalog, options.logger)
+  const logger = telemetry?.logger ?? options.logger
+  const gateway = await compose({ ...options, logger, tracing: telemetry?.tracing })
+  telemetry?.include(gateway.deps.metrics)
+  const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
+  const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))
   const uncap = cap(config, server, gateway.deps.metrics.connectionsEnded, logger)
   // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
   fetch.preconnect(`http://127.0.0.1:${server.port}`)
@@ -48,7 +54,10 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       const isAwaited = signal === 'SIGTERM' && config.drainDelayMs > 0
       const usedMs = isAwaited ? await leave(options, gateway, server) : 0
       uncap()
+      const startedMs = performance.now()
       await stop(options, gateway, server, Math.max(0, config.shutdownTimeoutMs - usedMs))
+      const leftMs = config.shutdownTimeoutMs - usedMs - (performance.now() - startedMs)
+      await telemetry?.stop(Math.min(Math.max(leftMs, MIN_FLUSH_MS), MAX_FLUSH_MS))
     },
   }
 }
@@ -126,6 +135,9 @@ async function stop(
 }
 
 const CLOSE_TIMEOUT_MS = 500
+/** What the last spans get to reach their collector: something even where answers took all the time. */
+const MIN_FLUSH_MS = 500
+const MAX_FLUSH_MS = 5_000
 
 /** Where a browser on this machine finds the gateway. */
 export function localAddress({ host, port }: { host: string; port: number }): string {

@@ -6,6 +6,7 @@ import { NO_SNIFFING } from '@/http/pages'
 import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
 import { noteWork } from '@/metrics/work-log'
+import type { TraceRequest } from './trace-requests'
 
 /**
  * Seconds without a byte after which a stranger's connection is closed. A request's head has to be there within the server's own
@@ -25,11 +26,13 @@ type ServeOptions = {
   idleSeconds?: number
   /** Once true, each connection is closed after the next answer on it, so that no proxy keeps it for later. */
   isLeaving?: () => boolean
+  /** Tells of each request, where somebody wants traces. */
+  trace?: TraceRequest | undefined
 }
 
 /** Starts listening. */
 export function serve(config: Config, app: App, options: ServeOptions = {}): Server<undefined> {
-  const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false } = options
+  const { idleSeconds = STRANGER_IDLE_SECONDS, isLeaving = () => false, trace } = options
   return Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -37,7 +40,7 @@ export function serve(config: Config, app: App, options: ServeOptions = {}): Ser
     idleTimeout: idleSeconds,
     maxRequestBodySize: HARD_BODY_LIMIT_BYTES,
     fetch(request, server) {
-      const answer = answerAt(server, app, request)
+      const answer = trace ? trace(request, () => answerAt(server, app, request)) : answerAt(server, app, request)
       return isLeaving() ? lastOnConnection(answer) : answer
     },
     error: () => new Response('Internal error', { status: 500, headers: NO_SNIFFING }),

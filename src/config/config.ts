@@ -4,9 +4,11 @@ import { Value } from '@sinclair/typebox/value'
 import { CRASH_POINT_PATTERN } from '@/lib/crash-point'
 import type { Fault } from '@/lib/fault'
 import { LOG_LEVELS, type LogLevel } from '@/lib/logger'
+import type { TelemetrySettings } from '@/lib/telemetry-settings'
 import { SIGN_IN_VARIABLES, type SignInSettings, signInFaults, toSignIn } from './sign-in'
 import { hostOf, NODE_ENVS, offersDemoAccount, type Situation, situationFaults } from './situation'
 import { REDIS_VARIABLES, redisFaults } from './stores'
+import { TELEMETRY_VARIABLES, telemetryFaults, toTelemetry } from './telemetry'
 import { TOP_UP_VARIABLES, type TopUpSettings, topUpFaults, toTopUps } from './top-ups'
 import { integer, optional, secret } from './variables'
 
@@ -49,6 +51,8 @@ export type Config = {
   /** Who may read the metrics: in production nobody who does not send the token. */
   metricsAccess: 'open' | 'closed' | { token: string }
   logLevel: LogLevel
+  /** Where spans and metrics are sent by OpenTelemetry's protocol. Undefined: nowhere. */
+  telemetry: TelemetrySettings | undefined
   /** Milliseconds after SIGTERM in which everything is still served, so that proxies can notice and go elsewhere. */
   drainDelayMs: number
   /** Milliseconds that open requests get to finish once the listener is closed. */
@@ -112,6 +116,7 @@ export function loadConfig(environment: Environment, situation: Situation = {}):
   faults.push(...signInFaults(values, situation))
   faults.push(...topUpFaults(values))
   faults.push(...redisFaults(values))
+  faults.push(...telemetryFaults(values))
   faults.push(...situationFaults(values, situation))
   if (values.NODE_ENV === 'production' && values.SANDBOX_URL !== undefined) {
     faults.push({
@@ -176,6 +181,7 @@ const Variables = Type.Object({
   ),
   ...SIGN_IN_VARIABLES,
   ...TOP_UP_VARIABLES,
+  ...TELEMETRY_VARIABLES,
   DEMO_ACCOUNT: optional(Type.Union([Type.Literal('on'), Type.Literal('off')], { description: 'on or off' })),
   APPROVAL_LIMIT_USD: integer(1_000, 0, 9_000_000, 'US dollars'),
   METRICS_TOKEN: optional(secret('^[\\x21-\\x7e]{16,256}$', 'a token of 16 to 256 characters without spaces')),
@@ -231,6 +237,7 @@ function toConfig(values: Static<typeof Variables>, situation: Situation): Confi
     administration: { approvalLimitUsd: values.APPROVAL_LIMIT_USD },
     metricsAccess: metricsAccessOf(values),
     logLevel: values.LOG_LEVEL,
+    telemetry: toTelemetry(values),
     drainDelayMs: values.DRAIN_DELAY_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_DRAIN_DELAY_MS : 0),
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
     // A proxy's connections are those of all of its clients, whom it has to limit itself.

@@ -9,6 +9,7 @@ import { attemptTarget, type Begun, createAttemptHandle } from '@/gateway/attemp
 import { firstAnswer } from '@/gateway/attempt/first-answer'
 import { type Entrant, endOthers, enter } from '@/gateway/attempt/race'
 import { createMeter } from '@/gateway/charge/meter'
+import { tapMeter } from '@/gateway/charge/meter-tap'
 import { type OpenCharge, progressOf } from '@/gateway/charge/open-charge'
 import type { ToolTerms } from '@/gateway/charge/tool-charges'
 import type { Hold } from '@/gateway/hold/hold'
@@ -56,6 +57,9 @@ function beginAttempt(
   const { model, target } = ticket.planned
   const providerFormat = deps.formats.get(target.provider.format)
   assert(providerFormat, `no codec for ${target.provider.format}`)
+  deps.tracing?.attempting(call.requestId, {
+    ...{ number: ticket.number, planned: ticket.planned, operation: 'chat', request },
+  })
   const charge = openCharge(deps, call, hold, ticket, { reason: routeReason(plan, model.id, journey.trail), request })
   const handle = createAttemptHandle()
   const { requestId, payer, format: clientFormat, body, signal } = call
@@ -80,7 +84,7 @@ function decideRace(
   entrants: readonly Entrant<Begun>[],
   winner: Entrant<Begun>,
 ): void {
-  endOthers(entrants, winner, journey, !signal.aborted)
+  endOthers(entrants, winner, journey, !signal.aborted, deps.tracing)
   const { charge, ticket } = winner
   charge.facts.routeReason = routeReason(plan, ticket.planned.model.id, journey.trail)
   keepRenewed(charge, deps.clock)
@@ -88,7 +92,7 @@ function decideRace(
 
 /** From now on the books hear of this attempt, should this process die. */
 function openCharge(
-  { clock }: ChatDeps,
+  { clock, tracing }: ChatDeps,
   call: ChatCall,
   hold: Hold,
   ticket: Ticket,
@@ -103,7 +107,7 @@ function openCharge(
     cost: planned.target.cost,
     tools: request.serverTools && termsOf(request.serverTools, planned.target),
     writesForHour: planned.target.quirks.has(CACHE_CONTROL) && asksForHour(request),
-    meter: createMeter(hold.size.bounds.outputTokens),
+    meter: tapMeter(createMeter(hold.size.bounds.outputTokens), tracing?.listenerFor(call.requestId, attempts)),
     facts: { ...plannedFacts(call, planned), attempts, routeReason: reason },
     line: call.line,
     arrivedMonotonicMs: call.arrivedMonotonicMs,

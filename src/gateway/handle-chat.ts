@@ -7,6 +7,7 @@ import type { AnswerContext } from '@/formats/format'
 import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
+import { describePlan } from '@/gateway/hold/request-facts'
 import { waitingHeaders } from '@/gateway/relay/headers'
 import { answerLate, LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
@@ -21,7 +22,9 @@ import { type FoundAnswer, findAnswer } from './find-answer'
 export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(call.request, call.payer.accountId, call.sessionName)
-  const negotiation = await negotiate(deps, call, session)
+  const negotiating = negotiate(deps, call, session)
+  deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
+  const negotiation = await negotiating
   return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
     const answering = answer(deps, call, hold, agreed, session)
     if (!call.request.stream) return answering

@@ -6,6 +6,7 @@ import { findVectors } from '@/gateway/embed/find-vectors'
 import { tellVectors } from '@/gateway/embed/tell-vectors'
 import { storeClosed } from '@/gateway/hold/denial'
 import { withHold } from '@/gateway/hold/hold'
+import { describePlan } from '@/gateway/hold/request-facts'
 
 export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 
@@ -13,7 +14,11 @@ export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
   const { payer, requestId } = call
   if (deps.storeWatch.isClosedTo(payer.accountId)) throw storeClosed()
-  const negotiation = await negotiateEmbedding(deps, call)
+  const negotiating = negotiateEmbedding(deps, call)
+  deps.tracing?.step(requestId, 'plan', negotiating, ({ first: { plan } }) =>
+    describePlan({ targets: plan.targets, requested: call.request.model }),
+  )
+  const negotiation = await negotiating
   return withHold(deps, payer, requestId, negotiation, async (hold, agreed) => {
     const found = await findVectors(deps, call, hold, agreed)
     return tellVectors(deps, call, agreed, found)

@@ -2,7 +2,7 @@
  * Everything between a request at the door and a use case that is paid for, the same for all of them: who calls, within which
  * limits, with what body; and what becomes of a refusal.
  */
-import { GatewayError } from '@/chat/error'
+import { GatewayError, knownError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
@@ -61,6 +61,7 @@ export async function answerPaid(
 ): Promise<Response> {
   const { format, event, route } = endpoint
   const requestId = newRequestId()
+  deps.tracing?.identified(request, requestId)
   const arrivedMonotonicMs = deps.clock.monotonic()
   const { signal } = request
   const line = openLine({ event, requestId, format: format.name, route, arrivedMonotonicMs, signal })
@@ -75,12 +76,14 @@ export async function answerPaid(
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.metrics.refused(format.name, model, response.status)
     deps.requestLog.refused(line, request, error, response.status, isLate)
+    deps.tracing?.refused(requestId, knownError(error))
     return response
   }
   try {
     if (deps.isDraining()) throw restarting()
     const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
     line.payer = payer
+    deps.tracing?.knownPayer(requestId, payer)
     const admission = deps.unpaid.admit(payer, request)
     if (admission) await admission
     const name = readRequestName(request, deps.idempotency !== undefined)
@@ -93,7 +96,7 @@ export async function answerPaid(
       signal,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
-      onEnd: allowSilence(request),
+      onEnd: onEndOf(deps, request, requestId),
       line,
       nameModel(model, isStream = false) {
         line.requestedModel = model
@@ -106,6 +109,16 @@ export async function answerPaid(
   } catch (error) {
     const response = refuse(error)
     return isOpen ? openToPage(request, response) : response
+  }
+}
+
+/** Lets the connection be silent until the answer has ended. */
+function onEndOf({ tracing }: HttpDeps, request: Request, requestId: string): () => void {
+  const end = allowSilence(request)
+  if (!tracing) return end
+  return () => {
+    end()
+    tracing.ended(requestId)
   }
 }
 

@@ -7,6 +7,7 @@ import type { Ledger } from '@/ledger/ledger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
+import type { Tracing } from '@/telemetry/tracing'
 import type { FailedRequests } from '@/usage/failures/failed-requests'
 import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
@@ -44,6 +45,8 @@ export type HttpDeps = ChatDeps &
     requestLog: Pick<RequestLog, 'refused' | 'replayed' | 'answeredFree'>
     /** The metrics of all processes of this gateway as text. Rejects where the one that gathers them does not answer. */
     exposition(): Promise<string>
+    /** Undefined where no spans and no metrics are exported. */
+    tracing?: Tracing | undefined
     /** Who may read the metrics: everybody, nobody, or whoever sends the token. */
     metricsAccess: 'open' | 'closed' | { token: string }
     /** True from the first SIGTERM on: everything is served, and whoever asks where to send traffic is sent elsewhere. */

@@ -2,13 +2,14 @@
  * The metrics of one gateway process in Prometheus' text format. Every label is a name of the catalogue or a word of ours:
  * what a client sends never becomes one, so the number of series is bounded.
  */
-import { Registry } from 'prom-client'
+import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import type { Repair } from '@/formats/format'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
 import { bornFallbacks, bornLanes, bornProviders, bornTargets, NO_MODEL, UNKNOWN_MODEL } from './born-series'
 import { createEventTotals } from './event-totals'
+import { type ExportCounts, exposeExports } from './export-metrics'
 import { createLatencies } from './latencies'
 import type { DriftReport, Metrics } from './metrics'
 import { exposeProcess, type StallWatch } from './process-metrics'
@@ -40,6 +41,10 @@ export interface PrometheusMetrics extends Metrics {
   exposition(): Promise<string>
   /** The same for a `merged-metrics.ts`, which puts several processes together; faster. */
   snapshot(): Promise<string>
+  /** The same as data. */
+  series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
+  /** From now on it is said as well what became of exports. */
+  watchExports(counts: ExportCounts): void
   /** Ends the sampling of the event loop; what was counted can still be read. */
   stop(): void
 }
@@ -137,6 +142,17 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       }
       return `[${written.join(',')}]`
     },
+    async series() {
+      nameSeries()
+      const families: MetricObjectWithValues<MetricValue<string>>[] = []
+      for (const { name } of registry.getMetricsAsArray()) {
+        const family = await registry.getSingleMetric(name)?.get()
+        if (family) families.push(family)
+        await nextTurn()
+      }
+      return families
+    },
+    watchExports: (counts) => exposeExports(registry, counts),
     stop: stopSampling,
   }
 }

@@ -41,6 +41,8 @@ type UpstreamCall = {
   bodyText: string
   /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
   signal: AbortSignal
+  /** Sent beside the provider's own, which go before them. */
+  traceHeaders?: Record<string, string> | undefined
   /** Is given a way to end the call; see {@link CallHandle}. */
   handle?: CallHandle
 }
@@ -58,7 +60,7 @@ const reachTest = createReachTest(() => performance.now())
 export async function callUpstream(
   call: UpstreamCall,
 ): Promise<UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
-  const { target, key, format } = call
+  const { target, format } = call
   const limits = target.provider.timeouts
   const deadline = createDeadline(limits, call.signal)
   if (call.handle) call.handle.end = deadline.end
@@ -69,7 +71,7 @@ export async function callUpstream(
   try {
     response = await fetch(call.url ?? endpointUrl(target, format, call.stream), {
       method: 'POST',
-      headers: requestHeaders(target.provider, format, key, call.stream),
+      headers: headersOf(call),
       body: call.bodyText,
       // A redirect would carry our key to whatever address the answer names.
       redirect: 'error',
@@ -90,6 +92,11 @@ export async function callUpstream(
     return { kind: 'failed', failure: refusal(response, body, format) }
   }
   return createAnswer(response, deadline)
+}
+
+function headersOf({ target, format, key, stream, traceHeaders }: UpstreamCall): Record<string, string> {
+  const headers = requestHeaders(target.provider, format, key, stream)
+  return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
 
 type Deadline = {

@@ -43,6 +43,7 @@ describe('the settings', () => {
     administration: { approvalLimitUsd: 1_000 },
     metricsAccess: 'open',
     logLevel: 'info',
+    telemetry: undefined,
     drainDelayMs: 0,
     shutdownTimeoutMs: 30_000,
     connectionsPerAddress: 512,

@@ -6,7 +6,9 @@ import { createAccounts } from '@/accounts/accounts'
 import { type ApiKeys, createApiKeys, type NewKey } from '@/accounts/api-keys'
 import { createCredits } from '@/accounts/credits'
 import { compose, type Gateway } from '@/boot/compose'
+import { loadTelemetry } from '@/boot/load-telemetry'
 import { serve } from '@/boot/serve'
+import { traceRequests } from '@/boot/trace-requests'
 import { loadCatalog } from '@/catalog/catalog'
 import { createCatalogFile } from '@/catalog/reload/catalog-file'
 import type { Catalog } from '@/catalog/types'
@@ -116,8 +118,13 @@ async function launch(options: Launch): Promise<TestGateway> {
   const addresses = { redisUrl: asGateway(stores.redisUrl), databaseUrl: asGateway(stores.databaseUrl) }
   const catalogPath = options.reloads ? await writeCatalog(catalogText) : undefined
   const reloading = catalogPath === undefined ? {} : { reloading: reloadingFrom(catalogPath, options) }
-  const gateway = await compose({ config, catalog, ...addresses, logger, watchesLedger, ...reloading })
-  const server = serve(config, gateway.app)
+  const telemetry = await loadTelemetry(config, catalog, logger)
+  const own = { logger: telemetry?.logger ?? logger, tracing: telemetry?.tracing }
+  const gateway = await compose({ config, catalog, ...addresses, ...own, watchesLedger, ...reloading })
+  telemetry?.include(gateway.deps.metrics)
+  const server = serve(config, gateway.app, {
+    trace: telemetry && traceRequests(telemetry.tracing, gateway.app.routes),
+  })
   const { ledger } = gateway.deps
   const accounts = createAccounts(gateway.database, ledger)
   const apiKeys = createApiKeys(gateway.database, ledger, catalog.service)
@@ -156,6 +163,7 @@ async function launch(options: Launch): Promise<TestGateway> {
       for (const twin of twins) await twin.stop()
       await gateway.stop(0)
       await server.stop(true)
+      await telemetry?.stop(1_000)
       upstream.stop()
       if (catalogPath !== undefined) await rm(dirname(catalogPath), { recursive: true })
     },

@@ -13,12 +13,19 @@ import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import type { AttemptFault } from '@/routing/journey/fault-class'
 import type { FailedAttempt, Ticket } from '@/routing/journey/ticket'
+import type { Tracing } from '@/telemetry/tracing'
 import { type CallHandle, callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { awaitContent, type CommittedStream } from './commit-point'
 import { foldStream } from './fold-stream'
 import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
 import { openStreamSource } from './stream-source'
+
+/** What an attempt tells of itself, and to whom. */
+export type AttemptDeps = {
+  logger: Logger
+  tracing?: Tracing | undefined
+}
 
 type AttemptInput = {
   requestId: string
@@ -61,20 +68,23 @@ export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasS
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 /** Calls the ticket's target once. */
-export async function attemptTarget(deps: { logger: Logger }, input: AttemptInput): Promise<Begun | Failed> {
-  const { ticket } = input
+export async function attemptTarget(deps: AttemptDeps, input: AttemptInput): Promise<Begun | Failed> {
+  const { ticket, requestId } = input
   try {
     const body = encodeBody(deps, input)
-    if (body instanceof GatewayError) return fail(ticket, { kind: 'unencodable' }, body)
+    if (body instanceof GatewayError) return fail(deps, input, { kind: 'unencodable' }, body)
     const result = await callWithoutForeignProofs(deps, input, body)
     if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
     const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !input.signal.aborted)
-    if (hasContent) ticket.began()
-    else ticket.abandoned()
+    if (hasContent) {
+      ticket.began()
+      deps.tracing?.began(requestId, ticket.number)
+    } else ticket.abandoned()
     return result
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
     ticket.abandoned()
+    deps.tracing?.failed(requestId, ticket.number, undefined)
     throw error
   }
 }
@@ -84,27 +94,29 @@ export async function attemptTarget(deps: { logger: Logger }, input: AttemptInpu
  * or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
  */
 async function callWithoutForeignProofs(
-  deps: { logger: Logger },
+  deps: AttemptDeps,
   input: AttemptInput,
   body: JsonObject,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const result = await callTarget(input, JSON.stringify(body))
+  const result = await callTarget(deps, input, JSON.stringify(body))
   if (result.kind !== 'failed' || result.failure.kind !== 'refused') return result
   const isProof = result.failure.error.reason === 'proof'
   const stripped = isProof ? input.providerFormat.withoutProofs?.(body) : undefined
   if (!stripped) return result
   deps.logger.info('foreign_proofs_left_out', { requestId: input.requestId, model: input.ticket.planned.model.id })
-  return callTarget(input, JSON.stringify(stripped))
+  return callTarget(deps, input, JSON.stringify(stripped))
 }
 
 async function callTarget(
+  { tracing }: AttemptDeps,
   input: AttemptInput,
   bodyText: string,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const { ticket, providerFormat, request, signal, handle } = input
+  const { requestId, ticket, providerFormat, request, signal, handle } = input
   const { target } = ticket.planned
+  const traceHeaders = tracing?.contextFor(requestId, ticket.number)
   const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal, handle }
-  const answer = await callUpstream(call)
+  const answer = await callUpstream({ ...call, traceHeaders })
   if (signal.aborted || handle.isDropped) {
     if (answer.kind === 'answer') answer.abort()
     return { kind: 'abandoned', hasSent: false }
@@ -188,16 +200,23 @@ function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: r
 
 /** What a failed call comes to: written to the log, told to the ticket. */
 export function noteFailure(
-  deps: { logger: Logger },
-  { requestId, ticket }: Pick<AttemptInput, 'requestId' | 'ticket'>,
+  deps: AttemptDeps,
+  attempt: Pick<AttemptInput, 'requestId' | 'ticket'>,
   failure: UpstreamFailure,
 ): Failed {
+  const { requestId, ticket } = attempt
   const { model, target } = ticket.planned
   const reason = describeFailure(failure, target.provider)
   deps.logger.warn('attempt_failed', { requestId, model: model.id, attempt: ticket.number, reason })
-  return fail(ticket, failure, toGatewayError(failure, target.provider))
+  return fail(deps, attempt, failure, toGatewayError(failure, target.provider))
 }
 
-function fail(ticket: Ticket, fault: AttemptFault, error: GatewayError): Failed {
+function fail(
+  { tracing }: AttemptDeps,
+  { requestId, ticket }: Pick<AttemptInput, 'requestId' | 'ticket'>,
+  fault: AttemptFault,
+  error: GatewayError,
+): Failed {
+  tracing?.failed(requestId, ticket.number, fault)
   return { kind: 'failed', error, failed: ticket.failed(fault) }
 }

@@ -8,6 +8,7 @@ import type { OpenCharge } from '@/gateway/charge/open-charge'
 import type { Clock } from '@/lib/clock'
 import type { Journey } from '@/routing/journey/journey'
 import type { Ticket } from '@/routing/journey/ticket'
+import type { Tracing } from '@/telemetry/tracing'
 import type { AttemptHandle, Failed } from './attempt'
 
 /** What an attempt may come to, beside a failure. */
@@ -106,9 +107,11 @@ export function endOthers<Begun extends Outcome>(
   winner: Entrant<Begun>,
   journey: Journey,
   hasAnswered: boolean,
+  tracing?: Tracing,
 ): void {
   for (const other of entrants) {
     if (other === winner) continue
+    tracing?.outrun(other.charge.facts.requestId, other.ticket.number)
     if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) journey.outrun(other.ticket)
     other.handle.drop()
     other.onEnd = () => discard(other)

@@ -42,6 +42,8 @@ export interface Meter {
   hasEnded(): boolean
   /** Whether the model was seen to reason, shown or not. */
   hasReasoned(): boolean
+  /** What the provider calls the answer and its model; empty where it does not say. */
+  answeredAs(): { id: string; model: string }
   /** All text so far, to be counted. */
   said(): Said
   /** What one block of a stream has said, as far as it is kept. */
@@ -77,6 +79,7 @@ export function createMeter(outputBound: number): Meter {
   let unkeptTokens = 0
   let suspectAt = outputBound
   let hasReasoned = false
+  let answeredAs = { id: '', model: '' }
   let finish: FinishKind | undefined
   let hasOutput = false
   let hasEnded = false
@@ -103,6 +106,9 @@ export function createMeter(outputBound: number): Meter {
       case 'refusal-delta':
       case 'reasoning-delta':
         count(event.block, event.text)
+        return
+      case 'start':
+        answeredAs = event
         return
       case 'reasoning-start':
         hasReasoned = true
@@ -136,6 +142,7 @@ export function createMeter(outputBound: number): Meter {
   }
 
   function observeResponse(response: ChatResponse): void {
+    answeredAs = response
     usage = response.usage
     unknownUsage = response.unknownUsage
     if (response.toolUses) countUses(response.toolUses)
@@ -167,6 +174,7 @@ export function createMeter(outputBound: number): Meter {
     hasOutput: () => hasOutput,
     hasEnded: () => hasEnded,
     hasReasoned: () => hasReasoned || (usage?.reasoning ?? 0) > 0,
+    answeredAs: () => answeredAs,
     said: () => ({ texts: kept.texts(), unkeptTokens: Math.ceil(unkeptTokens) }),
     textOf: kept.textOf,
     isSuspect: () => guess.tokens() > suspectAt,

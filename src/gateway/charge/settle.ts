@@ -7,6 +7,7 @@ import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Metrics } from '@/metrics/metrics'
 import { writeLine } from '@/metrics/request-line'
+import type { Tracing } from '@/telemetry/tracing'
 import { billOf, chargeAt, countNow, factsOf, lacksCount, type OpenCharge, readingOf, statusAt } from './open-charge'
 import type { ProviderBill } from './provider-bill'
 
@@ -15,6 +16,7 @@ export type SettleDeps = {
   logger: Logger
   metrics: Pick<Metrics, 'answered' | 'unknownUsage'>
   failures: FailureNotes
+  tracing?: Tracing | undefined
 }
 
 /** Who is told of requests that came to nothing. Waits for nothing. */
@@ -31,12 +33,21 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   if (charge.kind === 'free') {
     noteFailure(deps.failures, open, ending)
     await open.hold.release()
-  } else await open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
+  } else {
+    const settling = open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
+    deps.tracing?.step(open.facts.requestId, 'settle', settling)
+    await settling
+  }
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
   open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
   countAnswer(deps.metrics, open, charge, bill, ending, durationMs)
   logAnswer(deps.logger, open, charge, bill, ending, durationMs)
+  deps.tracing?.answered(open.facts.requestId, open.facts.attempts, {
+    ...{ ending, charge, usage: reading.usage, finish: reading.finish, answeredAs: open.meter.answeredAs() },
+    ...{ model: open.facts.model, providerCost: bill.providerCost },
+    ...{ firstTokenMs: open.meter.firstTokenMs(), durationMs },
+  })
   return charge
 }
 

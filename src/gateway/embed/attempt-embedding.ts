@@ -7,10 +7,9 @@ import type { EmbeddingAnswer } from '@/chat/embedding'
 import { leftOutFields } from '@/formats/body-fields'
 import type { Embeddings } from '@/formats/embeddings'
 import type { Format } from '@/formats/format'
-import { type AttemptHandle, type Failed, noteFailure } from '@/gateway/attempt/attempt'
+import { type AttemptDeps, type AttemptHandle, type Failed, noteFailure } from '@/gateway/attempt/attempt'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import type { Clock } from '@/lib/clock'
-import type { Logger } from '@/lib/logger'
 import type { Ticket } from '@/routing/journey/ticket'
 import { callUpstream } from '@/upstream/client'
 import type { UpstreamFailure } from '@/upstream/failure'
@@ -35,7 +34,7 @@ type EmbeddingAttempt = {
 
 /** Asks the ticket's target. */
 export async function attemptEmbedding(
-  deps: { logger: Logger; clock: Clock },
+  deps: AttemptDeps & { clock: Clock },
   attempt: EmbeddingAttempt,
 ): Promise<Embedded | Failed> {
   const { ticket, call, handle, answered, embeddings, onProgress } = attempt
@@ -49,7 +48,7 @@ export async function attemptEmbedding(
       const start = answers.length * embeddings.maxInputs
       if (start >= inputs.length) break
       const isLate = deps.clock.monotonic() - startedMs >= target.provider.timeouts.totalMs
-      const result = isLate ? OVERTIME : await askOnce(attempt, start)
+      const result = isLate ? OVERTIME : await askOnce(deps, attempt, start)
       if (call.signal.aborted || handle.isDropped) {
         if (!('kind' in result)) answers.push(result)
         if (answers.length * embeddings.maxInputs >= inputs.length) break
@@ -61,17 +60,23 @@ export async function attemptEmbedding(
       onProgress()
     }
     ticket.began()
+    deps.tracing?.began(call.requestId, ticket.number)
     return { kind: 'embedded', answers, inputs: inputs.length }
   } catch (error) {
     // A bug of ours: it must not keep the slot as well.
     ticket.abandoned()
+    deps.tracing?.failed(call.requestId, ticket.number, undefined)
     throw error
   }
 }
 
 const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
 
-async function askOnce(attempt: EmbeddingAttempt, start: number): Promise<EmbeddingAnswer | UpstreamFailure> {
+async function askOnce(
+  { tracing }: AttemptDeps,
+  attempt: EmbeddingAttempt,
+  start: number,
+): Promise<EmbeddingAnswer | UpstreamFailure> {
   const { call, ticket, providerFormat, embeddings, handle } = attempt
   const { request, format, signal } = call
   const { target } = ticket.planned
@@ -85,6 +90,7 @@ async function askOnce(attempt: EmbeddingAttempt, start: number): Promise<Embedd
     ...{ target, key: ticket.key, format: providerFormat, stream: false, signal, handle },
     url: embeddings.url({ baseUrl: provider.baseUrl, apiVersion: provider.apiVersion, model }),
     bodyText: JSON.stringify(body),
+    traceHeaders: tracing?.contextFor(call.requestId, ticket.number),
   })
   if (answer.kind === 'failed') return answer.failure
   const read = await answer.readAll(MAX_ANSWER_BYTES)

@@ -36,7 +36,7 @@ export async function findVectors(
   const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
   const { ticket, charge } = winner
   if (entrants.length > 1) {
-    endOthers(entrants, winner, journey, !signal.aborted)
+    endOthers(entrants, winner, journey, !signal.aborted, deps.tracing)
     charge.facts.routeReason = routeReason(plan, plan.model.id, journey.trail)
     deps.keeper.forget(call.requestId)
     renew(deps, charge)
@@ -57,6 +57,9 @@ function beginAttempt(
   const providerFormat = deps.formats.get(provider.format)
   const embeddings = providerFormat?.embeddings
   assert(embeddings, `no embeddings in ${provider.format}`)
+  deps.tracing?.attempting(call.requestId, {
+    ...{ number: ticket.number, planned: ticket.planned, operation: 'embeddings', request: call.request },
+  })
   const charge = openCharge(call, hold, ticket, routeReason(plan, plan.model.id, journey.trail))
   renew(deps, charge)
   const handle: AttemptHandle = createAttemptHandle()

@@ -12,6 +12,7 @@ import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
+import type { Tracing } from '@/telemetry/tracing'
 import { denial } from './denial'
 import type { HoldKeeper } from './hold-keeper'
 import type { HoldSize } from './hold-size'
@@ -25,6 +26,7 @@ export type HoldDeps = {
   /** How long a hold outlives its gateway's last renewal. */
   holdTtlMs: number
   crashPoint: CrashPoint
+  tracing?: Tracing | undefined
 }
 
 /** What the ledger should charge if this process died right now. */
@@ -156,7 +158,7 @@ async function reserveOnce(
   { size, allowedModels }: Terms,
 ): Promise<ReserveOutcome> {
   try {
-    return await deps.ledger.reserve({
+    const reserving = deps.ledger.reserve({
       ...payer,
       holdId,
       amount: size.amount,
@@ -165,6 +167,8 @@ async function reserveOnce(
       ttlMs: deps.holdTtlMs,
       allowedModels,
     })
+    deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: size.amount }))
+    return await reserving
   } catch (cause) {
     // The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns.
     void deps.settler.resolve({ kind: 'release', ...payer, holdId })

@@ -4,6 +4,7 @@ import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import type { PlannedTarget } from '@/routing/plan/plan'
+import type { StepFacts } from '@/telemetry/tracing'
 
 /** A request as planning, reserving and the books see it. */
 export type ArrivedRequest = {
@@ -49,4 +50,15 @@ export function plannedFacts(
     stream: request.stream,
     startedAtMs: arrivedAtMs,
   }
+}
+
+/** A plan for whoever looks at a trace: the targets in order, by their names in the catalogue. */
+export function describePlan({
+  targets,
+  requested,
+}: {
+  targets: readonly PlannedTarget[]
+  requested: string
+}): StepFacts {
+  return { requested_model: requested, targets: targets.map(({ target }) => `${target.provider.name}/${target.model}`) }
 }

@@ -12,7 +12,7 @@ import { completeAnswer, type RelayedAnswer } from './relayed'
 
 /** Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. */
 export async function relayJson(
-  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures'>,
+  deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures' | 'tracing'>,
   answer: RelayedAnswer,
   { response, raw }: CompleteAnswer,
   told: HeaderFacts,

@@ -186,6 +186,8 @@ function epilogueOf(relay: Relay, charge: Charge): string {
 }
 
 function failUpstream(relay: Relay, failure: UpstreamFailure, textBefore = ''): Promise<void> {
+  const { deps, answer } = relay
+  if (relay.isOpen) deps.tracing?.failed(answer.client.requestId, answer.ticket.number, failure)
   return fail(relay, toGatewayError(failure, relay.answer.provider), textBefore)
 }
 

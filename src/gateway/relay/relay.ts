@@ -39,6 +39,7 @@ export async function relay(
     }
   } catch (error) {
     answer.ticket.ended(true)
+    deps.tracing?.failed(origin.client.requestId, origin.ticket.number, undefined)
     throw error
   }
 }

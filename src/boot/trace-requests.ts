@@ -1,0 +1,38 @@
+/** Tells a trace when a request comes to the server and when its answer begins, by the name of its route. */
+import { pathOf } from '@/http/request-line'
+import { createRouteNames } from '@/http/route-name'
+import type { Tracing } from '@/telemetry/tracing'
+
+/** Answers a request, and tells of it. */
+export type TraceRequest = (
+  request: Request,
+  answer: () => Response | Promise<Response>,
+) => Response | Promise<Response>
+
+/** Asked every few seconds by machines, or loaded by a browser that shows a page. */
+const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\/|dashboard$|docs)/
+/** The page on which people try models: its requests are paid for like any other. */
+const PLAYGROUND = '/dashboard/api/playground/'
+
+/** Traces the requests of an application that has these routes. */
+export function traceRequests(tracing: Tracing, routes: readonly { path: string }[]): TraceRequest {
+  const paths = routes.map(({ path }) => path)
+  const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))
+  const nameOf = createRouteNames(paths)
+  const known = new Set(paths)
+
+  function routeOf(path: string): string | undefined {
+    if (literals.has(path)) return path
+    const name = nameOf(path)
+    return known.has(name) ? name : undefined
+  }
+
+  return async (request, answer) => {
+    const path = pathOf(request.url)
+    if (UNTRACED.test(path) && !path.startsWith(PLAYGROUND)) return answer()
+    tracing.arrived(request, routeOf(path))
+    const response = await answer()
+    tracing.responded(request, response.status)
+    return response
+  }
+}

@@ -1,0 +1,50 @@
+/** What of a process is exported by OpenTelemetry, where to, and how much of it. Settings only: what they do is elsewhere. */
+
+/** Where one kind of data goes. */
+export type ExportSettings = {
+  url: string
+  protocol: (typeof PROTOCOLS)[number]
+  /** Sent with every export; may hold secrets. */
+  headers: Record<string, string>
+  /** Milliseconds for one export, its repeats included. */
+  timeoutMs: number
+  isCompressed: boolean
+}
+
+export type TraceSettings = {
+  sampler: (typeof SAMPLERS)[number]
+  /** 0 to 1; only for samplers by ratio. */
+  ratio: number
+  /** Characters of one attribute; undefined: as long as it is. */
+  maxAttributeChars: number | undefined
+  /** Spans that wait for an export and that one export takes; milliseconds. */
+  batch: { delayMs: number; timeoutMs: number; maxQueue: number; maxBatch: number }
+}
+
+export type TelemetrySettings = {
+  /** Undefined: the product's own name of the service. */
+  serviceName: string | undefined
+  /** What else is said of the process, by the names of the conventions. */
+  resource: Record<string, string>
+  /** Undefined: no spans are made. */
+  traces: (ExportSettings & TraceSettings) | undefined
+  /** Undefined: no metrics are exported. Milliseconds between exports, and for one. */
+  metrics: (ExportSettings & { intervalMs: number; exportTimeoutMs: number }) | undefined
+  /** Whether what was said is written into spans. */
+  capturesContent: boolean
+  /** Whether a caller's trace is continued. */
+  continuesTraces: boolean
+  /** What those are told of a trace whom we call: nothing, its id, or what the caller's own tools wrote into it as well. */
+  toProviders: (typeof TO_PROVIDERS)[number]
+}
+
+export const PROTOCOLS = ['http/protobuf', 'http/json'] as const
+export const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+export const TO_PROVIDERS = ['none', 'traceparent', 'tracestate'] as const

@@ -1,0 +1,38 @@
+/** How much of what this process tells others by OpenTelemetry has arrived, and how much was lost and why. */
+import { Counter, type Registry } from 'prom-client'
+
+export type ExportSignal = 'traces' | 'metrics'
+/** `queue_full` more was told than is exported; `export_failed` the collector did not take it. */
+export type LossReason = 'queue_full' | 'export_failed'
+
+/** Spans, and exports of metrics, since the start. */
+export type ExportCounts = {
+  exported: Record<ExportSignal, number>
+  lost: Record<ExportSignal, Record<LossReason, number>>
+}
+
+/** Exposes the counts, which are read whenever somebody asks. */
+export function exposeExports(registry: Registry, { exported, lost }: ExportCounts): void {
+  const registers = [registry]
+  new Counter({
+    name: 'svc_telemetry_exported_total',
+    help: 'Spans, and exports of metrics, that the OpenTelemetry collector has taken.',
+    labelNames: ['signal'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [signal, count] of Object.entries(exported)) this.inc({ signal }, count)
+    },
+  })
+  new Counter({
+    name: 'svc_telemetry_lost_total',
+    help: 'Spans, and exports of metrics, that were dropped because the queue was full or the collector did not take them.',
+    labelNames: ['signal', 'reason'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [signal, reasons] of Object.entries(lost))
+        for (const [reason, count] of Object.entries(reasons)) this.inc({ signal, reason }, count)
+    },
+  })
+}

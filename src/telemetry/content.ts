@@ -1,0 +1,146 @@
+/**
+ * What was said, as the GenAI conventions write it into a span: only where an operator has switched that on, and never more of it
+ * than fits. Keys and headers are no part of a conversation, and so of nothing here.
+ */
+import type { Attributes } from '@opentelemetry/api'
+import {
+  ATTR_GEN_AI_INPUT_MESSAGES,
+  ATTR_GEN_AI_OUTPUT_MESSAGES,
+  ATTR_GEN_AI_REQUEST_STOP_SEQUENCES,
+  ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,
+  ATTR_GEN_AI_TOOL_DEFINITIONS,
+} from '@opentelemetry/semantic-conventions/incubating'
+import type { ChatEvent } from '@/chat/event'
+import { createFolder } from '@/chat/fold'
+import type { ChatRequest, ContentBlock, MediaSource } from '@/chat/request'
+import type { ChatResponse } from '@/chat/response'
+import { type JsonValue, parseJson } from '@/lib/json'
+import { finishReason } from './attempt-attributes'
+import type { AnswerListener } from './tracing'
+
+/** Characters of one text, and of one attribute; UTF-16 units of JSON. */
+const MAX_TEXT_CHARS = 4_096
+const MAX_ATTRIBUTE_CHARS = 65_536
+/** Characters of an answer that are read along; what comes after is not in the span. */
+const MAX_ANSWER_CHARS = 65_536
+
+type Part = { type: string; [name: string]: JsonValue | undefined }
+type Message = { role: string; parts: Part[]; finish_reason?: string }
+
+/** What a request says to the model. Of a long conversation the newest messages, which say most of the answer, are kept. */
+export function inputContent({ system, turns, tools, sampling }: ChatRequest): Attributes {
+  const messages = turns.map(({ role, content }) => ({ role: roleOf(role, content), parts: content.map(partOf) }))
+  const definitions = tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    name,
+    ...(description !== undefined && { description: cut(description) }),
+    ...(parameters && { parameters: cutJson(parameters) }),
+  }))
+  return {
+    [ATTR_GEN_AI_INPUT_MESSAGES]: newestAsText(messages),
+    [ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]: system.length > 0 ? newestAsText(system.map(partOf)) : undefined,
+    [ATTR_GEN_AI_TOOL_DEFINITIONS]: definitions.length > 0 ? newestAsText(definitions) : undefined,
+    [ATTR_GEN_AI_REQUEST_STOP_SEQUENCES]: sampling.stop?.map(cut),
+  }
+}
+
+/** Results of tools have a role of their own in the conventions, and stand in a turn of the user's here. */
+function roleOf(role: string, content: readonly ContentBlock[]): string {
+  return content.length > 0 && content.every(({ type }) => type === 'tool-result') ? 'tool' : role
+}
+
+/** Collects an answer, whole or piece by piece. */
+export function createAnswerContent(): AnswerListener & { attributes(): Attributes } {
+  const folder = createFolder()
+  let room = MAX_ANSWER_CHARS
+  let whole: ChatResponse | undefined
+
+  function observe(event: ChatEvent): void {
+    if (event.type === 'image') return
+    const text = 'text' in event ? event.text : event.type === 'tool-call-delta' ? event.argumentsText : ''
+    if (text.length > room) return
+    room -= text.length
+    folder.push(event)
+  }
+
+  return {
+    observe,
+    observeResponse(response) {
+      whole = response
+    },
+    attributes: () => ({ [ATTR_GEN_AI_OUTPUT_MESSAGES]: outputText(whole ?? folder.response()) }),
+  }
+}
+
+function outputText({ choices }: ChatResponse): string | undefined {
+  if (choices.length === 0) return undefined
+  const messages = choices.map(({ content, finish }) => ({
+    role: 'assistant',
+    parts: content.map(partOf),
+    finish_reason: finishReason(finish.kind),
+  }))
+  return newestAsText(messages)
+}
+
+/** JSON of as many entries as fit, the last ones first. */
+function newestAsText(entries: readonly (Message | Part)[]): string {
+  const texts: string[] = []
+  let room = MAX_ATTRIBUTE_CHARS
+  for (const entry of entries.toReversed()) {
+    const text = JSON.stringify(entry)
+    room -= text.length + 1
+    if (room < 0) break
+    texts.push(text)
+  }
+  return `[${texts.toReversed().join(',')}]`
+}
+
+function partOf(block: ContentBlock): Part {
+  switch (block.type) {
+    case 'text':
+    case 'refusal':
+      return { type: 'text', content: cut(block.text) }
+    case 'reasoning':
+      return { type: 'reasoning', content: cut(block.text) }
+    case 'tool-call':
+      return { type: 'tool_call', id: block.id, name: block.name, arguments: argumentsOf(block.argumentsText) }
+    case 'tool-result': {
+      const texts = block.content.map((inner) => (inner.type === 'text' ? inner.text : `[${inner.type}]`))
+      return { type: 'tool_call_response', id: block.callId, response: cut(texts.join('\n')) }
+    }
+    case 'image':
+      return mediaPart('image', block.source)
+    case 'file':
+      return block.source.type === 'text'
+        ? { type: 'text', content: cut(block.source.text) }
+        : mediaPart('file', block.source)
+    case 'audio':
+      return { type: 'audio', mime_type: block.mediaType, base64_chars: block.data.length }
+  }
+}
+
+/** Pictures, sounds and files are named and not carried along: one of them would fill the span. */
+function mediaPart(modality: string, source: MediaSource): Part {
+  switch (source.type) {
+    case 'base64':
+      return { type: modality, mime_type: source.mediaType, base64_chars: source.data.length }
+    case 'url':
+      return { type: 'uri', modality, uri: cut(source.url) }
+    case 'file-id':
+      return { type: 'file', modality, file_id: source.id }
+  }
+}
+
+/** As an object where they are one, which the conventions ask for. */
+function argumentsOf(text: string): JsonValue {
+  return text.length > MAX_TEXT_CHARS ? cut(text) : (parseJson(text) ?? text)
+}
+
+function cutJson(value: JsonValue): JsonValue {
+  const text = JSON.stringify(value)
+  return text.length > MAX_TEXT_CHARS ? cut(text) : value
+}
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
+}

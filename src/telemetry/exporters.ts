@@ -1,0 +1,98 @@
+/**
+ * Ways out of the process, by the official exporters: bounded in what waits, and told of in what is lost, so that a collector that
+ * is slow, dead or refuses costs spans and nothing else.
+ */
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
+import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPMetricExporter as ProtoMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { OTLPTraceExporter as ProtoTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base'
+import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry-settings'
+import type { ExportLosses } from './losses'
+
+/** Exports at once; the processor above it makes one batch after another, but for a last flush. */
+const MAX_EXPORTS = 4
+
+/** Sends spans in batches. A span that finds the queue full is dropped and counted. */
+export function createSpanProcessor(
+  settings: NonNullable<TelemetrySettings['traces']>,
+  losses: ExportLosses,
+): SpanProcessor {
+  const { maxQueue, maxBatch, delayMs, timeoutMs } = settings.batch
+  let waiting = 0
+  const exporter = createTraceExporter(settings)
+  const counting: SpanExporter = {
+    export(spans, tell) {
+      waiting -= spans.length
+      exporter.export(spans, (result) => {
+        countExport(losses, 'traces', spans.length, result)
+        tell(result)
+      })
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  }
+  const batches = new BatchSpanProcessor({
+    exporter: counting,
+    maxQueueSize: maxQueue,
+    maxExportBatchSize: maxBatch,
+    scheduledDelayMillis: delayMs,
+    exportTimeoutMillis: timeoutMs,
+  })
+  return {
+    onStart: (span, context) => batches.onStart(span, context),
+    onEnd(span) {
+      if ((span.spanContext().traceFlags & SAMPLED) === 0) return
+      if (waiting >= maxQueue) return losses.dropped('traces', 'queue_full', 1)
+      waiting++
+      batches.onEnd(span)
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  }
+}
+
+const SAMPLED = 1
+
+function createTraceExporter(settings: ExportSettings): SpanExporter {
+  const options = exporterOptions(settings)
+  return settings.protocol === 'http/json' ? new JsonTraceExporter(options) : new ProtoTraceExporter(options)
+}
+
+/** Sends metrics. Sums are for the process's whole life, so that what one export loses the next one has. */
+export function createMetricExporter(settings: ExportSettings, losses: ExportLosses): PushMetricExporter {
+  const options = exporterOptions(settings)
+  const exporter =
+    settings.protocol === 'http/json' ? new JsonMetricExporter(options) : new ProtoMetricExporter(options)
+  return {
+    export(metrics, tell) {
+      exporter.export(metrics, (result) => {
+        countExport(losses, 'metrics', 1, result)
+        tell(result)
+      })
+    },
+    selectAggregation: (instrument) => exporter.selectAggregation(instrument),
+    selectAggregationTemporality: (instrument) => exporter.selectAggregationTemporality(instrument),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  }
+}
+
+/** All that the exporters would look up in the environment themselves is said here. */
+function exporterOptions({ url, headers, timeoutMs, isCompressed }: ExportSettings) {
+  return {
+    url,
+    headers,
+    timeoutMillis: timeoutMs,
+    compression: isCompressed ? CompressionAlgorithm.GZIP : CompressionAlgorithm.NONE,
+    concurrencyLimit: MAX_EXPORTS,
+  }
+}
+
+function countExport(losses: ExportLosses, signal: 'traces' | 'metrics', count: number, result: ExportResult): void {
+  if (result.code === ExportResultCode.SUCCESS) losses.exported(signal, count)
+  else losses.dropped(signal, 'export_failed', count, result.error)
+}

@@ -1,0 +1,37 @@
+/** What the span of one request at the door says, by the HTTP conventions, without a word of the caller's. */
+import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api'
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_URL_PATH,
+  ATTR_URL_SCHEME,
+} from '@opentelemetry/semantic-conventions'
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const OTHER_METHOD = '_OTHER'
+
+/** The span's name and what is known from the start. */
+export function describeRequest(request: Request, route: string | undefined): { name: string; attributes: Attributes } {
+  const isKnown = METHODS.has(request.method)
+  const shown = isKnown ? request.method : 'HTTP'
+  return {
+    name: route === undefined ? shown : `${shown} ${route}`,
+    attributes: {
+      [ATTR_HTTP_REQUEST_METHOD]: isKnown ? request.method : OTHER_METHOD,
+      [ATTR_URL_SCHEME]: request.url.startsWith('https:') ? 'https' : 'http',
+      [ATTR_HTTP_ROUTE]: route,
+      // What a caller writes where a route leaves room, or to no route of ours, may be anything, a key among it.
+      [ATTR_URL_PATH]: route,
+    },
+  }
+}
+
+/** Only what is our own fault is an error of the server's. */
+export function tellStatus(span: Span, status: number): void {
+  span.setAttribute(ATTR_HTTP_RESPONSE_STATUS_CODE, status)
+  if (status < 500) return
+  span.setAttribute(ATTR_ERROR_TYPE, String(status))
+  span.setStatus({ code: SpanStatusCode.ERROR })
+}

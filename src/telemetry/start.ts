@@ -1,0 +1,144 @@
+/**
+ * OpenTelemetry for one process: loaded only where something is to be exported. Nothing is registered globally, so that no library
+ * makes spans of its own, with what they would hold.
+ */
+import { type Tracer, trace } from '@opentelemetry/api'
+import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions'
+import { ATTR_PROCESS_PID, ATTR_SERVICE_INSTANCE_ID } from '@opentelemetry/semantic-conventions/incubating'
+import type { Clock } from '@/lib/clock'
+import { withDeadline } from '@/lib/deadline'
+import type { Logger } from '@/lib/logger'
+import type { TelemetrySettings, TraceSettings } from '@/lib/telemetry-settings'
+import type { ExportCounts } from '@/metrics/export-metrics'
+import { createMetricExporter, createSpanProcessor } from './exporters'
+import { createGenAiMetrics } from './gen-ai-metrics'
+import { createExportLosses, type ExportLosses } from './losses'
+import { createRegistryProducer, type Series } from './registry-producer'
+import { createRequestTraces } from './request-traces'
+import { createTraceContext } from './trace-context'
+import { tracedLogger } from './traced-logger'
+import type { Tracing } from './tracing'
+
+export interface Telemetry {
+  readonly tracing: Tracing
+  /** Writes the id of a request's trace beside that of the request. */
+  readonly logger: Logger
+  /** From now on these metrics are exported as well, and say what became of exports. */
+  include(metrics: Included): void
+  /** Exports what there is, for at most so long. Never rejects. */
+  stop(timeoutMs: number): Promise<void>
+}
+
+type Included = { series(): Promise<readonly Series[]>; watchExports(counts: ExportCounts): void }
+
+type TelemetryOptions = {
+  settings: TelemetrySettings
+  service: { name: string; version: string }
+  /** Whether other processes have the same settings. */
+  isOneOfSeveral: boolean
+  logger: Logger
+  clock: Clock
+}
+
+const SCOPE = 'svc-gateway'
+
+/** Starts exporting. */
+export function startTelemetry(options: TelemetryOptions): Telemetry {
+  const { settings, service, logger, clock } = options
+  const losses = createExportLosses(logger, clock)
+  const resource = resourceOf(options)
+  const scope = { name: SCOPE, version: service.version }
+  let series: () => Promise<readonly Series[]> = async () => []
+  const traces = settings.traces && startTraces(settings.traces, resource, losses)
+  const producer = createRegistryProducer(resource, scope, () => series())
+  const meters = settings.metrics && startMetrics(settings.metrics, resource, losses, producer)
+  const tracing = createRequestTraces({
+    tracer: traces?.getTracer(SCOPE, service.version) ?? noTracer(),
+    context: createTraceContext(settings),
+    metrics: meters && createGenAiMetrics(meters.getMeter(SCOPE, service.version)),
+    clock,
+    capturesContent: settings.capturesContent,
+  })
+  return {
+    tracing,
+    logger: tracedLogger(logger, tracing),
+    include(metrics) {
+      series = metrics.series
+      metrics.watchExports(losses.counts)
+    },
+    async stop(timeoutMs) {
+      const flushed = Promise.allSettled([traces?.shutdown(), meters?.shutdown()])
+      await withDeadline(flushed, timeoutMs, () => undefined)
+    },
+  }
+}
+
+/** Makes no spans, and hands on what a caller's trace says. */
+function noTracer(): Tracer {
+  return trace.getTracerProvider().getTracer(SCOPE)
+}
+
+function startTraces(
+  settings: NonNullable<TelemetrySettings['traces']>,
+  resource: Resource,
+  losses: ExportLosses,
+): TracerProvider {
+  const { maxAttributeChars } = settings
+  return new TracerProvider({
+    resource,
+    sampler: samplerOf(settings),
+    ...(maxAttributeChars !== undefined && { spanLimits: { attributeValueLengthLimit: maxAttributeChars } }),
+    spanProcessors: [createSpanProcessor(settings, losses)],
+  })
+}
+
+function startMetrics(
+  settings: NonNullable<TelemetrySettings['metrics']>,
+  resource: Resource,
+  losses: ExportLosses,
+  producer: ReturnType<typeof createRegistryProducer>,
+): MeterProvider {
+  const reader = new PeriodicExportingMetricReader({
+    exporter: createMetricExporter(settings, losses),
+    exportIntervalMillis: settings.intervalMs,
+    exportTimeoutMillis: settings.exportTimeoutMs,
+    metricProducers: [producer],
+  })
+  return new MeterProvider({ resource, readers: [reader] })
+}
+
+function samplerOf({ sampler, ratio }: TraceSettings): Sampler {
+  const root = sampler.endsWith('always_off')
+    ? new AlwaysOffSampler()
+    : sampler.endsWith('always_on')
+      ? new AlwaysOnSampler()
+      : new TraceIdRatioBasedSampler(ratio)
+  return sampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+}
+
+/** Processes with the same settings are told apart, whatever name an operator gave to all of them. */
+function resourceOf({ settings, service, isOneOfSeveral }: TelemetryOptions): Resource {
+  const { serviceName, resource } = settings
+  const given = resource[ATTR_SERVICE_INSTANCE_ID]
+  const instance = given === undefined ? crypto.randomUUID() : isOneOfSeveral ? `${given}.${process.pid}` : given
+  return defaultResource().merge(
+    resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: service.name,
+      [ATTR_SERVICE_VERSION]: service.version,
+      ...resource,
+      ...(serviceName !== undefined && { [ATTR_SERVICE_NAME]: serviceName }),
+      [ATTR_SERVICE_INSTANCE_ID]: instance,
+      [ATTR_PROCESS_PID]: process.pid,
+    }),
+  )
+}

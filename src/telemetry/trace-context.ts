@@ -1,0 +1,39 @@
+/** W3C trace context, read from callers and written for providers. Baggage is neither read nor written. */
+import { type Context, ROOT_CONTEXT, type Span, trace } from '@opentelemetry/api'
+import { TRACE_STATE_HEADER, W3CTraceContextPropagator } from '@opentelemetry/core'
+import type { TelemetrySettings } from '@/lib/telemetry-settings'
+
+export interface TraceContext {
+  /** What a caller's headers say; nothing where they are malformed, or where nobody wants to know. */
+  of(request: Request): Context
+  /** The headers for a provider; undefined where it is told nothing. */
+  for(span: Span): Record<string, string> | undefined
+}
+
+const GETTER = {
+  keys: (headers: Headers) => [...headers.keys()],
+  get: (headers: Headers, name: string) => headers.get(name) ?? undefined,
+}
+const SETTER = {
+  set(headers: Record<string, string>, name: string, value: string) {
+    headers[name] = value
+  },
+}
+
+/** Reads and writes as the settings say. */
+export function createTraceContext(
+  settings: Pick<TelemetrySettings, 'traces' | 'continuesTraces' | 'toProviders'>,
+): TraceContext {
+  const propagator = new W3CTraceContextPropagator()
+  const tells = settings.traces !== undefined && settings.toProviders !== 'none'
+  return {
+    of: ({ headers }) => (settings.continuesTraces ? propagator.extract(ROOT_CONTEXT, headers, GETTER) : ROOT_CONTEXT),
+    for(span) {
+      if (!tells) return undefined
+      const headers: Record<string, string> = {}
+      propagator.inject(trace.setSpan(ROOT_CONTEXT, span), headers, SETTER)
+      if (settings.toProviders !== 'tracestate') delete headers[TRACE_STATE_HEADER]
+      return headers
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What the gateway tells of each request's way, so that a trace can be made of it. Handed in like any dependency, undefined where
+ * nobody wants traces; what is told is plain facts, by the id of the request, and nothing of what is said in it.
+ */
+import type { EmbeddingRequest } from '@/chat/embedding'
+import type { GatewayError } from '@/chat/error'
+import type { ChatEvent } from '@/chat/event'
+import type { ChatRequest } from '@/chat/request'
+import type { ChatResponse, FinishKind } from '@/chat/response'
+import type { Usage } from '@/chat/usage'
+import type { Charge, Ending } from '@/ledger/charge'
+import type { Payer } from '@/ledger/outcomes'
+import type { Nano } from '@/lib/money'
+import type { AttemptFault } from '@/routing/journey/fault-class'
+import type { PlannedTarget } from '@/routing/plan/plan'
+
+/** The parts of a request's way that take time of their own, beside its attempts. */
+export type StepName = 'plan' | 'reserve' | 'settle'
+
+/** Words and numbers of ours, or lists of them. */
+export type StepFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** One call to a provider, and what is asked of it. */
+export type AttemptStart = { number: number; planned: PlannedTarget } & (
+  | { operation: 'chat'; request: ChatRequest }
+  | { operation: 'embeddings'; request: EmbeddingRequest }
+)
+
+/** How an answer that had begun, or was given up before, came to its end. */
+export type AnswerFacts = {
+  ending: Ending
+  charge: Charge
+  /** The provider's last word on usage, where it said one. */
+  usage: Usage | null
+  finish: FinishKind | undefined
+  /** The provider's own id of the answer and name of the model; empty where it gave none. */
+  answeredAs: { id: string; model: string }
+  /** The public id of the model that answered. */
+  model: string
+  providerCost: Nano | undefined
+  /** Milliseconds since the request came. */
+  firstTokenMs: number | null
+  durationMs: number
+}
+
+/** Reads along with an answer, for traces that hold its content. */
+export type AnswerListener = { observe(event: ChatEvent): void; observeResponse(response: ChatResponse): void }
+
+/** No method throws or waits for anything. What is told of a request that nobody has heard of is ignored. */
+export interface Tracing {
+  /** A request has come to the server, for one of our routes; undefined: for none of them. */
+  arrived(request: Request, route: string | undefined): void
+  /** The head of its answer is on its way. */
+  responded(request: Request, status: number): void
+  /** What the request is called from now on. Its trace goes on until `ended` or `refused`. */
+  identified(request: Request, requestId: string): void
+  knownPayer(requestId: string, payer: Payer): void
+  /** All that there is for the client is known. */
+  ended(requestId: string): void
+  /** No answer began, or none came of it. */
+  refused(requestId: string, error: GatewayError): void
+  /** Times a part of the way, and says what `describe` makes of its result. */
+  step<Result>(requestId: string, name: StepName, work: Promise<Result>, describe?: (result: Result) => StepFacts): void
+  /** A provider is about to be called. */
+  attempting(requestId: string, attempt: AttemptStart): void
+  /** The headers by which a provider may go on with the trace. */
+  contextFor(requestId: string, attempt: number): Record<string, string> | undefined
+  /** Who is to read along with an answer; undefined unless traces hold content. */
+  listenerFor(requestId: string, attempt: number): AnswerListener | undefined
+  /** The first content is here. */
+  began(requestId: string, attempt: number): void
+  /** What went wrong, before the first content or after it; undefined: a fault of ours. */
+  failed(requestId: string, attempt: number, fault: AttemptFault | undefined): void
+  /** Another attempt was quicker. */
+  outrun(requestId: string, attempt: number): void
+  /** The answer is over and settled. */
+  answered(requestId: string, attempt: number, facts: AnswerFacts): void
+  /** The id of the request's trace; undefined where it has none. */
+  traceIdOf(requestId: string): string | undefined
+}
