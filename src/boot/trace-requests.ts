@@ -3,6 +3,8 @@ import { pathOf } from '@/http/request-line'
 import { createRouteNames } from '@/http/route-name'
 import type { Tracing } from '@/telemetry/tracing'
 
+type Route = { path: string; method: string }
+
 /** Answers a request, and tells of it. */
 export type TraceRequest = (
   request: Request,
@@ -15,24 +17,27 @@ const UNTRACED = /^\/($|healthz$|readyz$|metrics$|api\/hello$|favicon|dashboard\
 const PLAYGROUND = '/dashboard/api/playground/'
 
 /** Traces the requests of an application that has these routes. */
-export function traceRequests(tracing: Tracing, routes: readonly { path: string }[]): TraceRequest {
-  const paths = routes.map(({ path }) => path)
-  const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))
-  const nameOf = createRouteNames(paths)
-  const known = new Set(paths)
-
-  function routeOf(path: string): string | undefined {
-    if (literals.has(path)) return path
-    const name = nameOf(path)
-    return known.has(name) ? name : undefined
-  }
-
+export function traceRequests(tracing: Tracing, routes: readonly Route[]): TraceRequest {
+  const byMethod = Map.groupBy(routes, ({ method }) => method)
+  const namers = new Map([...byMethod].map(([method, own]) => [method, routeNamer(own.map(({ path }) => path))]))
   return async (request, answer) => {
     const path = pathOf(request.url)
     if (UNTRACED.test(path) && !path.startsWith(PLAYGROUND)) return answer()
-    tracing.arrived(request, routeOf(path))
+    tracing.arrived(request, namers.get(request.method)?.(path))
     const response = await answer()
     tracing.responded(request, response.status)
     return response
+  }
+}
+
+/** Names a path by its route; undefined where it has none. Most are routes themselves. */
+function routeNamer(paths: readonly string[]): (path: string) => string | undefined {
+  const known = new Set(paths)
+  const literals = new Set(paths.filter((path) => !/[:*]/.test(path)))
+  const nameOf = createRouteNames(paths)
+  return (path) => {
+    if (literals.has(path)) return path
+    const name = nameOf(path)
+    return known.has(name) ? name : undefined
   }
 }

@@ -2,8 +2,16 @@
 import { gunzipSync } from 'node:zlib'
 import root from 'otlp-protos/build/src/generated/root.js'
 
-const { ExportTraceServiceRequest } = root.opentelemetry.proto.collector.trace.v1
-const { ExportMetricsServiceRequest } = root.opentelemetry.proto.collector.metrics.v1
+type Wire = Record<string, unknown>
+type Message = { decode(bytes: Uint8Array): unknown; toObject(message: unknown, options: object): Wire }
+type Generated = {
+  trace: { v1: { ExportTraceServiceRequest: Message } }
+  metrics: { v1: { ExportMetricsServiceRequest: Message } }
+}
+
+const { collector } = (root as unknown as { opentelemetry: { proto: { collector: Generated } } }).opentelemetry.proto
+const { ExportTraceServiceRequest } = collector.trace.v1
+const { ExportMetricsServiceRequest } = collector.metrics.v1
 
 export type Attributes = Record<string, unknown>
 export type SpanEvent = { name: string; attributes: Attributes }
@@ -28,7 +36,12 @@ export type ReceivedPoint = {
   bounds?: number[]
   buckets?: number[]
 }
-export type ReceivedMetric = { name: string; unit: string; kind: 'sum' | 'gauge' | 'histogram'; points: ReceivedPoint[] }
+export type ReceivedMetric = {
+  name: string
+  unit: string
+  kind: 'sum' | 'gauge' | 'histogram'
+  points: ReceivedPoint[]
+}
 
 /** The numbers of the protocol. */
 export const KIND = { internal: 1, server: 2, client: 3 }
@@ -44,7 +57,6 @@ export interface OtlpReceiver {
   readonly seen: { path: string; headers: Headers; text: string }[]
   /** What it answers instead of taking what comes. */
   refuse(respond: (() => Response | Promise<Response>) | undefined): void
-  /** The spans of one trace, once there are so many that `isWhole` says yes. */
   stop(): void
 }
 
@@ -84,14 +96,11 @@ export function startOtlpReceiver(): OtlpReceiver {
   }
 }
 
-type Wire = Record<string, unknown>
-type Message = { decode(bytes: Uint8Array): unknown; toObject(message: never, options: object): Wire }
-
 /** Both encodings come out as the protocol's own JSON, but that ids are base64 in protobuf's and hexadecimal in the exporters'. */
 function read(message: Message, bytes: Uint8Array, isJson: boolean): Wire {
   if (isJson) return JSON.parse(Buffer.from(bytes).toString()) as Wire
   const plain = { longs: String, bytes: String, defaults: true }
-  return message.toObject(message.decode(bytes) as never, plain)
+  return message.toObject(message.decode(bytes), plain)
 }
 
 function readSpans(bytes: Uint8Array, isJson: boolean): ReceivedSpan[] {
@@ -100,7 +109,7 @@ function readSpans(bytes: Uint8Array, isJson: boolean): ReceivedSpan[] {
     list(of.scopeSpans).flatMap((scope) =>
       list(scope.spans).map((span) => ({
         name: String(span.name),
-        kind: kindOf(span.kind),
+        kind: Number(span.kind),
         traceId: idOf(span.traceId),
         spanId: idOf(span.spanId),
         parentSpanId: idOf(span.parentSpanId),
@@ -120,10 +129,6 @@ function readSpans(bytes: Uint8Array, isJson: boolean): ReceivedSpan[] {
 
 function statusOf(status: Wire | undefined): { code: number; message: string } {
   return { code: Number(status?.code ?? 0), message: String(status?.message ?? '') }
-}
-
-function kindOf(kind: unknown): number {
-  return Number(kind)
 }
 
 function readMetrics(bytes: Uint8Array, isJson: boolean): ReceivedMetric[] {
@@ -153,11 +158,11 @@ function list(value: unknown): Wire[] {
 }
 
 function attributesOf(value: unknown): Attributes {
-  return Object.fromEntries(list(value).map(({ key, value: any }) => [String(key), valueOf(any as Wire)]))
+  return Object.fromEntries(list(value).map(({ key, value: any }) => [String(key), plainValue(any as Wire)]))
 }
 
-function valueOf(value: Wire): unknown {
-  if (value.arrayValue) return list((value.arrayValue as Wire).values).map(valueOf)
+function plainValue(value: Wire): unknown {
+  if (value.arrayValue) return list((value.arrayValue as Wire).values).map(plainValue)
   const [[kind, plain] = []] = Object.entries(value).filter(([name]) => name.endsWith('Value'))
   return kind === 'intValue' ? Number(plain) : plain
 }

@@ -1,0 +1,317 @@
+/** What a collector is told of one request, however it ends: a span for it, and under it one for each step and each call. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { sellEmbeddings } from '@test/gateway/embed/providers'
+import { until } from '@test/support/until'
+import {
+  chatChunk,
+  chatCompletion,
+  chatStream,
+  eventStream,
+  liveStream,
+  type UpstreamCall,
+  usageChunk,
+} from '@test/support/upstream'
+import { ERROR, KIND, type ReceivedSpan } from './otlp-receiver'
+import { startTracedGateway, type TracedGateway } from './traced-gateway'
+
+setDefaultTimeout(30_000)
+
+let world: TracedGateway
+beforeAll(async () => {
+  world = await startTracedGateway({
+    respond: () => Response.json(chatCompletion('Hello')),
+    catalog(file) {
+      sellEmbeddings(file)
+      const [alpha] = file.models
+      const own: Record<string, unknown> = { ...file.providers.provider1, timeouts: TIMEOUTS }
+      file.providers.second = { ...own, baseUrl: String(own.baseUrl).replace('/v1', '/second/v1') }
+      file.providers.provider1 = own
+      const targets = [
+        { provider: 'provider1', model: 'alpha-upstream' },
+        { provider: 'second', model: 'beta-upstream' },
+      ]
+      file.models.push({ ...alpha, id: 'svc/two', targets })
+    },
+  })
+})
+afterAll(() => world.stop())
+beforeEach(() => world.forget())
+
+const TIMEOUTS = { connectMs: 2_000, firstByteMs: 10_000, idleMs: 10_000, totalMs: 20_000, hedgeMs: 300 }
+const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 50 }
+const respond = (script: (call: UpstreamCall) => Response | Promise<Response>) => world.gateway.upstream.respond(script)
+const isSecond = ({ path }: UpstreamCall) => path.startsWith('/second/')
+
+async function ask(body: object = {}, headers: object = {}) {
+  const response = await world.post('/v1/chat/completions', { ...BODY, ...body }, { ...headers })
+  const text = await response.text()
+  return { response, text, trace: await world.spansOf() }
+}
+
+function isUnder(parent: ReceivedSpan, spans: readonly ReceivedSpan[]): boolean {
+  return spans.every(({ traceId, parentSpanId }) => traceId === parent.traceId && parentSpanId === parent.spanId)
+}
+
+describe('an answer', () => {
+  test('in one piece is a call with all that the conventions ask for, under the request', async () => {
+    respond(() => Response.json(chatCompletion('Hello')))
+    const { response, trace } = await ask({ temperature: 0.5, top_p: 0.9, seed: 7, frequency_penalty: 0.1 })
+    const { server, calls, all } = trace
+    expect(server).toMatchObject({
+      ...{ name: 'POST /v1/chat/completions', kind: KIND.server, parentSpanId: '', status: { code: 0 } },
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/v1/chat/completions',
+        'http.response.status_code': 200,
+        'url.path': '/v1/chat/completions',
+        'url.scheme': 'http',
+        'svc.request.id': response.headers.get('x-request-id'),
+        'svc.account.id': world.customer.accountId,
+        'svc.key.id': world.customer.keyId,
+        'svc.model': 'svc/alpha',
+        'svc.ending': 'complete',
+        'svc.cost_nano_usd': 20_000,
+      },
+    })
+    expect(calls).toHaveLength(1)
+    const port = Number(new URL(world.gateway.upstream.url).port)
+    expect(calls[0]).toMatchObject({ name: 'chat alpha-upstream', kind: KIND.client, status: { code: 0 } })
+    expect(calls[0]?.attributes).toEqual({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'provider1',
+      'gen_ai.request.model': 'alpha-upstream',
+      'gen_ai.request.max_tokens': 50,
+      'gen_ai.request.temperature': 0.5,
+      'gen_ai.request.top_p': 0.9,
+      'gen_ai.request.seed': 7,
+      'gen_ai.request.frequency_penalty': 0.1,
+      'gen_ai.response.id': 'chatcmpl-upstream',
+      'gen_ai.response.model': 'alpha-upstream',
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.output_tokens': 5,
+      'gen_ai.usage.cache_read.input_tokens': 0,
+      'gen_ai.usage.cache_creation.input_tokens': 0,
+      'gen_ai.usage.reasoning.output_tokens': 0,
+      'server.address': '127.0.0.1',
+      'server.port': port,
+      'svc.attempt.number': 1,
+      'svc.provider': 'provider1',
+      'svc.model': 'svc/alpha',
+      'svc.ending': 'complete',
+      'svc.billing_rule': 'usage',
+      'svc.cost_nano_usd': 20_000,
+    })
+    expect(trace.step('plan')?.attributes).toEqual({
+      'svc.plan.requested_model': 'svc/alpha',
+      'svc.plan.targets': ['provider1/alpha-upstream'],
+    })
+    expect(trace.step('reserve')?.attributes).toMatchObject({ 'svc.reserve.outcome': 'reserved' })
+    expect(Number(trace.step('reserve')?.attributes['svc.reserve.hold_nano_usd'])).toBeGreaterThan(20_000)
+    expect(trace.step('settle')).toMatchObject({ kind: KIND.internal })
+    expect(
+      isUnder(
+        server,
+        all.filter((span) => span !== server),
+      ),
+    ).toBe(true)
+    expect(all).toHaveLength(5)
+  })
+
+  test('in pieces lasts until its last one, and says when the first came', async () => {
+    const live = liveStream()
+    respond(() => live.response)
+    const pending = world.post('/v1/chat/completions', { ...BODY, stream: true })
+    live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
+    const response = await pending
+    const reader = response.body?.getReader()
+    await reader?.read()
+    await Bun.sleep(100)
+    expect(world.receiver.spans.filter(({ kind }) => kind !== KIND.internal)).toEqual([])
+    for (const event of [chatChunk({}, 'stop'), usageChunk()]) live.write(`data: ${JSON.stringify(event)}\n\n`)
+    live.write('data: [DONE]\n\n')
+    live.close()
+    while (!(await reader?.read())?.done);
+    const { server, calls } = await world.spansOf()
+    expect(calls[0]?.attributes).toMatchObject({
+      'gen_ai.request.stream': true,
+      'gen_ai.response.time_to_first_chunk': expect.any(Number),
+      'gen_ai.response.id': 'chatcmpl-upstream',
+      'gen_ai.usage.output_tokens': 5,
+    })
+    expect(calls[0]?.events).toEqual([{ name: 'svc.first_content', attributes: {} }])
+    expect(server.attributes).toMatchObject({ 'svc.first_token_ms': expect.any(Number), 'svc.ending': 'complete' })
+    for (const span of [server, calls[0]]) expect(Number(span?.durationNs)).toBeGreaterThan(100_000_000)
+  })
+
+  test('of vectors is an embedding', async () => {
+    const answer = { data: [{ object: 'embedding', index: 0, embedding: [0.1, 0.2] }], usage: { prompt_tokens: 3 } }
+    respond(() => Response.json({ object: 'list', model: 'e', ...answer }))
+    const asked = { model: 'svc/embed', input: 'text', dimensions: 2, encoding_format: 'float' }
+    const response = await world.post('/v1/embeddings', asked)
+    expect(response.status).toBe(200)
+    const { calls, server, step } = await world.spansOf()
+    expect(server).toMatchObject({ name: 'POST /v1/embeddings', attributes: { 'svc.ending': 'complete' } })
+    expect(calls[0]).toMatchObject({
+      name: 'embeddings provider1-embedder',
+      attributes: {
+        'gen_ai.operation.name': 'embeddings',
+        'gen_ai.embeddings.dimension.count': 2,
+        'gen_ai.request.encoding_formats': ['float'],
+        'gen_ai.usage.input_tokens': 3,
+      },
+    })
+    expect(step('plan')?.attributes['svc.plan.targets']).toEqual(['provider1/provider1-embedder'])
+  })
+})
+
+describe('several calls', () => {
+  test('after one another are a span each, with what went wrong and not a word of the provider', async () => {
+    const error = { error: { message: 'you said canary-of-the-provider', type: 'x' } }
+    respond((call) => (isSecond(call) ? Response.json(chatCompletion('Hi')) : Response.json(error, { status: 503 })))
+    const { trace } = await ask({ model: 'svc/two' })
+    const [first, second] = trace.calls.filter(({ name }) => name.endsWith('upstream'))
+    expect(first).toMatchObject({
+      ...{ name: 'chat alpha-upstream', status: { code: ERROR, message: '503' } },
+      attributes: {
+        'error.type': '503',
+        'http.response.status_code': 503,
+        'svc.attempt.fault_class': 'transient',
+        'svc.attempt.reason': 'overloaded',
+      },
+    })
+    expect(trace.calls.at(-1)).toMatchObject({ name: 'chat beta-upstream', status: { code: 0 } })
+    expect(second).toBeDefined()
+    expect(trace.server.status.code).toBe(0)
+    expect(JSON.stringify(trace.all.map(({ attributes, status }) => [attributes, status]))).not.toContain('canary-of')
+  })
+
+  test('beside one another say which was outrun', async () => {
+    respond(async (call) => {
+      if (isSecond(call)) return Response.json(chatCompletion('Hi'))
+      while (!call.isAborted) await Bun.sleep(5)
+      return new Response(null, { status: 500 })
+    })
+    const { trace } = await ask({ model: 'svc/two' })
+    expect(trace.calls).toHaveLength(2)
+    expect(trace.calls[0]?.attributes).toMatchObject({ 'svc.attempt.outcome': 'outrun', 'svc.provider': 'provider1' })
+    expect(trace.calls[1]?.attributes).toMatchObject({ 'svc.ending': 'complete', 'svc.provider': 'second' })
+  })
+
+  test('that all fail make the request one that failed', async () => {
+    respond(() => Response.json({ error: { message: 'no' } }, { status: 500 }))
+    const { response, trace } = await ask()
+    expect(response.status).toBe(502)
+    expect(trace.server).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'error.type': '502', 'svc.error.kind': 'upstream_failed', 'svc.ending': 'refused' },
+    })
+    expect(trace.calls.every(({ status }) => status.code === ERROR)).toBe(true)
+  })
+})
+
+describe('an answer that breaks off', () => {
+  test('because of its provider says why, at the call', async () => {
+    respond(() => {
+      const live = liveStream()
+      live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
+      setTimeout(() => live.error(), 50)
+      return live.response
+    })
+    const { trace } = await ask({ stream: true })
+    expect(trace.calls[0]).toMatchObject({
+      status: { code: ERROR },
+      attributes: { 'svc.ending': 'broken', 'error.type': 'broken' },
+    })
+    expect(trace.server.attributes).toMatchObject({ 'svc.ending': 'broken', 'http.response.status_code': 200 })
+  })
+
+  test('because its client hangs up is no error', async () => {
+    respond(() => {
+      const live = liveStream()
+      live.write(`data: ${JSON.stringify(chatChunk({ content: 'One' }))}\n\n`)
+      return live.response
+    })
+    const controller = new AbortController()
+    const asked = { ...BODY, stream: true }
+    const response = await world.post('/v1/chat/completions', asked, {}, controller.signal)
+    await response.body?.getReader().read()
+    controller.abort()
+    const { server, calls } = await world.spansOf()
+    expect(calls[0]).toMatchObject({ status: { code: 0 }, attributes: { 'svc.ending': 'disconnected' } })
+    expect(server.attributes['svc.ending']).toBe('disconnected')
+  })
+
+  test('before it began, because its client hangs up, says so', async () => {
+    respond(async (call) => {
+      while (!call.isAborted) await Bun.sleep(5)
+      return new Response(null, { status: 500 })
+    })
+    const controller = new AbortController()
+    const pending = world.post('/v1/chat/completions', BODY, {}, controller.signal).catch(() => undefined)
+    const before = world.gateway.upstream.calls.length
+    await until(() => world.gateway.upstream.calls.length > before, 'the call')
+    controller.abort()
+    await pending
+    const { server, calls } = await world.spansOf()
+    expect(calls[0]?.attributes['svc.ending']).toBe('unanswered')
+    expect(server.attributes).toMatchObject({ 'svc.ending': 'unanswered', 'http.response.status_code': 499 })
+  })
+})
+
+describe('a refusal', () => {
+  const nobody = { authorization: 'Bearer svc-nobody' }
+  test.each([
+    [400, 'invalid_request', { messages: 'canary' }, {}],
+    [401, 'invalid_credentials', {}, nobody],
+    [404, 'model_not_found', { model: 'svc/canary-unknown' }, {}],
+  ])('%p is told, without a word of the request', async (status, kind, body, headers) => {
+    const { response, trace } = await ask(body, headers)
+    expect(response.status).toBe(status)
+    expect(trace.server).toMatchObject({
+      status: { code: 0 },
+      attributes: { 'http.response.status_code': status, 'svc.error.kind': kind, 'svc.ending': 'refused' },
+    })
+    expect(trace.calls).toEqual([])
+    expect(JSON.stringify(trace.all.map(({ attributes }) => attributes))).not.toMatch(/canary|nobody/)
+  })
+
+  test('for want of credit, or of room in the key’s limits, is told with what the ledger said', async () => {
+    respond(() => Response.json(chatCompletion('Hi')))
+    const poor = await world.gateway.customer('0')
+    const { response, trace } = await ask({}, { authorization: `Bearer ${poor.key}` })
+    expect(response.status).toBe(402)
+    expect(trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('insufficient')
+    expect(trace.server.attributes['svc.error.kind']).toBe('insufficient_credit')
+    const slow = await world.gateway.customer('1', { requestsPerMinute: 1 })
+    const headers = { authorization: `Bearer ${slow.key}` }
+    await (await world.post('/v1/chat/completions', BODY, headers)).text()
+    await until(() => world.receiver.spans.length > 5, 'the spans of the first')
+    world.forget()
+    const limited = await ask({}, headers)
+    expect(limited.trace.server.attributes).toMatchObject({
+      ...{ 'http.response.status_code': 429, 'svc.error.kind': 'rate_limited' },
+      'svc.account.id': slow.accountId,
+    })
+    expect(limited.trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('rate_limited')
+  })
+
+  test('of an unknown path names none, and probes and pages are no requests', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics', '/docs/guide']) await fetch(world.gateway.url + path)
+    const response = await fetch(`${world.gateway.url}/v1/${world.customer.key}`)
+    expect(response.status).toBe(404)
+    const { server } = await world.spansOf()
+    expect(server).toMatchObject({ name: 'GET', attributes: { 'http.response.status_code': 404 } })
+    expect(server.attributes['url.path']).toBeUndefined()
+    expect(world.receiver.spans).toHaveLength(1)
+  })
+})
+
+test('lines of the log that name a request name its trace', async () => {
+  respond(() => eventStream(...chatStream(['Hi'])))
+  const { response, trace } = await ask({ stream: true })
+  const requestId = response.headers.get('x-request-id') ?? ''
+  const lines = world.gateway.logLines.filter((line) => line.includes(requestId))
+  expect(lines.length).toBeGreaterThan(0)
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ trace_id: trace.server.traceId })
+})
