@@ -1,5 +1,7 @@
 /** Runs one server process from stores that exist: listen, announce, and on a signal drain and leave in order. */
 import type { Server } from 'bun'
+import { loadTelemetry } from '@/boot/telemetry/load'
+import { traceRequests } from '@/boot/telemetry/trace-requests'
 import { warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
@@ -8,12 +10,10 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
-import { loadTelemetry } from './load-telemetry'
 import { openSockets } from './open-sockets'
 import { onPort } from './port'
 import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
-import { traceRequests } from './trace-requests'
 
 /** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
 export const WARM_UP_DELAY_MS = 1_000

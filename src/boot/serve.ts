@@ -1,12 +1,12 @@
 /** Puts the application on a port, with the limits that only the server itself can keep. */
 import type { Server } from 'bun'
+import type { TraceRequest } from '@/boot/telemetry/trace-requests'
 import type { Config } from '@/config/config'
 import { rememberPeer } from '@/http/client-address'
 import { NO_SNIFFING } from '@/http/pages'
 import { pathOf } from '@/http/request-line'
 import { endSilence, rememberHost } from '@/http/silence'
 import { noteWork } from '@/metrics/work-log'
-import type { TraceRequest } from './trace-requests'
 
 /**
  * Seconds without a byte after which a stranger's connection is closed. A request's head has to be there within the server's own

@@ -10,7 +10,7 @@ import { OTLPTraceExporter as ProtoTraceExporter } from '@opentelemetry/exporter
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base'
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
-import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry-settings'
+import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
 import type { ExportLosses } from './losses'
 
 /** Exports at once; the processor above it makes one batch after another, but for a last flush. */

@@ -15,7 +15,7 @@ import type { AttemptFault } from '@/routing/journey/fault-class'
 import type { PlannedTarget } from '@/routing/plan/plan'
 
 /** The parts of a request's way that take time of their own, beside its attempts. */
-export type StepName = 'plan' | 'reserve' | 'settle'
+type StepName = 'plan' | 'reserve' | 'settle'
 
 /** Words and numbers of ours, or lists of them. */
 export type StepFacts = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>

@@ -12,6 +12,9 @@ const LATER = [
   'react',
   '@mantine/core',
   'swagger-ui-dist',
+  '@opentelemetry/sdk-trace',
+  '@opentelemetry/sdk-metrics',
+  '@opentelemetry/otlp-exporter-base',
 ]
 const NEEDED = ['elysia', 'ioredis', 'postgres']
 

@@ -13,8 +13,8 @@ const { collector } = (root as unknown as { opentelemetry: { proto: { collector:
 const { ExportTraceServiceRequest } = collector.trace.v1
 const { ExportMetricsServiceRequest } = collector.metrics.v1
 
-export type Attributes = Record<string, unknown>
-export type SpanEvent = { name: string; attributes: Attributes }
+type Attributes = Record<string, unknown>
+type SpanEvent = { name: string; attributes: Attributes }
 export type ReceivedSpan = {
   name: string
   kind: number
@@ -28,7 +28,7 @@ export type ReceivedSpan = {
   durationNs: bigint
   resource: Attributes
 }
-export type ReceivedPoint = {
+type ReceivedPoint = {
   attributes: Attributes
   value?: number
   sum?: number

@@ -14,7 +14,7 @@ export interface TracedGateway {
   stop(): Promise<void>
 }
 
-export type Trace = {
+type Trace = {
   server: ReceivedSpan
   /** The calls to providers, in the order of their attempts. */
   calls: ReceivedSpan[]

@@ -259,54 +259,6 @@ describe('an answer that breaks off', () => {
   })
 })
 
-describe('a refusal', () => {
-  const nobody = { authorization: 'Bearer svc-nobody' }
-  test.each([
-    [400, 'invalid_request', { messages: 'canary' }, {}],
-    [401, 'invalid_credentials', {}, nobody],
-    [404, 'model_not_found', { model: 'svc/canary-unknown' }, {}],
-  ])('%p is told, without a word of the request', async (status, kind, body, headers) => {
-    const { response, trace } = await ask(body, headers)
-    expect(response.status).toBe(status)
-    expect(trace.server).toMatchObject({
-      status: { code: 0 },
-      attributes: { 'http.response.status_code': status, 'svc.error.kind': kind, 'svc.ending': 'refused' },
-    })
-    expect(trace.calls).toEqual([])
-    expect(JSON.stringify(trace.all.map(({ attributes }) => attributes))).not.toMatch(/canary|nobody/)
-  })
-
-  test('for want of credit, or of room in the key’s limits, is told with what the ledger said', async () => {
-    respond(() => Response.json(chatCompletion('Hi')))
-    const poor = await world.gateway.customer('0')
-    const { response, trace } = await ask({}, { authorization: `Bearer ${poor.key}` })
-    expect(response.status).toBe(402)
-    expect(trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('insufficient')
-    expect(trace.server.attributes['svc.error.kind']).toBe('insufficient_credit')
-    const slow = await world.gateway.customer('1', { requestsPerMinute: 1 })
-    const headers = { authorization: `Bearer ${slow.key}` }
-    await (await world.post('/v1/chat/completions', BODY, headers)).text()
-    await until(() => world.receiver.spans.length > 5, 'the spans of the first')
-    world.forget()
-    const limited = await ask({}, headers)
-    expect(limited.trace.server.attributes).toMatchObject({
-      ...{ 'http.response.status_code': 429, 'svc.error.kind': 'rate_limited' },
-      'svc.account.id': slow.accountId,
-    })
-    expect(limited.trace.step('reserve')?.attributes['svc.reserve.outcome']).toBe('rate_limited')
-  })
-
-  test('of an unknown path names none, and probes and pages are no requests', async () => {
-    for (const path of ['/healthz', '/readyz', '/metrics', '/docs/guide']) await fetch(world.gateway.url + path)
-    const response = await fetch(`${world.gateway.url}/v1/${world.customer.key}`)
-    expect(response.status).toBe(404)
-    const { server } = await world.spansOf()
-    expect(server).toMatchObject({ name: 'GET', attributes: { 'http.response.status_code': 404 } })
-    expect(server.attributes['url.path']).toBeUndefined()
-    expect(world.receiver.spans).toHaveLength(1)
-  })
-})
-
 test('lines of the log that name a request name its trace', async () => {
   respond(() => eventStream(...chatStream(['Hi'])))
   const { response, trace } = await ask({ stream: true })

@@ -1,0 +1,98 @@
+/** A collector that is dead, silent or refuses costs spans: no request waits, memory is bounded, what was lost is counted, a stop ends. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
+import { startTracedGateway, type TracedGateway } from './traced-gateway'
+
+setDefaultTimeout(60_000)
+
+const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
+const REQUESTS = 60
+const QUEUE = 40
+
+let world: TracedGateway
+afterEach(() => world.receiver.stop())
+
+async function start(environment: Record<string, string> = {}): Promise<void> {
+  world = await startTracedGateway({
+    respond: () => Response.json(chatCompletion('Hello')),
+    environment: {
+      OTEL_BSP_MAX_QUEUE_SIZE: String(QUEUE),
+      OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+      ...environment,
+    },
+  })
+}
+
+async function askMany(): Promise<void> {
+  const statuses = await Promise.all(
+    Array.from({ length: REQUESTS }, async () => {
+      const response = await world.post('/v1/chat/completions', BODY)
+      await response.text()
+      return response.status
+    }),
+  )
+  expect(statuses.every((status) => status === 200)).toBe(true)
+}
+
+async function lost(reason: string): Promise<number> {
+  const text = await world.gateway.gateway.deps.metrics.exposition()
+  return Number(new RegExp(`svc_telemetry_lost_total\\{signal="traces",reason="${reason}"\\} (\\d+)`).exec(text)?.[1])
+}
+
+const warnings = () => world.gateway.logLines.filter((line) => line.includes('"telemetry_lost"'))
+
+describe('a collector that', () => {
+  test('nobody listens for loses its spans, is said once, and stops nothing', async () => {
+    await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` })
+    await askMany()
+    await until(async () => (await lost('export_failed')) > 0, 'a failed export')
+    expect(warnings()).toHaveLength(1)
+    const startedMs = performance.now()
+    await world.gateway.stop()
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+
+  test('never answers holds no more spans than the queue and the batches under way', async () => {
+    await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '600000' })
+    world.receiver.refuse(() => new Promise(() => undefined))
+    await askMany()
+    await until(async () => (await lost('queue_full')) > 0, 'a full queue')
+    const before = await lost('queue_full')
+    await askMany()
+    // All that came since, but what still found a place.
+    expect((await lost('queue_full')) - before).toBeGreaterThan(REQUESTS * 5 - QUEUE - 10)
+    expect(warnings()).toHaveLength(1)
+    const startedMs = performance.now()
+    await world.gateway.stop()
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+
+  test('refuses is not told again and again of the same spans', async () => {
+    await start()
+    world.receiver.refuse(() => new Response('canary of the collector', { status: 400 }))
+    await (await world.post('/v1/chat/completions', BODY)).text()
+    await until(async () => (await lost('export_failed')) >= 5, 'the refused spans')
+    expect(world.receiver.seen.filter(({ path }) => path === '/v1/traces').length).toBeLessThanOrEqual(5)
+    expect(warnings().join()).not.toContain('canary')
+    world.receiver.refuse(undefined)
+    await (await world.post('/v1/chat/completions', BODY)).text()
+    await world.spansOf()
+    await world.gateway.stop()
+  })
+
+  test('is there gets all that was told before the stop', async () => {
+    await start({
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+      OTEL_BSP_MAX_QUEUE_SIZE: '2000',
+      OTEL_METRIC_EXPORT_INTERVAL: '600000',
+    })
+    await askMany()
+    await world.gateway.stop()
+    expect(world.receiver.spans.filter(({ kind }) => kind === 2)).toHaveLength(REQUESTS)
+    const [point] = world.receiver.metrics.get('svc_requests_total')?.points ?? []
+    expect(point?.value).toBe(REQUESTS)
+  })
+})
