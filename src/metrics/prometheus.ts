@@ -41,7 +41,7 @@ export interface PrometheusMetrics extends Metrics {
   exposition(): Promise<string>
   /** The same for a `merged-metrics.ts`, which puts several processes together; faster. */
   snapshot(): Promise<string>
-  /** The same as data. */
+  /** The same as data; what tells processes apart is left to whoever reads it. */
   series(): Promise<MetricObjectWithValues<MetricValue<string>>[]>
   /** From now on it is said as well what became of exports. */
   watchExports(counts: ExportCounts): void

@@ -65,6 +65,8 @@ const FINISH_REASONS: Readonly<Record<FinishKind, string>> = {
   error: 'error',
 }
 
+const MAX_NAME_CHARS = 256
+
 /** What is known of a provider for good, looked up once. */
 const placesOfProviders = new WeakMap<Provider, Attributes>()
 
@@ -130,14 +132,19 @@ export function answerAttributes(facts: AnswerFacts): Attributes {
   const { charge, finish, answeredAs, ending, providerCost } = facts
   return {
     ...usageAttributes(usageOf(facts)),
-    [ATTR_GEN_AI_RESPONSE_ID]: answeredAs.id || undefined,
-    [ATTR_GEN_AI_RESPONSE_MODEL]: answeredAs.model || undefined,
+    [ATTR_GEN_AI_RESPONSE_ID]: nameOf(answeredAs.id),
+    [ATTR_GEN_AI_RESPONSE_MODEL]: nameOf(answeredAs.model),
     [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: finish && [finishReason(finish)],
     'svc.ending': ending,
     'svc.cost_nano_usd': charge.kind === 'charge' ? charge.cost : 0,
     'svc.billing_rule': charge.kind === 'charge' ? charge.rule : 'free',
     'svc.provider_cost_nano_usd': providerCost,
   }
+}
+
+/** Names are as long as a provider makes them. */
+function nameOf(text: string): string | undefined {
+  return text.slice(0, MAX_NAME_CHARS) || undefined
 }
 
 /** The tokens of an answer; undefined where nobody knows any. */

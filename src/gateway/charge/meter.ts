@@ -108,7 +108,7 @@ export function createMeter(outputBound: number): Meter {
         count(event.block, event.text)
         return
       case 'start':
-        answeredAs = event
+        answeredAs = { id: event.id, model: event.model }
         return
       case 'reasoning-start':
         hasReasoned = true
@@ -142,7 +142,7 @@ export function createMeter(outputBound: number): Meter {
   }
 
   function observeResponse(response: ChatResponse): void {
-    answeredAs = response
+    answeredAs = { id: response.id, model: response.model }
     usage = response.usage
     unknownUsage = response.unknownUsage
     if (response.toolUses) countUses(response.toolUses)
