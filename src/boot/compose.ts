@@ -141,9 +141,8 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const ending = { isLeaving: false, isDraining: false }
   const parts = {
     ...{ config, catalog, reloading: options.reloading, redis, workerRedis, database, reading, ledger },
-    ...{ topUps, flusher, storeWatch, crashPoint, logger },
+    ...{ topUps, flusher, storeWatch, crashPoint, logger, tracing: options.tracing },
     ...{ metrics, exposition: options.exposition ?? metrics.exposition },
-    tracing: options.tracing,
   }
   const deps = assemble({ ...parts, isLeaving: () => ending.isLeaving, isDraining: () => ending.isDraining })
   watchState(deps, flusher, storeWatch, {
