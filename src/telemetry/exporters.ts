@@ -13,9 +13,6 @@ import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@open
 import type { ExportSettings, TelemetrySettings } from '@/lib/telemetry/settings'
 import type { ExportLosses } from './losses'
 
-/** Exports at once; the processor above it makes one batch after another, but for a last flush. */
-const MAX_EXPORTS = 4
-
 /** Sends spans in batches. A span that finds the queue full is dropped and counted. */
 export function createSpanProcessor(
   settings: NonNullable<TelemetrySettings['traces']>,
@@ -57,8 +54,10 @@ export function createSpanProcessor(
 
 const SAMPLED = 1
 
-function createTraceExporter(settings: ExportSettings): SpanExporter {
-  const options = exporterOptions(settings)
+function createTraceExporter(settings: NonNullable<TelemetrySettings['traces']>): SpanExporter {
+  const { maxQueue, maxBatch } = settings.batch
+  // One batch follows the other, but for the last flush, which sends all that wait at once.
+  const options = { ...exporterOptions(settings), concurrencyLimit: Math.ceil(maxQueue / maxBatch) + 1 }
   return settings.protocol === 'http/json' ? new JsonTraceExporter(options) : new ProtoTraceExporter(options)
 }
 
@@ -88,7 +87,6 @@ function exporterOptions({ url, headers, timeoutMs, isCompressed }: ExportSettin
     headers,
     timeoutMillis: timeoutMs,
     compression: isCompressed ? CompressionAlgorithm.GZIP : CompressionAlgorithm.NONE,
-    concurrencyLimit: MAX_EXPORTS,
   }
 }
 
