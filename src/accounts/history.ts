@@ -57,14 +57,17 @@ export function createLedgerHistory(database: Database, timeoutMs = HISTORY_TIME
     async knownRecordIds(recordIds) {
       const rows = await bounded(
         sql<{ event_id: string }[]>`
-          SELECT event_id FROM usage_records WHERE event_id = ANY(${textArray(recordIds)}::text::text[])`,
+          SELECT event_id FROM usage_records WHERE event_id = ANY(${textArray(recordIds)}::text::text[])
+          UNION SELECT event_id FROM archived_usage_records WHERE event_id = ANY(${textArray(recordIds)}::text::text[])`,
       )
       return rows.map((row) => row.event_id)
     },
     async settledHoldIds(holdIds) {
       const rows = await bounded(
         sql<{ hold_id: string }[]>`
-          SELECT hold_id FROM usage_records WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'`,
+          SELECT hold_id FROM usage_records WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'
+          UNION SELECT hold_id FROM archived_usage_records
+            WHERE event_id = ANY(${textArray(holdIds)}::text::text[]) AND kind = 'settle'`,
       )
       return rows.map((row) => row.hold_id)
     },

@@ -2,10 +2,11 @@
 import type { TransactionSql } from 'postgres'
 import type { Database } from '@/db/client'
 import type { Violation } from '@/ledger/check/violation'
+import { ARCHIVE_RECORD_CHECKS, ARCHIVE_SUM_CHECKS, IN_ARCHIVED_MONTH } from './archive-checks'
 
 /**
  * `sums` compares the balances with the daily sums, in time proportional to accounts and days, and may run every few minutes.
- * `records` also reads every usage record.
+ * `records` also reads every usage record, archived ones that are still there included.
  */
 export type ReconcileDepth = 'sums' | 'records'
 
@@ -79,7 +80,12 @@ const SUM_CHECKS: readonly Check[] = [
         SELECT 1 FROM pg_trigger WHERE tgrelid = 'ledger_entries'::regclass
           AND tgname = 'ledger_entries_append_only' AND tgenabled <> 'D')`,
   },
+  ...ARCHIVE_SUM_CHECKS,
 ]
+
+/** What a second charge would be found by, whichever of its two records is archived. */
+const ALL_RECORDS = `(SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM usage_records
+  UNION ALL SELECT event_id, hold_id, account_id, kind, cost_nano, settled_at FROM archived_usage_records) AS all_records`
 
 const RECORD_CHECKS: readonly Check[] = [
   {
@@ -93,14 +99,14 @@ const RECORD_CHECKS: readonly Check[] = [
         FROM usage_records GROUP BY 1, 2) records
       FULL JOIN (SELECT account_id, day, sum(requests) AS requests, sum(cost_nano) AS charges, sum(output_tokens) AS output,
           sum(provider_cost_nano) AS bills
-        FROM usage_daily GROUP BY 1, 2) days USING (account_id, day)
+        FROM usage_daily WHERE NOT (${IN_ARCHIVED_MONTH}) GROUP BY 1, 2) days USING (account_id, day)
       WHERE (records.requests, records.charges, records.output, records.bills)
         IS DISTINCT FROM (days.requests, days.charges, days.output, days.bills)`,
   },
   {
     kind: 'event_counted_twice',
     statement: `
-      SELECT min(account_id), format('%s: %s records', event_id, count(*)) FROM usage_records
+      SELECT min(account_id), format('%s: %s records', event_id, count(*)) FROM ${ALL_RECORDS}
       GROUP BY event_id HAVING count(*) > 1`,
   },
   {
@@ -108,7 +114,7 @@ const RECORD_CHECKS: readonly Check[] = [
     kind: 'hold_charged_twice',
     statement: `
       SELECT min(account_id), format('%s: %s', hold_id, string_agg(format('%s %s', kind, cost_nano), ', ' ORDER BY settled_at))
-      FROM usage_records GROUP BY hold_id HAVING count(*) > 1
+      FROM ${ALL_RECORDS} GROUP BY hold_id HAVING count(*) > 1
         AND (count(*) > 2 OR bool_or(kind = 'settle') OR count(DISTINCT kind) < 2)`,
   },
   {
@@ -117,4 +123,5 @@ const RECORD_CHECKS: readonly Check[] = [
       SELECT account_id, format('%s: charged %s, held %s', event_id, cost_nano, held_nano) FROM usage_records
       WHERE cost_nano > held_nano AND NOT flags && ARRAY['overrun', 'late', 'forced']`,
   },
+  ...ARCHIVE_RECORD_CHECKS,
 ]

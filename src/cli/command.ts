@@ -3,7 +3,7 @@ import type { Environment } from '@/config/config'
 import type { Services } from './services'
 
 type Option = {
-  /** What stands for the value in the help, e.g. `USD`. */
+  /** What stands for the value in the help, e.g. `USD`; empty where the option has none and is either there or not. */
   value: string
   isRequired: boolean
   help: string
@@ -59,6 +59,14 @@ export function required(value: string, help: string): Option {
 export function optional(value: string, help: string): Option {
   return { value, isRequired: false, help }
 }
+
+/** An option without a value; its own is {@link GIVEN} where it was given. */
+export function flag(help: string): Option {
+  return { value: '', isRequired: false, help }
+}
+
+/** The value of a {@link flag}. */
+export const GIVEN = 'given'
 
 /** What is named without an option: `key show ID`. */
 export function operand(value: string, help: string, isRequired = true): Option {

@@ -5,7 +5,7 @@ import { ACCOUNT_COMMANDS } from './account-commands'
 import { ACCOUNT_LOOKUPS } from './account-lookups'
 import { AUDIT_COMMANDS } from './audit-commands'
 import { CATALOG_COMMANDS } from './catalog-commands'
-import { type Command, type CommandResult, OPERAND, type Values } from './command'
+import { type Command, type CommandResult, GIVEN, OPERAND, type Values } from './command'
 import { fail } from './failure'
 import { KEY_COMMANDS } from './key-commands'
 import { KEY_LOOKUPS } from './key-lookups'
@@ -15,6 +15,7 @@ import { commandText, helpText, listText } from './print/help'
 import { REQUEST_COMMANDS } from './request-commands'
 import type { Services } from './services'
 import { nearest } from './suggest'
+import { USAGE_ARCHIVE_COMMANDS } from './usage-archive-commands'
 import { USAGE_COMMANDS } from './usage-commands'
 import { USER_COMMANDS } from './user-commands'
 import { USER_LOOKUPS } from './user-lookups'
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   ...USER_COMMANDS,
   ...ORDER_COMMANDS,
   ...USAGE_COMMANDS,
+  ...USAGE_ARCHIVE_COMMANDS,
   ...REQUEST_COMMANDS,
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
@@ -65,9 +67,11 @@ export async function parseCommand(args: readonly string[]): Promise<Parsed> {
   return { kind: 'work', isJson, mayBeginEmpty, checkFirst, run: await command.prepare(values) }
 }
 
-/** Most commands are two words; one that is its first word alone is followed by an option, or by nothing. */
+/** Most commands are two words, some three; one that is its first word alone is followed by an option, or by nothing. */
 function findCommand(args: readonly string[]): { command: Command; rest: string[] } {
-  const [noun = '', verb = ''] = args
+  const [noun = '', verb = '', third = ''] = args
+  const three = COMMANDS.find(({ words }) => words === `${noun} ${verb} ${third}`)
+  if (three) return { command: three, rest: args.slice(3) }
   const two = COMMANDS.find(({ words }) => words === `${noun} ${verb}`)
   if (two) return { command: two, rest: args.slice(2) }
   const one = COMMANDS.find(({ words }) => words === noun)
@@ -83,7 +87,9 @@ function findCommand(args: readonly string[]): { command: Command; rest: string[
 }
 
 function helpOn(words: readonly string[]): string {
-  const [noun = '', verb = ''] = words
+  const [noun = '', verb = '', third = ''] = words
+  const three = COMMANDS.find((one) => one.words === `${noun} ${verb} ${third}`)
+  if (three) return commandText(three)
   const command = COMMANDS.find((one) => one.words === `${noun} ${verb}`.trim())
   const siblings = COMMANDS.filter((one) => one.words.startsWith(`${noun} `))
   if (command && (verb !== '' || siblings.length === 0)) return commandText(command)
@@ -108,7 +114,7 @@ function readOptions(command: Command, args: string[]): { values: Values; isJson
     fail('a password is read from standard input, never from the command line, where everybody on this machine sees it')
   }
   const { operand } = command
-  const { values, positionals, isJson } = parseStrictly(args, Object.keys(command.options))
+  const { values, positionals, isJson } = parseStrictly(args, command.options)
   const [first, second] = positionals
   const unexpected = operand ? second : first
   if (unexpected !== undefined) fail(`${command.words} does not take "${unexpected}"`)
@@ -120,13 +126,19 @@ function readOptions(command: Command, args: string[]): { values: Values; isJson
   return { values: first === undefined ? values : { ...values, [OPERAND]: first }, isJson }
 }
 
-function parseStrictly(args: string[], names: readonly string[]) {
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
-  const texts = joinNegatives(args.filter((arg) => arg !== JSON_OPTION))
+function parseStrictly(args: string[], known: Command['options']) {
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { value }]) => [
+      name,
+      { type: value === '' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  )
+  const words = joinNegatives(args.filter((arg) => arg !== JSON_OPTION))
   try {
-    const { values, positionals } = parseArgs({ args: texts, options, strict: true, allowPositionals: true })
-    const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined)
-    return { values: Object.fromEntries(given), positionals, isJson: args.includes(JSON_OPTION) }
+    const { values, positionals } = parseArgs({ args: words, options, strict: true, allowPositionals: true })
+    const given = Object.entries(values).filter(([, value]) => value !== undefined)
+    const texts = given.map(([name, value]) => [name, typeof value === 'string' ? value : GIVEN])
+    return { values: Object.fromEntries(texts) as Values, positionals, isJson: args.includes(JSON_OPTION) }
   } catch (error) {
     // The parser's own messages name the option, never another option's value; its advice is cut off.
     return fail((error instanceof Error ? error.message : String(error)).split(/\.\s|\n/)[0] ?? 'wrong arguments')

@@ -2,6 +2,7 @@
 import { priceLines } from '@/catalog/price-lines'
 import { findFailure, findFailureOwner } from '@/console/usage-views/failures/failure-search'
 import { findRecordOwner, type RecordDetail, readRecordDetail } from '@/console/usage-views/record-detail'
+import { archivedBeforeMs } from '@/db/usage-archive'
 import { formatUsd } from '@/lib/money'
 import { type Command, OPERAND, operand } from './command'
 import { fail } from './failure'
@@ -19,8 +20,11 @@ export const REQUEST_COMMANDS: readonly Command[] = [
       return async (services) => {
         const output = (await readRecord(services, id)) ?? (await readFailure(services, id))
         if (output) return { output }
+        const beforeMs = await archivedBeforeMs(services.database.sql)
+        const archived =
+          beforeMs === null ? '' : `; records from before ${new Date(beforeMs).toISOString().slice(0, 10)} are archived`
         return fail(
-          `no request ${id}: its record comes seconds after the answer, and of failed ones a sample is kept for a week`,
+          `no request ${id}: its record comes seconds after the answer, and of failed ones a sample is kept for a week${archived}`,
         )
       }
     },

@@ -27,6 +27,8 @@ import { fail } from './failure'
 
 export type Services = {
   database: Database
+  /** Connections of the role that owns the tables, where DATABASE_MIGRATOR_URL names one; no statement of theirs is ended for its time. */
+  owner: Database
   redis: RedisClient
   history: LedgerHistory
   ledger: Ledger
@@ -73,6 +75,8 @@ export async function withServices<T>(
     await reach('Postgres', () => migrate(migratorUrl))
     const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
     closers.unshift(() => database.close())
+    const owner = connectDatabase(migratorUrl, { maxConnections: 2, statementTimeoutMs: 0, applicationName: 'admin' })
+    closers.unshift(() => owner.close())
     const redis = connectRedis(redisUrl, {
       ...{ logger, keyPrefix: config.redisKeyPrefix },
       ...{ commandTimeoutMs: REDIS_COMMAND_TIMEOUT_MS, name: 'admin' },
@@ -80,17 +84,20 @@ export async function withServices<T>(
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
     if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)
-    return await work(assemble(database, redis, catalog, logger))
+    return await work(assemble({ database, owner, redis }, catalog, logger))
   } finally {
     for (const close of closers) await close()
   }
 }
 
-function assemble(database: Database, redis: RedisClient, catalog: Catalog, logger: Logger): Services {
+type Stores = Pick<Services, 'database' | 'owner' | 'redis'>
+
+function assemble({ database, owner, redis }: Stores, catalog: Catalog, logger: Logger): Services {
   const options = { defaultLimits: catalog.limits, historyTimeoutMs: HISTORY_TIMEOUT_MS }
   const { ledger, history } = assembleLedger({ redis, database, logger, ...options })
   return {
     database,
+    owner,
     redis,
     history,
     ledger,

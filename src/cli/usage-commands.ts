@@ -1,4 +1,5 @@
 /** Operator commands that look at what was sold: sums, what is left after the providers' bills, and which counts to reconcile with them. */
+import { archivedBeforeMs } from '@/db/usage-archive'
 import { COUNT_GAPS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { MAX_PAGE_SIZE } from '@/lib/paging'
@@ -75,7 +76,9 @@ export const USAGE_COMMANDS: readonly Command[] = [
           costUsd: formatUsd(cost),
           providerCostUsd: providerCost === null ? null : formatUsd(providerCost),
         }))
-        return { output: { records, nextCursor } }
+        const beforeMs = await archivedBeforeMs(database.sql)
+        const isCut = beforeMs !== null && beforeMs > from.getTime()
+        return { output: { ...(isCut && { archivedBefore: new Date(beforeMs) }), records, nextCursor } }
       }
     },
   },

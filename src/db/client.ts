@@ -1,12 +1,13 @@
 /** The connection to Postgres: one pool with limits on everything, as SQL and as drizzle. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres, { type Options, type PostgresType, type Sql } from 'postgres'
+import * as archiveSchema from './archive-schema'
 import * as authSchema from './auth-schema'
 import * as ordersSchema from './orders-schema'
 import * as historySchema from './schema'
 
 /** Every table. */
-const schema = { ...historySchema, ...authSchema, ...ordersSchema }
+const schema = { ...historySchema, ...archiveSchema, ...authSchema, ...ordersSchema }
 
 type DatabaseOptions = {
   /** Connections of this pool; opened when they are needed. */

@@ -2,11 +2,13 @@
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO svc_gateway;
 -- The books only grow.
 REVOKE UPDATE, DELETE ON audit_entries, ledger_entries, usage_records, migrations FROM svc_gateway;
+REVOKE INSERT, UPDATE, DELETE ON archived_usage_records, archived_months, usage_checkpoints FROM svc_gateway;
 DO $$
 DECLARE
   part regclass;
 BEGIN
-  FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'usage_records'::regclass LOOP
+  FOR part IN SELECT inhrelid::regclass FROM pg_inherits
+    WHERE inhparent IN ('usage_records'::regclass, 'archived_usage_records'::regclass) LOOP
     EXECUTE format('REVOKE ALL ON %s FROM svc_gateway', part);
   END LOOP;
 END $$;
@@ -14,6 +16,6 @@ REVOKE INSERT ON migrations FROM svc_gateway;
 REVOKE DELETE ON accounts, api_keys, usage_daily FROM svc_gateway;
 -- Reports need no credential: neither those of people nor hashes of keys.
 GRANT SELECT ON accounts, ledger_entries, usage_records, usage_daily, tier_observations, audit_entries, orders, order_events, payments, reversals, approvals,
-  dead_letters, migrations TO svc_reader;
+  dead_letters, migrations, archived_usage_records, archived_months, usage_checkpoints TO svc_reader;
 REVOKE EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ensure_usage_partitions(date, integer) TO svc_gateway;

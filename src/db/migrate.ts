@@ -22,6 +22,7 @@ import hangUps from './migrations/0016_hang_ups.sql' with { type: 'text' }
 import failedRequests from './migrations/0017_failed_requests.sql' with { type: 'text' }
 import disabledUsers from './migrations/0018_disabled_users.sql' with { type: 'text' }
 import storedResponses from './migrations/0019_stored_responses.sql' with { type: 'text' }
+import usageArchive from './migrations/0020_usage_archive.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 17, name: 'failed_requests', sql: failedRequests },
   { id: 18, name: 'disabled_users', sql: disabledUsers },
   { id: 19, name: 'stored_responses', sql: storedResponses },
+  { id: 20, name: 'usage_archive', sql: usageArchive },
 ]
 
 type MigrateOptions = {

@@ -105,9 +105,9 @@ export const creditOutbox = pgTable('credit_outbox', {
   confirmedAt: moment('confirmed_at'),
 })
 
-export const usageRecords = pgTable(
-  'usage_records',
-  {
+/** The columns of a usage record, live or archived. */
+export function usageRecordColumns() {
+  return {
     recordId: text('event_id').notNull(),
     holdId: text('hold_id').notNull(),
     accountId: text('account_id').notNull(),
@@ -149,17 +149,18 @@ export const usageRecords = pgTable(
     localOutputTokens: bigint('local_output_tokens', { mode: 'number' }),
     /** What of the cost was for tools that ran at the provider; null where nothing was. */
     toolCharges: jsonb('tool_charges').$type<ToolCharge[]>(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.recordId, table.settledAt] }),
-    index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
-    index('usage_records_cell_index').on(table.accountId, table.keyId, table.model, table.settledAt.desc()),
-    index('usage_records_noteworthy_index')
-      .on(table.accountId, table.settledAt.desc())
-      .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
-    index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
-  ],
-)
+  }
+}
+
+export const usageRecords = pgTable('usage_records', usageRecordColumns(), (table) => [
+  primaryKey({ columns: [table.recordId, table.settledAt] }),
+  index('usage_records_account_index').on(table.accountId, table.settledAt.desc()),
+  index('usage_records_cell_index').on(table.accountId, table.keyId, table.model, table.settledAt.desc()),
+  index('usage_records_noteworthy_index')
+    .on(table.accountId, table.settledAt.desc())
+    .where(sql`${table.status} >= 400 OR ${table.rule} <> 'usage' OR ${table.flags} <> '{}'`),
+  index('usage_records_gaps_index').on(table.settledAt.desc()).where(sql`${table.countGaps} IS NOT NULL`),
+])
 
 export const usageDaily = pgTable(
   'usage_daily',

@@ -1,6 +1,7 @@
 /** What an account may know about its money and its latest requests, correct to the last settled request. */
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
+import { archivedBeforeMs } from '@/db/usage-archive'
 import type { Ledger } from '@/ledger/ledger'
 import type { RecentRecord } from '@/ledger/outcomes'
 import type { ToolCharge } from '@/ledger/usage-record'
@@ -17,6 +18,8 @@ type UsageSummary = {
   customer: { name: string; credits: number }
   /** At most 50, newest first. */
   recentUsage: UsageEntry[]
+  /** The list is shorter than it could be because requests before this moment are archived; ISO 8601, UTC. */
+  archivedBefore?: string
 }
 
 type UsageEntry = {
@@ -68,11 +71,13 @@ export function createReports(database: Database, ledger: Ledger): Reports {
     return found ?? known?.name ?? ''
   }
 
-  async function recentOf(accountId: string): Promise<RecentRecord[]> {
+  async function recentOf(accountId: string): Promise<Recent> {
     const recent = await ledger.recentRecords(accountId, RECENT_COUNT)
-    if (recent.length >= RECENT_COUNT) return recent
-    const older = await fromHistory(() => readRecent(database, accountId))
-    return mergeRecords(recent, older ?? [])
+    if (recent.length >= RECENT_COUNT) return { records: recent, archivedBeforeMs: null }
+    const older = (await fromHistory(() => readRecent(database, accountId))) ?? []
+    const records = mergeRecords(recent, older)
+    if (records.length >= RECENT_COUNT) return { records, archivedBeforeMs: null }
+    return { records, archivedBeforeMs: (await fromHistory(() => readArchived(database, accountId))) ?? null }
   }
 
   return {
@@ -89,10 +94,20 @@ export function createReports(database: Database, ledger: Ledger): Reports {
         credits_used: nanoToUsd(balance.spent),
         usage_this_month: nanoToUsd(balance.spentThisMonth),
         customer: { name, credits: remaining },
-        recentUsage: recent.map(toEntry),
+        recentUsage: recent.records.map(toEntry),
+        ...(recent.archivedBeforeMs !== null && { archivedBefore: new Date(recent.archivedBeforeMs).toISOString() }),
       }
     },
   }
+}
+
+type Recent = { records: RecentRecord[]; archivedBeforeMs: number | null }
+
+/** Only for an account that has something there: to all others nothing is missing. */
+async function readArchived({ sql }: Database, accountId: string): Promise<number | null> {
+  const known = await sql`SELECT FROM usage_checkpoints JOIN archived_months USING (month)
+    WHERE account_id = ${accountId} AND archived_at IS NOT NULL LIMIT 1`
+  return known.length === 0 ? null : await archivedBeforeMs(sql)
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import type { UsageRecord } from '@/ledger/usage-record'
+import { withoutArchived } from './archived-records'
 import { insertRecords } from './insert-records'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
 
@@ -16,7 +17,9 @@ export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[])
   const batch = withoutRepeats(records)
   if (batch.length === 0) return 0
   return await sql.begin(async (transaction) => {
-    const fresh = await insertRecords(transaction, batch)
+    const candidates = await withoutArchived(transaction, batch)
+    if (candidates.length === 0) return 0
+    const fresh = await insertRecords(transaction, candidates)
     if (fresh.length === 0) return 0
     const totals = totalsOf(fresh)
     await Promise.all([

@@ -35,7 +35,7 @@ export function commandText(command: Command): string {
   const { operand, options, help } = command
   const entries = [
     ...(operand ? [[operand.value, operand.help] as const] : []),
-    ...Object.entries(options).map(([name, { value, help }]) => [`--${name} ${value}`, help] as const),
+    ...Object.entries(options).map(([name, { value, help }]) => [`--${name} ${value}`.trim(), help] as const),
     ['--json', 'JSON, also at a terminal'] as const,
   ]
   const width = Math.max(...entries.map(([words]) => words.length))
@@ -57,7 +57,7 @@ function nounOf({ words }: Command): string {
 
 function usageOf({ words, operand, options }: Command): string {
   const parts = Object.entries(options).map(([name, { value, isRequired }]) =>
-    isRequired ? `--${name} ${value}` : `[--${name} ${value}]`,
+    isRequired ? `--${name} ${value}` : `[${`--${name} ${value}`.trim()}]`,
   )
   const place = operand && (operand.isRequired ? operand.value : `[${operand.value}]`)
   return [words, ...(place ? [place] : []), ...parts].join(' ')

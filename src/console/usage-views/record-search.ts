@@ -3,6 +3,7 @@
  * through the daily sums, which say where matches are; exceptions through their own index; all else by reading backwards.
  */
 import type { Database } from '@/db/client'
+import { livePart } from './archived-part'
 import { createCellSteps } from './cell-steps'
 import { readKeyNames } from './key-names'
 import { type ListedRecord, positionOf, type RecordPosition, type RecordRow, toListed } from './listed-record'
@@ -16,6 +17,8 @@ export type SearchPage = {
   next: RecordPosition | null
   /** The search ran out of time before the page was full: it has looked at everything back to here, milliseconds since 1970. */
   searchedToMs: number | null
+  /** The filter reaches back beyond this moment, before which records are archived and not listed; null where it doesn't. */
+  archivedBeforeMs: number | null
 }
 
 export type SearchOptions = {
@@ -36,10 +39,12 @@ const WINDOW_SIZE = 10_000
 /** One page of `filter`'s records. Throws where the database can't be reached in time. */
 export async function searchRecords(
   database: Database,
-  filter: UsageFilter,
+  asked: UsageFilter,
   options: SearchOptions,
 ): Promise<SearchPage> {
+  const { filter, archivedBeforeMs } = await livePart(database, asked)
   const { after, limit, budgetMs = DEFAULT_BUDGET_MS, windowSize = WINDOW_SIZE } = options
+  if (filter.fromMs >= filter.toMs) return { records: [], next: null, searchedToMs: null, archivedBeforeMs }
   const takeStep = chooseSteps(database, filter, windowSize)
   const deadline = performance.now() + budgetMs
   const rows: RecordRow[] = []
@@ -52,7 +57,7 @@ export async function searchRecords(
     rest = step.rest
     position = step.rest ?? undefined
   } while (rows.length <= limit && rest && performance.now() < deadline)
-  return finishPage(database, filter, rows, limit, rest)
+  return { ...(await finishPage(database, filter, rows, limit, rest)), archivedBeforeMs }
 }
 
 async function finishPage(
@@ -61,7 +66,7 @@ async function finishPage(
   rows: readonly RecordRow[],
   limit: number,
   rest: RecordPosition | null,
-): Promise<SearchPage> {
+): Promise<Omit<SearchPage, 'archivedBeforeMs'>> {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const names = await readKeyNames(

@@ -1,6 +1,7 @@
 /** What the records of a filter add up to: from the daily sums wherever they know, else from the records within bounds. */
 import type { Database } from '@/db/client'
 import { type Nano, nano } from '@/lib/money'
+import { livePart } from './archived-part'
 import { boundedScan, MAX_SUMMED } from './bounded-scan'
 import { errorCondition, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
 import { MS_PER_DAY, startOfUtcDay, utcDayOf } from './utc-day'
@@ -14,6 +15,8 @@ export type RecordTotals = {
   cost: Nano
   /** False where there were too many records to look at: the sums cover only the newest {@link MAX_SUMMED}. */
   isComplete: boolean
+  /** Not null where the sums lack what is archived, from before this moment: days alone are known of it. */
+  archivedBeforeMs: number | null
 }
 
 /** The sums of everything that `filter` matches. */
@@ -21,13 +24,14 @@ export async function sumRecords(database: Database, filter: UsageFilter): Promi
   if (isRolledUp(filter)) return await sumByDay(database, filter)
   if (filter.status !== 'ok') return await sumFromRecords(database, filter)
   // What went well is all but the rest, which is little.
-  const { status, ...all } = filter
+  const { filter: live, archivedBeforeMs } = await livePart(database, filter)
+  const { status, ...all } = live
   if (!isRolledUp(all)) return await sumFromRecords(database, filter)
   const [whole, rest] = await Promise.all([
     sumByDay(database, all),
     sumFromRecords(database, { ...all, status: 'not_ok' }),
   ])
-  return { ...subtract(whole, rest), errors: 0 }
+  return { ...subtract(whole, rest), errors: 0, archivedBeforeMs }
 }
 
 /** Whole days from the daily sums; what is left at both ends, less than a day each, from the records. */
@@ -61,7 +65,9 @@ async function readDays({ sql }: Database, filter: UsageFilter, fromMs: number, 
   return toTotals(row)
 }
 
-async function sumFromRecords({ sql }: Database, filter: UsageFilter): Promise<RecordTotals> {
+async function sumFromRecords(database: Database, asked: UsageFilter): Promise<RecordTotals> {
+  const { filter, archivedBeforeMs } = await livePart(database, asked)
+  const { sql } = database
   const [row] = await sql<SumRow[]>`
     SELECT count(*) FILTER (WHERE is_match AND kind <> 'late') AS requests,
       count(*) FILTER (WHERE is_match AND kind <> 'late' AND ${errorCondition(sql)}) AS errors,
@@ -70,7 +76,7 @@ async function sumFromRecords({ sql }: Database, filter: UsageFilter): Promise<R
       coalesce(sum(output_tokens) FILTER (WHERE is_match AND kind <> 'late'), 0)::bigint AS output,
       coalesce(sum(cost_nano) FILTER (WHERE is_match), 0)::bigint AS cost, count(*) AS seen
     FROM ${boundedScan(sql, filter)} r`
-  return toTotals(row)
+  return { ...toTotals(row), archivedBeforeMs }
 }
 
 function toTotals(row: SumRow | undefined): RecordTotals {
@@ -81,6 +87,7 @@ function toTotals(row: SumRow | undefined): RecordTotals {
     outputTokens: row?.output ?? 0,
     cost: nano(row?.cost ?? 0),
     isComplete: (row?.seen ?? 0) < MAX_SUMMED,
+    archivedBeforeMs: null,
   }
 }
 
@@ -92,6 +99,7 @@ function add(one: RecordTotals, other: RecordTotals): RecordTotals {
     outputTokens: one.outputTokens + other.outputTokens,
     cost: nano(one.cost + other.cost),
     isComplete: one.isComplete && other.isComplete,
+    archivedBeforeMs: one.archivedBeforeMs ?? other.archivedBeforeMs,
   }
 }
 
@@ -103,5 +111,6 @@ function subtract(whole: RecordTotals, part: RecordTotals): RecordTotals {
     outputTokens: whole.outputTokens - part.outputTokens,
     cost: nano(whole.cost - part.cost),
     isComplete: whole.isComplete && part.isComplete,
+    archivedBeforeMs: null,
   }
 }

@@ -1,6 +1,7 @@
 /** What the chart of the usage page shows: cost, requests or tokens over time, per model, key or status. */
 import type { Database } from '@/db/client'
 import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
+import { livePart } from './archived-part'
 import { boundedScan, MAX_SUMMED } from './bounded-scan'
 import { readKeyNames } from './key-names'
 import { errorCondition, type Fragment, isRolledUp, keyAndModelCondition, type UsageFilter } from './usage-filter'
@@ -29,6 +30,8 @@ export type UsageSeries = {
   labels: Map<string, string>
   /** False where there were too many records to look at: the oldest are missing. */
   isComplete: boolean
+  /** Not null where the chart lacks what is archived, from before this moment: only whole days by model and key are known of it. */
+  archivedBeforeMs: number | null
 }
 
 /** Up to here a chart shows hours, beyond it days. A little more than three days: an open end lies just ahead of now. */
@@ -36,9 +39,13 @@ const MAX_HOURLY_MS = 3 * MS_PER_DAY + MS_PER_HOUR
 
 /** The chart of `filter`. Days are whole UTC days, also where the filter's time cuts into one. */
 export async function readSeries(database: Database, filter: UsageFilter, group: SeriesGroup): Promise<UsageSeries> {
-  const step = filter.toMs - filter.fromMs <= MAX_HOURLY_MS ? 'hour' : 'day'
+  const isShort = filter.toMs - filter.fromMs <= MAX_HOURLY_MS
+  // Of archived hours only their days are known.
+  const isByDay = isRolledUp(filter) && group !== 'status'
+  const isHourly = isShort && (!isByDay || (await livePart(database, filter)).archivedBeforeMs === null)
+  const step = isHourly ? 'hour' : 'day'
   const whole = step === 'day' ? wholeDays(filter) : filter
-  const { rows, isComplete } = await readRows(database, whole, group, step)
+  const { rows, ...limits } = await readRows(database, whole, group, step)
   const points = rows.map((row) => ({
     atMs: row.bucket * (step === 'day' ? MS_PER_DAY : MS_PER_HOUR),
     group: row.label,
@@ -48,21 +55,24 @@ export async function readSeries(database: Database, filter: UsageFilter, group:
   }))
   const ids = [...new Set(points.map((point) => point.group))]
   const names = group === 'key' ? await readKeyNames(database, filter.accountId, ids) : new Map<string, string>()
-  return { step, points, labels: new Map(ids.map((id) => [id, names.get(id) ?? id])), isComplete }
+  return { step, points, labels: new Map(ids.map((id) => [id, names.get(id) ?? id])), ...limits }
 }
 
 /** `bucket` counts hours or days since 1970. */
 type PointRow = { bucket: number; label: string; requests: number; tokens: number; cost: number }
-type Rows = { rows: PointRow[]; isComplete: boolean }
+type Rows = { rows: PointRow[]; isComplete: boolean; archivedBeforeMs: number | null }
 
 async function readRows(database: Database, filter: UsageFilter, group: SeriesGroup, step: SeriesStep): Promise<Rows> {
   if (step === 'hour' || !isRolledUp(filter)) return await groupRecords(database, filter, group, step)
-  if (group !== 'status') return { rows: await groupDays(database, filter, group), isComplete: true }
+  if (group !== 'status') {
+    return { rows: await groupDays(database, filter, group), isComplete: true, archivedBeforeMs: null }
+  }
+  const { filter: live, archivedBeforeMs } = await livePart(database, filter)
   const [all, bad] = await Promise.all([
-    groupDays(database, filter, undefined),
-    groupRecords(database, { ...filter, status: 'not_ok' }, 'status', 'day'),
+    groupDays(database, live, undefined),
+    groupRecords(database, { ...live, status: 'not_ok' }, 'status', 'day'),
   ])
-  return { rows: splitByStatus(all, bad.rows), isComplete: bad.isComplete }
+  return { rows: splitByStatus(all, bad.rows), isComplete: bad.isComplete, archivedBeforeMs }
 }
 
 async function groupDays(
@@ -84,11 +94,13 @@ async function groupDays(
 }
 
 async function groupRecords(
-  { sql }: Database,
-  filter: UsageFilter,
+  database: Database,
+  asked: UsageFilter,
   group: SeriesGroup,
   step: SeriesStep,
 ): Promise<Rows> {
+  const { filter, archivedBeforeMs } = await livePart(database, asked)
+  const { sql } = database
   const seconds = (step === 'day' ? MS_PER_DAY : MS_PER_HOUR) / 1000
   const rows = await sql<(PointRow & { matches: number; seen: number })[]>`
     SELECT floor(extract(epoch FROM settled_at) / ${seconds}::text::bigint)::bigint AS bucket, ${labelOf(group, sql)} AS label,
@@ -99,7 +111,8 @@ async function groupRecords(
       sum(count(*)) OVER ()::bigint AS seen
     FROM ${boundedScan(sql, filter)} r GROUP BY 1, 2 ORDER BY 1, 2`
   const matching = rows.filter((row) => row.matches > 0)
-  return { rows: matching.map(({ seen, matches, ...row }) => row), isComplete: (rows[0]?.seen ?? 0) < MAX_SUMMED }
+  const isComplete = (rows[0]?.seen ?? 0) < MAX_SUMMED
+  return { rows: matching.map(({ seen, matches, ...row }) => row), isComplete, archivedBeforeMs }
 }
 
 function labelOf(group: SeriesGroup, sql: Database['sql']): Fragment {

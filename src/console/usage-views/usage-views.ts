@@ -1,5 +1,5 @@
 /** Everything an account may see of its usage, as one dependency of the routes. */
-import { GatewayError } from '@/chat/error'
+import { GatewayError, invalidRequest } from '@/chat/error'
 import {
   readStatement,
   type StatementPage,
@@ -16,10 +16,12 @@ import {
   sumFailures,
 } from '@/console/usage-views/failures/failure-search'
 import type { Database } from '@/db/client'
+import { archivedBeforeMs } from '@/db/usage-archive'
 import type { Ledger } from '@/ledger/ledger'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { Page } from '@/lib/paging'
+import { livePart } from './archived-part'
 import { exportRecords } from './export-records'
 import { type FilterChoices, readChoices } from './filter-choices'
 import { type Overview, readOverview } from './overview'
@@ -29,6 +31,7 @@ import { type SearchOptions, type SearchPage, searchRecords } from './record-sea
 import { type RecordTotals, sumRecords } from './record-totals'
 import type { UsageFilter } from './usage-filter'
 import { readSeries, type SeriesGroup, type UsageSeries } from './usage-series'
+import { utcDayOf } from './utc-day'
 
 /** All throw a GatewayError, `overloaded` or `timeout`, where a store can't be reached or takes too long. */
 export interface UsageViews {
@@ -44,8 +47,13 @@ export interface UsageViews {
   failure(accountId: string, requestId: string): Promise<FoundFailure | undefined>
   /** Every movement of money of a period; undefined where there is no such account. */
   statement(period: StatementPeriod, page: StatementPage): Promise<StatementPart | undefined>
-  /** The records as CSV. Throws `rate_limited` where too many exports run. */
-  export(filter: UsageFilter): ReadableStream<Uint8Array>
+  /** The moment before which records are archived, milliseconds since 1970; null where none are. */
+  archivedBeforeMs(): Promise<number | null>
+  /**
+   * The records as CSV. Throws `rate_limited` where too many exports run, and `invalid_request` where some of the time is archived: a
+   * file from which records are missing looks like one that has them all.
+   */
+  export(filter: UsageFilter): Promise<ReadableStream<Uint8Array>>
 }
 
 type UsageViewsDeps = {
@@ -71,8 +79,16 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     else exports.delete(accountId)
   }
 
-  function beginExport(filter: UsageFilter): ReadableStream<Uint8Array> {
+  async function beginExport(filter: UsageFilter): Promise<ReadableStream<Uint8Array>> {
     const { accountId } = filter
+    const live = await readHistory(livePart(database, filter))
+    if (live.archivedBeforeMs !== null) {
+      const day = utcDayOf(live.archivedBeforeMs)
+      throw invalidRequest(
+        `from: requests before ${day} are archived and no longer exported one by one. Choose ${day} or later; the account statement has the sums of each day.`,
+        'from',
+      )
+    }
     const open = [...exports.values()].reduce((sum, count) => sum + count, 0)
     if (open >= MAX_EXPORTS || (exports.get(accountId) ?? 0) >= MAX_EXPORTS_PER_ACCOUNT) {
       throw new GatewayError('rate_limited', 'Other exports are still running. Try again when they have ended.', {
@@ -99,6 +115,7 @@ export function createUsageViews({ database, ledger, priceUsage, clock, logger }
     failureSums: (filter) => readHistory(sumFailures(database, filter, clock.now())),
     failure: (accountId, requestId) => readHistory(findFailure(database, accountId, requestId, clock.now())),
     statement: (period, page) => readHistory(readStatement(database, logger, period, page)),
+    archivedBeforeMs: () => readHistory(archivedBeforeMs(database.sql)),
     export: beginExport,
   }
 }

@@ -26,6 +26,9 @@ const UsageSummary = Type.Object({
     }),
     { maxItems: 50, description: 'Newest first' },
   ),
+  archivedBefore: Type.Optional(
+    Type.String({ description: 'There where requests before this moment are archived and not listed; ISO 8601, UTC' }),
+  ),
 })
 
 /** Mounts `GET /v1/usage`. */

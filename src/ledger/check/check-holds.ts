@@ -1,6 +1,7 @@
 /** Checks that open holds and deadlines belong together: each hold has its deadline, each deadline its hold. */
 import type { ViewDeps } from '@/ledger/accounts/account-view'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
+import { sumOverShards } from '@/ledger/store/all-shards'
 import {
   deadlinesName,
   type HoldMember,
@@ -47,6 +48,11 @@ export async function checkHolds(
     await deps.pace()
   }
   return { violations, openHolds }
+}
+
+/** How many open holds have a deadline before `beforeMs`, milliseconds since 1970. */
+export function countHoldsBefore({ redis, runner }: Omit<ViewDeps, 'history'>, beforeMs: number): Promise<number> {
+  return sumOverShards(runner, (shard) => redis.zcount(deadlinesName(shard), '-inf', `(${beforeMs}`))
 }
 
 async function readOpenHolds(deps: ViewDeps, names: readonly string[]): Promise<HoldMember[]> {

@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 type Item = { requestId: string; cost: string; model: string; requestedModel: string; stream: boolean; at: string }
-type List = { items: Item[]; nextCursor: string | null; searchedTo: string | null }
+type List = { items: Item[]; nextCursor: string | null; searchedTo: string | null; archivedBefore: string | null }
 
 async function get<Body>(customer: SignedInCustomer, path: string): Promise<Body> {
   const { status, body } = await customer.person.json('GET', `/dashboard/api/usage${path}`)
@@ -175,7 +175,7 @@ describe('a usage record', () => {
 
 describe('another account', () => {
   test('sees nothing of it: not in lists, sums, charts, choices, usage records or exports', async () => {
-    expect(await get<List>(eve, '')).toEqual({ items: [], nextCursor: null, searchedTo: null })
+    expect(await get<List>(eve, '')).toEqual({ items: [], nextCursor: null, searchedTo: null, archivedBefore: null })
     expect(await get<List>(eve, `?key=${ada.keyId}`)).toMatchObject({ items: [] })
     expect(await get<object>(eve, '/totals')).toMatchObject({ requests: 0, cost: '0' })
     expect(await get<object>(eve, '/series')).toMatchObject({ points: [] })

@@ -12,6 +12,9 @@ const iso = (description: string) => Type.String({ description: `${description},
 const milliseconds = (description: string) =>
   Type.Union([Type.Number(), Type.Null()], { description: `${description}, milliseconds` })
 
+const archivedBefore = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], { description: `${description}, ISO 8601 in UTC; else null` })
+
 export const UsageItem = Type.Object({
   recordId: Type.String(),
   requestId: Type.String(),
@@ -41,6 +44,7 @@ export const UsagePage = Type.Object({
       'Not null where the search stopped for its time limit before the page was full: everything back to this moment has ' +
       'been looked at, and `nextCursor` goes on from there.',
   }),
+  archivedBefore: archivedBefore('Not null where requests before this moment are archived, and so not in the list'),
 })
 
 export const TotalsBody = Type.Object({
@@ -50,6 +54,7 @@ export const TotalsBody = Type.Object({
   outputTokens: Type.Integer(),
   cost: usd('All usage records together, corrections included'),
   isComplete: Type.Boolean({ description: 'False where there were too many records to add up: these are the newest' }),
+  archivedBefore: archivedBefore('Not null where requests before this moment are archived, and not in these sums'),
 })
 
 export const SeriesBody = Type.Object({
@@ -66,14 +71,16 @@ export const SeriesBody = Type.Object({
   ),
   labels: Type.Record(Type.String(), Type.String(), { description: 'What to call each group' }),
   isComplete: Type.Boolean(),
+  archivedBefore: archivedBefore('Not null where requests before this moment are archived, and not in this chart'),
 })
 
 /** A page of records. */
-export function toUsagePage({ records, next, searchedToMs }: SearchPage): Static<typeof UsagePage> {
+export function toUsagePage({ records, next, searchedToMs, archivedBeforeMs }: SearchPage): Static<typeof UsagePage> {
   return {
     items: records.map(toUsageItem),
     nextCursor: next && toCursor(next),
     searchedTo: searchedToMs === null ? null : toIso(searchedToMs),
+    archivedBefore: archivedBeforeMs === null ? null : toIso(archivedBeforeMs),
   }
 }
 
@@ -84,17 +91,25 @@ export function toUsageItem(record: ListedRecord): Static<typeof UsageItem> {
 }
 
 /** Sums. */
-export function toTotalsBody(totals: RecordTotals): Static<typeof TotalsBody> {
-  return { ...totals, cost: formatUsd(totals.cost) }
+export function toTotalsBody({ archivedBeforeMs, ...totals }: RecordTotals): Static<typeof TotalsBody> {
+  const archivedBefore = archivedBeforeMs === null ? null : toIso(archivedBeforeMs)
+  return { ...totals, cost: formatUsd(totals.cost), archivedBefore }
 }
 
 /** A chart. */
-export function toSeriesBody({ step, points, labels, isComplete }: UsageSeries): Static<typeof SeriesBody> {
+export function toSeriesBody({
+  step,
+  points,
+  labels,
+  isComplete,
+  archivedBeforeMs,
+}: UsageSeries): Static<typeof SeriesBody> {
   return {
     step,
     points: points.map(({ atMs, cost, ...point }) => ({ ...point, at: toIso(atMs), cost: formatUsd(nano(cost)) })),
     labels: Object.fromEntries(labels),
     isComplete,
+    archivedBefore: archivedBeforeMs === null ? null : toIso(archivedBeforeMs),
   }
 }
 

@@ -99,7 +99,7 @@ const RECORD = {
 const EXPORT = {
   summary: 'Charged requests as CSV',
   description:
-    'Takes the same filter as the list and streams all matches, newest first. Texts that a spreadsheet would take for a ' +
+    'Takes the same filter as the list and streams all matches, newest first; 400 where `from` lies before what is archived. Texts that a spreadsheet would take for a ' +
     'formula are preceded by an apostrophe.',
   responses: { 200: { description: 'CSV with a header row', content: { 'text/csv': { schema: { type: 'string' } } } } },
 } as const
@@ -117,13 +117,19 @@ async function choices({ usage, catalog }: DashboardUsageDeps, accountId: string
 
 async function recordDetail(usage: UsageViews, accountId: string, requestId: string) {
   const found = await usage.detail(accountId, requestId)
-  if (!found) throw new GatewayError('not_found', 'Your account has no charged request with this id.')
+  if (!found) throw new GatewayError('not_found', await noRecordWords(usage))
   return toRecordDetailBody(found)
 }
 
-function exportCsv(usage: UsageViews, filter: UsageFilter): Response {
+async function noRecordWords(usage: UsageViews): Promise<string> {
+  const beforeMs = await usage.archivedBeforeMs()
+  const words = 'Your account has no charged request with this id.'
+  return beforeMs === null ? words : `${words} Requests before ${utcDayOf(beforeMs)} are archived.`
+}
+
+async function exportCsv(usage: UsageViews, filter: UsageFilter): Promise<Response> {
   const name = `usage-${utcDayOf(filter.fromMs)}-to-${utcDayOf(filter.toMs - 1)}.csv`
-  return new Response(usage.export(filter), {
+  return new Response(await usage.export(filter), {
     headers: {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${name}"`,

@@ -8,6 +8,7 @@ import { Section } from '@/dashboard/components/section'
 import { EmptyState } from '@/dashboard/components/states/empty-state'
 import { Loaded } from '@/dashboard/components/states/loaded'
 import { formatCompact } from '@/dashboard/format'
+import { ArchiveEnd } from './archived-note'
 import { formatDrawnMoney, stepsBetween } from './chart-steps'
 import type { UsageFilters } from './filters'
 import { toQuery } from './filters'
@@ -69,6 +70,12 @@ function Chart({ data, measure, group, filters }: ChartProps) {
   const split = GROUPS.find(({ value }) => value === group)?.label.toLowerCase()
   return (
     <>
+      {data.archivedBefore !== null && (
+        <Text size="sm" c="dimmed" mb="md">
+          The chart begins at <ArchiveEnd before={data.archivedBefore} />: split like this, earlier requests cannot be
+          told apart.
+        </Text>
+      )}
       {!data.isComplete && (
         <Alert color="yellow" mb="md">
           <Text size="sm">

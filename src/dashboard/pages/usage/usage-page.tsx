@@ -14,6 +14,7 @@ import { LoadingRows } from '@/dashboard/components/states/loading-rows'
 import { formatCompact, formatCount } from '@/dashboard/format'
 import { useLiveEvents } from '@/dashboard/live'
 import { queryClient } from '@/dashboard/query'
+import { ArchivedNote, ArchiveEnd, NothingSince } from './archived-note'
 import { FilterBar } from './filter-bar'
 import { toQuery, type UsageFilters, useFilters } from './filters'
 import { RecordDrawer } from './record-drawer'
@@ -30,6 +31,7 @@ export function UsagePage() {
   const filter = useFilters()
   const [params, setParams] = useSearchParams()
   const requestId = params.get('request') ?? undefined
+  const archivedBefore = useRecords(filter.filters).data?.pages[0]?.archivedBefore ?? null
   return (
     <Page
       title="Usage"
@@ -46,7 +48,8 @@ export function UsagePage() {
         <Button
           component="a"
           variant="default"
-          href={`${EXPORT_PATH}?${new URLSearchParams(toQuery(filter.filters))}`}
+          display={isAllArchived(filter.filters, archivedBefore) ? 'none' : undefined}
+          href={`${EXPORT_PATH}?${new URLSearchParams(exportQuery(filter.filters, archivedBefore))}`}
           download
           leftSection={<IconDownload size={16} />}
         >
@@ -55,12 +58,24 @@ export function UsagePage() {
       }
     >
       <FilterBar {...filter} />
+      {archivedBefore !== null && <ArchivedNote before={archivedBefore} />}
       <Totals filters={filter.filters} />
       <UsageChart filters={filter.filters} />
       <Records {...filter} />
       <RecordDrawer requestId={requestId} close={() => setParams(without('request'), { replace: true })} />
     </Page>
   )
+}
+
+/** What is archived is not exported; a file that says nothing of it would look whole. */
+function exportQuery(filters: UsageFilters, archivedBefore: string | null) {
+  const query = toQuery(filters)
+  return archivedBefore === null ? query : { ...query, from: archivedBefore }
+}
+
+function isAllArchived(filters: UsageFilters, archivedBefore: string | null): boolean {
+  const { to } = toQuery(filters)
+  return archivedBefore !== null && to !== undefined && Date.parse(archivedBefore) >= Date.parse(to)
 }
 
 function Totals({ filters }: { filters: UsageFilters }) {
@@ -78,6 +93,12 @@ function Totals({ filters }: { filters: UsageFilters }) {
         <Stat label="Input tokens" value={data && formatCompact(data.inputTokens)} />
         <Stat label="Output tokens" value={data && formatCompact(data.outputTokens)} />
       </SimpleGrid>
+      {data?.archivedBefore != null && (
+        <Text size="sm" c="dimmed">
+          These figures begin at <ArchiveEnd before={data.archivedBefore} />: with these filters, earlier requests
+          cannot be told apart.
+        </Text>
+      )}
       {data && !data.isComplete && (
         <Alert color="yellow">
           <Text size="sm">
@@ -121,10 +142,11 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
     )
   }
   const items = pages.flatMap((page) => page.items)
+  const archivedBefore = pages[0]?.archivedBefore ?? null
   const searchedTo = pages.at(-1)?.searchedTo ?? null
   return (
     <Section title="Requests" description={items.length > 0 ? 'Newest first' : undefined} isFlush actions={search}>
-      {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear }} />}
+      {items.length === 0 && searchedTo === null && <NoRecords {...{ isNarrowed, clear, archivedBefore }} />}
       {items.length > 0 && (
         <Box aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
           <RecordsList items={items} recordPath={(id) => `/usage?${withParam(params, 'request', id)}`} />
@@ -146,7 +168,10 @@ function Records({ filters, isNarrowed, clear }: RecordsProps) {
   )
 }
 
-function NoRecords({ isNarrowed, clear }: { isNarrowed: boolean; clear(): void }) {
+type NoRecordsProps = { isNarrowed: boolean; clear(): void; archivedBefore: string | null }
+
+function NoRecords({ isNarrowed, clear, archivedBefore }: NoRecordsProps) {
+  if (archivedBefore !== null) return <NothingSince before={archivedBefore} />
   if (isNarrowed) {
     return (
       <EmptyState

@@ -1,0 +1,83 @@
+/** Operator commands that take old months out of the usage records and put them back. */
+import { ArchiveRefusal } from '@/console/administration/usage-archive/archive-step'
+import { type ArchivedMonth, isMonth, listArchive } from '@/console/administration/usage-archive/months'
+import {
+  type ArchiveDeps,
+  archiveUsage,
+  dropUsage,
+  planArchive,
+  restoreUsage,
+} from '@/console/administration/usage-archive/usage-archive'
+import { type Command, flag, required, type Values } from './command'
+import { fail } from './failure'
+import type { Services } from './services'
+
+export const USAGE_ARCHIVE_COMMANDS: readonly Command[] = [
+  {
+    words: 'usage archive',
+    help: 'takes whole months of usage records out of the live table, which leaves sums of them that `ledger check` goes by; safe under traffic, and to be repeated where it was interrupted',
+    options: {
+      before: required('YYYY-MM', 'every month before this one, in UTC'),
+      'dry-run': flag('only says which months that would be'),
+    },
+    prepare(values) {
+      const before = readMonth(values, 'before')
+      if (values['dry-run'] !== undefined) {
+        return (services) => refusable(async () => ({ before, due: await planArchive(depsOf(services), before) }))
+      }
+      return (services) =>
+        refusable(async () => ({ before, archived: (await archiveUsage(depsOf(services), before)).map(shownMonth) }))
+    },
+  },
+  {
+    words: 'usage archive list',
+    help: 'lists the archived months: what each adds up to, and where its records are',
+    options: {},
+    prepare: () => async (services) => ({
+      output: { months: (await listArchive(services.database)).map(shownMonth) },
+    }),
+  },
+  {
+    words: 'usage archive drop',
+    help: 'drops the records of archived months for good, which should have been dumped before; their sums stay',
+    options: { before: required('YYYY-MM', 'every archived month before this one') },
+    prepare(values) {
+      const before = readMonth(values, 'before')
+      return (services) =>
+        refusable(async () => ({ before, dropped: (await dropUsage(depsOf(services), before)).map(shownMonth) }))
+    },
+  },
+  {
+    words: 'usage restore',
+    help: 'puts archived months back among the live records, after comparing them with what was sealed',
+    options: { from: required('YYYY-MM', 'this month and every archived one after it') },
+    prepare(values) {
+      const from = readMonth(values, 'from')
+      return (services) =>
+        refusable(async () => ({ from, restored: (await restoreUsage(depsOf(services), from)).map(shownMonth) }))
+    },
+  },
+]
+
+function readMonth(values: Values, name: string): string {
+  const text = values[name] ?? ''
+  return isMonth(text) ? text : fail(`--${name} must be a month, e.g. 2026-01`)
+}
+
+/** A month takes minutes where it has millions of records: whoever waits is told how far it is. */
+function depsOf({ owner, redis, by }: Services): ArchiveDeps {
+  return { owner, redis, by, onStep: (step, month) => process.stderr.write(`${month}: ${step}\n`) }
+}
+
+async function refusable(work: () => Promise<Record<string, unknown>>) {
+  try {
+    return { output: await work() }
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) fail(error.message)
+    throw error
+  }
+}
+
+function shownMonth({ digest, ...month }: ArchivedMonth) {
+  return { ...month, digest: digest.slice(0, 12) }
+}

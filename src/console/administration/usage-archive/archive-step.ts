@@ -1,0 +1,83 @@
+/** What every step of archiving works with: who may do it, one at a time, and locks that are given up before anybody waits for long. */
+import { sql } from 'drizzle-orm'
+import type { ChangedBy } from '@/accounts/audit'
+import type { Database, Transaction } from '@/db/client'
+import { databaseFailure } from '@/db/failure'
+
+/** Why nothing was done, or nothing more; the message is for the operator. */
+export class ArchiveRefusal extends Error {
+  override readonly name = 'ArchiveRefusal'
+}
+
+export type StepDeps = {
+  /** Connections of the role that owns the tables. Statements may take as long as they need. */
+  owner: Database
+  by: ChangedBy
+  /** Told after each step that is done for good, whatever becomes of the next one. */
+  onStep?: (step: 'closed' | 'sealed' | 'archived' | 'restored' | 'dropped', month: string) => void
+}
+
+/** Any number that nothing else in this database uses. */
+const ARCHIVE_LOCK = 5_811_206
+/** More than a second: after that Postgres ends an automatic vacuum that stands in the way. Less than a paid request waits for the history. */
+const LOCK_TIMEOUT_MS = 1_200
+/** The work itself changes the catalogue only. */
+const STATEMENT_TIMEOUT_MS = 5_000
+const MAX_ATTEMPTS = 10
+const PAUSE_MS = 500
+
+/**
+ * Runs `work` in one transaction that waits for no lock longer than 1.2 seconds, so that nobody waits longer behind it. Where one was
+ * taken, it pauses and tries again; throws an {@link ArchiveRefusal} where it never came through.
+ */
+export async function withBriefLocks<T>(
+  { owner }: StepDeps,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await owner.db.transaction(async (transaction) => {
+        await transaction.execute(sql.raw(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`))
+        await transaction.execute(sql.raw(`SET LOCAL statement_timeout = ${LOCK_TIMEOUT_MS + STATEMENT_TIMEOUT_MS}`))
+        await takeTurn(transaction)
+        return await work(transaction)
+      })
+    } catch (error) {
+      if (databaseFailure(error) !== 'conflict') throw error
+      if (attempt === MAX_ATTEMPTS) {
+        throw new ArchiveRefusal(
+          `the usage records are in use by something that does not end (${await readersOf(owner)}); what is done so far stays, and the same command goes on from there`,
+        )
+      }
+      await Bun.sleep(PAUSE_MS * attempt)
+    }
+  }
+}
+
+/** Refuses where another command of this kind is at work. */
+export async function takeTurn(transaction: Transaction): Promise<void> {
+  const [row] = await transaction.execute<{ mine: boolean }>(
+    sql`SELECT pg_try_advisory_xact_lock(${ARCHIVE_LOCK}) AS mine`,
+  )
+  if (!row?.mine) throw new ArchiveRefusal('another archive, restore or drop of usage is at work')
+}
+
+/** Refuses where these connections may not change the tables. */
+export async function requireOwner({ owner }: StepDeps): Promise<void> {
+  const [row] = await owner.sql<{ role: string; owner: string; owns: boolean }[]>`
+    SELECT current_user AS role, relowner::regrole::text AS owner, pg_has_role(current_user, relowner, 'MEMBER') AS owns
+    FROM pg_class WHERE oid = 'usage_records'::regclass`
+  if (row?.owns) return
+  throw new ArchiveRefusal(
+    `the database role "${row?.role}" may not take months out of the usage records or put them back: set DATABASE_MIGRATOR_URL to an address of "${row?.owner}", which owns them`,
+  )
+}
+
+/** Who stands in the way, by the names that clients give themselves. */
+async function readersOf(owner: Database): Promise<string> {
+  const rows = await owner.sql<{ name: string }[]>`
+    SELECT DISTINCT format('%s, process %s', coalesce(nullif(application_name, ''), 'unnamed'), a.pid) AS name
+    FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+    WHERE l.relation IN ('usage_records'::regclass, 'archived_usage_records'::regclass) AND l.granted AND a.pid <> pg_backend_pid() LIMIT 5`
+  return rows.map(({ name }) => name).join('; ') || 'gone by now'
+}

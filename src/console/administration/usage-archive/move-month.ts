@@ -1,0 +1,100 @@
+/** Moves a month's table out of the live records and back: the catalogue changes, no record does. One transaction, with its audit entry. */
+import { sql } from 'drizzle-orm'
+import { recordAudit } from '@/accounts/audit'
+import type { Transaction } from '@/db/client'
+import { type StepDeps, withBriefLocks } from './archive-step'
+import { archivedTable, bounds, listArchive, liveTable, monthAfter } from './months'
+import { firstDay } from './seal-month'
+
+/** Takes a sealed month out of the live records. */
+export async function detachMonth(deps: StepDeps, month: string): Promise<void> {
+  const [live, archived] = [liveTable(month), archivedTable(month)]
+  const details = await detailsOf(deps, month)
+  await withBriefLocks(deps, async (transaction) => {
+    await lock(transaction)
+    await run(transaction, `ALTER TABLE usage_records DETACH PARTITION ${live}`)
+    await run(transaction, `ALTER TABLE ${live} RENAME TO ${archived}`)
+    await run(transaction, `ALTER TABLE archived_usage_records ATTACH PARTITION ${archived} ${bounds(month)}`)
+    await refuseBefore(transaction, monthAfter(month))
+    await transaction.execute(sql`UPDATE archived_months SET archived_at = now() WHERE month = ${firstDay(month)}`)
+    await recordAudit(transaction, { ...deps.by, action: 'usage.archive', subject: month, accountId: null, details })
+  })
+  deps.onStep?.('archived', month)
+}
+
+/** Puts an archived month back among the live records, as if it had never left. It must be the newest one that is archived. */
+export async function reattachMonth(deps: StepDeps, month: string, isFirst: boolean): Promise<void> {
+  const [live, archived] = [liveTable(month), archivedTable(month)]
+  const details = await detailsOf(deps, month)
+  await withBriefLocks(deps, async (transaction) => {
+    await lock(transaction)
+    await run(transaction, `ALTER TABLE archived_usage_records DETACH PARTITION ${archived}`)
+    await open(transaction, archived)
+    await run(transaction, `ALTER TABLE ${archived} RENAME TO ${live}`)
+    await refuseBefore(transaction, isFirst ? undefined : month)
+    await run(transaction, `ALTER TABLE usage_records ATTACH PARTITION ${live} ${bounds(month)}`)
+    await forgetCheckpoints(transaction, month)
+    await recordAudit(transaction, { ...deps.by, action: 'usage.restore', subject: month, accountId: null, details })
+  })
+  deps.onStep?.('restored', month)
+}
+
+/** Opens a month again that was closed, and perhaps sealed, but has not left the live records. */
+export async function reopenMonth(deps: StepDeps, month: string): Promise<void> {
+  await withBriefLocks(deps, async (transaction) => {
+    await open(transaction, liveTable(month))
+    await forgetCheckpoints(transaction, month)
+  })
+  deps.onStep?.('restored', month)
+}
+
+async function open(transaction: Transaction, table: string): Promise<void> {
+  await run(transaction, `DROP TRIGGER IF EXISTS closed_month_rows ON ${table}`)
+  await run(transaction, `DROP TRIGGER IF EXISTS closed_month_whole ON ${table}`)
+}
+
+/** Drops the records of an archived month for good; its checkpoints stay. */
+export async function dropMonth(deps: StepDeps, month: string): Promise<void> {
+  const details = await detailsOf(deps, month)
+  await withBriefLocks(deps, async (transaction) => {
+    await run(transaction, `DROP TABLE ${archivedTable(month)}`)
+    await transaction.execute(sql`UPDATE archived_months SET dropped_at = now() WHERE month = ${firstDay(month)}`)
+    await recordAudit(transaction, { ...deps.by, action: 'usage.drop', subject: month, accountId: null, details })
+  })
+  deps.onStep?.('dropped', month)
+}
+
+/** In the order in which whoever reads both takes them. */
+async function lock(transaction: Transaction): Promise<void> {
+  await run(transaction, 'LOCK TABLE ONLY usage_records IN ACCESS EXCLUSIVE MODE')
+}
+
+/**
+ * A record of an archived month has no table to go to but the one for whatever has none: that one refuses it. Whoever doesn't know of
+ * archives, such as a gateway of an earlier version, can't book it once more either.
+ */
+async function refuseBefore(transaction: Transaction, month: string | undefined): Promise<void> {
+  await run(transaction, 'ALTER TABLE usage_records_default DROP CONSTRAINT IF EXISTS usage_records_not_archived')
+  if (month === undefined) return
+  await run(
+    transaction,
+    `ALTER TABLE usage_records_default ADD CONSTRAINT usage_records_not_archived CHECK (settled_at >= '${month}-01 00:00:00+00')`,
+  )
+}
+
+/** What is live again speaks for itself. */
+async function forgetCheckpoints(transaction: Transaction, month: string): Promise<void> {
+  await run(transaction, 'ALTER TABLE usage_checkpoints DISABLE TRIGGER usage_checkpoints_append_only')
+  await transaction.execute(sql`DELETE FROM usage_checkpoints WHERE month = ${firstDay(month)}`)
+  await run(transaction, 'ALTER TABLE usage_checkpoints ENABLE TRIGGER usage_checkpoints_append_only')
+  await transaction.execute(sql`DELETE FROM archived_months WHERE month = ${firstDay(month)}`)
+}
+
+async function detailsOf({ owner }: StepDeps, month: string) {
+  const found = (await listArchive(owner)).find((one) => one.month === month)
+  return { records: found?.records ?? 0, chargedUsd: found?.chargedUsd ?? '0', digest: found?.digest ?? '' }
+}
+
+async function run(transaction: Transaction, statement: string): Promise<void> {
+  await transaction.execute(sql.raw(statement))
+}

@@ -1,0 +1,49 @@
+/** Says that what somebody looks for is archived: a list that merely ends there would look as if nothing had been used. */
+import { Alert, Anchor, Text } from '@mantine/core'
+import { IconArchive } from '@tabler/icons-react'
+import { Link } from 'wouter'
+import { EmptyState } from '@/dashboard/components/states/empty-state'
+import { formatDay } from '@/dashboard/format'
+
+const STATEMENT_PATH = '/credit/statement'
+/** yyyy-mm-dd. */
+const DAY_CHARS = 10
+
+/** Above a list that reaches back into what is archived; `before` as ISO 8601. */
+export function ArchivedNote({ before }: { before: string }) {
+  return (
+    <Alert color="gray" icon={<IconArchive size={18} />}>
+      <Text size="sm">
+        Requests before <ArchiveEnd before={before} /> are archived: they are neither listed nor exported one by one.
+        What they cost is in the figures of each day, and in the <StatementLink />.
+      </Text>
+    </Alert>
+  )
+}
+
+/** Where a list is empty that reaches back into what is archived. */
+export function NothingSince({ before }: { before: string }) {
+  return (
+    <EmptyState icon={IconArchive} title={`Archived before ${dayOf(before)}`}>
+      No request from <ArchiveEnd before={before} /> on is in this list. Earlier ones are archived; the{' '}
+      <StatementLink /> has the sums of each day.
+    </EmptyState>
+  )
+}
+
+/** The day from which on requests are listed. Archives end with a month in UTC, wherever the reader is. */
+export function ArchiveEnd({ before }: { before: string }) {
+  return <time dateTime={before}>{dayOf(before)}</time>
+}
+
+function StatementLink() {
+  return (
+    <Anchor component={Link} href={STATEMENT_PATH} size="sm" underline="always">
+      account statement
+    </Anchor>
+  )
+}
+
+function dayOf(before: string): string {
+  return formatDay(before.slice(0, DAY_CHARS))
+}

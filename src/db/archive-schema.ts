@@ -1,0 +1,44 @@
+/** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020). */
+import { bigint, date, index, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { amount, moment, tokens } from './columns'
+import { usageRecordColumns } from './schema'
+
+export const archivedUsageRecords = pgTable('archived_usage_records', usageRecordColumns(), (table) => [
+  primaryKey({ columns: [table.recordId, table.settledAt] }),
+])
+
+export const archivedMonths = pgTable('archived_months', {
+  /** The first day, yyyy-mm-dd, UTC. */
+  month: date('month').primaryKey(),
+  records: bigint('records', { mode: 'number' }).notNull(),
+  accounts: bigint('accounts', { mode: 'number' }).notNull(),
+  charges: numeric('charges_nano').notNull(),
+  /** Over the month's checkpoints; the audit log has it, too. */
+  digest: text('digest').notNull(),
+  sealedAt: moment('sealed_at').notNull().defaultNow(),
+  /** Null as long as the records are still among the live ones. */
+  archivedAt: moment('archived_at'),
+  /** Since when the records are meant to be elsewhere. */
+  droppedAt: moment('dropped_at'),
+})
+
+export const usageCheckpoints = pgTable(
+  'usage_checkpoints',
+  {
+    accountId: text('account_id').notNull(),
+    month: date('month').notNull(),
+    records: bigint('records', { mode: 'number' }).notNull(),
+    requests: bigint('requests', { mode: 'number' }).notNull(),
+    cost: amount('cost_nano').notNull(),
+    outputTokens: tokens('output_tokens').notNull(),
+    providerCost: bigint('provider_cost_nano', { mode: 'number' }),
+    lastSeq: bigint('last_seq', { mode: 'number' }).notNull(),
+    lastId: text('last_id').notNull(),
+    recordsDigest: text('records_digest').notNull(),
+    daysDigest: text('days_digest').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.month] }),
+    index('usage_checkpoints_month_index').on(table.month),
+  ],
+)

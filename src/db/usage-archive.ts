@@ -1,0 +1,79 @@
+/** What everybody has to know of archived usage: up to when it reaches, and how the checkpoints of a month are told from its records. */
+import type { Sql, TransactionSql } from 'postgres'
+
+/**
+ * A month can be archived this many days after its end. Until then records of it may still come or be asked for: what is settled late,
+ * settled again after a loss of the ledger (7 days), or rated (30 days).
+ */
+export const ARCHIVE_MIN_AGE_DAYS = 31
+
+/** The moment before which records are archived, milliseconds since 1970; null where none are. */
+export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<number | null> {
+  const [row] = await sql<{ before_ms: number | null }[]>`
+    SELECT (extract(epoch FROM (max(month) + interval '1 month') AT TIME ZONE 'UTC') * 1000)::bigint AS before_ms
+    FROM archived_months WHERE archived_at IS NOT NULL`
+  return row?.before_ms ?? null
+}
+
+/** Every column, as text that no setting of a session changes. */
+const RECORD_TEXT = `ROW(event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
+  extract(epoch FROM settled_at), request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
+  uncached_tokens::bigint, cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint,
+  output_tokens::bigint, reasoning_tokens::bigint, rule, flags, stream, status, attempts, extract(epoch FROM started_at),
+  first_token_ms, duration_ms, route_reason, provider_cost_nano, charge_basis, count_gaps, provider_input_tokens,
+  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges)::text`
+
+/** What the records of a day amount to; how many were errors, and how long they took, is left out: it is no matter of money. */
+const DAY_TEXT = `ROW(day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
+  cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint, reasoning_tokens::bigint,
+  cost_nano::bigint, provider_cost_nano, costed_nano)::text`
+
+const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
+  last_id, records_digest, days_digest)::text`
+
+const hashed = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
+const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}, ''::bytea ORDER BY ${order}))`
+
+/**
+ * A query for what the records of `table` add up to, by account and month: `account_id, month, records, requests, cost_nano, output_tokens,
+ * provider_cost_nano, last_seq, last_id, records_digest`. Hashed hour by hour first: no hash may hold all hashes of a large account at once.
+ */
+export function recordSumsQuery(table: string): string {
+  return `
+    SELECT account_id, month, sum(records)::bigint AS records, sum(requests)::bigint AS requests, sum(cost) AS cost_nano,
+      sum(output) AS output_tokens, sum(bills) AS provider_cost_nano, max(last_seq) AS last_seq,
+      (array_agg(last_id ORDER BY hour DESC))[1] AS last_id,
+      encode(${hashOfHashes('hash', 'hour')}, 'hex') AS records_digest
+    FROM (
+      SELECT account_id, date_trunc('month', settled_at AT TIME ZONE 'UTC')::date AS month,
+        floor(extract(epoch FROM settled_at) / 3600)::bigint AS hour, count(*) AS records,
+        count(*) FILTER (WHERE kind <> 'late') AS requests, sum(cost_nano) AS cost,
+        coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output, sum(provider_cost_nano) AS bills,
+        max(seq) AS last_seq,
+        (array_agg(event_id ORDER BY settled_at DESC, seq DESC, event_id COLLATE "C" DESC))[1] AS last_id,
+        ${hashOfHashes(hashed(RECORD_TEXT), 'event_id COLLATE "C", settled_at')} AS hash
+      FROM ${table} GROUP BY 1, 2, 3) hours
+    GROUP BY account_id, month`
+}
+
+/** A query for `account_id, month, requests, cost_nano, output_tokens, provider_cost_nano` of the daily sums that `condition` is true of. */
+export function daySumsQuery(condition: string): string {
+  return `
+    SELECT account_id, ${MONTH_OF_DAY} AS month, sum(requests) AS requests, sum(cost_nano) AS cost_nano,
+      sum(output_tokens) AS output_tokens, sum(provider_cost_nano) AS provider_cost_nano
+    FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
+}
+
+/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of. */
+export function dayDigestsQuery(condition: string): string {
+  return `
+    SELECT account_id, ${MONTH_OF_DAY} AS month,
+      encode(${hashOfHashes(hashed(DAY_TEXT), 'day, key_id COLLATE "C", model COLLATE "C"')}, 'hex') AS days_digest
+    FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
+}
+
+const MONTH_OF_DAY = `date_trunc('month', day::timestamp)::date`
+
+/** An aggregate over the checkpoints of a month: the month's digest. That of none is the hash of nothing. */
+export const CHECKPOINTS_DIGEST = `encode(sha256(coalesce(string_agg(${hashed(CHECKPOINT_TEXT)}, ''::bytea
+  ORDER BY account_id COLLATE "C"), ''::bytea)), 'hex')`

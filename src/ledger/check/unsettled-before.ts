@@ -1,0 +1,24 @@
+/** What the store still has of a time gone by: charges that have not reached the history, and holds that nobody has ended. */
+import { streamedRecords } from '@/ledger/records/unsynced-records'
+import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { SHARD_COUNT } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
+import { countHoldsBefore } from './check-holds'
+
+type Unsettled = {
+  /** Usage records of that time that are in the streams. */
+  records: number
+  /** Open holds whose deadline passed in that time. */
+  holds: number
+}
+
+/** Counts what is from before `beforeMs` (milliseconds since 1970). Throws where the store can't be reached. */
+export async function countUnsettledBefore(redis: RedisClient, beforeMs: number): Promise<Unsettled> {
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const holds = await countHoldsBefore({ redis, runner }, beforeMs)
+  let records = 0
+  for (let shard = 0; shard < SHARD_COUNT; shard++) {
+    for await (const record of streamedRecords({ redis, runner }, shard)) if (record.atMs < beforeMs) records += 1
+  }
+  return { records, holds }
+}

@@ -1,0 +1,32 @@
+/** Keeps records of archived months from being booked once more. */
+import type { TransactionSql } from 'postgres'
+import { textArray } from '@/db/array-literal'
+import { ARCHIVE_MIN_AGE_DAYS } from '@/db/usage-archive'
+import type { UsageRecord } from '@/ledger/usage-record'
+
+/** A day less than the youngest month that may be archived, whatever the clocks of gateway, ledger and history say. */
+const OLD_MS = (ARCHIVE_MIN_AGE_DAYS - 1) * 86_400_000
+
+/**
+ * `records` without those that an archived month has already, and without late charges of holds that one has as settled. Asks only where
+ * there are old or late ones. Of a month whose records were dropped nobody can say what it had: the history refuses any record of it
+ * (`usage_records_not_archived`), so that it becomes a dead letter for a person to look at.
+ */
+export async function withoutArchived(
+  transaction: TransactionSql,
+  records: readonly UsageRecord[],
+): Promise<readonly UsageRecord[]> {
+  const oldest = Date.now() - OLD_MS
+  const ids = [
+    ...records.filter(({ atMs }) => atMs < oldest).map(({ recordId }) => recordId),
+    ...records.filter(({ kind }) => kind === 'late').map(({ holdId }) => holdId),
+  ]
+  if (ids.length === 0) return records
+  const rows = await transaction<{ event_id: string; kind: UsageRecord['kind'] }[]>`
+    SELECT event_id, kind FROM archived_usage_records WHERE event_id = ANY(${textArray(ids)}::text::text[])`
+  if (rows.length === 0) return records
+  const known = new Map(rows.map((row) => [row.event_id, row.kind]))
+  return records.filter(
+    ({ recordId, holdId, kind }) => !known.has(recordId) && !(kind === 'late' && known.get(holdId) === 'settle'),
+  )
+}

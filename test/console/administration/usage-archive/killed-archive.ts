@@ -1,0 +1,14 @@
+/** A process that archives and is killed after one of its steps; addresses of Postgres and Redis and the step as arguments. */
+import { silentLogger } from '@test/accounts/fixture'
+import { OPERATOR } from '@/accounts/audit'
+import { archiveUsage } from '@/console/administration/usage-archive/usage-archive'
+import { connectDatabase } from '@/db/client'
+import { connectRedis, waitForRedis } from '@/ledger/store/connection'
+
+const [ownerUrl = '', redisUrl = '', last] = process.argv.slice(2)
+const redis = connectRedis(redisUrl, { logger: silentLogger })
+await waitForRedis(redis, 5_000)
+const onStep = (step: string, month: string) => {
+  if (`${step} ${month}` === last) process.kill(process.pid, 'SIGKILL')
+}
+await archiveUsage({ owner: connectDatabase(ownerUrl, { maxConnections: 2 }), redis, by: OPERATOR, onStep }, '2025-12')
