@@ -24,7 +24,8 @@ const LOCK_TIMEOUT_MS = 1_200
 /** The work itself changes the catalogue only. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_ATTEMPTS = 10
-const PAUSE_MS = 500
+/** Longer than anybody waits for Postgres: whoever has waited once is through before the next attempt. */
+const PAUSE_MS = 3_500
 
 /**
  * Runs `work` in one transaction that waits for no lock longer than 1.2 seconds, so that nobody waits longer behind it. Where one was
@@ -49,7 +50,7 @@ export async function withBriefLocks<T>(
           `the usage records are in use by something that does not end (${await readersOf(owner)}); what is done so far stays, and the same command goes on from there`,
         )
       }
-      await Bun.sleep(PAUSE_MS * attempt)
+      await Bun.sleep(PAUSE_MS)
     }
   }
 }
