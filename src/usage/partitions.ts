@@ -1,6 +1,7 @@
 /** Keeps the monthly partitions of the usage records ahead of time. */
 import type { Sql } from 'postgres'
-import { describeFailure } from '@/db/failure'
+import { BRIEF_LOCK_MS } from '@/db/brief-locks'
+import { databaseFailure, describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 
 /** The month that ended may still get late records; two months ahead survive a worker that is down for weeks. */
@@ -13,17 +14,22 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 
 /**
  * Makes the partitions from last month to two months ahead and returns after how many milliseconds to look again. A role that
- * may not make tables is only warned about: records go into the default partition and move when somebody makes the month.
+ * may not make tables is only warned about, and so is a dump that reads the records: whoever waited for its end would hold up all who
+ * read or book behind it. Records go into the default partition and move when somebody makes the month.
  */
 export async function ensurePartitions(sql: Sql, logger: Logger): Promise<number> {
   try {
-    const [row] = await sql<{ made: number }[]>`SELECT ensure_usage_partitions(
-      (now() AT TIME ZONE 'UTC' - make_interval(months => ${MONTHS_BEHIND}))::date,
-      ${MONTHS_BEHIND + 1 + MONTHS_AHEAD}) AS made`
+    const [row] = await sql.begin(async (transaction) => {
+      await transaction.unsafe(`SET LOCAL lock_timeout = ${BRIEF_LOCK_MS}`)
+      return await transaction<{ made: number }[]>`SELECT ensure_usage_partitions(
+        (now() AT TIME ZONE 'UTC' - make_interval(months => ${MONTHS_BEHIND}))::date,
+        ${MONTHS_BEHIND + 1 + MONTHS_AHEAD}) AS made`
+    })
     if (row && row.made > 0) logger.info('usage_partitions_made', { count: row.made })
     return CHECK_INTERVAL_MS
   } catch (error) {
-    if (!describeFailure(error).startsWith(INSUFFICIENT_PRIVILEGE)) throw error
+    const isLater = databaseFailure(error) === 'conflict' || describeFailure(error).startsWith(INSUFFICIENT_PRIVILEGE)
+    if (!isLater) throw error
     logger.warn('usage_partitions_not_made', { reason: describeFailure(error) })
     return RETRY_INTERVAL_MS
   }

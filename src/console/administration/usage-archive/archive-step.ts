@@ -1,6 +1,7 @@
 /** What every step of archiving works with: who may do it, one at a time, and locks that are given up before anybody waits for long. */
 import { sql } from 'drizzle-orm'
 import type { ChangedBy } from '@/accounts/audit'
+import { BRIEF_LOCK_MS } from '@/db/brief-locks'
 import type { Database, Transaction } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 
@@ -19,8 +20,6 @@ export type StepDeps = {
 
 /** Any number that nothing else in this database uses. */
 const ARCHIVE_LOCK = 5_811_206
-/** More than a second: after that Postgres ends an automatic vacuum that stands in the way. Less than a paid request waits for the history. */
-const LOCK_TIMEOUT_MS = 1_200
 /** The work itself changes the catalogue only. */
 const STATEMENT_TIMEOUT_MS = 5_000
 const MAX_ATTEMPTS = 10
@@ -38,8 +37,8 @@ export async function withBriefLocks<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       return await owner.db.transaction(async (transaction) => {
-        await transaction.execute(sql.raw(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`))
-        await transaction.execute(sql.raw(`SET LOCAL statement_timeout = ${LOCK_TIMEOUT_MS + STATEMENT_TIMEOUT_MS}`))
+        await transaction.execute(sql.raw(`SET LOCAL lock_timeout = ${BRIEF_LOCK_MS}`))
+        await transaction.execute(sql.raw(`SET LOCAL statement_timeout = ${BRIEF_LOCK_MS + STATEMENT_TIMEOUT_MS}`))
         await takeTurn(transaction)
         return await work(transaction)
       })
