@@ -1,20 +1,27 @@
 /** In a Redis that others use, a gateway keeps to the names of its prefix: a user that may touch no others is enough for all it does. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { ROOT } from '@test/deploy/compose-file'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { Redis } from 'ioredis'
-import acl from '#deploy/redis/gateway.acl' with { type: 'text' }
+import { assert } from '@/lib/assert'
+import operations from '../../docs/OPERATIONS.md' with { type: 'text' }
 
 setDefaultTimeout(120_000)
 
 const PREFIXES = ['one:', 'two:'] as const
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
-/** As docs/OPERATIONS.md tells to make it of the rules of deploy/. */
-const rulesFor = (prefix: string) => acl.trim().replace(/ ~\S+/g, '').replace('resetkeys', `resetkeys ~${prefix}*`)
+/** As docs/OPERATIONS.md tells to make it of the rules of deploy/, here with another prefix. */
+async function rulesFor(prefix: string): Promise<string[]> {
+  const command = /```sh\n(sed .*~svc:\*.*)\n```/.exec(operations)?.[1]
+  assert(command, 'the page says how')
+  const child = Bun.spawn(['sh', '-c', command.replace('~svc:', `~${prefix}`)], { cwd: ROOT })
+  return (await new Response(child.stdout).text()).trim().split(' ')
+}
 
 let redis: TestServer
 let admin: Redis
@@ -26,7 +33,7 @@ beforeAll(async () => {
   gateways = []
   for (const prefix of PREFIXES) {
     const user = prefix.slice(0, -1)
-    await admin.call('ACL', 'SETUSER', user, 'on', '>secret', ...rulesFor(prefix).split(' '))
+    await admin.call('ACL', 'SETUSER', user, 'on', '>secret', ...(await rulesFor(prefix)))
     const address = new URL(redis.url)
     Object.assign(address, { username: user, password: 'secret' })
     // Under another name of the same machine, since the user is its own.
@@ -159,5 +166,5 @@ test('a missing right is named with the prefix', async () => {
   expect(refused.status).toBe(503)
   const { reasons } = (await (await fetch(`${side.gateway.url}/readyz`)).json()) as { reasons: Record<string, string> }
   expect(reasons.redis_writes).toContain('~one:idempotency:*')
-  await admin.call('ACL', 'SETUSER', 'one', ...rulesFor('one:').split(' '))
+  await admin.call('ACL', 'SETUSER', 'one', ...(await rulesFor('one:')))
 })

@@ -151,6 +151,8 @@ describe('an answer', () => {
     const log = page.getByRole('log')
     await log.getByText('$0.00008').waitFor()
     await log.getByText('second').waitFor()
+    // The text stands there as it came until the code that reads Markdown is loaded.
+    await log.getByRole('link').nth(1).waitFor()
     const links = await log
       .getByRole('link')
       .evaluateAll((all) => all.map((one) => [one.getAttribute('href'), one.getAttribute('rel')]))

@@ -41,14 +41,16 @@ function overlay(first: PairNote, second: PairNote): PairNote {
   }
 }
 
-/** The body that the provider must receive. */
-export function expectedBody(cell: Cell): JsonObject {
+/** The body that the provider must receive where `accountId` asks. */
+export function expectedBody(cell: Cell, accountId: string): JsonObject {
   const { case: declared, client, provider, mode } = cell
   const { asks, golden } = declared
   const base = client === provider ? asks[provider] : (golden?.[provider] ?? asks[provider])
   const said = provider === 'responses' && client !== provider ? (saidOutright(base) as JsonObject) : base
   const include = provider === 'responses' && { include: included(said, client === provider) }
-  const body = { ...said, ...include, ...noteOn(cell).receives, ...frame(provider, mode !== 'json') }
+  const { receives, receivesFor } = noteOn(cell)
+  const noted = { ...receives, ...receivesFor?.(accountId) }
+  const body = { ...said, ...include, ...noted, ...frame(provider, mode !== 'json') }
   return withoutAbsent(body)
 }
 

@@ -1,4 +1,5 @@
 /** Runs one cell: a real client asks, the scripted provider answers, and everything anybody saw is held against the case. */
+import type { Customer } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 import { ZERO_USAGE } from '@/chat/usage'
@@ -34,7 +35,7 @@ export async function runCell(matrix: MatrixGateway, cell: Cell, clients = CLIEN
   }, 'the hold to be settled')
   const costNano = after.spent - before.spent
   const complaints = [
-    ...checkCalls(cell, calls, key),
+    ...checkCalls(cell, calls, seat.customer),
     ...checkAnswer(cell, sent, seat, costNano),
     ...checkCost(cell, costNano, sent),
     ...(SECRET.test(sent.text) ? ['a secret of the provider reached the client'] : []),
@@ -42,14 +43,14 @@ export async function runCell(matrix: MatrixGateway, cell: Cell, clients = CLIEN
   return { cell, complaints, costNano }
 }
 
-function checkCalls(cell: Cell, calls: readonly UpstreamCall[], key: string): string[] {
+function checkCalls(cell: Cell, calls: readonly UpstreamCall[], { accountId, key }: Customer): string[] {
   const wanted = noteOn(cell).refused === undefined ? 1 : 0
   // A failure may be tried again.
   const isCounted = cell.case.fails === undefined || calls.length === 0
   if (isCounted && calls.length !== wanted) return [`the provider was called ${calls.length} times, not ${wanted}`]
   return calls.flatMap(({ headers, body }) => [
     ...(headers.values().toArray().join('\n').includes(key) ? ["the caller's key reached the provider"] : []),
-    ...differences(expectedBody(cell), body).map((line) => `received ${line}`),
+    ...differences(expectedBody(cell, accountId), body).map((line) => `received ${line}`),
   ])
 }
 

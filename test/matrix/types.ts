@@ -67,6 +67,8 @@ export type PairNote = {
   because?: string
   /** Fields of the body that the provider receives, in place of those of the golden one; undefined removes a field. */
   receives?: Record<string, JsonValue | undefined>
+  /** Such fields that differ from one account to the next. */
+  receivesFor?: (accountId: string) => JsonObject
   /** What the client sees in place of what the case says. */
   sees?: Partial<Seen>
   /** The client reads the provider's own bytes, dialect and all: only the meaning is checked, not the form. */

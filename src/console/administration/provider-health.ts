@@ -74,11 +74,9 @@ function providerHealth(sources: HealthSources, status: RoutingStatus, provider:
   const { counts } = sources
   const { name } = provider
   const load = status.providers.find((item) => item.provider === name)
-  const attempts = [...(counts.attempts.get(name) ?? [])].map(([outcome, { count, milliseconds }]) => ({
-    outcome,
-    count,
-    averageMs: count === 0 ? 0 : Math.round(milliseconds / count),
-  }))
+  const attempts = [...(counts.attempts.get(name) ?? [])]
+    .filter(([, { count }]) => count > 0)
+    .map(([outcome, { count, milliseconds }]) => ({ outcome, count, averageMs: Math.round(milliseconds / count) }))
   return {
     provider: name,
     format: provider.format,
@@ -138,7 +136,7 @@ function fallbacksOf(counts: RoutingCounts): Fallback[] {
   const found: Fallback[] = []
   for (const [from, byNext] of counts.fallbacks) {
     for (const [to, byReason] of byNext) {
-      for (const [reason, count] of byReason) found.push({ from, to, reason, count })
+      for (const [reason, count] of byReason) if (count > 0) found.push({ from, to, reason, count })
     }
   }
   return found.sort((one, other) => other.count - one.count)

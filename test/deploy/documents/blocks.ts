@@ -64,6 +64,7 @@ export const RULES: readonly Rule[] = [
   { document: 'docs/guide/deploy.md', info: 'sh cluster health', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster operate', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster restart', by: 'test/deploy/machines/machines.test.ts' },
+  { document: 'docs/guide/deploy.md', info: 'sh cluster reload', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh backup', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh restore', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh environment', by: 'test/deploy/documents/blocks.test.ts' },
@@ -83,6 +84,7 @@ export const RULES: readonly Rule[] = [
   { document: GUIDE, info: 'ts run', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'python run', by: 'test/http/guide/snippets.test.ts' },
   { document: 'docs/OPERATIONS.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
+  { document: 'docs/OPERATIONS.md', begins: 'sed ', by: 'test/boot/key-prefix.test.ts' },
   { document: 'docs/OPERATIONS.md', begins: 'bun run admin', by: 'test/cli/docs.test.ts' },
   {
     document: 'docs/OPERATIONS.md',

@@ -143,6 +143,23 @@ test('an account gets credit by a command, and buys a stream by way of the proxy
   expect(upstream.calls.length).toBe(1)
 })
 
+test('a new price is checked, put in its place on each machine, and taken by all gateways at once', async () => {
+  const catalogue = await Bun.file(join(site.work, 'config', 'catalog.json')).json()
+  const alpha = catalogue.models.find(({ id }: { id: string }) => id === 'svc/alpha')
+  alpha.name = 'Alpha of the second edition'
+  await writeFile(join(site.work, 'next.json'), JSON.stringify(catalogue))
+  const [settings, check, put, reload] = blockOf('sh cluster reload').trim().split('\n')
+  const path = { PATH: `${join(folder, 'bin')}:${BARE_ENVIRONMENT.PATH}` }
+  for (const machine of MACHINES) await runWell(site.on(machine, [settings, check, put].join('\n')), site.work, path)
+  const said = JSON.parse(await operate([settings, reload].join('\n')))
+  expect(said.processes).toHaveLength(3)
+  for (const { url } of site.machines) {
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string; name: string }[] }
+    expect(data.find(({ id }) => id === 'svc/alpha')?.name).toBe(alpha.name)
+  }
+  expect(await stream()).toBe(true)
+})
+
 describe('nobody notices', () => {
   /** Streams without pause while `work` is done; says how many did not come to their end, and how many did. */
   async function underLoad(work: () => Promise<void>): Promise<{ lost: number; whole: number }> {

@@ -51,6 +51,9 @@ export const HEALTHY: Values = {
   [`svc_process_up${at('process="1"')}`]: stays(1),
   [`svc_process_restarts_total${at()}`]: stays(0),
   [`process_start_time_seconds${at('process="1"')}`]: stays(1000),
+  [`svc_catalog_reloads_total${at('outcome="taken"')}`]: rises(1),
+  [`svc_catalog_reloads_total${at('outcome="refused"')}`]: stays(0),
+  [`svc_catalog_info${at('hash="1f0c"')}`]: stays(1),
   [`process_open_fds${at('process="1"')}`]: stays(300),
   [`process_max_fds${at('process="1"')}`]: stays(65_536),
   [`svc_connections_ended_total${at()}`]: stays(0),
@@ -103,6 +106,14 @@ export const CASES: { alert: string; differs: Values; also?: string[]; minutes?:
   {
     alert: 'GatewayRestarts',
     differs: { [`process_start_time_seconds${at('process="1"')}`]: begins(60, 10, 1000) },
+  },
+  {
+    alert: 'CatalogRefused',
+    differs: { [`svc_catalog_reloads_total${at('outcome="refused"')}`]: turns(0, 1, 5) },
+  },
+  {
+    alert: 'CatalogsDiffer',
+    differs: { [`svc_catalog_info${at('hash="77ab"').replace('gateway1', 'gateway2')}`]: stays(1) },
   },
   { alert: 'ConnectionsNearLimit', differs: { [`process_open_fds${at('process="1"')}`]: turns(300, 47_000, 6) } },
   { alert: 'ConnectionsEnded', differs: { [`svc_connections_ended_total${at()}`]: begins(40, 14) } },

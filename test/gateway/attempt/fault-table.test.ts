@@ -47,7 +47,8 @@ beforeAll(async () => {
     {},
     {
       refused: closed.url,
-      unknown: 'http://nowhere.invalid',
+      // Too long for a name, so that no name server is asked, whose delay would be another fault.
+      unknown: `http://${'x'.repeat(64)}.invalid`,
       reset: reset.url,
       plain: plain.url.replace('http:', 'https:'),
       silent: `http://127.0.0.1:${silent.port}`,

@@ -1,5 +1,5 @@
 /** Prompt caches: hints on the way in, tokens read and written on the way back, each class at its own price. */
-import type { Group } from '@test/matrix/types'
+import type { Group, PairNote } from '@test/matrix/types'
 import type { JsonObject } from '@/lib/json'
 import { answer, ask, TEXT, USAGE } from './words'
 
@@ -7,6 +7,12 @@ const EPHEMERAL = { type: 'ephemeral' }
 const HOUR = { type: 'ephemeral', ttl: '1h' }
 const breakpoint = (ttl?: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
 const NO_KEY = { lost: 'left out: the format has no such key' }
+const OWN_KEY: PairNote = {
+  lost: 'sent as a digest of it and the account, since all callers share the provider’s cache',
+  receivesFor: (accountId) => ({
+    prompt_cache_key: new Bun.CryptoHasher('sha256').update(`${accountId}\nk1`).digest('hex').slice(0, 40),
+  }),
+}
 const LOST = 'left out: the format has no such hint; providers cache by themselves'
 
 function marked(cache: JsonObject, hint: JsonObject) {
@@ -154,8 +160,10 @@ export const caching: Group = {
       pairs: {
         '*>messages': NO_KEY,
         '*>generate-content': NO_KEY,
-        'chat-completions>responses': { receives: { prompt_cache_key: 'k1' } },
-        'responses>chat-completions': { receives: { prompt_cache_key: 'k1' } },
+        'chat-completions>chat-completions': OWN_KEY,
+        'chat-completions>responses': OWN_KEY,
+        'responses>chat-completions': OWN_KEY,
+        'responses>responses': OWN_KEY,
       },
     },
     {
