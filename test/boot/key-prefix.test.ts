@@ -1,5 +1,5 @@
 /** In a Redis that others use, a gateway keeps to the names of its prefix: a user that may touch no others is enough for all it does. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, onTestFinished, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { ROOT } from '@test/deploy/compose-file'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
@@ -9,7 +9,6 @@ import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import { assert } from '@/lib/assert'
-import operations from '../../docs/OPERATIONS.md' with { type: 'text' }
 
 setDefaultTimeout(120_000)
 
@@ -17,6 +16,7 @@ const PREFIXES = ['one:', 'two:'] as const
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
 /** As docs/OPERATIONS.md tells to make it of the rules of deploy/, here with another prefix. */
 async function rulesFor(prefix: string): Promise<string[]> {
+  const operations = await Bun.file(join(ROOT, 'docs', 'OPERATIONS.md')).text()
   const command = /```sh\n(sed .*~svc:\*.*)\n```/.exec(operations)?.[1]
   assert(command, 'the page says how')
   const child = Bun.spawn(['sh', '-c', command.replace('~svc:', `~${prefix}`)], { cwd: ROOT })
@@ -71,7 +71,8 @@ async function post({ gateway, customer }: Side, path: string, body: object, hea
 async function story(side: Side): Promise<void> {
   const { gateway } = side
   const chat = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
-  expect((await post(side, '/v1/chat/completions', { ...chat, stream: true })).text).toContain('[DONE]')
+  const streamed = await post(side, '/v1/chat/completions', { ...chat, stream: true })
+  expect(streamed).toMatchObject({ status: 200, text: expect.stringContaining('[DONE]') })
   expect((await post(side, '/v1/chat/completions', { ...chat, model: 'auto-smart' })).status).toBeOneOf([200, 404])
   const headers = { 'idempotency-key': 'once' }
   const [first, second] = [
@@ -106,6 +107,7 @@ async function command(side: Side, ...words: string[]): Promise<{ code: number; 
 
 test('a whole story, within the names of its prefix', async () => {
   const monitor = await admin.monitor()
+  onTestFinished(() => monitor.disconnect())
   const outside = new Set<string>()
   let count = 0
   monitor.on('monitor', (_time: string, words: string[]) => {
@@ -122,7 +124,6 @@ test('a whole story, within the names of its prefix', async () => {
     await until(async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')
   }
   await until(async () => (await admin.get('one:ledger-check:report')) !== null, 'the check of the books')
-  monitor.disconnect()
   expect(count).toBeGreaterThan(20)
   expect([...outside]).toEqual([])
   const names = await admin.keys('*')

@@ -28,6 +28,7 @@ const [container] = pod.containers
 const labels: Record<string, string> = deployment.template.metadata.labels
 const settings = await readVariables(join(BASE, 'settings.env'))
 const secrets = await readVariables(join(EXAMPLE, 'secrets.env'))
+const providerKeys = await readVariables(join(EXAMPLE, 'provider-keys.env'))
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -45,7 +46,7 @@ test('base lists each of its files, and the example fills in all that pods are t
   ].map(({ name }) => name)
   const read = [
     ...container.envFrom.map((each) => (each.configMapRef ?? each.secretRef)?.name),
-    pod.volumes.find(({ name }) => name === 'catalog')?.configMap?.name,
+    ...pod.volumes.flatMap(({ configMap, secret }) => configMap?.name ?? secret?.secretName ?? []),
   ]
   expect([...new Set<string | undefined>(made)].toSorted()).toEqual(read.toSorted())
 })
@@ -53,7 +54,7 @@ test('base lists each of its files, and the example fills in all that pods are t
 describe('the settings', () => {
   test('are known to the gateway or the catalogue, and none is there twice', async () => {
     const known = [...settingNames(), ...(await catalogNames())]
-    const told = [...Object.keys(settings), ...Object.keys(secrets)]
+    const told = [...Object.keys(settings).map((name) => name.replace(/_FILE$/, '')), ...Object.keys(secrets)]
     expect(told.filter((name) => !known.includes(name))).toEqual([])
     expect(told.length).toBe(new Set(told).size)
     for (const line of example?.configMapGenerator.flatMap(({ literals = [] }) => literals) ?? [])
@@ -61,13 +62,15 @@ describe('the settings', () => {
   })
 
   test('let a production start once the secrets are filled in, and have none of their own', async () => {
-    expect(Object.entries(secrets).filter(([, value]) => value !== '')).toEqual([])
+    expect(Object.entries({ ...secrets, ...providerKeys }).filter(([, value]) => value !== '')).toEqual([])
     const wanted = [...(await readExample())].filter(([, { value, isSet }]) => isSet && value === '')
     const elsewhere = /_PASSWORD$|^PUBLIC_URL$/
-    const missing = wanted.map(([name]) => name).filter((name) => !(name in secrets) && !elsewhere.test(name))
+    const missing = wanted
+      .map(([name]) => name)
+      .filter((name) => !(name in { ...secrets, ...providerKeys }) && !elsewhere.test(name))
     expect(missing).toEqual([])
     const filled = {
-      ...{ AUTH_SECRET: 'x'.repeat(40), METRICS_TOKEN: 'y'.repeat(40), PROVIDER1_API_KEY: 'k-one' },
+      ...{ AUTH_SECRET: 'x'.repeat(40), METRICS_TOKEN: 'y'.repeat(40) },
       ...{ REDIS_URL: 'rediss://svc:secret@redis:6379', DATABASE_URL: 'postgres://svc_gateway:secret@postgres/svc' },
     }
     const literals = example?.configMapGenerator.flatMap((each) => each.literals ?? []) ?? []
@@ -80,6 +83,16 @@ describe('the settings', () => {
     const mount = container.volumeMounts.find(({ name }) => name === 'catalog')
     const [file] = example?.configMapGenerator.flatMap(({ files = [] }) => files) ?? []
     expect(settings.CATALOG).toBe(`${mount?.mountPath}/${file}`)
+  })
+
+  test('lead to a file for each key, and what a reload takes keeps its name, so that no pod is replaced for it', () => {
+    const mount = container.volumeMounts.find(({ name }) => name === 'provider-keys')
+    const files = Object.entries(settings).filter(([name]) => name.endsWith('_FILE'))
+    expect(files).toEqual(Object.keys(providerKeys).map((name) => [`${name}_FILE`, `${mount?.mountPath}/${name}`]))
+    const made = [...(example?.configMapGenerator ?? []), ...(example?.secretGenerator ?? [])]
+    const lasting = made.filter(({ options }) => Bun.deepEquals(options, { disableNameSuffixHash: true }))
+    const mounted = pod.volumes.flatMap(({ configMap, secret }) => configMap?.name ?? secret?.secretName ?? [])
+    expect(lasting.map(({ name }) => name).toSorted()).toEqual(mounted.toSorted())
   })
 })
 
@@ -120,6 +133,7 @@ describe('a pod', () => {
     expect(theOne(manifests, 'ServiceAccount')).toMatchObject({ automountServiceAccountToken: false })
     expect(pod.volumes.map((volume) => Object.keys(volume).find((name) => name !== 'name'))).toEqual([
       'configMap',
+      'secret',
       'emptyDir',
     ])
     expect(Object.keys(container.resources.limits)).toEqual(['memory'])

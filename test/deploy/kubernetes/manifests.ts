@@ -36,7 +36,7 @@ type Pod = {
   terminationGracePeriodSeconds: number
   topologySpreadConstraints: { labelSelector: Selector }[]
   containers: [Container]
-  volumes: { name: string; configMap?: { name: string }; emptyDir?: object }[]
+  volumes: { name: string; configMap?: { name: string }; secret?: { secretName: string }; emptyDir?: object }[]
 }
 
 /** What the tests read of each kind; the schemas say what else there may be. */
@@ -81,8 +81,8 @@ export type Manifest<Kind extends keyof Specs = keyof Specs> = {
 
 export type Kustomization = {
   resources: string[]
-  configMapGenerator: { name: string; envs?: string[]; files?: string[]; literals?: string[] }[]
-  secretGenerator: { name: string; envs: string[] }[]
+  configMapGenerator: { name: string; envs?: string[]; files?: string[]; literals?: string[]; options?: object }[]
+  secretGenerator: { name: string; envs: string[]; options?: object }[]
 }
 
 /** Every document of a file of YAML. */

@@ -12,8 +12,11 @@ setDefaultTimeout(180_000)
 
 /** `unhealthyPodEvictionPolicy` and `matchLabelKeys` are on by default from the first on. */
 const VERSIONS = ['1.27', '1.37']
+/** What puts an installation together: part of kubectl, or the program by itself. */
 const kubectl = Bun.which('kubectl')
-if (!kubectl) process.stderr.write('SKIPPED: the example is not put together, since kubectl is not on the PATH.\n')
+const alone = Bun.which('kustomize')
+const kustomize = kubectl ? [kubectl, 'kustomize'] : alone && [alone, 'build']
+if (!kustomize) process.stderr.write('SKIPPED: the example is not put together: no kubectl or kustomize on the PATH.\n')
 let folder: string
 
 const complaints = (version: string, files: readonly string[]) =>
@@ -45,34 +48,42 @@ describe.skipIf(!python)('the schemas of Kubernetes', () => {
     }
   })
 
-  test.skipIf(!kubectl)('accept what kustomize makes of the example, in which every name leads somewhere', async () => {
-    const copy = join(folder, 'kubernetes')
-    await cp(FOLDER, copy, { recursive: true })
-    await copyFile(join(ROOT, 'config', 'catalog.json'), join(copy, 'example', 'catalog.json'))
-    const child = Bun.spawn([kubectl ?? '', 'kustomize', join(copy, 'example')], {
-      env: { ...BARE_ENVIRONMENT, HOME: folder },
-      stdout: Bun.file(join(folder, 'made.yaml')),
-      stderr: 'pipe',
-    })
-    expect(`${await child.exited} ${await new Response(child.stderr).text()}`).toBe('0 ')
-    expect(await complaints('1.37', [join(folder, 'made.yaml')])).toBe('')
-    const made = await readDocuments<Manifest>(join(folder, 'made.yaml'))
-    const names = made.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
-    const pod = theOne(made, 'Deployment').spec.template.spec
-    const [{ image, envFrom }] = pod.containers
-    expect(image).toStartWith('registry.example/svc-gateway:')
-    const [settingsName, secretsName] = [envFrom[0]?.configMapRef?.name, envFrom[1]?.secretRef?.name]
-    expect(names).toContain(`ConfigMap ${settingsName}`)
-    expect(names).toContain(`Secret ${secretsName}`)
-    expect(names).toContain(`ConfigMap ${pod.volumes[0]?.configMap?.name}`)
-    const settings = made.find(({ metadata }) => metadata.name === settingsName)?.data
-    expect(settings).toMatchObject({ NODE_ENV: 'production', PUBLIC_URL: 'https://gateway.example' })
-    expect(made.filter(({ metadata }) => metadata.namespace !== 'svc-gateway').map(({ kind }) => kind)).toEqual([
-      'Namespace',
-    ])
-  })
+  test.skipIf(!kustomize)(
+    'accept what kustomize makes of the example, in which every name leads somewhere',
+    async () => {
+      const copy = join(folder, 'kubernetes')
+      await cp(FOLDER, copy, { recursive: true })
+      await copyFile(join(ROOT, 'config', 'catalog.json'), join(copy, 'example', 'catalog.json'))
+      const child = Bun.spawn([...(kustomize || []), join(copy, 'example')], {
+        env: { ...BARE_ENVIRONMENT, HOME: folder },
+        stdout: Bun.file(join(folder, 'made.yaml')),
+        stderr: 'pipe',
+      })
+      expect(`${await child.exited} ${await new Response(child.stderr).text()}`).toBe('0 ')
+      expect(await complaints('1.37', [join(folder, 'made.yaml')])).toBe('')
+      const made = await readDocuments<Manifest>(join(folder, 'made.yaml'))
+      const names = made.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+      const pod = theOne(made, 'Deployment').spec.template.spec
+      const [{ image, envFrom }] = pod.containers
+      expect(image).toStartWith('registry.example/svc-gateway:')
+      const [settingsName, secretsName] = [envFrom[0]?.configMapRef?.name, envFrom[1]?.secretRef?.name]
+      expect(names).toContain(`ConfigMap ${settingsName}`)
+      expect(names).toContain(`Secret ${secretsName}`)
+      expect(names).toContain(`ConfigMap ${pod.volumes[0]?.configMap?.name}`)
+      expect(names).toContain(`Secret ${pod.volumes[1]?.secret?.secretName}`)
+      const settings = made.find(({ metadata }) => metadata.name === settingsName)?.data
+      expect(settings).toMatchObject({ NODE_ENV: 'production', PUBLIC_URL: 'https://gateway.example' })
+      expect(made.filter(({ metadata }) => metadata.namespace !== 'svc-gateway').map(({ kind }) => kind)).toEqual([
+        'Namespace',
+      ])
+    },
+  )
 })
 
 test('the example holds nothing but what an installation is made of', async () => {
-  expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual(['kustomization.yaml', 'secrets.env'])
+  expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual([
+    'kustomization.yaml',
+    'provider-keys.env',
+    'secrets.env',
+  ])
 })
