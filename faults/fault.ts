@@ -3,7 +3,7 @@ import type { Customer } from '@faults/world/bank'
 import type { Sighting } from '@faults/world/client'
 import type { Random } from '@faults/world/random'
 import type { Wish } from '@faults/world/request'
-import type { ClusterWorld, SingleWorld } from '@faults/world/world'
+import type { ClusterWorld, SingleWorld, WatchedWorld } from '@faults/world/world'
 
 /** What may differ from the provider's bill under this fault, and why nothing else may. All of it is in docs/RELIABILITY.md. */
 export type Tolerance = {
@@ -68,6 +68,7 @@ export type Fault = Common &
   (
     | { world: 'single'; run(stage: Stage<SingleWorld>): Promise<void> }
     | { world: 'cluster'; run(stage: Stage<ClusterWorld>): Promise<void> }
+    | { world: 'watched'; run(stage: Stage<WatchedWorld>): Promise<void> }
   )
 
 /** The requests that were seen while the fault was on. */

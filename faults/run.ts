@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import type { GatewayProcess } from '@faults/world/gateway-process'
 import { createRandom, type Random } from '@faults/world/random'
 import { startSampler } from '@faults/world/sampler'
-import { type ClusterWorld, openClusterWorld, openSingleWorld, type SingleWorld } from '@faults/world/world'
+import {
+  type ClusterWorld,
+  openClusterWorld,
+  openSingleWorld,
+  openWatchedWorld,
+  type SingleWorld,
+  type WatchedWorld,
+  type World,
+} from '@faults/world/world'
 import { until } from '@test/support/until'
 import { withDeadline } from '@/lib/deadline'
 import { checkAnswers } from './check/answers'
@@ -49,13 +57,15 @@ export async function runFaults(faults: readonly Fault[], options: RunOptions): 
   }
   const single = faults.filter((fault) => fault.world === 'single')
   const clustered = faults.filter((fault) => fault.world === 'cluster')
+  const watched = faults.filter((fault) => fault.world === 'watched')
   if (single.length > 0) await runIn(() => openSingleWorld(join(options.folder, 'single')), single, options, keep)
   if (clustered.length > 0)
     await runIn(() => openClusterWorld(join(options.folder, 'cluster')), clustered, options, keep)
+  if (watched.length > 0) await runIn(() => openWatchedWorld(join(options.folder, 'watched')), watched, options, keep)
   return results
 }
 
-async function runIn<W extends SingleWorld | ClusterWorld>(
+async function runIn<W extends World>(
   open: () => Promise<W>,
   faults: readonly Fault[],
   options: RunOptions,
@@ -82,7 +92,7 @@ type Checks = {
   health: ReturnType<typeof createHealthCheck>
 }
 
-async function runOne<W extends SingleWorld | ClusterWorld>(
+async function runOne<W extends World>(
   world: W,
   fault: Fault,
   checks: Checks,
@@ -97,7 +107,7 @@ async function runOne<W extends SingleWorld | ClusterWorld>(
   try {
     // A fault names the world it needs, and gets no other.
     await inTime(
-      fault.run(stage as unknown as Stage<SingleWorld> & Stage<ClusterWorld>),
+      fault.run(stage as unknown as Stage<SingleWorld> & Stage<ClusterWorld> & Stage<WatchedWorld>),
       fault.limitMs ?? FAULT_LIMIT_MS,
     )
   } catch (error) {
@@ -137,7 +147,7 @@ async function checkAll(evidence: Evidence, checks: Checks): Promise<Breach[]> {
  * Waits until no settlement waits for its acknowledgement, no hold is open and no charge is on its way: the state in which
  * everything can be compared to the last digit.
  */
-async function untilQuiet({ bank, gateways }: SingleWorld | ClusterWorld): Promise<void> {
+async function untilQuiet({ bank, gateways }: World): Promise<void> {
   const isQuiet = async () =>
     gateways.every((gateway) => unacknowledged(gateway).size === 0) &&
     (await bank.ledger.openHoldCount()) === 0 &&

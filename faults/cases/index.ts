@@ -19,6 +19,7 @@ import { f6Snapshot } from './f06-snapshot-only'
 import { f7 } from './f07-torn-file'
 import { f8, f8Disk } from './f08-empty-store'
 import { f9, f9Guarded } from './f09-failover'
+import { f9Sentinel } from './f09-sentinel'
 import { f10, f10Replica } from './f10-dead-master'
 import { f11 } from './f11-resharding'
 import { f12, f12Paused } from './f12-hung-store'
@@ -74,4 +75,5 @@ export const FAULTS: readonly Fault[] = [
   ...PROCESS_FAULTS,
   ...STORE_FAULTS,
   ...CLUSTER_FAULTS,
+  f9Sentinel,
 ]

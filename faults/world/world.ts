@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startCluster, type TestCluster } from '@test/ledger/cluster-stores'
+import { startWatchedRedis, type WatchedRedis } from '@test/support/sentinels'
 import { until } from '@test/support/until'
 import { migrate } from '@/db/migrate'
 import { type Bank, openBank } from './bank'
@@ -36,6 +37,8 @@ export type SingleWorld = World & {
 }
 /** Three masters, the first with a replica. */
 export type ClusterWorld = World & { kind: 'cluster'; cluster: TestCluster }
+/** A primary and a replica, which three Sentinels watch; gateways know the Sentinels only. */
+export type WatchedWorld = World & { kind: 'watched'; watched: WatchedRedis }
 
 /** Holds of a gateway that died are expired after this long. */
 export const HOLD_TTL_MS = 5_000
@@ -80,6 +83,19 @@ export async function openClusterWorld(folder: string): Promise<ClusterWorld> {
     async close() {
       await world.close()
       await cluster.stop()
+    },
+  }
+}
+
+/** Opens a world whose Redis fails over by itself. */
+export async function openWatchedWorld(folder: string): Promise<WatchedWorld> {
+  const [watched, common] = await Promise.all([startWatchedRedis(), openStores(folder)])
+  const world = await complete(common, watched.url, watched.url, folder)
+  return {
+    ...{ ...world, kind: 'watched', watched },
+    async close() {
+      await world.close()
+      await watched.stop()
     },
   }
 }
