@@ -36,20 +36,21 @@ const LOG_INTERVAL_MS = 10_000
 /** An answer under way has a client's connection and a provider's. */
 const PER_ANSWER = 2
 
-/** A connection, and when it was first seen, or last seen being answered. */
-type Seen = OpenSocket & { sinceMs: number }
+/** A connection, when it was first seen or last seen being answered, and whether it was seen without an answer before. */
+type Seen = OpenSocket & { sinceMs: number; wasIdle: boolean }
 
 /** Starts watching; the result stops. */
 export function capConnections(options: ConnectionCapsOptions): () => void {
   const { sockets, localPort, perAddress, logger } = options
   const total = Math.floor(sockets.limit * SHARE)
-  let seen = new Map<string, number>()
+  let seen = new Map<string, { sinceMs: number; isKnown: boolean }>()
   let lookFrom = 0
   let lookAgainMs = 0
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let ended = 0
 
-  function look(count: number, nowMs: number): void {
+  /** Ends those that are too many. Returns whether there were any, ended or not. */
+  function look(count: number, nowMs: number): boolean {
     const known = options.knownPorts()
     const before = seen
     seen = new Map()
@@ -57,25 +58,31 @@ export function capConnections(options: ConnectionCapsOptions): () => void {
     for (const socket of sockets.list(localPort)) {
       const name = `${socket.descriptor} ${socket.port} ${socket.address}`
       const isKnown = known.has(socket.port)
-      // The last words of an answer may still be on their way when it is none under way any more.
-      const sinceMs = isKnown ? nowMs : (before.get(name) ?? nowMs)
-      seen.set(name, sinceMs)
-      if (!isKnown) strangers.push({ ...socket, sinceMs })
+      const last = before.get(name)
+      const wasIdle = last?.isKnown === false
+      const sinceMs = isKnown || !wasIdle ? nowMs : last.sinceMs
+      seen.set(name, { sinceMs, isKnown })
+      if (!isKnown) strangers.push({ ...socket, sinceMs, wasIdle })
     }
-    const victims = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length))).slice(0, MAX_ENDED)
+    const tooMany = excess(strangers, perAddress, Math.max(0, total - (count - strangers.length)))
+    // The last words of an answer may still be on their way when it is none under way any more, and who is seen for the first time
+    // may have had one just now: the next look, in a moment, ends them.
+    const victims = tooMany.filter(({ wasIdle }) => wasIdle).slice(0, MAX_ENDED)
     for (const socket of victims) sockets.end(socket)
     ended += victims.length
     if (victims.length > 0) options.onEnded(victims.length)
-    lookFrom = victims.length > 0 ? 0 : count + GROWTH
+    lookFrom = tooMany.length > 0 ? 0 : count + GROWTH
     lookAgainMs = nowMs + LOOK_AGAIN_MS
+    return tooMany.length > 0
   }
 
   function check(): void {
     const count = sockets.count()
     const nowMs = performance.now()
     const strangers = count - PER_ANSWER * options.knownCount()
-    if (strangers > Math.min(perAddress, total) && (count >= lookFrom || nowMs >= lookAgainMs)) look(count, nowMs)
-    timer = setTimeout(check, strangers > total / 2 ? BUSY_CHECK_MS : CHECK_MS)
+    const isTime = strangers > Math.min(perAddress, total) && (count >= lookFrom || nowMs >= lookAgainMs)
+    const wereTooMany = isTime && look(count, nowMs)
+    timer = setTimeout(check, wereTooMany || strangers > total / 2 ? BUSY_CHECK_MS : CHECK_MS)
     timer.unref()
     if (ended === 0 || nowMs - loggedAtMs < LOG_INTERVAL_MS) return
     logger.warn('connections_ended', { ended, open: count, limit: sockets.limit })

@@ -146,10 +146,16 @@ describe('those that are too many', () => {
     known: number[] = [],
   ) {
     const sockets = open.map((one, descriptor) => ({ ...one, descriptor }))
-    const victims: OpenSocket[] = []
+    const victims = new Map<number, OpenSocket>()
     let told = 0
+    let checks = 0
+    const count = () => {
+      checks++
+      return sockets.length - victims.size
+    }
+    const list = () => sockets.filter(({ descriptor }) => !victims.has(descriptor))
     const stop = capConnections({
-      sockets: { limit, count: () => sockets.length, list: () => sockets, end: (one) => void victims.push(one) },
+      sockets: { limit, count, list, end: (one) => void victims.set(one.descriptor, one) },
       localPort: 1,
       perAddress,
       knownPorts: () => new Set(known),
@@ -159,9 +165,10 @@ describe('those that are too many', () => {
       },
       logger: memoryLogger(),
     })
+    await until(() => checks >= 4, 'some looks')
     stop()
-    expect(told).toBe(victims.length)
-    return victims
+    expect(told).toBe(victims.size)
+    return [...victims.values()]
   }
   const tally = (victims: OpenSocket[]) =>
     Object.fromEntries(
@@ -185,6 +192,55 @@ describe('those that are too many', () => {
   test('are none of those that an answer to somebody known is under way on', async () => {
     const victims = await ended(from('a', 40), 10, 1_000, [0, 1, 2])
     expect(victims.map(({ port }) => port)).toEqual(Array.from({ length: 27 }, (_, index) => index + 3))
+  })
+
+  test('are not those whose answer has just ended, whoever came together with them', async () => {
+    const sockets = from('a', 205).map((one, descriptor) => ({ ...one, descriptor }))
+    const looks: number[][] = []
+    let known = [0, 1, 2, 3, 4]
+    let open = 105
+    const stop = capConnections({
+      sockets: {
+        ...{ limit: 1_000, count: () => open },
+        list() {
+          looks.push([])
+          return sockets.slice(0, open)
+        },
+        end: ({ port }) => void looks.at(-1)?.push(port),
+      },
+      ...{ localPort: 1, perAddress: 100, knownPorts: () => new Set(known), knownCount: () => known.length },
+      ...{ onEnded: () => undefined, logger: memoryLogger() },
+    })
+    expect(looks).toEqual([])
+    known = []
+    open = 205
+    await until(() => looks.length >= 2, 'two looks')
+    stop()
+    // All of them are seen for the first time at the first.
+    expect(looks[0]).toEqual([])
+    expect(looks[1]).toHaveLength(105)
+  })
+
+  test('are not those whose answer ended since the last look', async () => {
+    const sockets = from('a', 200).map((one, descriptor) => ({ ...one, descriptor }))
+    const looks: number[][] = []
+    let known = [0, 1, 2, 3, 4]
+    const stop = capConnections({
+      sockets: {
+        ...{ limit: 1_000, count: () => sockets.length },
+        list() {
+          looks.push([])
+          return sockets
+        },
+        end: ({ port }) => void looks.at(-1)?.push(port),
+      },
+      ...{ localPort: 1, perAddress: 100, knownPorts: () => new Set(known), knownCount: () => known.length },
+      ...{ onEnded: () => undefined, logger: memoryLogger() },
+    })
+    known = []
+    await until(() => looks.length >= 2, 'two looks')
+    stop()
+    expect(looks[1]).toEqual(Array.from({ length: 100 }, (_, index) => index + 5))
   })
 
   test('count as one where one person has all of their addresses', async () => {
