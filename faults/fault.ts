@@ -18,6 +18,8 @@ export type Tolerance = {
   tokensUnderWay?: number
   /** Requests (by marker, or by hold where no provider was asked) whose bill and charge differ for a reason of the fault. */
   waived?: ReadonlySet<string>
+  /** Requests (by marker) whose answer the gateway itself ends before its last word, as the format ends one at its limit. */
+  shortened?: ReadonlySet<string>
   /** How long the recovery may take; 10 seconds unless said. */
   recoveryMs?: number
   /** What the check of the books may find, by kind: only what this fault really leaves behind for a person. */

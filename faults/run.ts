@@ -138,7 +138,7 @@ async function checkAll(evidence: Evidence, checks: Checks): Promise<Breach[]> {
     ...checkBill(evidence),
     ...(await checks.permanence.check()),
     ...(await checks.secrets.check(evidence.sightings)),
-    ...checkAnswers(evidence.sightings),
+    ...checkAnswers(evidence.sightings, evidence.tolerance),
     ...(await checks.health.check()),
   ]
 }

@@ -121,6 +121,7 @@ export const u11: Fault = {
     }
     // What the provider wrote beyond the limit that it was given is between it and us.
     stage.tolerance.waived = marked
+    stage.tolerance.shortened = marked
     const stolen = stage.world.upstream.calls.filter(({ path }) => path === '/stolen')
     stage.expect(stolen.length === 0, `${stolen.length} calls followed a redirection`)
     await stage.lift(() => undefined)

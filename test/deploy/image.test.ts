@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import { type OtlpReceiver, startOtlpReceiver } from '@test/telemetry/otlp-receiver'
 import { freePort } from '@/boot/embedded/free-port'
 import { buildImage, type Image, packagesOf, whyNoImages } from './image'
 
@@ -16,6 +17,7 @@ if (reason) process.stderr.write(`SKIPPED: the image is not built, since ${reaso
 describe.skipIf(reason !== undefined)('the image', () => {
   let image: Image
   let upstream: ScriptedUpstream
+  let receiver: OtlpReceiver
   let redis: TestServer
   let settings: Record<string, string>
   let gateway: ReturnType<Image['run']>
@@ -38,6 +40,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
 
   beforeAll(async () => {
     image = await buildImage()
+    receiver = startOtlpReceiver()
     upstream = startUpstream(() => Response.json(chatCompletion('Hello')))
     const port = await freePort()
     const database = await freshDatabase()
@@ -53,6 +56,8 @@ describe.skipIf(reason !== undefined)('the image', () => {
       AUTH_SECRET: 'x'.repeat(40),
       PROVIDER1_API_KEY: 'k-one',
       PROVIDER1_BASE_URL: upstream.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_BSP_SCHEDULE_DELAY: '20',
     }
     gateway = image.run(settings)
     await until(isReady, 'the container to be ready', 60_000)
@@ -61,6 +66,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     gateway?.kill()
     await gateway?.exited
     upstream?.stop()
+    receiver?.stop()
     await redis?.stop()
     await image?.remove()
   })
@@ -77,6 +83,8 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
     expect(response.status).toBe(200)
     expect(upstream.calls.length).toBe(1)
+    const isTheCall = ({ name }: { name: string }) => name.startsWith('chat ')
+    await until(() => receiver.spans.some(isTheCall), 'the span of the call, by the packages that the image has')
     const { violations } = await admin('ledger', 'check')
     expect(violations as unknown).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** The single executable is the whole gateway: away from the checkout it serves, has its pages and its thread, and takes commands. */
+/** The single executable is the whole gateway: away from the checkout it serves, has its pages and its thread, takes commands, exports its spans, and reads its catalogue again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { type OtlpReceiver, startOtlpReceiver } from '@test/telemetry/otlp-receiver'
 import { freePort } from '@/boot/embedded/free-port'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
@@ -17,6 +19,7 @@ let program: string
 let stores: Record<string, string>
 let gateway: GatewayProcess
 let address: string
+let receiver: OtlpReceiver
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-executable-test-'))
@@ -28,13 +31,16 @@ beforeAll(async () => {
   const catalog = join(folder, 'catalog.json')
   await copyFile(join(ROOT, 'config', 'catalog.json'), catalog)
   stores = { REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), CATALOG: catalog }
+  receiver = startOtlpReceiver()
+  const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '20' }
   const port = String(await freePort())
-  gateway = spawnGateway({ ...stores, PORT: port, PROCESSES: '2' }, undefined, [program])
+  gateway = spawnGateway({ ...stores, ...telemetry, PORT: port, PROCESSES: '2' }, undefined, [program])
   address = await addressOf(gateway)
 }, 120_000)
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.exited()
+  receiver.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -49,6 +55,10 @@ test('serves a paid request, which the usage of its caller shows', async () => {
   const response = await post(address, '/v1/chat/completions', key, body)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.any(String) } }] })
+  const requestId = response.headers.get('x-request-id')
+  const isItsOwn = ({ attributes }: { attributes: object }) =>
+    Bun.deepMatch({ 'svc.request.id': requestId, 'svc.model': 'svc/alpha' }, attributes)
+  await until(() => receiver.spans.some(isItsOwn), 'the span of the request')
 })
 
 test('has its pages and guides', async () => {
@@ -79,4 +89,19 @@ test('takes the commands of operators', async () => {
   })
   expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ accounts: [expect.any(Object)] })
   expect(await child.exited).toBe(0)
+})
+
+test('reads its catalogue again, in both processes', async () => {
+  const path = join(folder, 'catalog.json')
+  const catalog = await Bun.file(path).json()
+  catalog.models[0].name = 'Another name'
+  await Bun.write(path, JSON.stringify(catalog))
+  gateway.kill('SIGHUP')
+  const areRenamed = async () => {
+    const lists = await Promise.all(
+      Array.from({ length: 8 }, () => fetch(`${address}/v1/models`, { keepalive: false })),
+    )
+    return (await Promise.all(lists.map((list) => list.text()))).every((text) => text.includes('Another name'))
+  }
+  await until(areRenamed, 'the new catalogue')
 })
