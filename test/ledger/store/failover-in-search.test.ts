@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
 import type { Socket } from 'bun'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 
@@ -82,14 +83,13 @@ test('a failover that is announced during the search does not end it', async () 
     await sentinel.listened
     sentinel.announceAtNextQuestion()
     const lost = new Promise((resolve) => redis.once('close', resolve))
-    const back = new Promise((resolve) => redis.once('ready', resolve))
     const other = connectRedis(`redis://${login}@127.0.0.1:${port}`, { logger })
     await waitForRedis(other, 10_000)
     await other.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     other.disconnect()
     await lost
     await sentinel.announced
-    await Promise.race([back, new Promise((resolve) => redis.once('end', resolve))])
+    await until(() => ends.length > 0 || redis.status === 'ready', 'the search to end')
     expect(ends).toEqual([])
     expect(await redis.ping()).toBe('PONG')
   } finally {
