@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { ROOT } from '@test/deploy/compose-file'
+import { startCluster } from '@test/ledger/cluster-stores'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
@@ -38,17 +39,7 @@ beforeAll(async () => {
     Object.assign(address, { username: user, password: 'secret' })
     // Under another name of the same machine, since the user is its own.
     address.hostname = 'localhost'
-    const databaseUrl = await freshDatabase()
-    const gateway = await startGateway({
-      respond: ({ body }) =>
-        (body as { stream?: boolean }).stream
-          ? eventStream(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
-          : Response.json(chatCompletion('Hello', usageOf(10, 5))),
-      ...{ redisUrl: address.href, databaseUrl },
-      environment: { REDIS_URL: address.href, REDIS_KEY_PREFIX: prefix, AUTH_SECRET: 'x'.repeat(32), SIGN_UP: 'open' },
-      watchesLedger: true,
-    })
-    gateways.push({ prefix, redisUrl: address.href, databaseUrl, gateway, customer: await gateway.customer('1') })
+    gateways.push(await open(prefix, address.href))
   }
 })
 afterAll(async () => {
@@ -58,6 +49,20 @@ afterAll(async () => {
 })
 
 type Side = (typeof gateways)[number]
+
+async function open(prefix: string, redisUrl: string): Promise<Side> {
+  const databaseUrl = await freshDatabase()
+  const gateway = await startGateway({
+    respond: ({ body }) =>
+      (body as { stream?: boolean }).stream
+        ? eventStream(...chatStream(['Hel', 'lo'], usageOf(10, 5)))
+        : Response.json(chatCompletion('Hello', usageOf(10, 5))),
+    ...{ redisUrl, databaseUrl },
+    environment: { REDIS_URL: redisUrl, REDIS_KEY_PREFIX: prefix, AUTH_SECRET: 'x'.repeat(32), SIGN_UP: 'open' },
+    watchesLedger: true,
+  })
+  return { prefix, redisUrl, databaseUrl, gateway, customer: await gateway.customer('1') }
+}
 
 async function post({ gateway, customer }: Side, path: string, body: object, headers: Record<string, string> = {}) {
   const response = await fetch(gateway.url + path, {
@@ -70,6 +75,8 @@ async function post({ gateway, customer }: Side, path: string, body: object, hea
 
 async function story(side: Side): Promise<void> {
   const { gateway } = side
+  // On a busy machine a look at the store may have come too late, after which requests are refused until the next.
+  await until(async () => (await fetch(`${gateway.url}/readyz`)).ok, 'the gateway to be ready')
   const chat = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }
   const streamed = await post(side, '/v1/chat/completions', { ...chat, stream: true })
   expect(streamed).toMatchObject({ status: 200, text: expect.stringContaining('[DONE]') })
@@ -168,4 +175,25 @@ test('a missing right is named with the prefix', async () => {
   const { reasons } = (await (await fetch(`${side.gateway.url}/readyz`)).json()) as { reasons: Record<string, string> }
   expect(reasons.redis_writes).toContain('~one:idempotency:*')
   await admin.call('ACL', 'SETUSER', 'one', ...(await rulesFor('one:')))
+})
+
+test('on a cluster too, where the prefix does not move an account to another node than its shard', async () => {
+  const cluster = await startCluster(3)
+  const side = await open('three:', cluster.url)
+  try {
+    await story(side)
+    await until(async () => (await side.gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records')
+    const names = (await Promise.all(cluster.nodes.map(({ admin }) => admin.keys('*')))).flat()
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !name.startsWith('three:'))).toEqual([])
+    const check = await command(side, 'ledger', 'check')
+    expect({ code: check.code, report: JSON.parse(check.output) }).toMatchObject({ code: 0, report: { accounts: 1 } })
+    const { spent } = await side.gateway.balance(side.customer.accountId)
+    for (const { admin: node } of cluster.nodes) await node.flushall()
+    expect((await command(side, 'ledger', 'rebuild')).code).toBe(0)
+    expect((await side.gateway.balance(side.customer.accountId)).spent).toEqual(spent)
+  } finally {
+    await side.gateway.stop()
+    await cluster.stop()
+  }
 })
