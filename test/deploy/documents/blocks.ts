@@ -84,6 +84,8 @@ export const RULES: readonly Rule[] = [
   { document: GUIDE, info: 'ts run', by: 'test/http/guide/snippets.test.ts' },
   { document: GUIDE, info: 'python run', by: 'test/http/guide/snippets.test.ts' },
   { document: 'docs/OPERATIONS.md', begins: 'cp .env.example', by: 'test/deploy/documents/blocks.test.ts' },
+  { document: 'docs/OPERATIONS.md', info: 'sh dropped month', by: 'test/cli/dropped-month.test.ts' },
+  { document: 'docs/OPERATIONS.md', info: 'sh loaded month', by: 'test/cli/dropped-month.test.ts' },
   { document: 'docs/OPERATIONS.md', begins: 'sed ', by: 'test/boot/key-prefix.test.ts' },
   { document: 'docs/OPERATIONS.md', begins: 'bun run admin', by: 'test/cli/docs.test.ts' },
   {
