@@ -33,7 +33,8 @@ async function counted(act: () => Promise<unknown>): Promise<Record<string, numb
   await act()
   return until(async () => {
     const changed = changes(before, await scrape(), /^svc_(requests|tokens|cost_usd|charges|charge_flags)_/)
-    return Object.keys(changed).length > 0 && changed
+    // The request comes last.
+    return Object.keys(changed).some((name) => name.startsWith('svc_requests_total')) && changed
   }, 'the request to be counted')
 }
 
