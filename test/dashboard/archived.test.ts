@@ -1,0 +1,91 @@
+/** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { recordOf } from '@test/console/administration/usage-archive/archive-world'
+import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
+import { startGateway, type TestGateway } from '@test/support/gateway'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
+import type { Page } from 'playwright-core'
+import { OPERATOR } from '@/accounts/audit'
+import { archiveUsage } from '@/console/administration/usage-archive/usage-archive'
+import { connectDatabase } from '@/db/client'
+import { connectRedis, waitForRedis } from '@/ledger/store/connection'
+import { createLogger } from '@/lib/logger'
+import { writeUsageBatch } from '@/usage/write-batch'
+
+setDefaultTimeout(120_000)
+
+let redis: TestServer
+let gateway: TestGateway
+let browser: TestBrowser
+let customer: SignedInCustomer
+
+beforeAll(async () => {
+  redis = await startRedis()
+  const address = await freshDatabase()
+  gateway = await startGateway({ respond: () => new Response(), redisUrl: redis.url, databaseUrl: address })
+  browser = await openBrowser()
+  customer = await signUpCustomer(gateway, '5')
+  const { accountId, keyId } = customer
+  const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 2, statementTimeoutMs: 0 })
+  const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
+  const client = connectRedis(redis.url, { logger })
+  await waitForRedis(client, 10_000)
+  await owner.sql`SELECT ensure_usage_partitions('2025-09-01', 3)`
+  await writeUsageBatch(gateway.gateway.database.sql, [
+    recordOf(accountId, '2025-09-10', { keyId, cost: 300_000_000 }),
+    recordOf(accountId, '2025-10-10', { keyId, cost: 20_000_000 }),
+  ])
+  await archiveUsage({ owner, redis: client, by: OPERATOR }, '2025-10')
+  client.disconnect()
+  await owner.close()
+})
+afterAll(async () => {
+  await browser.close()
+  await gateway.stop()
+  await redis.stop()
+})
+
+const PHONE_IN_THE_DARK = { width: 360, colorScheme: 'dark' } as const
+
+async function open(path: string, view: { width?: number; colorScheme?: 'light' | 'dark' } = {}): Promise<Page> {
+  const page = await browser.open(path, { url: gateway.url, cookie: customer.person.cookie, ...view })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForFunction(() => !document.querySelector('[aria-label="Loading"], .mantine-Skeleton-root'))
+  return page
+}
+
+test('a list that reaches back says where it begins, exports from there, and counts what is archived', async () => {
+  for (const view of [{}, PHONE_IN_THE_DARK]) {
+    const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-10-31', view)
+    const note = page.getByRole('alert').filter({ hasText: 'are archived' })
+    await note.waitFor()
+    expect(await note.locator('time').getAttribute('dateTime')).toStartWith('2025-10-01')
+    const href = (await page.getByRole('link', { name: 'Export CSV' }).getAttribute('href')) ?? ''
+    expect(new URL(href, gateway.url).searchParams.get('from')).toStartWith('2025-10-01')
+    expect((await fetch(new URL(href, gateway.url), { headers: { cookie: customer.person.cookie } })).status).toBe(200)
+    // Both months, by their daily sums.
+    await page.getByText('$0.32').first().waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    await page.context().close()
+  }
+})
+
+test('one that is all archived exports nothing, and leads to the statement', async () => {
+  const page = await open('/dashboard/usage?range=days&from=2025-09-01&to=2025-09-30', PHONE_IN_THE_DARK)
+  await page.getByText('Earlier ones are archived').waitFor()
+  expect(await page.getByRole('link', { name: 'Export CSV' }).isVisible()).toBe(false)
+  await expectAccessible(page)
+  await expectNoSidewaysScroll(page)
+  await page.getByRole('link', { name: 'account statement' }).last().click()
+  await page.waitForURL('**/credit/statement')
+  await page.context().close()
+})
+
+test('one that begins later says nothing of it', async () => {
+  const page = await open('/dashboard/usage?range=days&from=2025-10-01&to=2025-10-31')
+  await page.getByText('$0.02').first().waitFor()
+  expect(await page.getByText('archived').count()).toBe(0)
+  await page.context().close()
+})
