@@ -32,8 +32,8 @@ function startScriptedSentinel(primaryPort: number) {
     if (command === 'sentinel get-master-addr-by-name') {
       if (isAnnouncing) {
         for (const listener of listeners) listener.write(announcement)
-        // Until it has been read.
-        await Bun.sleep(100)
+        // Whoever has read it lets go; whoever no longer listens has let go before.
+        await until(() => listeners.size === 0, 'the listeners to let go')
         announced.resolve()
       }
       socket.write(`*2\r\n${bulk('127.0.0.1')}${bulk(String(primaryPort))}`)
