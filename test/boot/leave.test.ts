@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
 
 const upstream = startUpstream(() => Response.json(chatCompletion('Hello')))
@@ -50,9 +51,7 @@ test('for DRAIN_DELAY_MS everything is served, not ready, and lets go of its con
 })
 
 test('several processes leave together', async () => {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const port = String(probe.port)
-  await probe.stop(true)
+  const port = String(await freePort())
   const left = await startLeaving('SIGTERM', { DRAIN_DELAY_MS: '3000', PROCESSES: '2', PORT: port })
   await until(() => left.gateway.output().split('"event":"leaving"').length === 3, 'both processes to leave')
   for (let count = 0; count < 6; count++) expect((await ask(left)).status).toBe(200)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatChunk, chatStream, eventStream, liveStream, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
 
 async function stores(): Promise<Record<string, string>> {
@@ -217,9 +218,7 @@ describe('SIGTERM', () => {
 
 test('several processes share the port, a dead one is replaced, and all stop together', async () => {
   const upstream = startUpstream(() => eventStream(...chatStream(['hi'])))
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
-  const port = String(probe.port)
-  await probe.stop(true)
+  const port = String(await freePort())
   const gateway = spawnGateway({
     ...(await stores()),
     PORT: port,

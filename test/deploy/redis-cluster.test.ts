@@ -72,7 +72,7 @@ beforeAll(async () => {
   await Bun.write(join(bin, 'docker-entrypoint.sh'), '#!/bin/sh\nexec "$@"\n')
   await chmod(join(bin, 'docker-entrypoint.sh'), 0o755)
   for (let count = 0; count < 6; count++) {
-    const port = await portBelow(55_000)
+    const port = await freePort()
     nodes.push({ port, child: await startNode(port, bin) })
   }
   for (const { port } of nodes) await until(() => ask(port, 'CLUSTER', 'INFO').catch(() => ''), 'a node')
@@ -82,15 +82,6 @@ afterAll(async () => {
   await Promise.all(nodes.map(({ child }) => child.exited))
   await rm(folder, { recursive: true, force: true })
 })
-
-/** The bus of a node listens on its port and 10,000. */
-async function portBelow(limit: number): Promise<number> {
-  const search = async () => {
-    const port = await freePort()
-    return port < limit ? port : undefined
-  }
-  return until(search, 'a port')
-}
 
 test('the nodes become a cluster, once', async () => {
   expect(await makeCluster()).toBe(0)

@@ -1,9 +1,9 @@
 /** A Redis Cluster of real servers on loopback, for tests: masters with all slots, and replicas on request. */
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
+import { freePort } from '@/boot/embedded/free-port'
 import { slotOf } from '@/ledger/store/cluster-slot'
 import { metaName } from '@/ledger/store/names'
 
@@ -169,14 +169,4 @@ async function isAgreed(nodes: readonly ClusterNode[], slot: number, target: Clu
 
 function isRunning(pid: number): boolean {
   return existsSync(`/proc/${pid}`)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const listening = Promise.withResolvers<void>()
-  server.listen(0, '127.0.0.1', listening.resolve)
-  await listening.promise
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

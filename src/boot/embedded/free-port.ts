@@ -1,15 +1,35 @@
-/** Finds a free TCP port on loopback for an embedded server. */
+/** Finds a free TCP port on loopback for a server that wants to be told one. */
 import { createServer } from 'node:net'
 
-/** A port on 127.0.0.1 that nothing listened on a moment ago; somebody may take it first, so the caller tries again. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Below those that systems take for outgoing connections, of which any may be in the way a moment later; and so that the port 10,000
+ * above, where a node of a Redis Cluster has its bus, is never one of these.
+ */
+const FIRST = 20_000
+const COUNT = 9_900
+const MAX_TRIES = 200
+/** Those given before. Their servers may not listen yet. */
+const given = new Set<number>()
+
+/**
+ * A port on 127.0.0.1, from 20,000 to 29,899, that nothing listened on a moment ago and that was not given before in this process;
+ * another process may take it first, so the caller tries again. Throws where none is found.
+ */
+export async function freePort(): Promise<number> {
+  if (given.size > COUNT / 2) given.clear()
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const port = FIRST + Math.floor(Math.random() * COUNT)
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
+  }
+  throw new Error(`no free port was found from ${FIRST} to ${FIRST + COUNT - 1}`)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }

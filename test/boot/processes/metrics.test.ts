@@ -6,6 +6,7 @@ import { promtool } from '@test/support/promtool'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
 
 const PROCESSES = 3
 const TOKEN = 'token-of-the-scraper'
@@ -18,9 +19,7 @@ let key: string
 let answered = 0
 
 beforeAll(async () => {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
-  const port = String(probe.port)
-  await probe.stop(true)
+  const port = String(await freePort())
   gateway = spawnGateway({
     ...{ REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), PORT: port },
     ...{ PROVIDER1_API_KEY: 'k-provider-one', PROVIDER1_BASE_URL: `${upstream.url}/v1`, DEMO_ACCOUNT: 'on' },

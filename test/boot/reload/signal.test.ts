@@ -9,6 +9,7 @@ import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
 setDefaultTimeout(120_000)
@@ -36,7 +37,7 @@ async function start(processes: string): Promise<Started> {
   const environment = {
     REDIS_URL: redis.url,
     DATABASE_URL: await freshDatabase(),
-    PORT: await freePort(),
+    PORT: String(await freePort()),
     PROCESSES: processes,
     CATALOG: path,
     PROVIDER1_API_KEY: 'k-provider-one',
@@ -45,13 +46,6 @@ async function start(processes: string): Promise<Started> {
   }
   const gateway = spawnGateway(environment)
   return { gateway, address: await addressOf(gateway), path, environment }
-}
-
-async function freePort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
-  const { port } = probe
-  await probe.stop(true)
-  return String(port)
 }
 
 function linesOf({ gateway }: Started, event: string): JsonObject[] {
@@ -117,7 +111,7 @@ test.each(['1', '2'])(
     const child = Bun.spawn([process.execPath, 'src/main.ts'], {
       env: {
         ...BARE_ENVIRONMENT,
-        ...{ HOST: '127.0.0.1', PORT: await freePort(), PROCESSES: processes },
+        ...{ HOST: '127.0.0.1', PORT: String(await freePort()), PROCESSES: processes },
         ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase() },
       },
       terminal: { cols: 200, rows: 40, data: show },

@@ -38,7 +38,7 @@ export async function setUpMachines(folder: string, upstream: string, site: stri
   await mkdir(work)
   for (const name of ['deploy', 'config']) await symlink(join(ROOT, name), join(work, name))
   const postgres = await startDebianPostgres(join(folder, 'postgres'))
-  const [port, first, second] = [await freePort(), await busPort(), await busPort()]
+  const [port, first, second] = [await freePort(), await freePort(), await freePort()]
   const on = (machine: number, text: string) =>
     inPlace(
       // Each machine says its own address where the page says the first one's.
@@ -166,12 +166,4 @@ async function readUnit(): Promise<Record<string, string[]>> {
 async function readSettings(path: string): Promise<Record<string, string>> {
   const lines = (await Bun.file(path).text()).split('\n').filter((line) => /^[A-Z]/.test(line))
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
-}
-
-/** The bus of a node listens on its port and 10,000, at the same address. */
-async function busPort(): Promise<number> {
-  return until(async () => {
-    const port = await freePort()
-    return port < 55_000 ? port : undefined
-  }, 'a port')
 }

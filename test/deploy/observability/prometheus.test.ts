@@ -10,6 +10,7 @@ import { promtool } from '@test/support/promtool'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, startUpstream } from '@test/support/upstream'
+import { freePort } from '@/boot/embedded/free-port'
 import { allQueries, labelsOf, recorded, selectorsOf } from './queries'
 
 type Labels = Record<string, string>
@@ -33,7 +34,7 @@ let folder: string
 let address: string
 
 beforeAll(async () => {
-  const [gatewayPort, port] = [await freePort(), await freePort()]
+  const [gatewayPort, port] = [String(await freePort()), String(await freePort())]
   redis = await startRedis()
   gateway = spawnGateway({
     ...{ REDIS_URL: redis.url, DATABASE_URL: await freshDatabase(), PORT: gatewayPort, METRICS_TOKEN: TOKEN },
@@ -83,13 +84,6 @@ afterAll(async () => {
   upstream.stop()
   await rm(folder, { recursive: true })
 }, 60_000)
-
-async function freePort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
-  const port = String(probe.port)
-  await probe.stop(true)
-  return port
-}
 
 async function ask<T>(path: string, parameters: Labels = {}): Promise<T> {
   const response = await fetch(`${address}/api/v1/${path}?${new URLSearchParams(parameters)}`)
