@@ -5,14 +5,11 @@ import type { Library } from './libraries/library'
 import { MODES, pairsOf, TOOL_TALK } from './suite'
 import { QUESTION, SAW_ALL, SYSTEM, testify } from './witness'
 
-/** Providers that wait for a busy machine. */
-export const PATIENT = { timeouts: { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 } }
-
 /** Declares the tests of those that have one, against every provider format. */
 export function describeToolRunners(libraries: readonly Library[]): void {
   let world: ScriptedModels
   beforeAll(async () => {
-    world = await startScriptedModels(PATIENT)
+    world = await startScriptedModels()
   })
   afterAll(() => world.gateway.stop())
 

@@ -33,6 +33,8 @@ type Question = {
   onText?: (text: string) => void
 }
 
+/** Longer than a busy machine pauses: whoever tests silence states limits of its own. In milliseconds. */
+const PATIENT = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000 }
 const MODELS_PER_FORMAT = 200
 const MODELS_PER_ADDRESS = 4
 
@@ -56,7 +58,7 @@ export async function startScriptedModels(
           format,
           baseUrl: `${address}/${name}${format === 'chat-completions' || format === 'responses' ? '/v1' : ''}`,
           keys: [`sk-${name}-canary`],
-          timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
+          timeouts: PATIENT,
           ...provider,
         }
         file.models.push({ ...alpha, id: `svc/${name}`, targets: [{ provider: name, model: name, ...target }] })

@@ -12,9 +12,8 @@ beforeAll(async () => {
     respond: () => Response.json(chatCompletion('Hello')),
     environment: { MAX_BODY_BYTES: '100000', MAX_JSON_DEPTH: '32' },
     catalog: (file) => {
-      const provider = file.providers.provider1 as Record<string, unknown>
-      file.providers.provider1 = {
-        ...provider,
+      file.providers.silent = {
+        ...(file.providers.provider1 as Record<string, unknown>),
         timeouts: { connectMs: 200, firstByteMs: 300, idleMs: 300, totalMs: 5_000 },
       }
       file.providers.dead = {
@@ -24,6 +23,7 @@ beforeAll(async () => {
       }
       const [alpha] = file.models
       file.models.push({ ...alpha, id: 'svc/dead', targets: [{ provider: 'dead', model: 'dead-upstream' }] })
+      file.models.push({ ...alpha, id: 'svc/silent', targets: [{ provider: 'silent', model: 'silent-upstream' }] })
     },
   })
   customer = await gateway.customer('10')
@@ -206,7 +206,7 @@ describe('the provider is at fault', () => {
   test('unreachable is 502, silent is 504', async () => {
     expect((await send({ ...GOOD, model: 'svc/dead' })).status).toBe(502)
     gateway.upstream.respond(() => new Promise(() => {}))
-    expect((await send(GOOD)).status).toBe(504)
+    expect((await send({ ...GOOD, model: 'svc/silent' })).status).toBe(504)
   })
 
   test('the openai client gets its own error classes', async () => {

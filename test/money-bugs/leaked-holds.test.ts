@@ -9,7 +9,10 @@ import { chat, spentAtRest } from './support'
 let world: ScriptedModels
 
 beforeAll(async () => {
-  world = await startScriptedModels()
+  // Short limits: silence is one of the endings, and whatever a busy machine adds to the others has to end well too.
+  world = await startScriptedModels({
+    timeouts: { connectMs: 150, firstByteMs: 150, idleMs: 300, totalMs: 5_000 },
+  })
 })
 afterAll(() => world.gateway.stop())
 

@@ -2,17 +2,17 @@
 import { createServer } from 'node:net'
 
 /**
- * Below those that systems take for outgoing connections, of which any may be in the way a moment later; and so that the port 10,000
- * above, where a node of a Redis Cluster has its bus, is never one of these.
+ * Below those that systems take for outgoing connections, of which any may be in the way a moment later, and so is the port 10,000
+ * above, where a node of a Redis Cluster has its bus; nor is that one of these. Clients refuse some ports up to 10,080.
  */
-const FIRST = 20_000
-const COUNT = 9_900
+const FIRST = 11_000
+const COUNT = 9_000
 const MAX_TRIES = 200
 /** Those given before. Their servers may not listen yet. */
 const given = new Set<number>()
 
 /**
- * A port on 127.0.0.1, from 20,000 to 29,899, that nothing listened on a moment ago and that was not given before in this process;
+ * A port on 127.0.0.1, from 11,000 to 19,999, that nothing listened on a moment ago and that was not given before in this process;
  * another process may take it first, so the caller tries again. Throws where none is found.
  */
 export async function freePort(): Promise<number> {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Access } from '@test/clients/libraries/library'
 import { speak, speakCall } from '@test/clients/spoken'
 import { MODES, pairsOf, TOOL_TALK, toolTurn } from '@test/clients/suite'
-import { PATIENT } from '@test/clients/tool-runners'
 import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { answer } from '@test/matrix/cases/words'
 import { respondWith } from '@test/matrix/provider'
@@ -54,7 +53,7 @@ type InWorld = () => ScriptedModels
 export function describeFeatures(libraries: readonly PythonLibrary[]): void {
   let world: ScriptedModels
   beforeAll(async () => {
-    world = await startScriptedModels(PATIENT)
+    world = await startScriptedModels()
   })
   afterAll(() => world.gateway.stop())
   const inWorld = () => world

@@ -2,7 +2,6 @@
  * The command `bun run clients:python`: LangChain and pydantic-ai, unmodified, with each family's interface against a gateway
  * with a scripted provider of each format behind it. Needs no network beyond the installation.
  */
-import { PATIENT } from '@test/clients/tool-runners'
 import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { stopStores } from '@test/support/stores'
 import { FORMAT_NAMES } from '@/chat/format-name'
@@ -15,7 +14,7 @@ const python = await preparePython('frameworks', write)
 if (python === undefined) process.exit(1)
 const names = FRAMEWORKS.flatMap(({ packages }) => packages)
 write(names.map((name) => `${name} ${versionIn('frameworks', name)}`).join(', '))
-const world = await startScriptedModels(PATIENT)
+const world = await startScriptedModels()
 let failures = 0
 for (const { name, module } of FRAMEWORKS) {
   const worker = startWorker(python, module)

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { PythonLibrary } from '@test/clients/python/libraries'
-import { PATIENT } from '@test/clients/tool-runners'
 import { type ScriptedModels, startScriptedModels } from '@test/gateway/scripted-models'
 import { judgedClients } from './clients'
 import { createJudge, type Judge } from './judge'
@@ -21,7 +20,7 @@ export function describeRecorded(libraries: readonly PythonLibrary[]): void {
   let world: ScriptedModels
   let judge: Judge
   beforeAll(async () => {
-    world = await startScriptedModels(PATIENT)
+    world = await startScriptedModels()
     judge = createJudge(world, judgedClients(libraries))
   })
   afterAll(() => world.gateway.stop())

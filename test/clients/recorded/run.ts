@@ -5,7 +5,6 @@
 import { resolve } from 'node:path'
 import { preparePython } from '@test/clients/python/environment'
 import { startPythonLibraries } from '@test/clients/python/libraries'
-import { PATIENT } from '@test/clients/tool-runners'
 import { startScriptedModels } from '@test/gateway/scripted-models'
 import { stopStores } from '@test/support/stores'
 import { judgedClients } from './clients'
@@ -16,7 +15,7 @@ import { readRecordings } from './recordings'
 const python = await preparePython('sdks', write)
 const libraries = python === undefined ? [] : startPythonLibraries(python)
 const clients = judgedClients(libraries)
-const world = await startScriptedModels(PATIENT)
+const world = await startScriptedModels()
 const { judge } = createJudge(world, clients)
 const recordings = readRecordings(resolve(process.argv[2] ?? FIXTURES))
 let [count, failures] = [0, 0]
