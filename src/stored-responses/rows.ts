@@ -164,6 +164,15 @@ export async function deleteRow({ sql }: Database, accountId: string, id: string
   return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id}`)).length > 0
 }
 
+/**
+ * Deletes one answer where its account has chosen, while it was written, that nothing be stored: whoever deleted everything then
+ * did not see it yet. Whether it did.
+ */
+export async function deleteUnwanted({ sql }: Database, { accountId, id }: StoredResponse): Promise<boolean> {
+  const isUnwanted = sql`EXISTS (SELECT FROM accounts WHERE accounts.id = ${accountId} AND stored_response_hours = 0)`
+  return (await deleteWhere(sql, sql`account_id = ${accountId} AND id = ${id} AND ${isUnwanted}`)).length > 0
+}
+
 /** Deletes all of an account's answers, and returns them. */
 export function deleteRowsOf({ sql }: Database, accountId: string): Promise<DeletedRow[]> {
   return deleteWhere(sql, sql`account_id = ${accountId}`)

@@ -8,7 +8,7 @@ import { databaseFailure, describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import type { Copies } from './copies'
-import { deleteBeyond, deleteRow, insertRows, readTotal, type StoredTotal } from './rows'
+import { deleteBeyond, deleteRow, deleteUnwanted, insertRows, readTotal, type StoredTotal } from './rows'
 import type { StoredResponse } from './stored-items'
 
 interface Writer extends BackgroundWorker {
@@ -62,6 +62,12 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     if (!(await copies.isBuried(row))) return
     await copies.bury(row.accountId, row.id)
     await deleteRow(database, row.accountId, row.id)
+  }
+
+  /** Whether it is there and stays. Only the history is asked: the copies, where deletions are noted, may be what is away. */
+  async function insertWanted(stored: StoredResponse): Promise<boolean> {
+    const refused = await insertRows(database, [stored])
+    return refused.length === 0 && !(await deleteUnwanted(database, stored))
   }
 
   async function keepWithin(accountId: string): Promise<void> {
@@ -134,11 +140,11 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     async writeNow(stored) {
       if (writesNow >= MAX_WRITES_NOW) return false
       writesNow += 1
-      const writing = insertRows(database, [stored])
+      const writing = insertWanted(stored)
       try {
-        const refused = await withDatabaseDeadline(writing, WRITE_NOW_TIMEOUT_MS)
-        if (refused.length === 0) await keepWithin(stored.accountId)
-        return refused.length === 0
+        const isThere = await withDatabaseDeadline(writing, WRITE_NOW_TIMEOUT_MS)
+        if (isThere) await keepWithin(stored.accountId)
+        return isThere
       } catch (error) {
         logger.warn('stored_response_unwritten', { reason: describeFailure(error) })
         // Its caller is told that it is not stored: should it be written after all, it goes again.

@@ -33,6 +33,9 @@ describe('an account that', () => {
     await chosen(accountId, 0)
     const late = await world.answer(accountId, { input: 'Hello' })
     expect(late.told.store).toBe(false)
+    // The writer may have been about to write the copied one, and drops it then.
+    const isEmpty = async () => (await world.store.standing(accountId)).kept === 0
+    await until(isEmpty, 'what was on its way is gone')
     expect(await world.store.standing(accountId)).toEqual({ kept: 0, bytes: 0, hours: 0, maxHours: 720 })
     await chosen(accountId, null)
     await until(async () => (await world.answer(accountId, { input: 'x' })).told.store, 'it is stored again')
@@ -55,6 +58,26 @@ describe('an account that', () => {
     await keep?.(lastWordsOf({ id: 'resp_unwanted', status: 'completed', output: [] }), 'complete')
     await until(async () => (await world.redis.get(`resp:${accountId}:resp_unwanted`)) === '', 'its copy is gone')
     expect(await rowsOf(accountId)).toHaveLength(0)
+  })
+
+  test('stores nothing any more loses also what is too large for a copy and is being written just then', async () => {
+    const accountId = await world.account()
+    const { sql } = world.database
+    await sql`INSERT INTO stored_response_totals (account_id, kept, bytes) VALUES (${accountId}, 0, 0)`
+    const { keep } = await world.resume(accountId, { input: 'x'.repeat(100_000) })
+    const lastWords = lastWordsOf({ id: 'resp_late', status: 'completed', store: true, output: [] })
+    const kept = await sql.begin(async (holder) => {
+      await holder`SELECT FROM stored_response_totals WHERE account_id = ${accountId} FOR UPDATE`
+      const keeping = keep?.(lastWords, 'complete')
+      const waiters = () =>
+        sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      await until(async () => (await waiters()).length === 1, 'the writer to wait')
+      await chosen(accountId, 0)
+      return { keeping }
+    })
+    expect(responseOf((await kept.keeping) ?? '').store).toBe(false)
+    expect(await rowsOf(accountId)).toHaveLength(0)
+    expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
   })
 
   test('keeps its answers for a shorter time has those that are there expire sooner', async () => {
