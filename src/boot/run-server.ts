@@ -2,7 +2,7 @@
 import type { Server } from 'bun'
 import { loadTelemetry } from '@/boot/telemetry/load'
 import { traceRequests } from '@/boot/telemetry/trace-requests'
-import { warmTokenizer } from '@/catalog/estimate'
+import { startTokenizer, warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { requestsAnswered } from '@/http/silence'
@@ -39,6 +39,8 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const gateway = await compose({ ...options, logger, tracing: telemetry?.tracing })
   telemetry?.include(gateway.deps.metrics)
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
+  // What strangers find listening they can leave without descriptors, and a thread that starts then ends the process.
+  await startTokenizer()
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))
   const uncap = cap(config, server, gateway.deps.metrics.connectionsEnded, logger)
   // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
