@@ -2,7 +2,6 @@
 import type { Server } from 'bun'
 import { loadTelemetry } from '@/boot/telemetry/load'
 import { traceRequests } from '@/boot/telemetry/trace-requests'
-import { startTokenizer, warmTokenizer } from '@/catalog/estimate'
 import type { Catalog } from '@/catalog/types'
 import type { Config } from '@/config/config'
 import { requestsAnswered } from '@/http/silence'
@@ -10,13 +9,11 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { compose, type Gateway } from './compose'
 import { capConnections } from './connection-caps'
-import { openSockets } from './open-sockets'
+import { type OpenSockets, openSockets } from './open-sockets'
 import { onPort } from './port'
 import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
-
-/** The first requests get the processor for themselves; one whose prompt is counted before then starts the tokenizer itself. */
-export const WARM_UP_DELAY_MS = 1_000
+import { startThreads } from './threads'
 
 type RunningServer = { gateway: Gateway; address: string; reload(): void; stop(signal: NodeJS.Signals): Promise<void> }
 
@@ -34,19 +31,18 @@ type RunServerOptions = {
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, catalog } = options
+  const threads = startThreads()
   const telemetry = await loadTelemetry(config, catalog, options.logger)
   const logger = telemetry?.logger ?? options.logger
   const gateway = await compose({ ...options, logger, tracing: telemetry?.tracing })
   telemetry?.include(gateway.deps.metrics)
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
-  // What strangers find listening they can leave without descriptors, and a thread that starts then ends the process.
-  await startTokenizer()
+  // What needs a descriptor comes before the listener, through which strangers may take them all.
+  const sockets = openSockets()
+  await threads
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))
-  const uncap = cap(config, server, gateway.deps.metrics.connectionsEnded, logger)
-  // Brings up what outgoing calls need: later, with no descriptor left, that would end the process.
-  fetch.preconnect(`http://127.0.0.1:${server.port}`)
+  const uncap = cap({ config, server, sockets, onEnded: gateway.deps.metrics.connectionsEnded, logger })
   logger.info('listening', { host: config.host, port: server.port })
-  setTimeout(warmTokenizer, WARM_UP_DELAY_MS).unref()
   return {
     gateway,
     address: localAddress({ ...config, port: server.port ?? config.port }),
@@ -64,9 +60,16 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   }
 }
 
+type CapOptions = {
+  config: Config
+  server: Server<undefined>
+  sockets: OpenSockets | undefined
+  onEnded(count: number): void
+  logger: Logger
+}
+
 /** Keeps strangers' connections within what the process has descriptors for, where the system can tell. */
-function cap(config: Config, server: Server<undefined>, onEnded: (count: number) => void, logger: Logger): () => void {
-  const sockets = openSockets()
+function cap({ config, server, sockets, onEnded, logger }: CapOptions): () => void {
   if (!sockets) {
     logger.warn('connections_not_capped', { hint: 'Only Linux tells of connections: put a proxy in front.' })
     return () => undefined

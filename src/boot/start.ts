@@ -23,7 +23,7 @@ import { checkPort } from './port'
 import { offerDemoAccount, prepareAccounts } from './prepare-accounts'
 import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
-import { localAddress, runServer, WARM_UP_DELAY_MS } from './run-server'
+import { localAddress, runServer } from './run-server'
 import { openStores, type Stores } from './stores'
 
 /** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
@@ -39,6 +39,8 @@ type Serving = { address: string; reload(): void; stop(signal: NodeJS.Signals): 
 
 /** Without waiting for proxies to notice: what is stopped so has never been ready. */
 const AT_ONCE = 'SIGINT'
+/** The first requests get the processor for themselves. */
+const PREBUILD_DELAY_MS = 1_000
 /** What each server process of several runs: this file's program, which the single executable is itself. */
 const COMMAND = Bun.isStandaloneExecutable
   ? [process.execPath]
@@ -110,7 +112,7 @@ async function startWhole(prepared: Prepared, environment: Environment): Promise
     // After all that may fail: what is shown now is never shown again.
     const demo = await offerDemoAccount(prepared, stores)
     // Built ahead of the first visitor, and only once where several processes serve.
-    setTimeout(() => void prebuildPages(logger), WARM_UP_DELAY_MS).unref()
+    setTimeout(() => void prebuildPages(logger), PREBUILD_DELAY_MS).unref()
     const banner = formatBanner(bannerFacts(prepared, stores, server.address, { demo, unpaidCredit }))
     return { banner, reload: server.reload, stop: stopAll(server, stores, sandbox) }
   } catch (error) {

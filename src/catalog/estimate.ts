@@ -58,13 +58,13 @@ export async function tokenizerCount({ texts, opaque, media, overheadTokens }: P
   let tokens = overheadTokens
   for (const data of opaque) tokens += Buffer.byteLength(data)
   for (const { mostTokens } of media) tokens += mostTokens
-  return tokens + (await tokenizer.count(texts, (text) => Buffer.byteLength(text)))
+  return tokens + (await countTokens(texts, (text) => Buffer.byteLength(text)))
 }
 
 /** A count to show to a caller who asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
 export async function countInputTokens(request: ChatRequest): Promise<number> {
   const parts = readPrompt(request)
-  return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens))
+  return Math.ceil(usualTokens(request, parts)) + (await countTokens(parts.texts, estimateTextTokens))
 }
 
 /**
@@ -94,24 +94,19 @@ export function estimateTextTokens(text: string): number {
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
   let isWhole = true
-  const tokens = await tokenizer.count(texts, () => {
+  const tokens = await countTokens(texts, () => {
     isWhole = false
     return 0
   })
   return isWhole ? tokens : undefined
 }
 
-/** Starts the tokenizer's thread, which loads nothing yet: for whoever is about to listen. */
-export function startTokenizer(): Promise<void> {
-  return tokenizer.start()
-}
-
 /** Has the tokenizer's thread load its vocabulary, so that the first request whose prompt is counted need not wait for it. */
 export async function warmTokenizer(): Promise<void> {
-  await tokenizer.count([' '], estimateTextTokens)
+  await countTokens([' '], estimateTextTokens)
 }
 
-const tokenizer = createTokenCounter()
+const countTokens = createTokenCounter()
 
 function rawEstimate(text: string): number {
   const extraBytes = Buffer.byteLength(text) - text.length

@@ -117,7 +117,7 @@ describe('an API key', () => {
       },
       SERVICE,
     )
-    expect(shaky.deactivate(keyId)).rejects.toThrow('ledger down')
+    await expect(shaky.deactivate(keyId)).rejects.toThrow('ledger down')
     isDown = false
     expect(await shaky.deactivate(keyId)).toEqual({ kind: 'updated', status: 'deactivated' })
     expect(await reserve(keyId)).toEqual({ kind: 'key_inactive', status: 'deactivated' })

@@ -176,7 +176,7 @@ describe('SIGTERM', () => {
     let text = new TextDecoder().decode((await reader.read()).value)
     gateway.kill('SIGTERM')
     await until(() => gateway.output().includes('"event":"draining"'), 'the drain to begin')
-    expect(fetch(`${address}/healthz`)).rejects.toThrow()
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow()
     for (const event of chatStream(['second']).slice(1))
       live.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
     live.close()

@@ -20,13 +20,13 @@ describe('connectDatabase', () => {
   test('reads bigints as exact numbers and refuses those that are not', async () => {
     const [row] = await database.sql`SELECT 9007199254740991::bigint AS largest, (-9000000000000000)::bigint AS lowest`
     expect(row).toEqual({ largest: 9_007_199_254_740_991, lowest: -9_000_000_000_000_000 })
-    expect(failure(database.sql`SELECT 9007199254740993::bigint AS beyond`)).resolves.toContain('beyond 2^53')
+    await expect(failure(database.sql`SELECT 9007199254740993::bigint AS beyond`)).resolves.toContain('beyond 2^53')
     const [after] = await database.sql`SELECT 1 AS one`
     expect(after).toEqual({ one: 1 })
   })
 
   test('ends a statement that takes too long, and the connection lives on', async () => {
-    expect(failure(database.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
+    await expect(failure(database.sql`SELECT pg_sleep(30)`)).resolves.toContain('statement timeout')
     const [after] = await database.sql`SELECT 1 AS one`
     expect(after).toEqual({ one: 1 })
   })

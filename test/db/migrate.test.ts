@@ -51,7 +51,7 @@ describe('migrate', () => {
     const url = await emptyDatabase()
     await migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 1' }] })
     const edited = migrate(url, { migrations: [{ id: 1, name: 'first', sql: 'SELECT 2' }] })
-    expect(edited).rejects.toThrow('migration 1 (first) was changed after it had been applied')
+    await expect(edited).rejects.toThrow('migration 1 (first) was changed after it had been applied')
   })
 })
 

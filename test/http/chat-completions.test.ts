@@ -269,7 +269,7 @@ describe('streams that break', () => {
     const read = async () => {
       for await (const _chunk of stream);
     }
-    expect(read()).rejects.toBeInstanceOf(OpenAI.APIError)
+    await expect(read()).rejects.toBeInstanceOf(OpenAI.APIError)
   })
 })
 

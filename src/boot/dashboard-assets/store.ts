@@ -10,7 +10,13 @@ const MANIFEST = 'manifest.json'
 /** Every encoding is a file of its own beside the plain one. */
 const ENCODINGS = { brotli: '.br', gzip: '.gz' } as const
 
-/** Reads the build in `folder`; undefined where there is none, or not a whole one. */
+/** That no descriptor is left, in this process or on the machine: what is there can't be read, and is there all the same. */
+const OUT_OF_DESCRIPTORS = ['EMFILE', 'ENFILE']
+
+/**
+ * Reads the build in `folder`; undefined where there is none, or not a whole one. Rejects where there are no descriptors to read
+ * it with: whoever took it to be missing would start a bundler, which ends the process then.
+ */
 export async function readBuild(folder: string): Promise<DashboardAssets | undefined> {
   try {
     const manifest = (await Bun.file(join(folder, MANIFEST)).json()) as Manifest
@@ -23,7 +29,8 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
     )
     const { page, docsPage, icon } = manifest
     return { page, docsPage, icon, files: new Map(files) }
-  } catch {
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && OUT_OF_DESCRIPTORS.includes(String(error.code))) throw error
     return undefined
   }
 }

@@ -15,7 +15,7 @@ test('atLeast holds failures back, and nothing else', async () => {
   expect(await took(() => atLeast(60, fail))).toBeGreaterThanOrEqual(59)
   // Would outlast the test if it were held back.
   expect(await atLeast(600_000, succeed)).toBe('yes')
-  expect(atLeast(1, fail)).rejects.toThrow('no')
+  await expect(atLeast(1, fail)).rejects.toThrow('no')
 })
 
 test('alwaysAtLeast holds back both', async () => {

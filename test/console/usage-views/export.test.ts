@@ -63,7 +63,7 @@ describe('exportRecords', () => {
     const reader = exportRecords(failing, ALL, onBegin).getReader()
     expect((await reader.read()).done).toBe(false)
     await failing.close(0)
-    expect(reader.read()).rejects.toThrow()
+    await expect(reader.read()).rejects.toThrow()
     await reader.closed.catch(() => undefined)
     expect(log).toEqual(['begin', expect.any(Error)])
   })

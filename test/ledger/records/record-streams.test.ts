@@ -84,7 +84,7 @@ test('what could not be read stays expected', async () => {
   const cut = createRecordStreams(closed)
   closed.disconnect()
   cut.expect(7)
-  expect(cut.readNew(100, 'expected')).rejects.toThrow()
+  await expect(cut.readNew(100, 'expected')).rejects.toThrow()
   await cut.readNew(100, 'expected').catch(() => undefined)
   expect(cut.hasExpected()).toBe(true)
 })

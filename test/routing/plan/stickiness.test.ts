@@ -38,15 +38,15 @@ test('remembers in the process until the conversation has paused for too long', 
   expect(await sticky.recall(named('s'))).toBeUndefined()
 })
 
-test('keeps the stronger model until the conversation has ended', () => {
+test('keeps the stronger model until the conversation has ended', async () => {
   const clock = manualClock()
   const sticky = createStickiness(clock)
   sticky.remember(named('s'), 'svc/beta', thanNew('svc/beta'))
   sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
-  expect(sticky.recall(named('s'))).resolves.toBe('svc/beta')
+  await expect(sticky.recall(named('s'))).resolves.toBe('svc/beta')
   clock.advance(SESSION_SECONDS * 1000)
   sticky.remember(named('s'), 'svc/alpha', thanNew('svc/alpha'))
-  expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
+  await expect(sticky.recall(named('s'))).resolves.toBe('svc/alpha')
 })
 
 test('another gateway learns of it from the shared store, which is asked once a moment and told rarely', async () => {

@@ -1,0 +1,17 @@
+/**
+ * The threads that a server process has beside the one that serves. With no descriptor left, starting one ends the process, and
+ * strangers can take all descriptors from the moment that it listens: so they are started before.
+ */
+import { warmTokenizer } from '@/catalog/estimate'
+
+/** Starts them; resolves once they run and have read all they need. Takes half a second of another core: begin early. */
+export async function startThreads(): Promise<void> {
+  await Promise.all([warmTokenizer(), startOutgoingCalls()])
+}
+
+/** The thread comes with the first call, whoever is called, and reads whom to trust with the first one over TLS, however it ends. */
+async function startOutgoingCalls(): Promise<void> {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  await fetch(`https://127.0.0.1:${server.port}`).catch(() => undefined)
+  await server.stop(true)
+}
