@@ -13,7 +13,6 @@ import { type OpenSockets, openSockets } from './open-sockets'
 import { onPort } from './port'
 import type { Reloading } from './reload/assemble'
 import { serve } from './serve'
-import { startThreads } from './threads'
 
 type RunningServer = { gateway: Gateway; address: string; reload(): void; stop(signal: NodeJS.Signals): Promise<void> }
 
@@ -26,12 +25,13 @@ type RunServerOptions = {
   /** The metrics of all processes of this gateway, where it has several. */
   exposition?: () => Promise<string>
   reloading: Reloading
+  /** Resolves once the threads of this process run. */
+  threads: Promise<void>
 }
 
 /** Starts serving. Rejects where the port is taken or the store cannot be reached. */
 export async function runServer(options: RunServerOptions): Promise<RunningServer> {
   const { config, catalog } = options
-  const threads = startThreads()
   const telemetry = await loadTelemetry(config, catalog, options.logger)
   const logger = telemetry?.logger ?? options.logger
   const gateway = await compose({ ...options, logger, tracing: telemetry?.tracing })
@@ -39,7 +39,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const trace = telemetry && traceRequests(telemetry.tracing, gateway.app.routes)
   // What needs a descriptor comes before the listener, through which strangers may take them all.
   const sockets = openSockets()
-  await threads
+  await options.threads
   const server = onPort(config, () => serve(config, gateway.app, { isLeaving: gateway.deps.isLeaving, trace }))
   const uncap = cap({ config, server, sockets, onEnded: gateway.deps.metrics.connectionsEnded, logger })
   logger.info('listening', { host: config.host, port: server.port })

@@ -25,6 +25,7 @@ import { supervise } from './processes/supervise'
 import { linkToSupervisor } from './processes/supervised'
 import { localAddress, runServer } from './run-server'
 import { openStores, type Stores } from './stores'
+import { startThreads } from './threads'
 
 /** A gateway that runs: what a person is told of it (nothing by one of several processes), and what signals lead to. */
 type Running = {
@@ -57,6 +58,8 @@ type Prepared = {
   catalogFile: CatalogFile
   sandbox: Sandbox | undefined
   isSandboxed: boolean
+  /** Resolves once the threads of this process run; a supervisor, who serves nobody, has none. */
+  threads: Promise<void>
 }
 
 /** How often a supervised process looks whether its supervisor still lives. */
@@ -74,7 +77,9 @@ async function prepare(environment: Environment, logWriter: LogWriter): Promise<
   const { config, catalog } = settings
   const { redact, learn: learnSecrets } = createLearningRedactor(catalogSecrets(catalog))
   const logger = createLogger({ level: config.logLevel, write: logWriter.write, service: catalog.service, redact })
-  return { ...settings, logger, learnSecrets }
+  // Begun first, so that they have read their files by the time that strangers can take all descriptors.
+  const threads = config.supervised || config.processes === 1 ? startThreads() : Promise.resolve()
+  return { ...settings, logger, learnSecrets, threads }
 }
 
 /** One server of several: the stores and the port are shared, and its life is tied to the supervisor's. */
@@ -148,8 +153,8 @@ async function startOne(prepared: Prepared, { redisUrl, databaseUrl }: Stores): 
   return runServer({ ...serverOptions(prepared, gatewayName()), redisUrl, databaseUrl })
 }
 
-function serverOptions({ config, catalog, logger, learnSecrets, catalogFile }: Prepared, gateway: string) {
-  return { config, catalog, logger, reloading: { file: catalogFile, gateway, learnSecrets } }
+function serverOptions({ config, catalog, logger, threads, learnSecrets, catalogFile }: Prepared, gateway: string) {
+  return { config, catalog, logger, threads, reloading: { file: catalogFile, gateway, learnSecrets } }
 }
 
 /** For people, who know machines and processes; the end tells containers apart that share both. */

@@ -2,11 +2,11 @@
  * The threads that a server process has beside the one that serves. With no descriptor left, starting one ends the process, and
  * strangers can take all descriptors from the moment that it listens: so they are started before.
  */
-import { warmTokenizer } from '@/catalog/estimate'
+import { startTokenizer } from '@/catalog/estimate'
 
-/** Starts them; resolves once they run and have read all they need. Takes half a second of another core: begin early. */
+/** Starts them; resolves once they run. What they load first takes half a second of another core. */
 export async function startThreads(): Promise<void> {
-  await Promise.all([warmTokenizer(), startOutgoingCalls()])
+  await Promise.all([startTokenizer(), startOutgoingCalls()])
 }
 
 /** The thread comes with the first call, whoever is called, and reads whom to trust with the first one over TLS, however it ends. */

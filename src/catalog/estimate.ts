@@ -58,13 +58,13 @@ export async function tokenizerCount({ texts, opaque, media, overheadTokens }: P
   let tokens = overheadTokens
   for (const data of opaque) tokens += Buffer.byteLength(data)
   for (const { mostTokens } of media) tokens += mostTokens
-  return tokens + (await countTokens(texts, (text) => Buffer.byteLength(text)))
+  return tokens + (await tokenizer.count(texts, (text) => Buffer.byteLength(text)))
 }
 
 /** A count to show to a caller who asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
 export async function countInputTokens(request: ChatRequest): Promise<number> {
   const parts = readPrompt(request)
-  return Math.ceil(usualTokens(request, parts)) + (await countTokens(parts.texts, estimateTextTokens))
+  return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens))
 }
 
 /**
@@ -94,19 +94,19 @@ export function estimateTextTokens(text: string): number {
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number | undefined> {
   let isWhole = true
-  const tokens = await countTokens(texts, () => {
+  const tokens = await tokenizer.count(texts, () => {
     isWhole = false
     return 0
   })
   return isWhole ? tokens : undefined
 }
 
-/** Has the tokenizer's thread load its vocabulary, so that the first request whose prompt is counted need not wait for it. */
-export async function warmTokenizer(): Promise<void> {
-  await countTokens([' '], estimateTextTokens)
+/** Starts the tokenizer's thread, which loads its vocabulary by itself: for whoever is about to listen. */
+export function startTokenizer(): Promise<void> {
+  return tokenizer.start()
 }
 
-const countTokens = createTokenCounter()
+const tokenizer = createTokenCounter()
 
 function rawEstimate(text: string): number {
   const extraBytes = Buffer.byteLength(text) - text.length

@@ -1,14 +1,18 @@
 /** The thread that counts tokens, one request after another: what loads the vocabulary, and never makes those who serve wait. */
 import { parentPort } from 'node:worker_threads'
-import { countWithinBudget } from './count-within-budget'
+import type { Counted } from './count-within-budget'
 
 /** What is asked: texts to count, under a number that the answer repeats. */
 export type CountQuestion = { id: number; texts: readonly string[] }
 
 /** What became of it. */
-export type CountAnswer = { id: number } & ReturnType<typeof countWithinBudget>
+export type CountAnswer = { id: number } & Counted
 
-parentPort?.on('message', ({ id, texts }: CountQuestion) => {
+/** Begun now and not waited for: whoever starts the thread may need it soon, and its files while there are descriptors to read them. */
+const loading = import('./count-within-budget')
+
+parentPort?.on('message', async ({ id, texts }: CountQuestion) => {
+  const { countWithinBudget } = await loading
   const counted = countWithinBudget(texts, () => performance.now())
   parentPort?.postMessage({ id, ...counted } satisfies CountAnswer)
 })

@@ -7,7 +7,7 @@ import { createTokenCounter } from '@/catalog/tokenizer'
 const ROOT = new URL('../..', import.meta.url).pathname
 const HAPPY = 'All happy families are alike; each unhappy family is unhappy in its own way. '
 const bytes = (text: string) => Buffer.byteLength(text)
-const count = createTokenCounter()
+const { count } = createTokenCounter()
 
 describe('the token counter', () => {
   test('counts words that steer the model as plain text', async () => {
@@ -45,7 +45,7 @@ describe('the token counter', () => {
   })
 
   test('judges by the fallback where its thread ends, and starts another', async () => {
-    const frail = createTokenCounter(new URL('frail-thread.ts', import.meta.url))
+    const { count: frail } = createTokenCounter(new URL('frail-thread.ts', import.meta.url))
     expect(await Promise.all([frail(['die'], bytes), frail(['before', 'its turn'], bytes)])).toEqual([3, 14])
     const again = () => frail(['live'], bytes)
     expect(await until(async () => (await again()) === 1_000, 'the next thread')).toBe(true)
@@ -60,6 +60,7 @@ describe('the token counter', () => {
 
 const SCRIPT = `
   import { createTokenCounter } from '@/catalog/tokenizer'
-  const count = createTokenCounter()
+  const { count, start } = createTokenCounter()
+  await start()
   count(['one two three'], () => 0).then(console.log)
 `
