@@ -6,8 +6,8 @@ interface TokenCounter {
   /** Counts the tokens of all `texts`; what it does not get to is judged by `fallback`, text by text. */
   count(texts: readonly string[], fallback: (text: string) => number): Promise<number>
   /**
-   * Has the thread before the first count; resolves once it runs and loads, or has ended. With no descriptor left, which strangers can bring about from
-   * the moment that a gateway listens, starting a thread ends the whole process.
+   * Has the thread before the first count; resolves once it runs and loads, or has ended. With no descriptor left, which
+   * strangers can bring about from the moment that a gateway listens, starting a thread ends the whole process.
    */
   start(): Promise<void>
 }
