@@ -3,8 +3,8 @@ import { cpus, loadavg } from 'node:os'
 import { withDeadline } from '@/lib/deadline'
 import { removeFolder, temporaryFolder } from './machine/folder'
 import type { Options } from './options'
-import { peersOf } from './peers/index'
-import type { Results } from './report/results'
+import { peersOf, twoCheckouts } from './peers/index'
+import { OURS, type Results } from './report/results'
 import { measureColdKeys } from './scenarios/cold'
 import { measureFlushing } from './scenarios/flusher'
 import { inRounds, measureAtLength } from './scenarios/length'
@@ -15,7 +15,6 @@ import { measureStarts } from './scenarios/start'
 import { watchNoise } from './world/noise'
 import { openWorld, type World } from './world/world'
 
-const OURS = 'svc-gateway'
 /** Kept for what comes after the starts of servers, which take as long as they take. */
 const COLD_AND_FLUSHER_MS = 60_000
 /** An idle gateway may be checking its books: that is waited for so many times as long as is measured. */
@@ -47,13 +46,16 @@ export async function compareServers(options: Options, say: (line: string) => vo
     peers: [],
     scenarios: [],
     rows: [],
+    threads: [],
     notes: [],
   }
   results.scenarios = scenarios.map(({ id, title, unit }) => ({ id, title, unit }))
   let world: World | undefined
   try {
     say('starting stores, upstream and servers')
-    const kinds = peersOf(mode).filter(({ name }) => options.peers?.has(name) ?? true)
+    const kinds = (options.against === undefined ? peersOf(mode) : twoCheckouts(options.against)).filter(
+      ({ name }) => options.peers?.has(name) ?? true,
+    )
     world = await openWorld(folder, kinds, MODES[mode].customers, say)
     results.peers = world.entries
     const { untilMs } = MODES[mode]
@@ -71,7 +73,7 @@ export async function compareServers(options: Options, say: (line: string) => vo
 
 async function measureAll(
   world: World,
-  { mode, rounds, only }: Options,
+  { mode, rounds, only, against }: Options,
   scenarios: readonly Scenario[],
   results: Results,
   say: (line: string) => void,
@@ -82,7 +84,7 @@ async function measureAll(
   const noise = watchNoise(world)
   await runRounds(world, { scenarios, rounds, scale, deadlineMs: startedMs + roundsUntilMs, say }, results)
   results.machine.othersPercent = noise.othersPercent()
-  if (only !== undefined) return
+  if (only !== undefined || against !== undefined) return
   const untilAfterMs = startedMs + untilMs
   if (mode === 'full') await measureAtLength(world, { rounds, memoryWaitMs, untilMs: untilAfterMs, say }, results)
   say('  idle, starts and cold keys')

@@ -11,7 +11,7 @@ import { standings } from './report/goals'
 import { comparisonTable, markdownOf } from './report/markdown'
 import { drawPlot, PLOTS } from './report/plot'
 import { publish } from './report/publish'
-import type { Results } from './report/results'
+import { failingScenarios, OURS, type Results } from './report/results'
 import { reportStages } from './stages/report'
 
 const ROOT = join(import.meta.dir, '..')
@@ -37,7 +37,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (options.isPublishing) await publish(results, markdown, ROOT)
   if (options.isBaseline)
     await Bun.write(BASELINE, `${JSON.stringify(baselineOf(reached, results.machine), null, 2)}\n`)
-  return options.isChecking ? await check(reached) : 0
+  const failing = failingScenarios(results)
+  if (failing.length > 0) say(`Void: answers of ${OURS} were refused, cut or lost in ${failing.join(', ')}.`)
+  const isWorse = options.isChecking && (await check(reached)) !== 0
+  return isWorse || failing.length > 0 ? 1 : 0
 }
 
 async function writeOutput(results: Results, markdown: string): Promise<void> {

@@ -10,6 +10,8 @@ export type Options = {
   isBaseline: boolean
   /** Writes the figures and plots into docs/. */
   isPublishing: boolean
+  /** Another checkout of this project, whose gateway takes part as well. */
+  against: string | undefined
   rounds: number
   /** Names of the scenarios and peers to run; undefined for all. */
   only: ReadonlySet<string> | undefined
@@ -19,10 +21,12 @@ export type Options = {
 /** Said where an argument is not understood. */
 const USAGE = `Usage: bun run bench [--quick | --full] [--rounds N] [--only json-64,streams-64] [--peers nginx,svc-gateway]
                      [--check] [--baseline] [--publish]
+       bun run bench --against FOLDER [--only json-64,streams-64]
        bun run bench --stages [--check]
 
   --quick     (what happens unless told otherwise) the most telling scenarios, about two minutes
   --full      every scenario and peer, about twenty minutes
+  --against   this checkout and another in turn, and nobody else: ratios, and processor time by thread
   --stages    where the processor time of one request goes, inside one process
   --check     exit with 1 where a ratio is worse than the committed one, or a stage is over its budget
   --baseline  write the ratios of this run to bench/baseline.json, to compare later runs with
@@ -34,7 +38,7 @@ const QUICK_ROUNDS = 5
 export function parseOptions(args: readonly string[]): Options | string {
   const options: Options = {
     ...{ mode: 'quick', isStages: false, isChecking: false, isBaseline: false, isPublishing: false },
-    ...{ rounds: QUICK_ROUNDS, only: undefined, peers: undefined },
+    ...{ against: undefined, rounds: QUICK_ROUNDS, only: undefined, peers: undefined },
   }
   for (let index = 0; index < args.length; index++) {
     const [name, inline] = (args[index] ?? '').split('=', 2)
@@ -57,6 +61,9 @@ export function parseOptions(args: readonly string[]): Options | string {
         break
       case '--publish':
         options.isPublishing = true
+        break
+      case '--against':
+        options.against = value()
         break
       case '--rounds':
         options.rounds = Number(value())

@@ -6,7 +6,7 @@ import type { Random } from '@faults/world/random'
 import type { Sampler } from '@faults/world/sampler'
 import { startTraffic, type Traffic } from '@faults/world/traffic'
 import type { World } from '@faults/world/world'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import type { Phase, Stage } from './fault'
 
 type StageLog = {
@@ -73,7 +73,7 @@ export function openStage<W extends World>(
       await remedy()
       const lifted = performance.now()
       const probe = chosen ?? (await customer())
-      const limit = stage.tolerance.recoveryMs ?? RECOVERY_LIMIT_MS
+      const limit = isQuick ? PATIENCE_MS : (stage.tolerance.recoveryMs ?? RECOVERY_LIMIT_MS)
       const times = await Promise.all(world.gateways.map((_, index) => recovered(stage, probe, index, limit)))
       log.recoveryMs = Math.max(...times) - lifted
       phase = 'after'

@@ -1,7 +1,7 @@
 /** Connections that each send their next request as soon as the last was answered: what a server can do at most. */
 import { withDeadline } from '@/lib/deadline'
 import { type Connection, openConnection } from './connection'
-import type { Job, JobResult, Report } from './job'
+import type { Job, JobResult, Report, Shot } from './job'
 import { requestBytes } from './request-bytes'
 import { createTally, type Tally } from './tally'
 
@@ -16,7 +16,7 @@ export async function runClosed(job: Extract<Job, { kind: 'closed' }>): Promise<
   const next = inTurn(requestBytes(job.shot))
   const tally = createTally()
   const loops = Array.from({ length: job.connections }, (_, index) => {
-    return startLoop(job.shot.port, next, tally, (job.rampMs * index) / job.connections)
+    return startLoop(job.shot, next, tally, (job.rampMs * index) / job.connections)
   })
   await Bun.sleep(job.durationMs + job.rampMs)
   const result = tally.result()
@@ -37,7 +37,7 @@ export async function runHeld(job: Extract<Job, { kind: 'held' }>, report: (line
         tally.firstToken(milliseconds)
       },
     }
-    return startLoop(job.shot.port, next, noting, (job.rampMs * index) / job.connections)
+    return startLoop(job.shot, next, noting, (job.rampMs * index) / job.connections)
   })
   const patienceMs = performance.now() + job.rampMs * 2 + job.durationMs
   while (begun.size < job.connections && performance.now() < patienceMs) await Bun.sleep(RETRY_MS)
@@ -61,8 +61,8 @@ export async function runOnce(job: Extract<Job, { kind: 'once' }>): Promise<JobR
   }
   const counting: Tally = {
     ...tally,
-    answered(status, latencyMs) {
-      tally.answered(status, latencyMs)
+    answered(status, latencyMs, missing) {
+      tally.answered(status, latencyMs, missing)
       ended()
     },
     failed(reason) {
@@ -71,7 +71,7 @@ export async function runOnce(job: Extract<Job, { kind: 'once' }>): Promise<JobR
     },
   }
   const next: Next = () => requests.pop()
-  const loops = Array.from({ length: job.connections }, () => startLoop(job.shot.port, next, counting, 0))
+  const loops = Array.from({ length: job.connections }, () => startLoop(job.shot, next, counting, 0))
   await withDeadline(allDone.promise, job.timeoutMs, () => undefined)
   const result = counting.result()
   for (const loop of loops) loop.stop()
@@ -84,7 +84,7 @@ function inTurn(requests: readonly Buffer[]): Next {
   return () => requests[turn++ % requests.length]
 }
 
-function startLoop(port: number, next: Next, tally: Tally, delayMs: number): { stop(): void } {
+function startLoop({ port, pieces }: Shot, next: Next, tally: Tally, delayMs: number): { stop(): void } {
   let connection: Connection | undefined
   let isStopped = false
   let sentMs = 0
@@ -101,8 +101,8 @@ function startLoop(port: number, next: Next, tally: Tally, delayMs: number): { s
   function open(): void {
     if (isStopped) return
     connection = openConnection(port, {
-      onAnswer(status) {
-        tally.answered(status, performance.now() - sentMs)
+      onAnswer(status, came) {
+        tally.answered(status, performance.now() - sentMs, pieces - came)
         sendNext()
       },
       onFailure(reason) {

@@ -5,8 +5,8 @@ import { readStamps, wallClockMs } from './stamps'
 
 /** What happens to the request under way. All times are of performance.now(). */
 type ConnectionEvents = {
-  /** The answer is complete. */
-  onAnswer(status: number): void
+  /** The answer is complete; so many pieces of a stream were in it. */
+  onAnswer(status: number, pieces: number): void
   /** The connection broke or could not be made before the answer was complete. */
   onFailure(reason: string): void
   /** A piece of a stream came, `delayMs` after the upstream sent it (NaN where that can't be told). */
@@ -25,6 +25,7 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
   let socket: Socket | undefined
   let unsent: Buffer | undefined
   let isBusy = false
+  let pieces = 0
   let isConnecting = false
   let isClosed = false
 
@@ -46,10 +47,13 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
   function receive(bytes: Buffer): void {
     if (!isBusy) return
     const nowMs = wallClockMs()
-    readStamps(bytes, (sentAtMs) => events.onChunk(nowMs - sentAtMs))
+    readStamps(bytes, (sentAtMs) => {
+      pieces += 1
+      events.onChunk(nowMs - sentAtMs)
+    })
     if (!reader.push(bytes)) return
     isBusy = false
-    events.onAnswer(reader.status())
+    events.onAnswer(reader.status(), pieces)
   }
 
   function connect(): void {
@@ -77,6 +81,7 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
   return {
     send(request) {
       reader.reset()
+      pieces = 0
       isBusy = true
       unsent = request
       if (socket) flush()

@@ -14,6 +14,8 @@ export type Shot = {
   format: WireFormat
   model: string
   stream: boolean
+  /** Pieces of a whole stream: one that ends with fewer was cut, and is a failure. */
+  pieces: number
   /** Size of the text that the request carries. */
   promptBytes: number
 }

@@ -37,8 +37,8 @@ export async function runOpen(job: Extract<Job, { kind: 'open' }>): Promise<JobR
     const lane: Lane = {
       countsFromMs: 0,
       connection: openConnection(shot.port, {
-        onAnswer(status) {
-          tally.answered(status, performance.now() - lane.countsFromMs)
+        onAnswer(status, came) {
+          tally.answered(status, performance.now() - lane.countsFromMs, shot.pieces - came)
           release(lane)
         },
         onFailure(reason) {

@@ -4,6 +4,8 @@ import type { Shot, WireFormat } from './job'
 /** With so many bytes of prompt, a request per key would fill the memory: a few keys take turns. */
 const LARGE_PROMPT_BYTES = 16_384
 const KEYS_OF_LARGE_PROMPTS = 16
+/** Far above what the mock upstream writes by anybody's count of tokens, so that no answer of a measurement is cut. */
+const MAX_OUTPUT_TOKENS = 4_096
 const SENTENCE = 'The quick brown fox jumps over the lazy dog while 7 wizards watch. '
 
 /** One request per key, or one alone where no key is asked for. */
@@ -42,12 +44,20 @@ function bodyOf(format: WireFormat, model: string, stream: boolean, text: string
   const messages = [{ role: 'user', content: text }]
   switch (format) {
     case 'chat-completions':
-      return { model, messages, max_tokens: 256, ...(stream && { stream, stream_options: { include_usage: true } }) }
+      return {
+        model,
+        messages,
+        max_tokens: MAX_OUTPUT_TOKENS,
+        ...(stream && { stream, stream_options: { include_usage: true } }),
+      }
     case 'messages':
-      return { model, messages, max_tokens: 256, ...(stream && { stream }) }
+      return { model, messages, max_tokens: MAX_OUTPUT_TOKENS, ...(stream && { stream }) }
     case 'generate-content':
-      return { contents: [{ role: 'user', parts: [{ text }] }], generationConfig: { maxOutputTokens: 256 } }
+      return {
+        contents: [{ role: 'user', parts: [{ text }] }],
+        generationConfig: { maxOutputTokens: MAX_OUTPUT_TOKENS },
+      }
     case 'responses':
-      return { model, input: messages, max_output_tokens: 256, store: false, ...(stream && { stream }) }
+      return { model, input: messages, max_output_tokens: MAX_OUTPUT_TOKENS, store: false, ...(stream && { stream }) }
   }
 }

@@ -3,7 +3,8 @@ import type { JobResult } from './job'
 import { createSamples } from './samples'
 
 export interface Tally {
-  answered(status: number, latencyMs: number): void
+  /** `missing` is how many pieces of a stream did not come. */
+  answered(status: number, latencyMs: number, missing: number): void
   failed(reason: string): void
   firstToken(milliseconds: number): void
   chunk(delayMs: number): void
@@ -28,8 +29,9 @@ export function createTally(): Tally {
   }
 
   return {
-    answered(status, latencyMs) {
+    answered(status, latencyMs, missing) {
       if (status !== OK) return failed(String(status))
+      if (missing > 0) return failed('cut short')
       answered += 1
       latency.add(latencyMs)
     },

@@ -32,6 +32,18 @@ export function microsecondsBetween(before: TreeReading, after: TreeReading): nu
   return nanoseconds / 1000
 }
 
+/** The same by the names that the threads have now; those that are gone have none and are left out. */
+export function microsecondsByName(before: TreeReading, after: TreeReading): Record<string, number> {
+  const byName: Record<string, number> = {}
+  for (const [thread, spent] of after.nanosecondsByThread) {
+    const [pid, id] = thread.split('/')
+    const name = read(`/proc/${pid}/task/${id}/comm`).trim()
+    const nanoseconds = spent - (before.nanosecondsByThread.get(thread) ?? 0)
+    if (name !== '') byName[name] = (byName[name] ?? 0) + nanoseconds / 1000
+  }
+  return byName
+}
+
 /** All processes at or below `roots`, given each process's parent. */
 export function descendants(roots: readonly number[], parents: ReadonlyMap<number, number>): number[] {
   const children = new Map<number, number[]>()

@@ -1,17 +1,21 @@
 /** This gateway as a peer: everything on, on real stores, with a key of another account for every request. */
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Shot, WireFormat } from '@bench/load/job'
 import { type PeerKind, type Prepared, type Surroundings, shotWith, type Traffic } from './peer'
 
-/** How it is started: as `bun run start` does. */
-export const GATEWAY_COMMAND = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts')]
+/** How that of a checkout is started: as `bun run start` does. */
+const commandIn = (root: string) => [process.execPath, join(root, 'src', 'main.ts')]
+/** How this one is. */
+export const GATEWAY_COMMAND = commandIn(join(import.meta.dir, '..', '..'))
+const LEAN_PROGRAM = join(import.meta.dir, 'programs', 'lean.ts')
 const STATE = 'keys, reserve, settle, usage records, metrics and logs on; Redis and Postgres beside it'
 const FORMATS: readonly WireFormat[] = ['chat-completions', 'messages', 'generate-content', 'responses']
 /** What the mock upstream is asked for by one traffic or another. */
 export const UPSTREAM_MODELS = ['json', 'stream-100-10', 'stream-1000-1000', 'flood-8000']
 const PRICING = { inputPer1mTokens: 1, outputPer1mTokens: 2 }
-const LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }
+/** Of every account and key: nobody is ever limited. */
+export const LIMITS = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 10_000 }
 /** Nothing times out because a shared machine is slow; the timers themselves are set all the same. */
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 3_600_000 }
 
@@ -23,12 +27,39 @@ export const gateway: PeerKind = {
   prepare: (surroundings) => prepare(surroundings, {}),
 }
 
+/** The gateway of another checkout of this project, installed there. */
+export function gatewayOf(folder: string): PeerKind {
+  const command = () => commandIn(resolve(folder))
+  return {
+    ...{ name: 'the other checkout', state: `${STATE}; of another checkout`, usesStores: true },
+    prepare: async (surroundings) => ({ ...(await prepare(surroundings, {})), command }),
+  }
+}
+
 /** Two processes on one port. */
 export const gatewayTwice: PeerKind = {
   name: 'svc-gateway × 2',
   state: `${STATE}; PROCESSES=2`,
   usesStores: true,
   prepare: (surroundings) => prepare(surroundings, { PROCESSES: '2' }),
+}
+
+/** Our own floor: see the program. It has a database of Redis for itself, whose records nobody carries away. */
+export const lean: PeerKind = {
+  name: 'lean',
+  state: 'keys, reserve, settle, usage records and logs in a straight line; no routing, translation or flusher',
+  usesStores: true,
+  prepare: async ({ upstreamPort, stores }) => ({
+    command: (port) => [
+      ...[process.execPath, LEAN_PROGRAM, String(port), String(upstreamPort)],
+      ...[`${stores.redisUrl}/1`, stores.databaseUrl],
+    ],
+    environment: () => ({ BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }),
+    shot(traffic, port) {
+      const isPassed = traffic.client === 'chat-completions' && traffic.provider === traffic.client
+      return isPassed ? gatewayShot(traffic, port, stores.keys) : undefined
+    },
+  }),
 }
 
 /** The public id of what a provider of a format calls `model`. */

@@ -55,7 +55,7 @@ export const bifrost: PeerKind = {
       return { absent: 'no bifrost-http on PATH (its npm package holds no program but fetches one when it runs)' }
     }
     const key = 'sk-bf-bench'
-    await writeFile(join(folder, 'config.json'), JSON.stringify(bifrostConfig(upstreamPort, key)))
+    await writeFile(join(folder, 'config.json'), JSON.stringify(bifrostConfig(folder, upstreamPort, key)))
     return {
       command: (port) => [
         program,
@@ -82,10 +82,11 @@ export const bifrost: PeerKind = {
 const PORTKEY_PROVIDERS: ReadonlySet<string> = new Set(['chat-completions', 'messages'])
 const PROVIDERS = { 'chat-completions': 'openai', messages: 'anthropic', 'generate-content': 'gemini' } as const
 
-function bifrostConfig(upstreamPort: number, key: string): Record<string, unknown> {
+/** It takes virtual keys from a store of its own only, and knows no model that is not named. */
+function bifrostConfig(folder: string, upstreamPort: number, key: string): Record<string, unknown> {
   const baseUrl = `http://127.0.0.1:${upstreamPort}`
   const provider = (address: string) => ({
-    keys: [{ name: 'bench', value: 'sk-bench', models: ['*'], weight: 1 }],
+    keys: [{ name: 'bench', value: 'sk-bench', models: UPSTREAM_MODELS, weight: 1 }],
     network_config: { base_url: address, default_request_timeout_in_seconds: 600, max_retries: 0 },
     concurrency_and_buffer_size: { concurrency: 4_000, buffer_size: 10_000 },
   })
@@ -107,11 +108,13 @@ function bifrostConfig(upstreamPort: number, key: string): Record<string, unknow
       virtual_keys: [
         {
           ...{ id: 'bench', name: 'bench', value: key, is_active: true, budget_id: 'bench' },
-          provider_configs: names.map((provider) => ({ provider, weight: 1, allowed_models: ['*'], key_ids: ['*'] })),
+          provider_configs: names.map((provider) => ({
+            ...{ provider, weight: 1, allowed_models: UPSTREAM_MODELS, key_ids: ['*'] },
+          })),
         },
       ],
     },
-    config_store: { enabled: false },
+    config_store: { enabled: true, type: 'sqlite', config: { path: join(folder, 'config.db') } },
     logs_store: { enabled: false },
   }
 }

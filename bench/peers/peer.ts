@@ -49,6 +49,11 @@ function pathOf({ client, stream }: Traffic, model: string): string {
   }
 }
 
+/** How many pieces the mock upstream writes for a model such as `stream-100-10`; 0 for models that are not read to their end. */
+function piecesOf(model: string): number {
+  return Number(/^stream-(\d+)-\d+$/.exec(model)?.[1] ?? 0)
+}
+
 /** The traffic as the makers of its format would send it: what a proxy that changes nothing is sent. */
 export function plainShot(traffic: Traffic, port: number): Shot | undefined {
   if (traffic.client !== traffic.provider) return undefined
@@ -71,6 +76,7 @@ export function shotWith(
     format: traffic.client,
     model,
     stream: traffic.stream,
+    pieces: traffic.stream ? piecesOf(traffic.model) : 0,
     promptBytes: traffic.promptBytes,
   }
 }

@@ -1,5 +1,5 @@
 /** What a paid request may cost, as ratios inside one run: the goals that the gateway is built towards, and how near it is. */
-import { type FigureName, type Results, seriesOf } from './results'
+import { type FigureName, OURS, type Results, seriesOf } from './results'
 import { COLD, FLUSHER, IDLE, MEMORY, OPEN_STREAMS, START, STOPPED } from './scenario-names'
 import { ratioSpread, type Spread, spreadOf } from './statistics'
 
@@ -18,10 +18,18 @@ type Goal = {
 }
 
 /** `reached` is undefined where it could not be measured; `why` says so. */
-export type Standing = { goal: Goal; spread: Spread | undefined; isReached: boolean | undefined; why?: string }
+export type Standing = {
+  goal: Goal
+  spread: Spread | undefined
+  /** The same figure of the straight line that is our own floor; undefined where it does not have it. */
+  floor: Spread | undefined
+  isReached: boolean | undefined
+  why?: string
+}
 
-const OURS = 'svc-gateway'
 const BARE = 'bare Bun'
+const BIFROST = 'Bifrost'
+const LEAN = 'lean'
 
 function ours(scenario: string): Place {
   return { peer: OURS, scenario }
@@ -47,37 +55,38 @@ function alone(id: string, title: string, figure: FigureName, scenario: string, 
 
 /** In the order of the report. */
 export const GOALS: readonly Goal[] = [
-  times('cpu-json', 'JSON 1 KB, 64 connections: CPU beside bare Bun', 'cpuMicroseconds', 'json-64', BARE, 3),
+  times('cpu-json', 'JSON 1 KB, 64 connections: CPU beside bare Bun', 'cpuMicroseconds', 'json-64', BARE, 3.5),
   times('cpu-json-featured', 'the same beside featured Bun', 'cpuMicroseconds', 'json-64', 'featured Bun', 1.7),
+  times('all-bifrost', 'the same with Redis and Postgres, beside Bifrost', 'allMicroseconds', 'json-64', BIFROST, 1.1),
   alone('cpu-redis', 'CPU in Redis per paid request', 'redisMicroseconds', 'json-64', 60, 'µs'),
-  alone('cpu-postgres', 'CPU in Postgres per paid request', 'postgresMicroseconds', 'json-64', 20, 'µs'),
-  times('rate-bifrost', 'requests/s beside Bifrost', 'requestsPerSecond', 'json-64', 'Bifrost', 1.5, 'higher'),
+  alone('cpu-postgres', 'CPU in Postgres per paid request', 'postgresMicroseconds', 'json-64', 25, 'µs'),
+  times('rate-bifrost', 'requests/s beside Bifrost', 'requestsPerSecond', 'json-64', BIFROST, 1.1, 'higher'),
   times('cpu-portkey', 'CPU beside Portkey', 'cpuMicroseconds', 'json-64', 'Portkey', 1 / 15),
-  times('one-bifrost', '1 connection, p50 beside Bifrost', 'p50Ms', 'json-1', 'Bifrost', 1),
-  times('one-bare', '1 connection, p50 beside bare Bun', 'p50Ms', 'json-1', BARE, 2),
-  times('first-token', 'first token at 64 streams, p50 beside Bifrost', 'firstTokenP50Ms', 'streams-64', 'Bifrost', 1),
-  times('open-p99', '500 requests/s open loop, p99 beside bare Bun', 'p99Ms', 'open-500', BARE, 1.5),
+  times('one-bifrost', '1 connection, p50 beside Bifrost', 'p50Ms', 'json-1', BIFROST, 1.4),
+  times('one-bare', '1 connection, p50 beside bare Bun', 'p50Ms', 'json-1', BARE, 3.2),
+  times('first-token', 'first token at 64 streams, p50 beside Bifrost', 'firstTokenP50Ms', 'streams-64', BIFROST, 1.1),
+  times('open-p99', '500 requests/s open loop, p99 beside bare Bun', 'p99Ms', 'open-500', BARE, 2),
   times(
     'chunk-64',
     'CPU per chunk, same format, 64 streams, beside bare Bun',
     'cpuMicroseconds',
     'streams-64',
     BARE,
-    1.6,
+    2,
   ),
-  times('chunk-256', 'the same at 256 streams', 'cpuMicroseconds', 'streams-256', BARE, 1.6),
+  times('chunk-256', 'the same at 256 streams', 'cpuMicroseconds', 'streams-256', BARE, 2),
   times(
     ...(['chunk-other', 'CPU per chunk, other format, beside bare Bun in its own', 'cpuMicroseconds'] as const),
-    ...(['other-streams-64', BARE, 2, 'lower', 'streams-64'] as const),
+    ...(['other-streams-64', BARE, 2.4, 'lower', 'streams-64'] as const),
   ),
-  times('prompt-100k', 'prompt of 100 KB: CPU beside bare Bun', 'cpuMicroseconds', 'prompt-100k', BARE, 2.5),
+  times('prompt-100k', 'prompt of 100 KB: CPU beside bare Bun', 'cpuMicroseconds', 'prompt-100k', BARE, 3),
   times('prompt-1m', 'prompt of 1 MB: CPU beside bare Bun', 'cpuMicroseconds', 'prompt-1m', BARE, 2.5),
-  alone('stream-memory', 'memory of an open stream', 'kilobytesPerStream', OPEN_STREAMS, 20, 'KB'),
+  alone('stream-memory', 'memory of an open stream', 'kilobytesPerStream', OPEN_STREAMS, 24, 'KB'),
   alone('stream-delay', 'worst delay of a piece with all streams open', 'worstDelayMs', OPEN_STREAMS, 25, 'ms'),
   alone('memory-after', 'memory a minute after, above that before', 'memoryLeftShare', MEMORY, 0.1, 'of it'),
   alone('stopped-reader', 'memory of a client that stops reading', 'megabytesPerReader', STOPPED, 1, 'MB'),
   alone('idle-cpu', 'idle: share of a core', 'cpuPercent', IDLE, 0.5, '%'),
-  alone('idle-redis', 'idle: Redis commands', 'redisCommandsPerSecond', IDLE, 20, '/s'),
+  alone('idle-redis', 'idle: Redis commands', 'redisCommandsPerSecond', IDLE, 15, '/s'),
   alone('cold-refused', 'cold keys refused', 'refused', COLD, 0, 'keys'),
   {
     ...{ id: 'cold-rate', title: 'cold keys answered', figure: 'requestsPerSecond', of: ours(COLD) },
@@ -90,7 +99,7 @@ export const GOALS: readonly Goal[] = [
   {
     ...{ id: 'second-process', title: 'two processes: CPU per request beside one', figure: 'cpuMicroseconds' },
     ...{ of: { peer: 'svc-gateway × 2', scenario: 'json-64' }, beside: ours('json-64') },
-    ...{ better: 'lower', goal: 1.05, unit: '×' },
+    ...{ better: 'lower', goal: 1.03, unit: '×' },
   },
   alone('start', 'start to the first paid answer', 'startMs', START, 300, 'ms'),
 ]
@@ -102,12 +111,19 @@ export function standings(results: Results): Standing[] {
 
 function standingOf(results: Results, goal: Goal): Standing {
   const { of, beside, figure } = goal
+  const floor = floorOf(results, goal)
   const missing = [of, ...(beside ? [beside] : [])].find((place) => !seriesAt(results, place, figure))
-  if (missing) return { goal, spread: undefined, isReached: undefined, why: whyMissing(results, missing) }
+  if (missing) return { goal, floor, spread: undefined, isReached: undefined, why: whyMissing(results, missing) }
   const series = seriesAt(results, of, figure) ?? []
   const spread = beside ? ratioSpread(series, seriesAt(results, beside, figure) ?? []) : spreadOf(series)
-  if (!spread) return { goal, spread, isReached: undefined, why: 'no round of it gave a figure' }
-  return { goal, spread, isReached: isAsGood(goal, spread.median, goal.goal) }
+  if (!spread) return { goal, floor, spread, isReached: undefined, why: 'no round of it gave a figure' }
+  return { goal, floor, spread, isReached: isAsGood(goal, spread.median, goal.goal) }
+}
+
+function floorOf(results: Results, { of, beside, figure }: Goal): Spread | undefined {
+  const series = of.peer === OURS ? seriesAt(results, { ...of, peer: LEAN }, figure) : undefined
+  if (!series || !beside) return series && spreadOf(series)
+  return ratioSpread(series, seriesAt(results, beside, figure) ?? [])
 }
 
 /** Whether `value` is at least as good as `other`, in the goal's direction. */

@@ -1,9 +1,9 @@
 /** The results as Markdown tables, the same on the terminal and in the docs. */
 import type { Comparison } from './baseline'
 import type { Standing } from './goals'
-import { type FigureName, type Results, seriesOf } from './results'
+import { AGAINST, type FigureName, OURS, type Results, seriesOf } from './results'
 import { COLD, FLUSHER, IDLE, MEMORY, OPEN_STREAMS, START, STOPPED } from './scenario-names'
-import { type Spread, spreadOf } from './statistics'
+import { ratioSpread, type Spread, spreadOf } from './statistics'
 
 type Column = [title: string, figure: FigureName]
 
@@ -65,6 +65,9 @@ const OTHER_TABLES: readonly { id: string; title: string; columns: readonly Colu
   { id: START, title: 'Start to the first good answer', columns: [['ms', 'startMs']] },
 ]
 
+/** Threads below it are noise. */
+const LEAST_THREAD_MICROSECONDS = 0.5
+
 /** Goals that no figure of this run can say anything about. */
 const ELSEWHERE = [
   "Goals that are shown elsewhere: no refusal because of the gateway's own stalls by fault F19 of `bun run faults`, the ledger's",
@@ -82,6 +85,7 @@ export function markdownOf(results: Results, standings: readonly Standing[]): st
     ...results.scenarios.map(({ id, title, unit }) => {
       return figureTable(results, id, title, unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS)
     }),
+    ...results.scenarios.map((scenario) => checkoutsTable(results, scenario)),
     ...OTHER_TABLES.map(({ id, title, columns }) => figureTable(results, id, title, columns)),
     notesOf(results),
   ]
@@ -113,13 +117,14 @@ function peerTable({ peers }: Results): string {
 }
 
 function goalTable(standings: readonly Standing[]): string {
-  const rows = standings.map(({ goal, spread, isReached, why }) => {
+  const rows = standings.map(({ goal, spread, floor, isReached, why }) => {
     const sign = goal.better === 'lower' ? '≤' : '≥'
     const target = `${sign} ${number(goal.goal)} ${goal.unit}`
-    if (!spread) return `| ${goal.title} | not measured: ${why} | ${target} | |`
-    return `| ${goal.title} | ${spreadText(spread)} ${goal.unit} | ${target} | ${isReached ? 'reached' : missedBy(goal.goal, spread)} |`
+    const least = floor ? `${number(floor.median)} ${goal.unit}` : ''
+    if (!spread) return `| ${goal.title} | not measured: ${why} | ${least} | ${target} | |`
+    return `| ${goal.title} | ${spreadText(spread)} ${goal.unit} | ${least} | ${target} | ${isReached ? 'reached' : missedBy(goal.goal, spread)} |`
   })
-  return ['| goal | measured | goal | |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| goal | measured | lean | goal | |', '|---|---|---|---|---|', ...rows].join('\n')
 }
 
 function missedBy(goal: number, { median }: Spread): string {
@@ -140,6 +145,28 @@ function figureTable(results: Results, id: string, title: string, columns: reado
   })
   const head = `| ${title} | ${used.map(([heading]) => heading).join(' | ')} |`
   return [head, `|---|${'---:|'.repeat(used.length)}`, ...rows].join('\n')
+}
+
+/** What a scenario costs in this checkout and in the other, as a ratio of rounds side by side and by thread. */
+function checkoutsTable(results: Results, { id, title, unit }: Results['scenarios'][number]): string {
+  const ratios = (unit === 'chunk' ? CHUNK_COLUMNS : REQUEST_COLUMNS).flatMap(([heading, figure]) => {
+    const [own, other] = [OURS, AGAINST].map((peer) => seriesOf(results.rows, id, peer, figure))
+    const ratio = own && other && ratioSpread(own, other)
+    return ratio ? [`| ${heading}, ratio | ${spreadText(ratio)} | |`] : []
+  })
+  if (ratios.length === 0) return ''
+  const names = [...new Set(results.threads.filter(({ scenario }) => scenario === id).map(({ thread }) => thread))]
+  const threads = names.flatMap((name) => {
+    const [own, other] = [OURS, AGAINST].map((peer) => {
+      const row = results.threads.find((one) => one.scenario === id && one.peer === peer && one.thread === name)
+      return spreadOf(row?.rounds ?? [])
+    })
+    const isWorthTelling =
+      (own?.median ?? 0) >= LEAST_THREAD_MICROSECONDS || (other?.median ?? 0) >= LEAST_THREAD_MICROSECONDS
+    if (!isWorthTelling) return []
+    return [`| thread ${cell(name)}, µs | ${own ? spreadText(own) : '–'} | ${other ? spreadText(other) : '–'} |`]
+  })
+  return [`| ${title} | this checkout | the other |`, '|---|---:|---:|', ...ratios, ...threads].join('\n')
 }
 
 function spreadAt(results: Results, scenario: string, peer: string, figure: FigureName): Spread | undefined {

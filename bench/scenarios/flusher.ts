@@ -1,11 +1,10 @@
 /** How fast usage records get from the ledger into the history when they have piled up, neighbours never of one account. */
 import { flusherRate, type Owner } from '@bench/books/measure-flusher'
-import { addRound, type Results } from '@bench/report/results'
+import { addRound, OURS, type Results } from '@bench/report/results'
 import { FLUSHER } from '@bench/report/scenario-names'
 import type { World } from '@bench/world/world'
 
 const RECORDS = 30_000
-const OURS = 'svc-gateway'
 
 /** One worker alone: all gateways of `world` must have stopped. */
 export async function measureFlushing({ stores }: World, results: Results): Promise<void> {

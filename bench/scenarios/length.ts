@@ -1,6 +1,6 @@
 /** What takes long and only a full run has time for: ten thousand streams, the memory after them, and clients that stop reading. */
 import { readTree } from '@bench/machine/proc'
-import type { Results } from '@bench/report/results'
+import { OURS, type Results } from '@bench/report/results'
 import type { World } from '@bench/world/world'
 import { runOpenStreams } from './open-streams'
 import { measureMemoryLeft } from './quiet'
@@ -9,7 +9,6 @@ import { measureStoppedReaders } from './stopped-readers'
 /** `untilMs` is when all has to be over, by performance.now(), with what comes after. */
 type LengthPlan = { rounds: number; memoryWaitMs: number; untilMs: number; say(line: string): void }
 
-const OURS = 'svc-gateway'
 /** Kept for what comes after the open streams. */
 const AFTERWARDS_MS = 210_000
 /** They take a minute each. */

@@ -1,6 +1,6 @@
 /** Puts every peer under every scenario in turn, round after round, so that whatever disturbs the machine disturbs all alike. */
 
-import { addRound, type Results } from '@bench/report/results'
+import { addRound, addThreads, type Results } from '@bench/report/results'
 import { type Contestant, FIRST_TRAFFIC, partiesOf, type World } from '@bench/world/world'
 import { inRounds } from './length'
 import type { Scenario } from './scenario'
@@ -56,9 +56,15 @@ async function runRound(world: World, plan: RoundPlan, results: Results | undefi
       const shot = peer.running.shot(scenario.traffic)
       if (!shot) continue
       const job = scenario.job(shot, plan.scale)
-      const { figures, failures } = await measureWindow(world.client, job, partiesOf(world, peer), scenario.unit)
+      const { figures, threads, failures } = await measureWindow(
+        world.client,
+        job,
+        partiesOf(world, peer),
+        scenario.unit,
+      )
       if (!results) continue
       addRound(results.rows, scenario.id, peer.kind.name, figures)
+      addThreads(results.threads, scenario.id, peer.kind.name, threads)
       if (figures.failedShare === 1)
         results.notes.push(`${peer.kind.name}, ${scenario.id}, round ${round + 1}: no answer`)
       for (const [reason, count] of Object.entries(failures)) {

@@ -2,11 +2,12 @@
 
 import type { Job, JobResult } from '@bench/load/job'
 import type { LoadClient } from '@bench/machine/load-client'
-import { microsecondsBetween, readTree } from '@bench/machine/proc'
+import { microsecondsBetween, microsecondsByName, readTree } from '@bench/machine/proc'
 import { type Parties, type PartyName, readUsage, usageBetween } from '@bench/machine/usage'
 import type { Figures } from '@bench/report/results'
 
-type Window = { figures: Figures; failures: Record<string, number> }
+/** `threads` are the peer's, in µs per request or piece by their names. */
+type Window = { figures: Figures; threads: Record<string, number>; failures: Record<string, number> }
 
 /** Records reach the history a moment after the answer; their work belongs to the requests that made it. */
 const FLUSH_MS = 200
@@ -28,9 +29,13 @@ export async function measureWindow(
   const result = await client.run(job)
   const usesStores = parties.redis.length > 0
   if (usesStores) await Bun.sleep(FLUSH_MS)
-  const used = usageBetween(before, readUsage(parties))
+  const after = readUsage(parties)
+  const used = usageBetween(before, after)
+  const count = Math.max(1, unit === 'chunk' ? result.chunks : result.answered)
+  const threads = microsecondsByName(before.byParty.peer, after.byParty.peer)
   return {
     figures: figuresOf(result, used, { unit, usesStores, hasProcess: parties.peer.length > 0 }),
+    threads: Object.fromEntries(Object.entries(threads).map(([name, spent]) => [name, spent / count])),
     failures: result.failures,
   }
 }
@@ -59,7 +64,10 @@ export function figuresOf(
   if (count === 0) return { failedShare: failed === 0 ? 1 : failedShare }
   const common: Figures = {
     failedShare,
-    ...(hasProcess && { cpuMicroseconds: used.peer / count }),
+    ...(hasProcess && {
+      cpuMicroseconds: used.peer / count,
+      allMicroseconds: (used.peer + (usesStores ? used.redis + used.postgres : 0)) / count,
+    }),
     clientMicroseconds: used.client / count,
     upstreamMicroseconds: used.upstream / count,
     ...(usesStores && { redisMicroseconds: used.redis / count, postgresMicroseconds: used.postgres / count }),

@@ -25,7 +25,7 @@ export const ANSWERED = 'use case, stubs for upstream and ledger'
 export const ROUTED = 'the same behind its route'
 
 const MAX_ANSWER_BYTES = 1024 * 1024
-const MAX_OUTPUT_TOKENS = 256
+const MAX_OUTPUT_TOKENS = 4_096
 
 type PieceInput = { deps: AppDeps; sample: Sample; recording: Recording; answerText: string }
 

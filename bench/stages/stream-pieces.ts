@@ -11,7 +11,7 @@ import type { Piece } from './measure'
 /** Codecs remember their stream, so each is made for one of this length, as it is in life. */
 export const PIECES_OF_A_STREAM = 100
 
-const MAX_OUTPUT_TOKENS = 256
+const MAX_OUTPUT_TOKENS = 4_096
 /** The HTTP chunk around a piece has a size line before it and an empty line behind it. */
 const SIZE_LINE_END = '\r\n'
 

@@ -54,9 +54,7 @@ async function race(stage: Stage<SingleWorld>, keys: number): Promise<void> {
       await Bun.sleep(COME_BACK_MS)
     }
   })
-  await until(() => refused === requests - AFFORDABLE, `${requests - AFFORDABLE} refusals`, 60_000).catch(
-    () => undefined,
-  )
+  await until(() => refused === requests - AFFORDABLE, `${requests - AFFORDABLE} refusals`).catch(() => undefined)
   stage.expect(reached.size === AFFORDABLE, `${keys} keys: ${reached.size} requests reached the provider`)
   stage.expect(refused === requests - AFFORDABLE, `${keys} keys: ${refused} requests were refused`)
   const { available } = (await bank.ledger.readBalance(customer.accountId)) ?? { available: -1 }

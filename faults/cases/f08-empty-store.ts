@@ -1,7 +1,9 @@
 /** Redis loses everything, under traffic or with its disk. */
+
 import { rm } from 'node:fs/promises'
 import { type Fault, type Stage, seenDuring } from '@faults/fault'
 import type { SingleWorld } from '@faults/world/world'
+import { until } from '@test/support/until'
 import { NANO_PER_USD } from '@/lib/money'
 import { expectClosedFor } from './expect'
 
@@ -26,7 +28,7 @@ export const f8: Fault = {
     const watch = await watchBalance(stage)
     await stage.inject(() => redis.admin.flushall())
     await Bun.sleep(SETTLE_MS)
-    stage.expect(noticed() > before, 'nobody noticed')
+    await until(() => noticed() > before, 'somebody to notice').catch(() => stage.expect(false, 'nobody noticed'))
     await watch.end()
     const bad = seenDuring(stage).filter(({ ending }) => ending !== 'complete')
     stage.expect(bad.length === 0, `${bad.length} requests ended ${bad[0]?.ending} (${bad[0]?.status})`)

@@ -38,7 +38,7 @@ export const f15: Fault = {
     for (const name of stage.isQuick ? NAMES.slice(0, 2) : NAMES) {
       const isOver = loseReplies(stage, name)
       if (name === 'release') await failUntil(stage, isOver)
-      else await until(isOver, `lost replies to ${name}`, 20_000)
+      else await until(isOver, `lost replies to ${name}`)
     }
     const refused = seenDuring(stage).filter(({ ending, status }) => ending === 'refused' && status !== 502)
     expectUnavailable(stage, refused)
@@ -64,5 +64,5 @@ async function failUntil(stage: Stage<SingleWorld>, isOver: () => boolean): Prom
     await sendScripted(stage, refusing(500), { customer, model: 'status' }, stage.random.integer(0, 1))
     return isOver()
   }
-  await until(fail, 'lost replies to release', 20_000)
+  await until(fail, 'lost replies to release')
 }

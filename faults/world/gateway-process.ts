@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
+import { deathSignalPrefix } from '@/boot/embedded/process'
 
 export interface GatewayProcess {
   readonly name: string
@@ -27,7 +28,6 @@ export interface GatewayProcess {
 export type Footprint = { residentBytes: number; openFiles: number; cpuSeconds: number }
 
 const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
-const START_TIMEOUT_MS = 30_000
 /** Linux counts processor time in these, for every program. */
 const TICKS_PER_SECOND = 100
 
@@ -69,7 +69,12 @@ export function createGatewayProcess(
     async start(extra = {}) {
       earlier += latest
       latest = ''
-      const command = [process.execPath, ...(preload === undefined ? [] : ['--preload', preload]), MAIN]
+      const command = [
+        ...deathSignalPrefix('SIGKILL'),
+        process.execPath,
+        ...(preload === undefined ? [] : ['--preload', preload]),
+        MAIN,
+      ]
       child = Bun.spawn(command, {
         env: { ...BARE_ENVIRONMENT, ...environment, ...extra },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,7 +82,7 @@ export function createGatewayProcess(
       void collect(child.stdout, child)
       void collect(child.stderr, child)
       const ready = () => /ready at (http:\/\/\S+)/.exec(latest)?.[1] ?? (!isRunning() && 'gone')
-      const address = await until(ready, `${name} to start`, START_TIMEOUT_MS)
+      const address = await until(ready, `${name} to start`)
       if (address === 'gone') throw new Error(`${name} ended at its start: ${latest}`)
       url = address.replace('localhost', '127.0.0.1')
     },

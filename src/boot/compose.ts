@@ -10,14 +10,16 @@ import type { Config } from '@/config/config'
 import { DEPOSIT_OUTCOMES } from '@/console/orders/deposits/deposit-desk'
 import type { Database } from '@/db/client'
 import { formatsWithMessages } from '@/formats/index'
+import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import { createHoldKeeper, type HoldKeeper } from '@/gateway/hold/hold-keeper'
 import { createKeyPermissions } from '@/gateway/hold/key-permissions'
 import { createSettler, type Settler } from '@/gateway/hold/settler'
 import { type ActiveStreams, createActiveStreams } from '@/gateway/relay/active-streams'
-import { createDrainSlots } from '@/gateway/relay/drain'
+import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import { createSignatureStore } from '@/gateway/signatures/signature-store'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { createRequestLog, type RequestLog } from '@/http/request-log/request-log'
+import { createShares } from '@/http/share/share'
 import { createUnpaid } from '@/http/unpaid'
 import { createSweeper } from '@/ledger/holds/sweeper'
 import type { Ledger } from '@/ledger/ledger'
@@ -209,6 +211,8 @@ function assemble(parts: Parts): GatewayDeps {
   const { config, catalog, redis, database, ledger, topUps, flusher, crashPoint, metrics, logger } = parts
   const router = createSharedRouter(catalog, redis, logger, metrics)
   const storedResponses = assembleStoredResponses(parts)
+  const { trustedProxyHops } = config.signIn
+  const unpaid = createUnpaid({ ledger, clock: systemClock, limits: liveLimits(catalog), trustedProxyHops })
   return {
     catalog,
     formats: formatsWithMessages(config.maxChatMessages),
@@ -220,6 +224,7 @@ function assemble(parts: Parts): GatewayDeps {
     router,
     streams: createActiveStreams(),
     drains: createDrainSlots(),
+    lateAfterMs: LATE_AFTER_MS,
     permissions: createKeyPermissions(),
     signatures: createSignatureStore({
       set: (key, value, ttlSeconds) => redis.set(key, value, 'EX', ttlSeconds),
@@ -231,15 +236,14 @@ function assemble(parts: Parts): GatewayDeps {
     clock: systemClock,
     logger,
     identify: createIdentify(database, ledger, catalog.current.service),
-    unpaid: createUnpaid({
-      ledger,
-      clock: systemClock,
-      limits: liveLimits(catalog),
-      trustedProxyHops: config.signIn.trustedProxyHops,
-    }),
-    requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops: config.signIn.trustedProxyHops }),
+    unpaid,
+    openShare: createShares(unpaid),
+    requestLog: createRequestLog({ logger, clock: systemClock, trustedProxyHops }),
     idempotency: config.hasIdempotencyKeys
-      ? { claims: createStoredClaims(redis, metrics.stores), finishUnseenMs: FINISH_UNSEEN_MS }
+      ? {
+          claims: createStoredClaims({ redis, storeWatch: parts.storeWatch, config, metrics }),
+          finishUnseenMs: FINISH_UNSEEN_MS,
+        }
       : undefined,
     reports: createReports(database, ledger),
     feedback: createFeedback(database),

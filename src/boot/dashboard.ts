@@ -84,6 +84,7 @@ export function assembleDashboard(parts: DashboardParts): DashboardDeps & AssetD
     maxJsonDepth: config.maxJsonDepth,
     publicUrl: config.publicUrl,
     identifyViewer: auth.identifyViewer,
+    countChange: auth.countChange,
     auth,
     storedResponses: parts.storedResponses,
     keepResponsesFor: parts.keepResponsesFor,

@@ -69,6 +69,7 @@ function addProvider(facts: Map<string, string>, provider: Provider): void {
   facts.set(`${about} on disconnect`, wordsOf(provider.onDisconnect))
   facts.set(`${about} quirks`, listOf(provider.quirks))
   facts.set(`${about} passed fields`, listOf(provider.passFields))
+  facts.set(`${about} beta interfaces`, provider.betas ? listOf(provider.betas) : 'the usual')
 }
 
 function addModel(facts: Map<string, string>, model: Model): void {

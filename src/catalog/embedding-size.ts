@@ -19,7 +19,8 @@ export function measureInputs(inputs: readonly EmbeddingInput[]): InputSizes {
   }
   const estimated = texts.reduce((sum, text) => sum + estimateTextTokens(text), knownTokens)
   const overheadTokens = knownTokens + texts.length * TEXT_OVERHEAD_TOKENS
-  return { texts, opaque: [], media: [], estimatedTokens: Math.max(1, estimated), overheadTokens, knownTokens }
+  const nothingElse = { opaque: [], media: [], mediaTokens: 0, hasFiles: false }
+  return { texts, ...nothingElse, estimatedTokens: Math.max(1, estimated), overheadTokens, knownTokens }
 }
 
 /** A guess of the tokens of one input; exact where it came as tokens. */
@@ -31,13 +32,17 @@ export function estimateInput(input: EmbeddingInput): number {
 /** The most tokens that any provider can count: one for each byte of a text, and what came as tokens. */
 export function boundOfInputs(sizes: InputSizes): number {
   const bytes = sizes.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return inputBound(sizes, bytes)
+  return inputBound(sizes, bytes, 0)
 }
 
 /** The same, counted: closer, and the work of milliseconds. */
-export async function countedBoundOfInputs(sizes: InputSizes, { tokenizerSafetyFactor }: Model): Promise<number> {
+export async function countedBoundOfInputs(
+  sizes: InputSizes,
+  { tokenizerSafetyFactor }: Model,
+  accountId: string,
+): Promise<number> {
   if (sizes.texts.length === 0) return boundOfInputs(sizes)
-  return Math.min(Math.ceil((await tokenizerCount(sizes)) * tokenizerSafetyFactor), boundOfInputs(sizes))
+  return Math.min(Math.ceil((await tokenizerCount(sizes, accountId)) * tokenizerSafetyFactor), boundOfInputs(sizes))
 }
 
 /** What the inputs are in our own count, to bill by where a provider says nothing; undefined where they could not be counted. */

@@ -35,36 +35,37 @@ export function measurePrompt(request: ChatRequest): Prompt {
 }
 
 /**
- * The most input tokens that `prompt` can be counted as by any provider: one per byte of a body of `bodyBytes`, except
- * that media count by their kind and not by their bytes. No byte-level vocabulary makes more than one token of a byte, and
- * escapes only make JSON longer than its text.
+ * The most input tokens that `prompt` can be counted as by any provider with a context of `contextLength`: one per byte of a body
+ * of `bodyBytes`, except that media count by their kind and not by their bytes. No byte-level vocabulary makes more than one token
+ * of a byte, and escapes only make JSON longer than its text.
  */
-export function inputBound({ media, overheadTokens }: Prompt, bodyBytes: number): number {
+export function inputBound(prompt: Prompt, bodyBytes: number, contextLength: number): number {
   let textBytes = Math.ceil(bodyBytes)
-  let tokens = overheadTokens
-  for (const { mostTokens, bodyChars } of media) {
-    tokens += mostTokens
-    textBytes -= bodyChars
-  }
-  return tokens + Math.max(0, textBytes)
+  for (const { bodyChars } of prompt.media) textBytes -= bodyChars
+  return prompt.overheadTokens + mediaBound(prompt, contextLength) + Math.max(0, textBytes)
+}
+
+/** The most tokens of all media together: no more than the context, whatever they hold. */
+export function mediaBound({ mediaTokens }: Prompt, contextLength: number): number {
+  return Math.min(mediaTokens, contextLength)
 }
 
 /**
- * Counts the prompt with a real tokenizer (o200k): exact text for that vocabulary, bounds for media and opaque data. Times
- * the model's `tokenizerSafetyFactor` it is an upper bound. Works in slices of a few milliseconds; text beyond its budget
- * counts one token per byte, so that the result stays an upper bound and the work stays bounded.
+ * Counts the text of the prompt with a real tokenizer (o200k): exact for that vocabulary, a bound for opaque data. Times the model's
+ * `tokenizerSafetyFactor` it is an upper bound; media come on top. `accountId` is whose turn it takes. Works in slices of a few
+ * milliseconds; text beyond its budget counts one token per byte, so that the result stays an upper bound and the work stays bounded.
  */
-export async function tokenizerCount({ texts, opaque, media, overheadTokens }: Prompt): Promise<number> {
+export async function tokenizerCount({ texts, opaque, overheadTokens }: Prompt, accountId = ''): Promise<number> {
   let tokens = overheadTokens
   for (const data of opaque) tokens += Buffer.byteLength(data)
-  for (const { mostTokens } of media) tokens += mostTokens
-  return tokens + (await tokenizer.count(texts, (text) => Buffer.byteLength(text)))
+  return tokens + (await tokenizer.count(texts, (text) => Buffer.byteLength(text), { accountId, isPaid: true }))
 }
 
-/** A count to show to a caller who asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
-export async function countInputTokens(request: ChatRequest): Promise<number> {
+/** A count to show to an account that asks: exact for text in one vocabulary, usual sizes for media. At least 1. */
+export async function countInputTokens(request: ChatRequest, accountId = ''): Promise<number> {
   const parts = readPrompt(request)
-  return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens))
+  const asker = { accountId, isPaid: false }
+  return Math.ceil(usualTokens(request, parts)) + (await tokenizer.count(parts.texts, estimateTextTokens, asker))
 }
 
 /**

@@ -2,9 +2,9 @@
  * Reads out of a request what the model will read of it, once, for estimates and prices: texts, opaque data, and media
  * with a bound of tokens.
  */
-import { invalidRequest } from '@/chat/error'
-import type { ChatRequest, ContentBlock, FileBlock, MediaSource, Signature } from '@/chat/request'
+import type { ChatRequest, ContentBlock, FileBlock, Signature } from '@/chat/request'
 import type { JsonValue } from '@/lib/json'
+import { audioSize, COUNTED_TOKENS_MAX, fileSize, imageSize, type MediaSize } from './media/media-size'
 
 /** Everything in a request that a provider counts as input. */
 export type PromptParts = {
@@ -13,29 +13,15 @@ export type PromptParts = {
   /** Data that only the provider can read, such as encrypted reasoning. */
   opaque: string[]
   media: MediaSize[]
+  /** The most tokens of all media together. */
+  mediaTokens: number
+  /** Whether there is any but pictures. */
+  hasFiles: boolean
 }
-
-/** The most tokens and the usual number of tokens that a medium costs, and how many characters of the body it takes. */
-type MediaSize = { mostTokens: number; usualTokens: number; bodyChars: number }
-
-/**
- * The most one image costs at any provider on sale: 10,000 patches of an image in original detail, times the 1.2 that small
- * models charge per patch. Other providers stay below 5,000.
- */
-export const IMAGE_TOKENS_MAX = 12_000
-const IMAGE_TOKENS_USUAL = 1_000
-/** A page of a PDF is read as text and as a picture, up to 3,000 tokens, however few bytes it has: room for 16 full pages. */
-export const FILE_TOKENS_MAX = 50_000
-/** A file the gateway never sees may fill the whole context of any model on sale. */
-export const REMOTE_FILE_TOKENS_MAX = 1_000_000
-const FILE_TOKENS_USUAL = 3_000
-/** At most 32 tokens are charged for a second of sound, and no speech codec needs fewer than 256 bytes for one. */
-const AUDIO_BYTES_PER_TOKEN = 8
-const AUDIO_TOKENS_MIN = 1_000
 
 /** The parts of `request`. Throws `invalid_request` for what has no known size. */
 export function readPrompt(request: ChatRequest): PromptParts {
-  const parts: PromptParts = { texts: [], opaque: [], media: [] }
+  const parts: PromptParts = { texts: [], opaque: [], media: [], mediaTokens: 0, hasFiles: false }
   for (const block of request.system) parts.texts.push(block.text)
   for (const turn of request.turns) {
     if (turn.name !== undefined) parts.texts.push(turn.name)
@@ -73,13 +59,13 @@ function readBlock(block: ContentBlock, parts: PromptParts): void {
       for (const part of block.content) readBlock(part, parts)
       break
     case 'image':
-      parts.media.push(imageSize(block.source))
+      addMedium(parts, (room) => imageSize(block.source, room))
       break
     case 'file':
       readFile(block, parts)
       break
     case 'audio':
-      parts.media.push(audioSize(block.data))
+      addMedium(parts, (room) => audioSize(block, room))
       break
   }
   if ('signature' in block) readSignature(block.signature, parts)
@@ -92,44 +78,15 @@ function readSignature(signature: Signature | undefined, parts: PromptParts): vo
 function readFile(block: FileBlock, parts: PromptParts): void {
   if (block.filename !== undefined) parts.texts.push(block.filename)
   if (block.context !== undefined) parts.texts.push(block.context)
-  if (block.source.type === 'text') parts.texts.push(block.source.text)
-  else parts.media.push(fileSize(block.source))
+  const { source } = block
+  if (source.type === 'text') parts.texts.push(source.text)
+  else addMedium(parts, (room) => fileSize(source, room))
 }
 
-function imageSize(source: MediaSource): MediaSize {
-  refuseFileId(source)
-  const bodyChars = source.type === 'base64' ? source.data.length : 0
-  return { mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
-}
-
-function fileSize(source: MediaSource): MediaSize {
-  refuseFileId(source)
-  const kind = source.mediaType?.split('/')[0] ?? ''
-  if (kind === 'image') return imageSize(source)
-  if (source.type !== 'base64') {
-    return { mostTokens: REMOTE_FILE_TOKENS_MAX, usualTokens: FILE_TOKENS_USUAL, bodyChars: 0 }
-  }
-  if (kind === 'audio') return audioSize(source.data)
-  const bytes = decodedBytes(source.data)
-  const isText = kind === 'text'
-  return {
-    mostTokens: isText ? bytes : bytes + FILE_TOKENS_MAX,
-    usualTokens: isText ? Math.ceil(bytes / 4) : FILE_TOKENS_USUAL,
-    bodyChars: source.data.length,
-  }
-}
-
-function audioSize(data: string): MediaSize {
-  const tokens = AUDIO_TOKENS_MIN + Math.ceil(decodedBytes(data) / AUDIO_BYTES_PER_TOKEN)
-  return { mostTokens: tokens, usualTokens: AUDIO_TOKENS_MIN, bodyChars: data.length }
-}
-
-/** A stored file belongs to the gateway's own account at the provider, which all callers share, and has no known size. */
-function refuseFileId(source: MediaSource): asserts source is Exclude<MediaSource, { type: 'file-id' }> {
-  if (source.type !== 'file-id') return
-  throw invalidRequest('Files cannot be named by id here: send the content itself, or its address')
-}
-
-function decodedBytes(base64: string): number {
-  return Math.ceil((base64.length * 3) / 4)
+/** Counts no further than any context reaches. */
+function addMedium(parts: PromptParts, measure: (room: number) => MediaSize): void {
+  const size = measure(COUNTED_TOKENS_MAX - parts.mediaTokens)
+  parts.media.push(size)
+  parts.mediaTokens += size.mostTokens
+  if (!size.isPicture) parts.hasFiles = true
 }

@@ -49,6 +49,9 @@ export function readProvider(
   if (file.apiVersion !== undefined && !endpoint.hasApiVersion) {
     faults.add(`${place}.apiVersion`, `only a provider of format ${VERSIONED} has a version in its paths`)
   }
+  if (file.betas && !FORMATS.get(file.format)?.readProtocol) {
+    faults.add(`${place}.betas`, `only a provider of format ${WITH_BETAS} has beta interfaces`)
+  }
   checkHeaders(file.headers ?? {}, `${place}.headers`, faults)
   return {
     name,
@@ -59,16 +62,24 @@ export function readProvider(
     timeouts: readTimeouts(file.timeouts ?? {}, `${place}.timeouts`, faults),
     isProxied: isProxied && !isSandboxed,
     maxConcurrency: file.maxConcurrency ?? Number.POSITIVE_INFINITY,
-    headers: isSandboxed ? {} : (file.headers ?? {}),
+    headers: isSandboxed ? {} : inLowerCase(file.headers ?? {}),
     onDisconnect: readDisconnectPolicy(file.onDisconnect),
     quirks: new Set(file.quirks),
     passFields: new Set(file.passFields),
+    betas: file.betas && new Set(file.betas),
   }
 }
 
 const VERSIONED = [...FORMATS.values()]
   .flatMap(({ name, endpoint }) => (endpoint.hasApiVersion ? [name] : []))
   .join(' or ')
+
+const WITH_BETAS = [...FORMATS.values()].flatMap(({ name, readProtocol }) => (readProtocol ? [name] : [])).join(' or ')
+
+/** Names of headers have no case, and two spellings of one would be sent as two. */
+function inLowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
 
 function endpointOf(name: ProviderFile['format']): Endpoint {
   const format = FORMATS.get(name)

@@ -68,6 +68,15 @@ export const ProviderSchema = strict({
       description: 'a list of names of fields',
     }),
   ),
+  betas: Type.Optional(
+    Type.Array(
+      Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,95}$', description: 'the name of a beta interface' }),
+      {
+        maxItems: 256,
+        description: 'a list of names of beta interfaces',
+      },
+    ),
+  ),
 })
 
 const PRICES = {

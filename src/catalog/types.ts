@@ -38,6 +38,8 @@ export type Provider = {
   quirks: ReadonlySet<string>
   /** Fields of a body that it is sent although no list of its format knows or prices them: the operator bears what they cost. */
   passFields: ReadonlySet<string>
+  /** Beta interfaces that it may be asked for, by name, with or without date; undefined = the usual ones. */
+  betas: ReadonlySet<string> | undefined
 }
 
 /** `secret` is never logged or shown; `id` (a short digest) stands for it everywhere. */

@@ -1,11 +1,6 @@
 /** Finds the cache hints of a request, wherever they stand in it. */
 import type { CacheHint, ChatRequest, ContentBlock } from './request'
 
-/** Whether anything of `request` is marked as worth caching. */
-export function hasCacheHint(request: ChatRequest): boolean {
-  return hints(request).next().done !== true
-}
-
 /** Whether anything of `request` is to be kept for an hour, which costs more. */
 export function asksForHour(request: ChatRequest): boolean {
   return hints(request).some(({ ttl }) => ttl === '1h')

@@ -1,7 +1,10 @@
 /** The one way a request ends badly: an error with a meaning, which each format then writes in its own words. */
 import type { RateLimits } from './rate-limits'
 
-/** What went wrong, in the caller's terms. Each kind has one HTTP status and, per format, one type and code. */
+/**
+ * What went wrong, in the caller's terms. Each kind has one HTTP status and, per format, one type and code. `client_gone` is told to
+ * nobody: it keeps a hang-up from being written down as somebody's fault.
+ */
 export type ErrorKind =
   | 'invalid_request'
   | 'invalid_credentials'
@@ -19,6 +22,7 @@ export type ErrorKind =
   | 'upstream_failed'
   | 'overloaded'
   | 'timeout'
+  | 'client_gone'
 
 export const STATUS_OF_KIND: Record<ErrorKind, number> = {
   invalid_request: 400,
@@ -37,6 +41,7 @@ export const STATUS_OF_KIND: Record<ErrorKind, number> = {
   upstream_failed: 502,
   overloaded: 503,
   timeout: 504,
+  client_gone: 499,
 }
 
 type GatewayErrorOptions = {

@@ -19,4 +19,6 @@ export type RoutePreferences = {
   /** Not these. */
   ignore: readonly string[]
   sort?: Sort
+  /** Whether what constrains the answer may be left out where a provider's format cannot say it. */
+  lossy?: true
 }

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { FormatName } from './format-name'
 import type { RoutePreferences } from './preferences'
+import type { Protocol } from './protocol'
 import type { ServerTool } from './server-tools'
 
 /** A hint that the prompt up to and including this block is worth caching. */
@@ -25,6 +26,8 @@ export type ToolCallBlock = {
   id: string
   name: string
   argumentsText: string
+  /** Whether it is the call of a custom tool, whose free text is the only field of its arguments. */
+  isCustom?: true
   signature?: Signature
   cache?: CacheHint
 }
@@ -53,6 +56,8 @@ export type FileBlock = {
   filename?: string
   /** Context the caller gave beside the document (messages `context`). */
   context?: string
+  /** Whether the answer is to cite it (messages). */
+  hasCitations?: true
   cache?: CacheHint
 }
 export type AudioBlock = { type: 'audio'; mediaType: string; data: string; cache?: CacheHint }
@@ -73,6 +78,9 @@ export type ContentBlock =
  */
 export type Turn = { role: 'system' | 'user' | 'assistant'; content: ContentBlock[]; name?: string }
 
+/** The form that the text for a custom tool must have. */
+export type ToolGrammar = { syntax?: string; definition: string }
+
 /** A function the model may call. `parameters` is JSON Schema; absent = takes no arguments. */
 export type Tool = {
   name: string
@@ -80,6 +88,8 @@ export type Tool = {
   parameters?: JsonObject
   strict?: boolean
   cache?: CacheHint
+  /** Of a tool that takes free text: what it is where a provider's format knows such tools, and has no need of {@link parameters}. */
+  custom?: { description?: string; grammar?: ToolGrammar }
 }
 
 /** `names` restricts the choice to some of the tools, where the format can say so. */
@@ -158,7 +168,7 @@ export type ChatRequest = {
   wantsFunctionCall?: boolean
   /** The field of the answer's object that is the answer: the hub asks for an object where the caller wants a bare word. */
   answerField?: string
-  /** By the hub's name of a tool, where the caller's format has another name or shape for it (responses). */
+  /** By the hub's name of a tool, where the caller's format has another name or shape for it. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
   /** Fields of the request that the answer repeats (responses). */
   answerEcho?: JsonObject
@@ -172,12 +182,22 @@ export type ChatRequest = {
    * because leaving it out would change the meaning.
    */
   nativeOnly?: string[]
+  /**
+   * What a provider's own tools did in earlier answers, each kind as where it stands, e.g. `input.mcp_call`. The text that came of
+   * it stands beside it, and a refusal would end the conversation as soon as another model is asked: a provider of another format
+   * than the caller's is sent the rest, and the caller is told.
+   */
+  hostedHistory?: string[]
   /** Those of `nativeOnly` that are tools with a price per use, where the catalogue names one. */
   serverTools?: ServerTool[]
-  /** Fields of the caller's body that no list of its format knows: they are not passed on, unless the catalogue says so. */
+  /** Fields of the caller's body that are not passed on unless the catalogue says so, most because no list of its format knows them. */
   unlisted?: string[]
   /** Fields of the caller's body that may cost more than the tokens of the answer. */
   unpriced?: UnpricedField[]
+  /** What its headers ask of providers of the caller's own format. */
+  protocol?: Protocol
+  /** Fields of the caller's body that constrain the answer and that not every format can carry. */
+  bound?: BoundField[]
   /** Top-level fields that the hub has no word for, by the format they came in; only that format's encoder reads them. */
   extensions: { [F in FormatName]?: { [field: string]: JsonValue | undefined } }
 }
@@ -185,5 +205,36 @@ export type ChatRequest = {
 /** A field as its format spells it; `code` tells clients that know what to do when it is refused. */
 export type UnpricedField = { format: FormatName; field: string; code?: string }
 
-/** What could not be said in the provider's format and was left out, in words for a log or a header. */
-export type Warning = { feature: string; detail: string }
+/**
+ * A field as its format spells it that only certain formats can carry, and that is not to be left out unless the caller says so:
+ * the answer would be another one. `carriedBy` is who can beside its own format, in answers of one piece.
+ */
+export type BoundField = { field: string; carriedBy: ReadonlySet<FormatName> }
+
+/** What a request may ask for that not every format has a word for. */
+export type Feature =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'frequencyPenalty'
+  | 'presencePenalty'
+  | 'seed'
+  | 'stop'
+  | 'choices'
+  | 'logprobs'
+  | 'verbosity'
+  | 'reasoning'
+  | 'userId'
+  | 'cacheKey'
+  | 'cacheHints'
+  | 'serviceTier'
+  | 'parallelToolCalls'
+  | 'strictTools'
+  | 'participants'
+  | 'imageDetail'
+  | 'citations'
+
+/** What of a request is said otherwise in the provider's format, or left out (`isLost`): in words for a log, never the caller's own. */
+export type Warning =
+  | { feature: Feature; detail: string; isLost: true }
+  | { feature: string; detail: string; isLost?: undefined }

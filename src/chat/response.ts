@@ -15,6 +15,7 @@ export type FinishKind =
   | 'content-filter'
   | 'pause'
   | 'error'
+  | 'unknown'
 
 /** `raw` is the provider's own word; `sequence` the stop sequence that matched, where the provider says. */
 export type FinishReason = { kind: FinishKind; raw?: string; sequence?: string }

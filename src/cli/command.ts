@@ -1,6 +1,6 @@
 /** What an operator command is: its words, its options, and what it does with the stores of a gateway. */
 import type { Environment } from '@/config/config'
-import type { Services } from './services'
+import type { Services, Surroundings } from './services'
 
 type Option = {
   /** What stands for the value in the help, e.g. `USD`; empty where the option has none and is either there or not. */
@@ -47,7 +47,7 @@ type StoreCommand = {
    * Checks the values before any store is opened, throwing a CommandFailure, and returns the work. So a wrong number is told
    * at once, and work never begins with half of its values.
    */
-  prepare(values: Values): CommandWork | Promise<CommandWork>
+  prepare(values: Values, surroundings: Surroundings): CommandWork | Promise<CommandWork>
 }
 
 /** An option that must be given. */

@@ -67,8 +67,9 @@ function list(values: Values, text: string | undefined) {
     ...(text !== undefined && { text }),
     ...(status && { status }),
   }
-  return async ({ database, catalog }: Services) => {
-    if (text !== undefined && isWellFormedKey(text, catalog.service)) {
+  return async (services: Services) => {
+    const { database } = services
+    if (text !== undefined && isWellFormedKey(text, services.catalog.service)) {
       fail('that is a whole key, which everybody on this machine could see: its last four characters find it')
     }
     return printPage('keys', await searchKeys(database, filters), (key) => key)

@@ -13,7 +13,8 @@ import { LEDGER_COMMANDS } from './ledger-commands'
 import { ORDER_COMMANDS } from './order-commands'
 import { commandText, helpText, listText } from './print/help'
 import { REQUEST_COMMANDS } from './request-commands'
-import type { Services } from './services'
+import { SCHEMA_COMMANDS } from './schema/schema-commands'
+import type { Services, Surroundings } from './services'
 import { nearest } from './suggest'
 import { USAGE_ARCHIVE_COMMANDS } from './usage-archive-commands'
 import { USAGE_COMMANDS } from './usage-commands'
@@ -34,6 +35,7 @@ const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...SCHEMA_COMMANDS,
 ]
 
 /** `work` needs the stores, `alone` none; `help` is only printed. `isJson`: whoever asks wants it at a terminal, too. */
@@ -51,7 +53,7 @@ type Parsed =
 const HELP_WORDS = ['help', '--help', '-h']
 
 /** Understands `args` (without the program's name). Throws a CommandFailure that says what is wrong. */
-export async function parseCommand(args: readonly string[]): Promise<Parsed> {
+export async function parseCommand(args: readonly string[], surroundings: Surroundings): Promise<Parsed> {
   const [noun = 'help'] = args
   if (HELP_WORDS.includes(noun))
     return { kind: 'help', text: args.length > 1 ? helpOn(args.slice(1)) : helpText(COMMANDS) }
@@ -64,7 +66,7 @@ export async function parseCommand(args: readonly string[]): Promise<Parsed> {
     return { kind: 'alone', isJson, run: (environment) => runAlone(values, environment) }
   }
   const { mayBeginEmpty = false, checkFirst = async () => undefined } = command
-  return { kind: 'work', isJson, mayBeginEmpty, checkFirst, run: await command.prepare(values) }
+  return { kind: 'work', isJson, mayBeginEmpty, checkFirst, run: await command.prepare(values, surroundings) }
 }
 
 /** Most commands are two words, some three; one that is its first word alone is followed by an option, or by nothing. */

@@ -12,6 +12,7 @@ import { redisGatewayUrl } from '@/boot/embedded/redis-user'
 import type { EmbeddedServer } from '@/boot/embedded/server'
 import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { loadCatalog } from '@/catalog/catalog'
+import { liveLimits } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
 import { type Config, type Environment, loadConfig } from '@/config/config'
 import { connectDatabase, type Database } from '@/db/client'
@@ -25,6 +26,19 @@ import { randomId } from '@/lib/ids'
 import { createLogger, type Logger } from '@/lib/logger'
 import { fail } from './failure'
 
+/** What a command is told beside its words, and by what it speaks: those of a process, or of whoever runs it. */
+export type Surroundings = {
+  environment: Environment
+  /** The width of the terminal at which somebody reads the answer; undefined where a program does. */
+  columns: number | undefined
+  /** Standard input; at a terminal, what is typed until Enter, and shown to nobody. */
+  readSecret(): Promise<string>
+  /** Writes the answer. Resolves when the reader has it: a long list of violations must not be cut off by the exit. */
+  answer(text: string): Promise<unknown>
+  /** Tells whoever waits, beside the answer. */
+  tell(line: string): void
+}
+
 export type Services = {
   database: Database
   /** Connections of the role that owns the tables, where DATABASE_MIGRATOR_URL names one; no statement of theirs is ended for its time. */
@@ -35,10 +49,13 @@ export type Services = {
   accounts: Accounts
   apiKeys: ApiKeys
   credits: Credits
-  catalog: Catalog
-  /** The catalogue's limits. */
+  /** Fails where its file has a fault: only who needs it may look at it. */
+  readonly catalog: Catalog
+  /** The catalogue's limits; each fails likewise. */
   defaultLimits: DefaultLimits
   logger: Logger
+  /** Tells whoever waits for the command. */
+  tell: Surroundings['tell']
   /** The operator and this one run, for the audit log. */
   by: ChangedBy
 }
@@ -48,15 +65,15 @@ const REDIS_WAIT_MS = 5_000
 const REDIS_COMMAND_TIMEOUT_MS = 10_000
 const HISTORY_TIMEOUT_MS = 60_000
 const CACHE_DIR = join(import.meta.dir, '..', '..', '.cache')
-/** Commands need the catalogue for its service name and its limits only, whether or not any provider has a key. */
+/** Commands need the catalogue for its service name, limits and prices only, whether or not any provider has a key. */
 const ANY_UPSTREAM = 'http://localhost'
 
 /**
- * Opens the stores that `environment` names, those of a running gateway on the same DATA_DIR, or, where none runs, starts its
+ * Opens the stores that the environment names, those of a running gateway on the same DATA_DIR, or, where none runs, starts its
  * servers and stops them afterwards. Runs `work` and closes everything. Throws a CommandFailure where that is impossible.
  */
 export async function withServices<T>(
-  environment: Environment,
+  { environment, tell }: Surroundings,
   { mayBeginEmpty }: { mayBeginEmpty: boolean },
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
@@ -64,14 +81,14 @@ export async function withServices<T>(
   const result = loadConfig(environment, { isSimulated: true, isCommand: true })
   if (result.kind === 'faulty') return fail(formatFaults('The configuration has faults:', result.faults))
   const { config } = result
-  const catalog = await readCatalog(config, environment)
+  const reading = await readCatalog(config, environment)
   const servers: EmbeddedServer[] = []
   const closers: (() => unknown)[] = [() => Promise.all(servers.map((server) => server.stop()))]
-  const logger = createLogger({ level: 'error', service: catalog.service, write: (line) => process.stderr.write(line) })
+  const logger = createLogger({ level: 'error', service: 'admin', write: (line) => tell(line.trimEnd()) })
   try {
     if (!mayBeginEmpty) requireData(config)
-    const { redisUrl, databaseUrl, migratorUrl } = await openStores(config, servers)
-    announce(environment, config, servers)
+    const { redisUrl, databaseUrl, migratorUrl } = await openStores(config, servers, tell)
+    announce(environment, config, servers, tell)
     await reach('Postgres', () => migrate(migratorUrl))
     const database = connectDatabase(databaseUrl, { maxConnections: 4, applicationName: 'admin' })
     closers.unshift(() => database.close())
@@ -84,49 +101,63 @@ export async function withServices<T>(
     closers.unshift(() => redis.disconnect())
     await reach('Redis', () => waitForRedis(redis, REDIS_WAIT_MS))
     if (!mayBeginEmpty && servers.some((server) => server.isOurs)) await requireAccounts(database, config)
-    return await work(assemble({ database, owner, redis }, catalog, logger))
+    return await work(assemble({ database, owner, redis, tell }, reading, logger))
   } finally {
     for (const close of closers) await close()
   }
 }
 
-type Stores = Pick<Services, 'database' | 'owner' | 'redis'>
+type Stores = Pick<Services, 'database' | 'owner' | 'redis' | 'tell'>
 
-function assemble({ database, owner, redis }: Stores, catalog: Catalog, logger: Logger): Services {
-  const options = { defaultLimits: catalog.limits, historyTimeoutMs: HISTORY_TIMEOUT_MS }
-  const { ledger, history } = assembleLedger({ redis, database, logger, ...options })
+/** Whoever suspends, credits or checks must be able to while the file is being mended. */
+function assemble({ database, owner, redis, tell }: Stores, reading: CatalogReading, logger: Logger): Services {
+  const catalog = {
+    get current(): Catalog {
+      return typeof reading === 'string' ? fail(reading) : reading
+    },
+  }
+  const defaultLimits = liveLimits(catalog)
+  const { ledger, history } = assembleLedger({
+    ...{ redis, database, logger, defaultLimits },
+    historyTimeoutMs: HISTORY_TIMEOUT_MS,
+  })
   return {
-    database,
-    owner,
-    redis,
-    history,
-    ledger,
+    ...{ database, owner, redis, history, ledger, defaultLimits, logger },
     accounts: createAccounts(database, ledger),
-    apiKeys: createApiKeys(database, ledger, catalog.service),
+    apiKeys: keysOf(database, ledger, reading),
     credits: createCredits(database, ledger),
-    catalog,
-    defaultLimits: catalog.limits,
-    logger,
+    get catalog() {
+      return catalog.current
+    },
+    tell,
     by: { ...OPERATOR, requestId: randomId('cmd') },
   }
 }
 
-async function readCatalog(config: Config, environment: Environment): Promise<Catalog> {
-  const text = await Bun.file(config.catalogPath)
-    .text()
-    .catch(() => fail(`CATALOG: cannot read ${config.catalogPath}`))
+/** A new key begins with the service's name, which only the catalogue says. */
+function keysOf(database: Database, ledger: Ledger, reading: CatalogReading): ApiKeys {
+  if (typeof reading !== 'string') return createApiKeys(database, ledger, reading.service)
+  return { ...createApiKeys(database, ledger, ''), create: async () => fail(reading) }
+}
+
+/** The catalogue, or why there is none. */
+type CatalogReading = Catalog | string
+
+async function readCatalog({ catalogPath }: Config, environment: Environment): Promise<CatalogReading> {
+  const file = Bun.file(catalogPath)
+  const text = await file.text().catch(() => undefined)
+  if (text === undefined) return `CATALOG: cannot read ${catalogPath}`
   const result = loadCatalog(text, environment, { sandboxBaseUrl: ANY_UPSTREAM })
-  if (result.kind === 'faulty')
-    return fail(formatFaults(`The catalogue ${config.catalogPath} has faults:`, result.faults))
-  if (result.kind === 'no_keys') return fail(`the catalogue ${config.catalogPath} offers no provider`)
-  return result.catalog
+  if (result.kind === 'faulty') return formatFaults(`The catalogue ${catalogPath} has faults:`, result.faults)
+  return result.kind === 'no_keys' ? `the catalogue ${catalogPath} offers no provider` : result.catalog
 }
 
 type Addresses = { redisUrl: string; databaseUrl: string; migratorUrl: string }
 
-async function openStores(config: Config, servers: EmbeddedServer[]): Promise<Addresses> {
+type Tell = Surroundings['tell']
+
+async function openStores(config: Config, servers: EmbeddedServer[], progress: Tell): Promise<Addresses> {
   const { dataDir } = config
-  const progress = (line: string) => process.stderr.write(`${line}\n`)
   async function start(launch: () => Promise<EmbeddedServer>): Promise<string> {
     const server = await launch()
     servers.push(server)
@@ -167,11 +198,12 @@ function announce(
   { DATA_DIR: named }: Environment,
   { dataDir, redisUrls, databaseUrl }: Config,
   servers: EmbeddedServer[],
+  tell: Tell,
 ): void {
   if (named || servers.length === 0) return
   const stores = [redisUrls ? [] : 'Redis', databaseUrl === undefined ? 'Postgres' : []].flat().join(' and ')
   const owner = servers.some((server) => server.isOurs) ? 'no gateway runs on them' : 'those of the running gateway'
-  process.stderr.write(`Stores: embedded ${stores} in ${resolve(dataDir)} (${owner})\n`)
+  tell(`Stores: embedded ${stores} in ${resolve(dataDir)} (${owner})`)
 }
 
 async function reach(store: string, work: () => Promise<void>): Promise<void> {

@@ -65,8 +65,8 @@ function readMonth(values: Values, name: string): string {
 }
 
 /** A month takes minutes where it has millions of records: whoever waits is told how far it is. */
-function depsOf({ owner, redis, by }: Services): ArchiveDeps {
-  return { owner, redis, by, onStep: (step, month) => process.stderr.write(`${month}: ${step}\n`) }
+function depsOf({ owner, redis, by, tell }: Services): ArchiveDeps {
+  return { owner, redis, by, onStep: (step, month) => tell(`${month}: ${step}`) }
 }
 
 async function refusable(work: () => Promise<Record<string, unknown>>) {

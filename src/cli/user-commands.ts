@@ -3,9 +3,8 @@ import { accountOfNobodyElse, resetTotp, setDisabled, setPassword, setRole } fro
 import { createUser } from '@/accounts/users'
 import { type Command, type CommandResult, optional, required, type Values } from './command'
 import { fail } from './failure'
-import { readPassword } from './password-input'
 import type { Services } from './services'
-import { ROLES, readChoice, readEmail } from './values'
+import { ROLES, readChoice, readEmail, readPassword } from './values'
 
 const EMAIL = required('E', 'of the user')
 
@@ -18,10 +17,10 @@ export const USER_COMMANDS: readonly Command[] = [
       email: required('E', 'unique among users'),
       role: optional(ROLES.join('|'), 'otherwise member'),
     },
-    async prepare(values) {
+    async prepare(values, surroundings) {
       const email = readEmail(values, 'email')
       const role = readChoice(values, 'role', ROLES) ?? 'member'
-      const password = await readPassword([email])
+      const password = await readPassword(surroundings, [email])
       return async ({ database, by }) => {
         const outcome = await createUser(database, { email, password, role }, by)
         if (outcome.kind !== 'created') return fail(`a user with the address ${email} exists already`)
@@ -33,9 +32,9 @@ export const USER_COMMANDS: readonly Command[] = [
     words: 'user set-password',
     help: 'gives somebody a new password, read from standard input, and ends all their sessions and links',
     options: { email: EMAIL },
-    async prepare(values) {
+    async prepare(values, surroundings) {
       const email = readEmail(values, 'email')
-      const password = await readPassword([email])
+      const password = await readPassword(surroundings, [email])
       return async ({ database, by }) => told(email, await setPassword(database, email, password, by))
     },
   },

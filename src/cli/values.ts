@@ -1,9 +1,12 @@
 /**
  * Reads the option values of operator commands; each throws a CommandFailure that names the option and what it may be.
  */
+import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
 import { type Nano, parseUsd } from '@/lib/money'
+import { isWeakPassword } from '@/lib/weak-password'
 import { OPERAND, type Values } from './command'
 import { fail } from './failure'
+import type { Surroundings } from './services'
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$|^[^\s@]+@localhost$/
 const MAX_EMAIL_CHARS = 254
@@ -66,4 +69,20 @@ export function readOptionalCount(values: Values, name: string, most: number): n
   const count = /^\d{1,15}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > most) fail(`--${name} must be an integer from 1 to ${most}`)
   return count
+}
+
+/**
+ * A password: the first line of what is put in, never a word of the command line, which every user of the machine may look at
+ * and shells keep. Throws for one that is too short or long, or in production among the first guesses, `known` words included.
+ */
+export async function readPassword(surroundings: Surroundings, known: readonly string[]): Promise<string> {
+  const [password = ''] = (await surroundings.readSecret()).split(/\r?\n/, 1)
+  if (password === '') return fail('a password is expected on standard input, e.g. from: read -rs P; echo "$P" | …')
+  if (password.length < PASSWORD_MIN_CHARS || password.length > PASSWORD_MAX_CHARS) {
+    return fail(`the password on standard input must have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`)
+  }
+  if (surroundings.environment.NODE_ENV === 'production' && isWeakPassword(password, known)) {
+    return fail('the password is among the first guesses of everybody; production refuses it')
+  }
+  return password
 }

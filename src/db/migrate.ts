@@ -23,6 +23,7 @@ import failedRequests from './migrations/0017_failed_requests.sql' with { type: 
 import disabledUsers from './migrations/0018_disabled_users.sql' with { type: 'text' }
 import storedResponses from './migrations/0019_stored_responses.sql' with { type: 'text' }
 import usageArchive from './migrations/0020_usage_archive.sql' with { type: 'text' }
+import storedSizes from './migrations/0021_stored_sizes.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 18, name: 'disabled_users', sql: disabledUsers },
   { id: 19, name: 'stored_responses', sql: storedResponses },
   { id: 20, name: 'usage_archive', sql: usageArchive },
+  { id: 21, name: 'stored_sizes', sql: storedSizes, isExpansion: true },
 ]
 
 type MigrateOptions = {

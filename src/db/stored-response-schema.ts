@@ -18,6 +18,13 @@ export const storedResponses = pgTable(
     answer: text('answer').notNull(),
     /** Of both texts. */
     bytes: integer('bytes').notNull(),
+    /** In both texts; null in rows that nobody has measured, as the next three. */
+    jsonValues: integer('json_values'),
+    /** That its provider counted of the whole prompt. */
+    tokens: integer('tokens'),
+    /** How many items the input has, and the answer. */
+    inputItems: integer('input_items'),
+    outputItems: integer('output_items'),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at').notNull(),
   },
@@ -34,6 +41,10 @@ export const storedResponseItems = pgTable(
     accountId: text('account_id').notNull(),
     itemId: text('item_id').notNull(),
     responseId: text('response_id').notNull(),
+    /** Of the item as JSON; null where nobody has measured it, as its place. */
+    bytes: integer('bytes'),
+    /** Among the items of the input and then those of the answer. */
+    place: integer('place'),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.itemId, table.responseId] }),

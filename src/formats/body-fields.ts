@@ -3,44 +3,92 @@
  * or refused; what no table knows is left out. docs/decisions/0008-unlisted-fields-are-left-out.md says why.
  */
 import type { FormatName } from '@/chat/format-name'
-import type { ChatRequest, UnpricedField } from '@/chat/request'
+import type { ChatRequest, Feature, UnpricedField } from '@/chat/request'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
-import type { TargetTraits } from './format'
 
 /**
  * `hub` the hub has a word for it, and what it costs is reckoned there. `passed` it costs nothing beyond tokens that the answer's
- * usage states. `values` so it is with these values, and with no other. `unpriced` it may cost what no usage states, or read
+ * usage states. `values` so it is with these values, and with no other. `kept` it asks the provider to keep the request or not to: only the
+ * latter is passed on. `unpriced` it may cost what no usage states, or read
  * what the gateway can't see; `code` tells clients that know what to do then.
  */
 type FieldRule =
-  | { kind: 'hub' }
-  | { kind: 'passed'; because: string }
+  | ({ kind: 'hub' } & Across & { isOurs?: true; isNative?: true })
+  | ({ kind: 'passed'; because: string } & Across)
   | { kind: 'values'; values: ReadonlySet<JsonValue>; because: string }
+  | { kind: 'kept'; because: string }
   | { kind: 'unpriced'; because: string; code?: string }
+
+/**
+ * `bound` constrains the answer, so that it is not left out unless the caller says so; `carriedBy` is which other formats can say
+ * it in answers of one piece, `word` what asks for it in a list that also says other things. Of the hub's fields, `isOurs` are heeded
+ * by the gateway itself, whoever answers, and `isNative` only the format's own providers can carry.
+ */
+type Across = { bound?: { carriedBy: ReadonlySet<FormatName>; word: string | undefined } }
 
 export type FieldTable = ReadonlyMap<string, FieldRule>
 
+/** All that a format says of the fields of its requests, and of what it has no word for. */
+export type RequestFields = {
+  /** By the name of the object that they stand in; the body itself is ''. */
+  tables: Readonly<Record<string, FieldTable>>
+  /** How its callers spell what they may ask for; absent where they can't. */
+  spelling: Readonly<Partial<Record<Feature, readonly string[]>>>
+  /** What its providers have no word for, and are sent the request without. */
+  lacking: readonly Feature[]
+  /** Likewise, but that the answer would be another one: such a request is refused. */
+  refusing: readonly Feature[]
+}
+
 type Listed = {
   hub: readonly string[]
+  /** Those that the gateway heeds itself. */
+  ours?: readonly string[]
+  /** Those that only the format's own providers can carry. */
+  native?: readonly string[]
+  /** Those that constrain the answer, with the other formats that can carry them in answers of one piece. */
+  bound?: Record<string, { carriedBy?: readonly FormatName[]; word?: string }>
   /** By the reason. */
   passed: Record<string, readonly string[]>
   values?: Record<string, { values: readonly JsonValue[]; because: string }>
+  /** By the reason. */
+  kept?: Record<string, readonly string[]>
   /** By the reason. */
   unpriced: Record<string, readonly string[]>
   codes?: Record<string, string>
 }
 
 /** The table of a list. */
-export function fieldTable({ hub, passed, values = {}, unpriced, codes = {} }: Listed): FieldTable {
+export function fieldTable({
+  hub,
+  passed,
+  values = {},
+  kept = {},
+  unpriced,
+  codes = {},
+  ...across
+}: Listed): FieldTable {
   const codeOf = new Map(Object.entries(codes))
   const table = new Map<string, FieldRule>()
-  for (const field of hub) table.set(field, { kind: 'hub' })
+  const ours = new Set(across.ours)
+  const native = new Set(across.native)
+  for (const field of hub) {
+    table.set(field, {
+      kind: 'hub',
+      ...boundTo(field, across),
+      ...(ours.has(field) && { isOurs: true }),
+      ...(native.has(field) && { isNative: true }),
+    })
+  }
   for (const [because, fields] of Object.entries(passed)) {
-    for (const field of fields) table.set(field, { kind: 'passed', because })
+    for (const field of fields) table.set(field, { kind: 'passed', because, ...boundTo(field, across) })
   }
   for (const [field, rule] of Object.entries(values)) {
     table.set(field, { kind: 'values', values: new Set(rule.values), because: rule.because })
+  }
+  for (const [because, fields] of Object.entries(kept)) {
+    for (const field of fields) table.set(field, { kind: 'kept', because })
   }
   for (const [because, fields] of Object.entries(unpriced)) {
     for (const field of fields) {
@@ -51,8 +99,13 @@ export function fieldTable({ hub, passed, values = {}, unpriced, codes = {} }: L
   return table
 }
 
-/** What of a body is refused or left out; absent where there is no such thing, as in nearly every request. */
-export type FieldVerdict = Pick<ChatRequest, 'unlisted' | 'unpriced'>
+function boundTo(field: string, { bound = {} }: Pick<Listed, 'bound'>): Pick<FieldRule & { kind: 'hub' }, 'bound'> {
+  const given = Object.hasOwn(bound, field) ? bound[field] : undefined
+  return given ? { bound: { carriedBy: new Set(given.carriedBy), word: given.word } } : {}
+}
+
+/** What of a body is refused, left out or bound to some formats; absent where there is no such thing, as in nearly every request. */
+export type FieldVerdict = Pick<ChatRequest, 'unlisted' | 'unpriced' | 'bound'>
 
 const NOTHING_FOUND: FieldVerdict = {}
 
@@ -61,9 +114,15 @@ export function judgeFields(body: JsonObject, table: FieldTable, format: FormatN
   let verdict = NOTHING_FOUND
   for (const field in body) {
     const rule = table.get(field)
-    if (rule?.kind === 'hub' || rule?.kind === 'passed') continue
-    if (!rule) verdict = { ...verdict, unlisted: [...(verdict.unlisted ?? []), prefix + field] }
-    else if (!costsNothing(rule, body[field])) {
+    if (rule?.kind === 'hub' || rule?.kind === 'passed') {
+      const { bound } = rule
+      if (!bound || !asksFor(body[field], bound.word)) continue
+      verdict = { ...verdict, bound: [...(verdict.bound ?? []), { field: prefix + field, carriedBy: bound.carriedBy }] }
+      continue
+    }
+    if (rule && costsNothing(rule, body[field])) continue
+    if (!rule || rule.kind === 'kept') verdict = { ...verdict, unlisted: [...(verdict.unlisted ?? []), prefix + field] }
+    else {
       const code = rule.kind === 'unpriced' ? rule.code : undefined
       const unpriced: UnpricedField = { format, field: prefix + field, ...(code !== undefined && { code }) }
       verdict = { ...verdict, unpriced: [...(verdict.unpriced ?? []), unpriced] }
@@ -72,15 +131,32 @@ export function judgeFields(body: JsonObject, table: FieldTable, format: FormatN
   return verdict
 }
 
+function asksFor(value: JsonValue | undefined, word: string | undefined): boolean {
+  if (word !== undefined) return Array.isArray(value) && value.includes(word)
+  return value !== false && value !== 0 && !isEmpty(value)
+}
+
+/** Whether a field is there, and says nothing. */
+export function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}
+
 /** Both verdicts as one. */
 export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdict {
   const unlisted = [...(one.unlisted ?? []), ...(other.unlisted ?? [])]
   const unpriced = [...(one.unpriced ?? []), ...(other.unpriced ?? [])]
-  return { ...(unlisted.length > 0 && { unlisted }), ...(unpriced.length > 0 && { unpriced }) }
+  const bound = [...(one.bound ?? []), ...(other.bound ?? [])]
+  return {
+    ...(unlisted.length > 0 && { unlisted }),
+    ...(unpriced.length > 0 && { unpriced }),
+    ...(bound.length > 0 && { bound }),
+  }
 }
 
-function costsNothing(
-  rule: Extract<FieldRule, { kind: 'values' | 'unpriced' }>,
+/** Whether a field with such a rule is at this value as good as not there. */
+export function costsNothing(
+  rule: Extract<FieldRule, { kind: 'values' | 'kept' | 'unpriced' }>,
   value: JsonValue | undefined,
 ): boolean {
   if (value === undefined || value === null || value === false || value === '') return true
@@ -101,7 +177,7 @@ const NOTHING: readonly string[] = []
 /** Which fields of the caller's body a target of the caller's own format is not sent. */
 export function leftOutFields(
   { unlisted, hasCacheControl }: Pick<ChatRequest, 'unlisted' | 'hasCacheControl'>,
-  { quirks, passFields }: Pick<TargetTraits, 'quirks' | 'passFields'>,
+  { quirks, passFields }: { quirks: ReadonlySet<string>; passFields?: ReadonlySet<string> },
 ): readonly string[] {
   const isRefused = hasCacheControl && !quirks.has(CACHE_CONTROL)
   const strangers = quirks.has(UNPRICED_EXTRAS) ? NOTHING : (unlisted ?? NOTHING)

@@ -1,12 +1,12 @@
 /**
- * What a wire format must be able to do: the contract between each format's folder and the gateway. Four verbs, used
- * everywhere: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes). Each
- * format is a folder of the same files and the same verbs.
+ * What a wire format must be able to do: the contract between each format's folder and the gateway. Each is a folder of the same
+ * files and verbs: decode (wire → hub), encode (hub → wire), parse (bytes → structure), format (structure → bytes).
  */
 import type { TSchema } from '@sinclair/typebox'
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
+import type { Protocol } from '@/chat/protocol'
 import type { ProviderError } from '@/chat/provider-error'
 import type { RateLimits } from '@/chat/rate-limits'
 import type { ChatRequest, ToolOrigin, Warning } from '@/chat/request'
@@ -14,7 +14,10 @@ import type { ChatResponse } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import type { Frame, SseEvent } from '@/lib/sse'
+import type { RequestFields } from './body-fields'
 import type { Embeddings } from './embeddings'
+import type { ModelListing } from './model-listing'
+import type { Repair } from './repairs'
 
 /** What the path and query of a request say, beside its body. */
 export type RequestLine = {
@@ -40,6 +43,10 @@ export type TargetTraits = {
   untakenTools?: ReadonlySet<string>
   /** Fields beyond the format's list that the catalogue has passed on to the provider. */
   passFields?: ReadonlySet<string>
+  /** Beta interfaces that it may be asked for; undefined = the usual ones. See {@link Protocol}. */
+  betas?: ReadonlySet<string> | undefined
+  /** What tools cost that run at the provider; missing where none may be used. */
+  toolPrices?: ReadonlyMap<string, unknown> | undefined
 }
 
 export type EncodedRequest = { body: JsonObject; warnings: Warning[] }
@@ -58,7 +65,7 @@ export type AnswerContext = {
   wantsFunctionCall?: boolean
   /** generate-content: the field of the answer's object that is the answer, where the caller wants a bare word. */
   answerField?: string
-  /** responses: the caller's own names and kinds of tools, by the hub's names; absent where all are functions of that name. */
+  /** The caller's own names and kinds of tools, by the hub's names; absent where all are functions of that name. */
   toolOrigins?: ReadonlyMap<string, ToolOrigin>
   /** responses: fields of the request that the answer repeats. */
   answerEcho?: JsonObject
@@ -83,9 +90,8 @@ export type RunningFields = {
 }
 
 /**
- * Turns one upstream stream into events. Knows no I/O; never throws on anything a provider may send. The text of a delta is a
- * string of the event as it stands, and what an event does to the decoder's state does not depend on it: gateway/attempt/repeats.ts
- * relies on both.
+ * Turns one upstream stream into events. Knows no I/O; never throws. The text of a delta is a string of the event as it stands, and
+ * what an event does to the decoder's state does not depend on it: gateway/attempt/repeats.ts relies on both.
  */
 export interface StreamDecoder {
   /** Left out where the providers of the format send no such fields. */
@@ -100,10 +106,10 @@ export interface StreamDecoder {
   end(): ChatEvent[]
 }
 
-/** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
 /** A piece of text, which differs from the one before in what it says. */
 export type TextPiece = Extract<ChatEvent, { type: 'text-delta' | 'reasoning-delta' }>
 
+/** Turns events into one client's stream. Knows no I/O. A delta's text is written as JSON writes it, whatever it says. */
 export interface StreamEncoder {
   push(event: ChatEvent): Frame[]
   /**
@@ -135,30 +141,6 @@ export type Framing = {
 
 export type EncodedError = { status: number; body: JsonObject; headers: Record<string, string> }
 
-/** What of an answer on its way through had to be put right, by the field at fault. */
-export const REPAIRS = [
-  'annotations',
-  'arguments',
-  'choices',
-  'content',
-  'created',
-  'delta',
-  'finish_reason',
-  'id',
-  'index',
-  'item',
-  'logprobs',
-  'object',
-  'output',
-  'role',
-  'status',
-  'summary',
-  'tool_calls',
-  'type',
-  'usage',
-] as const
-export type Repair = (typeof REPAIRS)[number]
-
 /** What an answer on its way through asks of the gateway, and tells it. */
 export type PassHooks = {
   /** What is charged for the answer if it ends now. */
@@ -174,20 +156,19 @@ export type PassHooks = {
  * more of a text changes nothing for those after it: gateway/relay/stream-writer.ts relies on both.
  */
 export interface PassingStream {
-  /** Whether what is charged is said with the reason why the answer ended, where the provider says nothing. */
-  readonly closesWithUsage?: true
+  /** Whether an event says why the answer ended, and with it what is charged where the provider says nothing. */
+  closesWithUsage?(json: JsonValue | undefined): boolean
   /** What clients need before an event and the provider left out; asked once, right before {@link event}. */
   before?(json: JsonValue | undefined): Frame[]
+  /** The name that clients know an event by, in formats whose events have one: it is to stand on a line of its own. */
+  nameOf?(json: JsonValue | undefined): string | undefined
   /** The data of one event with the public model id, and put right where it breaks the shape; undefined hides the event. */
   event(data: string, json: JsonValue | undefined): string | undefined
   /** What clients wait for at the end and the provider left out; its terminator too, unless `isTerminated`. */
   ending(isTerminated: boolean): Frame[]
 }
 
-/**
- * The changes that the same format needs on its way through; everything else stays the caller's or the provider's own, as long as
- * it keeps the published shape of the format, on which clients rely.
- */
+/** What the same format needs changed on its way through; the rest stays as it is if it keeps the published shape, on which clients rely. */
 export interface PassThrough {
   /** Whether the answer goes by the gateway's id of it, whatever id its provider gives it. */
   readonly namesAnswer?: true
@@ -223,6 +204,9 @@ export type Endpoint = {
   sandboxPath: string
 }
 
+/** Which names of tools the providers of a format take. */
+export type ToolNameRule = { accepted: RegExp; maxChars: number }
+
 /** By what a request is known as one of the format, where no route of the format's own has said so. */
 export interface Recognition {
   /** Headers that only the format's clients send. */
@@ -235,23 +219,6 @@ export interface Recognition {
   isOwnBody(body: JsonObject, headers: Headers): boolean
 }
 
-/** A model or tier as a list tells it. Limits are in tokens; a tier states no output limit of its own, and no kind: it chats. */
-export type ListedModel = {
-  id: string
-  kind?: 'chat' | 'embedding'
-  name: string
-  contextLength: number
-  maxOutputTokens?: number
-}
-
-/** The list of models, for clients that read one of the format's own beside the common one. */
-export type ModelListing = {
-  /** The field that holds the entries. */
-  field: string
-  entrySchema: TSchema
-  encodeModel(sold: ListedModel): JsonObject
-}
-
 export interface Format {
   readonly name: FormatName
   /** The body of a request, for the documentation. */
@@ -262,17 +229,28 @@ export interface Format {
   readonly errorSchema: TSchema
   readonly recognition: Recognition
   readonly endpoint: Endpoint
+  /** The names that its providers take for tools. */
+  readonly toolNames: ToolNameRule
+  /** What becomes of each field of a request, here and elsewhere. */
+  readonly requestFields: RequestFields
   /** The tools that run at its providers and may have a price, by the names that the catalogue gives them. */
   readonly serverTools: readonly string[]
   readonly modelListing?: ModelListing
-  /** Whether its requests may build on earlier answers by their ids, which are stored for that. */
-  readonly resumesAnswers?: true
+  /** The header in which its clients look for the request's id; left out where that is `x-request-id`, which all answers have. */
+  readonly requestIdHeader?: string
+  /** What is kept of a request's items, where later ones may name them or their answer; undefined where nothing is to be. */
+  readonly keptItems?: (items: readonly JsonObject[]) => JsonObject[] | undefined
   /** Left out by formats without embeddings. */
   readonly embeddings?: Embeddings
   /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
   decodeRequest(body: JsonObject, line: RequestLine): ChatRequest
   /** Likewise at an endpoint that all formats share: `model` is in the body, wherever the format's own path would put it. */
   decodeLoneBody(body: JsonObject): ChatRequest
+  /**
+   * What the headers of a request ask of its providers, beside the body; undefined where that is nothing beyond the usual. Throws a
+   * GatewayError `invalid_request` that names the header. Left out by formats whose clients have no such headers.
+   */
+  readProtocol?(headers: Headers, body: JsonObject): Protocol | undefined
   /** Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
   encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest
   /** Returns undefined where `body` is not an answer of this format (an error in a 200, HTML, another shape). */

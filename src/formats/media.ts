@@ -61,7 +61,18 @@ const MEDIA_TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['csv', 'text/csv'],
   ['json', 'application/json'],
   ['html', 'text/html'],
+  ['rtf', 'application/rtf'],
+  ['odt', 'application/vnd.oasis.opendocument.text'],
+  ['doc', 'application/msword'],
+  ['xls', 'application/vnd.ms-excel'],
+  ['ppt', 'application/vnd.ms-powerpoint'],
+  ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['pptx', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
 ])
+const EXTENSION_OF_MEDIA_TYPE: ReadonlyMap<string, string> = new Map(
+  [...MEDIA_TYPE_OF_EXTENSION].map(([extension, mediaType]) => [mediaType, extension]),
+)
 
 /** The media type a file name suggests; PDF where it suggests nothing, the one file kind that every provider reads. */
 export function mediaTypeOfFilename(filename: string | undefined): string {
@@ -69,10 +80,14 @@ export function mediaTypeOfFilename(filename: string | undefined): string {
   return MEDIA_TYPE_OF_EXTENSION.get(extension) ?? 'application/pdf'
 }
 
-/** A name for a file that came without one. */
-export function filenameFor(mediaType: string): string {
-  for (const [extension, candidate] of MEDIA_TYPE_OF_EXTENSION) if (candidate === mediaType) return `file.${extension}`
-  return 'file'
+/**
+ * The name under which a file is sent: that which it came with, if any, with the extension of its media type. Services tell
+ * what a file is by it, and refuse one without; what another format has in its place is a title.
+ */
+export function filenameFor(mediaType: string, given: string | undefined): string {
+  const name = given || 'file'
+  const extension = EXTENSION_OF_MEDIA_TYPE.get(mediaType.split(';')[0]?.trim().toLowerCase() ?? '')
+  return extension === undefined || name.toLowerCase().endsWith(`.${extension}`) ? name : `${name}.${extension}`
 }
 
 function percentDecode(text: string): string {

@@ -33,6 +33,12 @@ const FIELDS = {
       { description: 'What decides among a tier’s candidates and a model’s targets' },
     ),
   ),
+  lossy: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether fields that constrain the answer (`logit_bias`, `logprobs`, `guided_json` and others) may be left out where the model speaks a format without them; otherwise that is a 400. The header `x-svc-lossy` says the same.',
+    }),
+  ),
 }
 const MAX_PRICES = ['input', 'output', 'prompt', 'completion'] as const
 const MaxPriceSchema = Type.Optional(
@@ -53,7 +59,7 @@ export function preferencesSchema(maxPrice: 'max_price' | 'maxPrice' = 'max_pric
 export function readPreferences(svc: unknown): { preferences?: RoutePreferences } {
   if (!isJsonObject(svc)) return {}
   const spelling = 'maxPrice' in svc ? 'maxPrice' : 'max_price'
-  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort'], 'svc')
+  refuseUnknown(svc, ['quality', spelling, 'providers', 'sort', 'lossy'], 'svc')
   const providers = isJsonObject(svc.providers) ? svc.providers : {}
   refuseUnknown(providers, ['order', 'only', 'ignore'], 'svc.providers')
   const preferences: RoutePreferences = {
@@ -63,6 +69,7 @@ export function readPreferences(svc: unknown): { preferences?: RoutePreferences 
   }
   if (typeof svc.quality === 'number') preferences.quality = svc.quality
   if (typeof svc.sort === 'string') preferences.sort = svc.sort as Sort
+  if (svc.lossy === true) preferences.lossy = true
   const maxPrice = svc[spelling]
   if (isJsonObject(maxPrice)) preferences.maxPrice = readMaxPrice(maxPrice, `svc.${spelling}`)
   return { preferences }

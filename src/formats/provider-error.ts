@@ -33,6 +33,12 @@ const OVER_A_LIMIT =
   /context[ _-]?(?:length|window|limit)|too (?:long|many (?:input )?tokens)|maximum (?:context|number of tokens|input)|token count|exceeds? the (?:maximum|limit|model)|request_too_large/i
 const UNSUPPORTED =
   /not support|unsupported|does(?:n't| not) (?:support|accept|have access)|not (?:available|enabled|allowed) (?:for|with|on) (?:this|the) model|only supports?|cannot be used with|model[ _](?:not[ _]found|is not)/i
+/** A 429 that no waiting helps: the request alone is larger than what a minute allows. */
+const OVER_RATE_LIMIT =
+  /^request too large\b|^(?:the )?request is too large\b|^extra usage is required for long context/i
+/** The same said in figures: `Limit 30000, Requested 34000`. */
+const LIMIT_AND_REQUESTED = /\blimit:? (\d{1,12})\b.{0,40}\brequested:? (\d{1,12})\b/i
+
 /** A content filter's own codes and sentences; another provider's filter may think otherwise. */
 const FILTERED =
   /content_filter|content_policy_violation|responsibleaipolicyviolation|(?:bio|cyber)_policy|misalignment_policy_violation|(?:content (?:filtering|management|moderation) policy)|blocked by (?:our )?(?:content|safety) filter|flagged as potentially violating/i
@@ -77,7 +83,7 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
     case 413:
       return 'too-large'
     case 429:
-      return 'rate-limited'
+      return isOverRateLimit(message) ? 'over-limit' : 'rate-limited'
     case 503:
     case 529:
       return 'overloaded'
@@ -85,4 +91,11 @@ function reasonOf({ status, kind, message }: Omit<ProviderError, 'reason'>): Pro
       if (status < 500) return 'unexpected'
       return LENGTH_AS_CAUSE.test(words) ? 'failed-on-length' : 'server'
   }
+}
+
+/** Words that a caller could have quoted here excuse a key and accuse none. */
+function isOverRateLimit(message: string): boolean {
+  if (OVER_RATE_LIMIT.test(message)) return true
+  const figures = LIMIT_AND_REQUESTED.exec(message)
+  return figures !== null && Number(figures[2]) > Number(figures[1])
 }

@@ -16,6 +16,9 @@ const NO_NUMBERS = ['NaN', 'Infinity', 'null', '[]', '[ ]']
 /** The same of vectors that are texts. */
 const NO_TEXT = ['""', ':null', ': null']
 
+/** A number with what white space may stand around it. */
+const MAX_NUMBER_CHARS = 64
+
 const decoder = new TextDecoder()
 
 /**
@@ -52,4 +55,17 @@ function countIn(buffer: Buffer, text: string): number {
   let count = 0
   for (let at = buffer.indexOf(text); at !== -1; at = buffer.indexOf(text, at + text.length)) count++
   return count
+}
+
+/** Whether the entries, as far as they are numbered, are so from 0 on: then the list is in the order that its numbers say. */
+export function isNumberedInOrder(inside: Uint8Array, key: string, count: number): boolean {
+  const buffer = Buffer.from(inside.buffer, inside.byteOffset, inside.byteLength)
+  let numbered = 0
+  for (let at = buffer.indexOf(key); at !== -1; at = buffer.indexOf(key, at + key.length)) {
+    const start = at + key.length
+    const number = /^\s*(\d+)\s*[,}]/.exec(buffer.toString('latin1', start, start + MAX_NUMBER_CHARS))?.[1]
+    if (number !== String(numbered)) return false
+    numbered++
+  }
+  return numbered === 0 || numbered === count
 }

@@ -20,6 +20,8 @@ export type ChatDeps = NegotiationDeps &
     observer: Pick<TierObserver, 'answered'>
     storeWatch: Pick<StoreWatch, 'isClosedTo'>
     formats: ReadonlyMap<FormatName, Format>
+    /** When a stream that nobody has begun is answered with keep-alives; see LATE_AFTER_MS. */
+    lateAfterMs: number
   }
 
 /** One decoded, authenticated request. */

@@ -30,6 +30,8 @@ export type FoundAnswer = {
   charge: OpenCharge
   /** Milliseconds spent waiting for upstreams until then. */
   upstreamMs: number
+  /** Fields of the caller's body that the target was not sent. */
+  leftOut: readonly string[]
 }
 
 /** Finds the first answer. Where there is none, throws what the first target said. */
@@ -42,8 +44,8 @@ export async function findAnswer(deps: ChatDeps, call: ChatCall, hold: Hold, agr
   const begin = (ticket: Ticket) => beginAttempt(deps, call, hold, agreed, journey, ticket)
   const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
   if (entrants.length > 1) decideRace(deps, call, agreed, journey, entrants, winner)
-  const { ticket, providerFormat, charge } = winner
-  return { begun, ticket, providerFormat, charge, upstreamMs }
+  const { ticket, providerFormat, charge, handle } = winner
+  return { begun, ticket, providerFormat, charge, upstreamMs, leftOut: handle.leftOut }
 }
 
 function beginAttempt(
@@ -84,7 +86,7 @@ function decideRace(
   entrants: readonly Entrant<Begun>[],
   winner: Entrant<Begun>,
 ): void {
-  endOthers(entrants, winner, journey, !signal.aborted, deps.tracing)
+  endOthers(entrants, winner, journey, !signal.aborted, deps)
   const { charge, ticket } = winner
   charge.facts.routeReason = routeReason(plan, ticket.planned.model.id, journey.trail)
   keepRenewed(charge, deps.clock)

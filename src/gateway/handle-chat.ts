@@ -1,15 +1,13 @@
 /** The use case: plan, reserve, find an answer, relay what it says, settle. */
-import { untakenTools } from '@/catalog/tool-allowance'
 import { knownError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields } from '@/formats/body-fields'
 import type { AnswerContext } from '@/formats/format'
 import { storeClosed } from '@/gateway/hold/denial'
 import { type Hold, withHold } from '@/gateway/hold/hold'
 import { negotiate, type Offer } from '@/gateway/hold/negotiation'
 import { describePlan } from '@/gateway/hold/request-facts'
 import { waitingHeaders } from '@/gateway/relay/headers'
-import { answerLate, LATE_AFTER_MS } from '@/gateway/relay/late-stream'
+import { answerLate } from '@/gateway/relay/late-stream'
 import { relay } from '@/gateway/relay/relay'
 import type { Client } from '@/gateway/relay/relayed'
 import { withDeadline } from '@/lib/deadline'
@@ -28,7 +26,7 @@ export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Respon
   return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
     const answering = answer(deps, call, hold, agreed, session)
     if (!call.request.stream) return answering
-    const early = await withDeadline(answering, LATE_AFTER_MS, () => undefined)
+    const early = await withDeadline(answering, deps.lateAfterMs, () => undefined)
     return early ?? answerMeanwhile(deps, call, hold, agreed, answering)
   })
 }
@@ -67,13 +65,12 @@ function answerMeanwhile(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Off
 
 /** Tells the client; the relay settles when the answer has ended. */
 function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: FoundAnswer): Promise<Response> {
-  const { begun, ticket, providerFormat, charge, upstreamMs } = answer
+  const { begun, ticket, providerFormat, charge, upstreamMs, leftOut } = answer
   const { provider } = ticket.planned.target
   const context = contextOf(call, agreed, charge.facts.model)
   const { request, loweredCap } = agreed
   const mayReason = mayHaveReasoned(request, ticket)
   const origin = { client: clientOf(call), provider, providerFormat, ticket, charge, mayReason, context }
-  const leftOut = leftOutOf(request, ticket, providerFormat === call.format)
   return relay(deps, begun, origin, { upstreamMs, loweredCap, leftOut })
 }
 
@@ -81,14 +78,6 @@ function relayAnswer(deps: ChatDeps, call: ChatCall, agreed: Offer, answer: Foun
 function mayHaveReasoned({ reasoning }: ChatRequest, { planned }: Ticket): boolean {
   if (reasoning?.effort === 'none' || reasoning?.budgetTokens === 0) return false
   return reasoning !== undefined || planned.model.capabilities.has('reasoning')
-}
-
-function leftOutOf(request: ChatRequest, { planned }: Ticket, isOwnFormat: boolean): readonly string[] {
-  const { quirks, provider } = planned.target
-  const fields = isOwnFormat ? leftOutFields(request, { quirks, passFields: provider.passFields }) : request.unlisted
-  if (!request.serverTools) return fields ?? []
-  const untaken = untakenTools(request.serverTools, planned.target, isOwnFormat)
-  return [...(fields ?? []), ...untaken.map(({ name }) => name)]
 }
 
 function clientOf(call: ChatCall): Client {

@@ -6,7 +6,7 @@ import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
 import { answerPaid, type PaidEndpoint } from './answer-paid'
 import type { HttpDeps } from './deps'
-import { withQualityHeader } from './quality-header'
+import { withPreferenceHeaders } from './preference-headers'
 import { resumeRequest, withEcho } from './resume'
 
 /** What the path says of the request, and how its answer is to be framed. */
@@ -21,10 +21,15 @@ export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & 
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
   const { format, line, framing, epilogue } = endpoint
   return answerPaid(deps, request, { ...endpoint, event: 'chat' }, async (paid) => {
-    const resuming = resumeRequest(deps, { format, payer: paid.payer, body: paid.body, bytes: paid.bodyBytes })
+    const { payer, body, bodyBytes: bytes, share } = paid
+    const resuming = resumeRequest(deps, { format, payer, body, bytes, share })
     const resumed = resuming && (await resuming)
-    const decoded = format.decodeRequest(resumed?.body ?? paid.body, line)
-    const chat = withQualityHeader(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
+    const grownBody = resumed?.body ?? body
+    const decoded = format.decodeRequest(grownBody, line)
+    share.endTurn()
+    const protocol = format.readProtocol?.(request.headers, grownBody)
+    if (protocol) decoded.protocol = protocol
+    const chat = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
     paid.nameModel(chat.model, chat.stream)
     const sessionName = request.headers.get('x-svc-session') ?? undefined
     const keeping = { keep: resumed?.keep, isPrivate: resumed !== undefined && resumed.keep === undefined }

@@ -7,13 +7,12 @@ import type { JsonObject } from '@/lib/json'
 import { openLine } from '@/metrics/request-line'
 import { findModelOrTier } from '@/routing/plan/plan'
 import { authenticate } from './auth'
-import { readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { NO_SNIFFING, openToPage } from './pages'
 import { newRequestId } from './request-id'
-import { requireActiveKey } from './require-active-key'
 import { resumeRequest } from './resume'
+import { type FreeRequest, openFree } from './share/free-request'
 
 /** How one format asks for a count and is told it. */
 type CountEndpoint = {
@@ -31,24 +30,27 @@ export async function answerCount(deps: HttpDeps, request: Request, endpoint: Co
     ...{ event: 'count', requestId, format: endpoint.format.name, route: endpoint.route, signal: request.signal },
     arrivedMonotonicMs: deps.clock.monotonic(),
   })
+  let free: FreeRequest | undefined
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
     const payer = await authenticate(deps, request)
     line.payer = payer
-    deps.unpaid.answer(payer)
-    await requireActiveKey(deps, payer)
-    const { json: body, bytes } = await readJsonBody(request, deps)
-    const resumed = await resumeRequest(deps, { format: endpoint.format, payer, body, bytes })
+    free = await openFree(deps, request, payer)
+    const { body, bytes, share } = await free.read()
+    const resumed = await resumeRequest(deps, { format: endpoint.format, payer, body, bytes, share })
     const decoded = endpoint.decode(resumed?.body ?? body)
     line.requestedModel = decoded.model
     findModelOrTier(deps.catalog.current, decoded.model, 'model')
-    const inputTokens = await countInputTokens(decoded)
-    const headers = { 'x-request-id': requestId, ...NO_SNIFFING }
+    const inputTokens = await countInputTokens(decoded, payer.accountId)
+    const { requestIdHeader = 'x-request-id' } = endpoint.format
+    const headers = { 'x-request-id': requestId, [requestIdHeader]: requestId, ...NO_SNIFFING }
     deps.requestLog.answeredFree(line)
     return openToPage(request, Response.json(endpoint.encode(inputTokens), { headers }))
   } catch (error) {
     const response = errorResponse(error, endpoint.format, requestId, deps.logger)
     deps.requestLog.refused(line, request, error, response.status)
     return openToPage(request, response)
+  } finally {
+    free?.end()
   }
 }

@@ -24,6 +24,7 @@ export function answerEmbeddings(
   const endpoint = { format, event: 'embedding', route, maxJsonValues: MAX_EMBEDDING_TOKENS + OTHER_VALUES } as const
   return answerPaid(deps, request, endpoint, (paid) => {
     const decoded = decode(paid.body)
+    paid.share.endTurn()
     paid.nameModel(decoded.model)
     return handleEmbeddings(deps, { ...paid, format, embeddings, request: decoded })
   })

@@ -9,7 +9,7 @@ import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 import { authenticate } from './auth'
-import { readJsonBody } from './body'
+import { type BodySize, readJsonBody } from './body'
 import type { HttpDeps } from './deps'
 import { errorResponse } from './errors'
 import { type Asker, answerOnce } from './idempotency/answer-once'
@@ -17,6 +17,7 @@ import { type RequestName, readRequestName } from './idempotency/header'
 import type { Once } from './idempotency/operation'
 import { openToPage } from './pages'
 import { newRequestId } from './request-id'
+import type { Share } from './share/share'
 import { allowSilence, endSilence } from './silence'
 
 /** In whose words errors are told, and what is special about the way to the endpoint. */
@@ -50,6 +51,8 @@ type PaidRequest = {
   onLateFailure(error: unknown): void
   /** What the request leaves in the log. */
   line: RequestLine
+  /** What it has of what all share. */
+  share: Share
 }
 
 /** Authenticates and reads one request, and has `answer` answer it. Never rejects: errors become answers. */
@@ -67,10 +70,12 @@ export async function answerPaid(
   const line = openLine({ event, requestId, format: format.name, route, arrivedMonotonicMs, signal })
   // The dashboard's own pages are the only ones that call it.
   const isOpen = endpoint.payerOf === undefined
+  let share: Share | undefined
   function refuse(error: unknown, isLate = false): Response {
     const { payer, requestedModel: model } = line
     endSilence(request)
-    if (payer) deps.unpaid.refused(payer, error)
+    share?.end()
+    if (payer) deps.unpaid.refused(payer, error, share?.bytesRead ?? 0)
     // Whoever hangs up before the request is whole gets no answer, and misses none.
     if (payer && !signal.aborted) deps.failures.note({ requestId, payer, format: format.name, model, error })
     const response = errorResponse(error, format, requestId, deps.logger)
@@ -87,7 +92,13 @@ export async function answerPaid(
     const admission = deps.unpaid.admit(payer, request)
     if (admission) await admission
     const name = readRequestName(request, deps.idempotency !== undefined)
-    const { json, bytes } = await readJsonBody(request, deps, endpoint.maxJsonValues, name?.ofBody)
+    share = deps.openShare(payer)
+    const reading = {
+      ...{ maxValues: endpoint.maxJsonValues, onBytes: name?.ofBody, onPiece: share.grow, beforeRead: share.enter },
+      // Whoever pays for it may send much at once, but not what takes long to parse.
+      beforeParse: ({ dearValues }: BodySize) => share?.takeTurn({ bytes: 0, dearValues }),
+    }
+    const { json, bytes } = await readJsonBody(request, deps, reading)
     const paid: PaidRequest = {
       requestId,
       payer,
@@ -96,8 +107,9 @@ export async function answerPaid(
       signal,
       arrivedAtMs: deps.clock.now(),
       arrivedMonotonicMs,
-      onEnd: onEndOf(deps, request, requestId),
+      onEnd: onEndOf(deps, request, requestId, share),
       line,
+      share,
       nameModel(model, isStream = false) {
         line.requestedModel = model
         line.stream = isStream
@@ -113,12 +125,12 @@ export async function answerPaid(
 }
 
 /** Lets the connection be silent until the answer has ended. */
-function onEndOf({ tracing }: HttpDeps, request: Request, requestId: string): () => void {
+function onEndOf({ tracing }: HttpDeps, request: Request, requestId: string, share: Share): () => void {
   const end = allowSilence(request)
-  if (!tracing) return end
   return () => {
     end()
-    tracing.ended(requestId)
+    share.end()
+    tracing?.ended(requestId)
   }
 }
 

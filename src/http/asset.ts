@@ -1,9 +1,9 @@
-/** A file as it is served: compressed beforehand, once, in every way that browsers ask for. */
+/** A file as it is served: compressed beforehand, once, in every way that browsers ask for, and not sent again to who has it. */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** `brotli` and `gzip` are the body compressed. */
-export type Asset = { contentType: string; body: Uint8Array; brotli: Uint8Array; gzip: Uint8Array }
+/** `brotli` and `gzip` are the body compressed; `tag` tells it from any other body. */
+export type Asset = { contentType: string; tag: string; body: Uint8Array; brotli: Uint8Array; gzip: Uint8Array }
 
 /** Above this, the last percent is not worth the seconds that it takes. */
 const LARGE_BYTES = 1_000_000
@@ -14,21 +14,29 @@ export async function createAsset(contentType: string, body: Uint8Array): Promis
   const quality = body.length > LARGE_BYTES ? LARGE_QUALITY : constants.BROTLI_MAX_QUALITY
   const params = { [constants.BROTLI_PARAM_SIZE_HINT]: body.length, [constants.BROTLI_PARAM_QUALITY]: quality }
   const [brotli, gzipped] = await Promise.all([promisify(brotliCompress)(body, { params }), promisify(gzip)(body)])
-  return { contentType, body, brotli, gzip: gzipped }
+  return taggedAsset({ contentType, body, brotli, gzip: gzipped })
+}
+
+/** The asset of parts that were compressed before. */
+export function taggedAsset(parts: Omit<Asset, 'tag'>): Asset {
+  // Weak, since the same file in another encoding is other bytes.
+  return { ...parts, tag: `W/"${Bun.hash(parts.body).toString(36)}"` }
 }
 
 /** The answer to `request`, in the shortest form that it accepts. */
 export function assetResponse(asset: Asset, request: Request, headers: Readonly<Record<string, string>>): Response {
+  const common = { 'x-content-type-options': 'nosniff', vary: 'accept-encoding', etag: asset.tag, ...headers }
+  if (names(request.headers.get('if-none-match'), asset.tag))
+    return new Response(null, { status: 304, headers: common })
   const { body, encoding } = chooseEncoding(asset, request.headers.get('accept-encoding') ?? '')
   return new Response(body as Uint8Array<ArrayBuffer>, {
-    headers: {
-      'content-type': asset.contentType,
-      'x-content-type-options': 'nosniff',
-      vary: 'accept-encoding',
-      ...(encoding && { 'content-encoding': encoding }),
-      ...headers,
-    },
+    headers: { 'content-type': asset.contentType, ...(encoding && { 'content-encoding': encoding }), ...common },
   })
+}
+
+/** Whether a list of tags, as the header has it, is of what there is: `*` names whatever there is. */
+function names(list: string | null, tag: string): boolean {
+  return list?.split(',').some((named) => ['*', tag, tag.slice('W/'.length)].includes(named.trim())) ?? false
 }
 
 function chooseEncoding(asset: Asset, accepted: string): { body: Uint8Array; encoding?: string } {

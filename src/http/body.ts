@@ -7,6 +7,23 @@ import { noteWork } from '@/metrics/work-log'
 
 type JsonBody = { json: JsonObject; bytes: number }
 
+/** What a body is to parse: bytes, and values of those kinds that are dear (fields, and anything among numbers that keep their digits). */
+export type BodySize = { bytes: number; dearValues: number }
+
+/** What is special about one body, and who is told of it. */
+type BodyReading = {
+  /** The most values, where these are other than a conversation's. */
+  maxValues?: number | undefined
+  /** Awaited before anything is read, once the headers are sound, where it returns anything. */
+  beforeRead?: ((request: Request) => Promise<void> | undefined) | undefined
+  /** Sees the body as it came. */
+  onBytes?: ((bytes: Uint8Array) => void) | undefined
+  /** Told of each piece of a body of unannounced length; may refuse it. */
+  onPiece?: ((bytes: number) => void) | undefined
+  /** Awaited between reading and parsing, where it returns anything. */
+  beforeParse?: ((size: BodySize) => Promise<void> | undefined) | undefined
+}
+
 export type BodyLimits = {
   maxBodyBytes: number
   /** Arrays and objects inside each other. */
@@ -14,26 +31,33 @@ export type BodyLimits = {
 }
 
 /** Far more than any conversation holds. A body that is nothing but values would take the processor for a second. */
-const MAX_JSON_VALUES = 250_000
+const MAX_JSON_VALUES = 100_000
+/** Names of fields that differ, each of which is dear to parse. */
+const MAX_JSON_NAMES = 10_000
 const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The request's JSON object. Throws 415 for another content type or an encoded body, 413 above the byte limit (before the
- * body is read, where its length is announced), and 400 for text that is no JSON, no object, nested too deep, or of too many values.
- * `onBytes` sees the body as it came.
+ * body is read, where its length is announced), and 400 for text that is no JSON, no object, nested too deep, or of too many values
+ * or names.
  */
 export async function readJsonBody(
   request: Request,
   limits: BodyLimits,
-  maxValues = MAX_JSON_VALUES,
-  onBytes?: (bytes: Uint8Array) => void,
+  { maxValues = MAX_JSON_VALUES, onBytes, onPiece, beforeRead, beforeParse }: BodyReading = {},
 ): Promise<JsonBody> {
   checkHeaders(request.headers, limits.maxBodyBytes)
-  const bytes = await readBytes(request, limits.maxBodyBytes)
+  const entering = beforeRead?.(request)
+  if (entering) await entering
+  const bytes = await readBytes(request, limits.maxBodyBytes, onPiece)
   noteWork(request.url)
   onBytes?.(bytes)
-  const json = parseBody(bytes, { depth: limits.maxJsonDepth, values: maxValues })
+  const inspected = inspectBody(bytes, { depth: limits.maxJsonDepth, values: maxValues, names: MAX_JSON_NAMES })
+  const { values, fields, losesNumbers } = inspected
+  const waiting = beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
+  if (waiting) await waiting
+  const json = parseBody(bytes, inspected)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   return { json, bytes: bytes.length }
 }
@@ -51,16 +75,16 @@ function checkHeaders(headers: Headers, maxBytes: number): void {
 }
 
 /** Whoever goes away before his request is whole gets no answer; it is his fault all the same, and none of ours. */
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
   try {
-    return await takeBytes(request, maxBytes)
+    return await takeBytes(request, maxBytes, onPiece)
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     throw new GatewayError('invalid_request', 'The body ended before it was whole.', { cause })
   }
 }
 
-async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function takeBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
   try {
     if (request.headers.has('content-length')) return await request.bytes()
     const chunks: Uint8Array[] = []
@@ -68,6 +92,7 @@ async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array
     for await (const chunk of request.body ?? []) {
       size += chunk.length
       if (size > maxBytes) throw tooLarge(maxBytes)
+      onPiece?.(chunk.length)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)
@@ -78,14 +103,25 @@ async function takeBytes(request: Request, maxBytes: number): Promise<Uint8Array
   }
 }
 
-function parseBody(bytes: Uint8Array, bounds: JsonBounds): JsonValue {
+const BREACHES: Readonly<Record<keyof JsonBounds, (bounds: JsonBounds) => string>> = {
+  depth: ({ depth }) => `is nested deeper than ${depth} levels`,
+  values: ({ values }) => `holds more than ${values} values`,
+  names: ({ names }) => `has more than ${names} different names of fields`,
+}
+
+type Inspected = ReturnType<typeof inspectJson> & { text: string }
+
+function inspectBody(bytes: Uint8Array, bounds: JsonBounds): Inspected {
   const text = decode(bytes)
-  const { breach, losesNumbers } = inspectJson(text, bounds)
+  const findings = inspectJson(text, bounds)
+  const { breach } = findings
   if (breach !== undefined) {
-    const limit =
-      breach === 'depth' ? `is nested deeper than ${bounds.depth} levels` : `holds more than ${bounds.values} values`
-    throw new GatewayError('invalid_request', `The JSON body ${limit}.`)
+    throw new GatewayError('invalid_request', `The JSON body ${BREACHES[breach](bounds)}.`)
   }
+  return { ...findings, text }
+}
+
+function parseBody(bytes: Uint8Array, { text, losesNumbers }: Inspected): JsonValue {
   try {
     const json = JSON.parse(text) as JsonValue
     rememberNumbers(json, text, losesNumbers)

@@ -4,6 +4,7 @@ import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { ChatDeps } from '@/gateway/chat-call'
 import type { EmbeddingDeps } from '@/gateway/handle-embeddings'
 import type { Ledger } from '@/ledger/ledger'
+import type { Payer } from '@/ledger/outcomes'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 import type { Router } from '@/routing/router'
 import type { StoredResponses } from '@/stored-responses/stored-responses'
@@ -13,6 +14,7 @@ import type { Feedback } from '@/usage/feedback'
 import type { Reports } from '@/usage/reports'
 import type { OperationDeps } from './idempotency/operation'
 import type { RequestLog } from './request-log/request-log'
+import type { Share } from './share/share'
 import type { Unpaid } from './unpaid'
 
 /**
@@ -28,6 +30,8 @@ export type HttpDeps = ChatDeps &
     router: Router
     identify: Identify
     unpaid: Unpaid
+    /** What one request of somebody known has of what all share. */
+    openShare(payer: Payer): Share
     /** What idempotency keys need; undefined where answers must not be kept. */
     idempotency: Pick<OperationDeps, 'claims' | 'finishUnseenMs'> | undefined
     reports: Reports

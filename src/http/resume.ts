@@ -1,19 +1,38 @@
 /** What a request builds on, for formats whose answers can be built on by their ids: read again before the request is decoded. */
+import type { Catalog } from '@/catalog/types'
 import type { ChatRequest } from '@/chat/request'
 import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
-import type { JsonObject } from '@/lib/json'
+import type { JsonObject, JsonValue } from '@/lib/json'
+import { costNano, type Nano, type Pico, ZERO_NANO } from '@/lib/money'
+import type { StoredSum } from '@/stored-responses/stored-items'
 import type { Resumed, StoredResponses } from '@/stored-responses/stored-responses'
 import type { HttpDeps } from './deps'
+import type { Share } from './share/share'
 
-type Arrived = { format: Format; payer: Payer; body: JsonObject; bytes: number }
+type Arrived = { format: Format; payer: Payer; body: JsonObject; bytes: number; share: Share }
 
 /** The request with what it builds on; undefined where its format has no such thing. Throws where that is not there. */
 export function resumeRequest(
-  { storedResponses }: Pick<HttpDeps, 'storedResponses'>,
-  { format, payer, body, bytes }: Arrived,
+  { storedResponses, catalog }: Pick<HttpDeps, 'storedResponses' | 'catalog'>,
+  { format, payer, body, bytes, share }: Arrived,
 ): ReturnType<StoredResponses['resume']> | undefined {
-  return format.resumesAnswers ? storedResponses.resume({ ...payer, body, bytes }) : undefined
+  if (!format.keptItems) return undefined
+  const beforeReading = ({ bytes: stored, tokens }: StoredSum) =>
+    share.readStored(stored, () => leastCost(catalog.current, body.model, tokens))
+  return storedResponses.resume({ ...payer, body, bytes, keptItems: format.keptItems, beforeReading })
+}
+
+/** Vocabularies differ: what one makes a hundred tokens of is hardly less than fifty to any other. */
+const LEAST_SHARE = 0.5
+
+/** The least that reading a conversation of so many tokens again costs at `model`; nothing where that is not known yet. */
+function leastCost({ models }: Catalog, model: JsonValue | undefined, tokens: number): Nano {
+  const sold = typeof model === 'string' ? models.get(model) : undefined
+  if (!sold) return ZERO_NANO
+  const { input, cacheRead } = sold.pricing.base
+  const cheapest = Math.min(input, cacheRead) as Pico
+  return costNano([[Math.floor(tokens * LEAST_SHARE), cheapest]])
 }
 
 /** The decoded request with what its answer says of all this. */

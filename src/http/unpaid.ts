@@ -5,11 +5,13 @@
  */
 import { GatewayError } from '@/chat/error'
 import type { Ledger } from '@/ledger/ledger'
-import type { DefaultLimits, Payer } from '@/ledger/outcomes'
+import type { AccountBalance, DefaultLimits, Payer } from '@/ledger/outcomes'
 import { createBoundedMap } from '@/lib/bounded-map'
 import type { Clock } from '@/lib/clock'
+import { type Nano, nanoToUsd, ZERO_NANO } from '@/lib/money'
 import { createAllowance } from '@/lib/quota/allowance'
 import { networkOf } from '@/lib/quota/network'
+import { SHARED } from '@/limits/shared-resources'
 import { clientAddress } from './client-address'
 import { checkKey } from './require-active-key'
 
@@ -18,8 +20,17 @@ export interface Unpaid {
   answer(payer: Payer): void
   /** Before the body of a paid request. Resolves at once for nearly everybody; else throws as a reserve would. */
   admit(payer: Payer, request: Request): Promise<void> | undefined
-  /** Notes that a paid request was refused. */
-  refused(payer: Payer, error: unknown): void
+  /** Throws `rate_limited` where the account has had more than its share of what is read for nothing. */
+  admitBytes(payer: Payer): void
+  /**
+   * Before much is read that nobody has paid for yet. Throws likewise, and as a reserve would where the account's credit does not
+   * pay `least`.
+   */
+  admitLarge(payer: Payer, least?: Nano): Promise<void>
+  /** Counts bytes that were read for nothing. */
+  charge(payer: Payer, bytes: number): void
+  /** Notes that a paid request was refused, after so many bytes were read for it. */
+  refused(payer: Payer, error: unknown, bytes: number): void
   /** Throws `rate_limited` where the request's address has sent too many keys that are none, before another is looked up. */
   admitStranger(request: Request): void
   /** Counts a key that is none, or none at all. */
@@ -34,50 +45,61 @@ type UnpaidDeps = {
   trustedProxyHops: number
 }
 
-/** The least that a key gets for free: free answers, and refusals. */
-const MIN_FREE_PER_MINUTE = 600
 /** Keys that are none, from one network. A machine that was set up wrongly tries again and again, and must not look like an attack. */
 const STRANGERS_PER_MINUTE = 300
 /** So long after a refusal a key's standing is looked at first. */
 const SUSPICION_MS = 60_000
 const MAX_SUSPECTS = 10_000
 /** Reading this much takes longer than asking the ledger. */
-const LARGE_BODY_BYTES = 256 * 1024
+export const LARGE_BYTES = 256 * 1024
+/** The least that an account gets for free answers, and each of its keys for refusals: one that goes wild leaves the others theirs. */
+const { perAccount: MIN_FREE_PER_MINUTE } = SHARED.freeAnswers
 
 /** Creates the limits of one process. */
 export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: UnpaidDeps): Unpaid {
-  const free = createAllowance(() => Math.max(MIN_FREE_PER_MINUTE, limits.requestsPerMinute), clock.monotonic)
+  const freePerMinute = () => Math.max(MIN_FREE_PER_MINUTE, limits.requestsPerMinute)
+  const free = createAllowance(freePerMinute, clock.monotonic)
+  const refusals = createAllowance(freePerMinute, clock.monotonic)
+  const bytesRead = createAllowance(() => SHARED.unpaidBytes.perAccount, clock.monotonic)
   const strangers = createAllowance(() => STRANGERS_PER_MINUTE, clock.monotonic)
   const suspects = createBoundedMap<string, number>(MAX_SUSPECTS)
   let suspiciousUntilMs = 0
 
   const networkBehind = (request: Request) => networkOf(clientAddress(request, trustedProxyHops))
 
-  async function checkStanding(payer: Payer): Promise<void> {
+  async function checkStanding(payer: Payer, least: Nano): Promise<void> {
     const [key, balance] = await Promise.all([ledger.readKey(payer), ledger.readBalance(payer.accountId)])
     checkKey(key, clock.now())
     if (balance?.status === 'suspended') {
       throw new GatewayError('forbidden', 'This account is suspended.', { code: 'account_suspended' })
     }
-    if (balance && balance.available + balance.held <= 0) {
-      throw new GatewayError('insufficient_credit', 'Your credit is used up. Buy credit in the dashboard.', {
-        details: { availableUsd: 0, heldUsd: 0, transient: false },
-      })
-    }
+    const credit = balance ? balance.available + balance.held : 0
+    if (balance && (credit <= 0 || credit < least)) throw tooPoor(balance)
+  }
+
+  const admitBytes = ({ accountId }: Payer) => refuseEarly(bytesRead.waitMs(accountId))
+
+  async function admitLarge(payer: Payer, least: Nano = ZERO_NANO): Promise<void> {
+    admitBytes(payer)
+    await checkStanding(payer, least)
   }
 
   return {
-    answer: (payer) => refuseEarly(free.take(payer.keyId)),
+    answer: ({ accountId }) => refuseEarly(free.take(accountId)),
+    admitBytes,
+    admitLarge,
+    charge: ({ accountId }, bytes) => bytesRead.charge(accountId, bytes),
     admit(payer, request) {
       if (clock.monotonic() < suspiciousUntilMs && clock.monotonic() < (suspects.get(payer.keyId) ?? 0)) {
-        refuseEarly(free.waitMs(payer.keyId))
-        return checkStanding(payer)
+        refuseEarly(refusals.waitMs(payer.keyId))
+        return isLarge(request) ? admitLarge(payer) : checkStanding(payer, ZERO_NANO)
       }
-      return isLarge(request) ? checkStanding(payer) : undefined
+      return isLarge(request) ? admitLarge(payer) : undefined
     },
-    refused(payer, error) {
+    refused(payer, error, bytes) {
       if (!(error instanceof GatewayError) || error.status >= 500) return
-      free.take(payer.keyId)
+      refusals.take(payer.keyId)
+      bytesRead.charge(payer.accountId, bytes)
       suspiciousUntilMs = clock.monotonic() + SUSPICION_MS
       suspects.set(payer.keyId, suspiciousUntilMs)
     },
@@ -86,10 +108,22 @@ export function createUnpaid({ ledger, clock, limits, trustedProxyHops }: Unpaid
   }
 }
 
-/** A body of unannounced length may be of any. */
-function isLarge({ headers }: Request): boolean {
+/** Whether the body is to be asked about before it is read. One of unannounced length may be of any. */
+export function isLarge({ headers }: Request): boolean {
   const length = headers.get('content-length')
-  return length === null || Number(length) > LARGE_BODY_BYTES
+  return length === null || Number(length) > LARGE_BYTES
+}
+
+function tooPoor({ available, held }: Pick<AccountBalance, 'available' | 'held'>): GatewayError {
+  const isUsedUp = available + held <= 0
+  const message = isUsedUp ? 'Your credit is used up.' : 'Your credit does not pay for the conversation that is named.'
+  return new GatewayError('insufficient_credit', `${message} Buy credit in the dashboard.`, {
+    details: {
+      availableUsd: isUsedUp ? 0 : nanoToUsd(available),
+      heldUsd: isUsedUp ? 0 : nanoToUsd(held),
+      transient: false,
+    },
+  })
 }
 
 function refuseEarly(earlyMs: number): void {

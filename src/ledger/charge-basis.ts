@@ -7,6 +7,7 @@ export const CHARGE_BASES = [
   'reclassified', // the provider's counts, but writes to a cache, told in one sum, are those of an hour, as was asked for
   'relayed', // the provider's last word came before the end: our count of the output relayed, where that is more
   'counted', // the provider said nothing: our own count
+  'forgiven', // nothing: the client left before the first byte, and it is one of a few that are free
   'clamped', // the provider said more than the request could have used, or the hold could pay
   'expired', // the gateway died: what its last renewal recorded, at least the input, at most what was held
   'late', // a correction of what expired: the difference to the charge as it should have been
@@ -14,7 +15,13 @@ export const CHARGE_BASES = [
 ] as const
 export type ChargeBasis = (typeof CHARGE_BASES)[number]
 
-const COUNTED_RULES: ReadonlySet<string> = new Set(['counted', 'cut_counted', 'broken_counted', 'disconnect_counted'])
+const COUNTED_RULES: ReadonlySet<string> = new Set([
+  'counted',
+  'cut_counted',
+  'broken_counted',
+  'disconnect_counted',
+  'hangup_input',
+])
 
 /** The one rule that made the charge what it is; where several did, the one that moved it furthest. */
 export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>): ChargeBasis {
@@ -22,6 +29,7 @@ export function chargeBasis({ kind, facts }: Pick<UsageRecord, 'kind' | 'facts'>
   const { rule, flags } = facts
   if (kind === 'expire' || rule === 'expired') return 'expired'
   if (rule === 'unreadable') return 'unreadable'
+  if (rule === 'hangup_free') return 'forgiven'
   if (flags.includes('clamped')) return 'clamped'
   if (COUNTED_RULES.has(rule)) return 'counted'
   if (flags.includes('estimated')) return 'relayed'

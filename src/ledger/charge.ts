@@ -27,6 +27,12 @@ export type Charge =
 
 export const FREE: Charge = { kind: 'free' }
 
+/**
+ * Clients of one account that leave before the first byte of an answer, within one hour by the store's clock, and pay nothing: enough
+ * for people who change their minds, too few to have providers read prompts for nothing.
+ */
+export const FREE_HANG_UPS_PER_HOUR = 10
+
 /** How an answer ended, as far as it tells one model from another; `finish` is undefined where no choice had finished. */
 export type AnswerEnd = { ending: Ending; finish: FinishKind | undefined; outputTokens: number }
 

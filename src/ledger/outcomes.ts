@@ -66,6 +66,8 @@ export type Settlement = Payer & {
   /** Tokens really used, to give back what reserve took too much of the tokens-per-minute. */
   tokens: number
   facts: RequestFacts
+  /** Of a client that left before its first byte: so many of its account in an hour cost nothing. Left out of all others. */
+  freePerHour?: number
 }
 
 export type SettleOutcome =

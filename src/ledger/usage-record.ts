@@ -16,6 +16,8 @@ export const BILLING_RULES = [
   'broken_counted', // likewise, counted locally
   'disconnect_usage', // the client went away: the last usage seen, or the exact one after draining
   'disconnect_counted', // likewise, counted locally
+  'hangup_free', // the client went away before the first byte: one of a few that are free
+  'hangup_input', // likewise, beyond those: the input, counted locally
   'expired', // the gateway died: what the last renewal recorded
   'unreadable', // the record's details were lost: what the ledger had charged
 ] as const
@@ -131,7 +133,7 @@ export type RecordEnvelope = Omit<UsageRecord, 'facts'>
 export function parseUsageRecord(fields: readonly string[]): UsageRecord | undefined {
   const stored = storedFields(fields)
   const envelope = envelopeOf(stored)
-  const facts = envelope && parseFacts(stored.record)
+  const facts = envelope && parseFacts(stored.record, envelope)
   return facts ? Object.assign(envelope, { facts }) : undefined
 }
 
@@ -156,7 +158,7 @@ function envelopeOf(stored: StoredFields): RecordEnvelope | undefined {
 }
 
 /** Reads the JSON of facts, or undefined where any field is missing or of the wrong type. */
-function parseFacts(text: string): RequestFacts | undefined {
+function parseFacts(text: string, envelope: RecordEnvelope): RequestFacts | undefined {
   const value = parseJson(text)
   if (!isJsonObject(value) || !isJsonObject(value.usage)) return undefined
   const hasTexts = ['requestId', 'model', 'requestedModel', 'provider', 'upstreamModel'].every(
@@ -180,7 +182,20 @@ function parseFacts(text: string): RequestFacts | undefined {
     (value.firstTokenMs === null || Number.isFinite(value.firstTokenMs)) &&
     (value.providerCost === undefined || isCount(value.providerCost)) &&
     (value.counts === undefined || areCounts(value.counts))
-  return isWhole ? (value as unknown as RequestFacts) : undefined
+  if (!isWhole) return undefined
+  if (value.isHangUp !== true) return value as unknown as RequestFacts
+  const { isHangUp: _, ...facts } = value
+  return { ...facts, rule: hangUpRule(envelope) } as unknown as RequestFacts
+}
+
+/**
+ * Rules that only newer gateways know are stored as {@link STORED_HANG_UP_RULE}, with a word beside it: an older gateway's flusher may
+ * be the one who books the record, and takes no rule that it does not know. Which of the two it is, the store decides.
+ */
+const STORED_HANG_UP_RULE = 'disconnect_counted' satisfies BillingRule
+
+function hangUpRule({ kind, cost }: Pick<RecordEnvelope, 'kind' | 'cost'>): BillingRule {
+  return kind === 'settle' && cost === 0 ? 'hangup_free' : 'hangup_input'
 }
 
 /**
@@ -194,7 +209,8 @@ export function factsText(facts: RequestFacts): string {
     [status, attempts, startedAtMs, durationMs].every(Number.isFinite) &&
     (firstTokenMs === null || Number.isFinite(firstTokenMs))
   assert(isSound, 'facts with a number that is none')
-  return JSON.stringify(facts)
+  const isHangUp = facts.rule === 'hangup_input' || facts.rule === 'hangup_free'
+  return JSON.stringify(isHangUp ? { ...facts, rule: STORED_HANG_UP_RULE, isHangUp } : facts)
 }
 
 /** What the list of latest records keeps of the facts: `input tokens|output tokens|model`, and behind that `|tool=uses,…`. */

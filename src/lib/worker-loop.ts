@@ -5,7 +5,7 @@ import { withDeadline } from './deadline'
 export interface BackgroundWorker {
   /** Begins with the first round. A second call does nothing. */
   start(): void
-  /** Ends the pause, or waits for the round under way. For ever: a worker that was stopped does not start again. */
+  /** Ends the pause, or waits for the round under way, and for the last one. For ever: a worker that was stopped does not start again. */
   stop(): Promise<void>
 }
 
@@ -21,15 +21,17 @@ export type WorkerLoopOptions = {
   round(): Promise<number>
   /** Told of every round that failed, with the number of failures in a row. Returns the milliseconds until the next; never throws. */
   onFailure(error: unknown, failures: number): number | Promise<number>
+  /** What a stop still has done, once, after the round under way and within its time. Its failure is told as a round's is. */
+  lastRound?(): Promise<void>
   /** Milliseconds before the first round. Default 0. */
   firstPauseMs?: number
-  /** The longest that a stop waits for a round; what takes longer is abandoned. Default: as long as it takes. */
+  /** The longest that a stop waits for its rounds; what takes longer is abandoned. Default: as long as it takes. */
   stopTimeoutMs?: number
 }
 
 /** Creates a worker that is not running yet. It outlives whatever a round throws. */
 export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
-  const { round, onFailure, firstPauseMs = 0, stopTimeoutMs } = options
+  const { round, onFailure, lastRound, firstPauseMs = 0, stopTimeoutMs } = options
   let loop: Promise<void> | undefined
   let isStopping = false
   let paused: { end: () => void; timer: Timer; untilMs: number } | undefined
@@ -54,7 +56,7 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
     let failures = 0
     for (let pauseMs = firstPauseMs; ; ) {
       if (pauseMs > 0 && !isStopping) await pause(pauseMs)
-      if (isStopping) return
+      if (isStopping) break
       try {
         pauseMs = await round()
         failures = 0
@@ -62,6 +64,11 @@ export function createWorkerLoop(options: WorkerLoopOptions): WorkerLoop {
         failures += 1
         pauseMs = await onFailure(error, failures)
       }
+    }
+    try {
+      await lastRound?.()
+    } catch (error) {
+      await onFailure(error, failures + 1)
     }
   }
 

@@ -1,13 +1,15 @@
 /** Sums of single events: what providers send that they should not, repeated requests, stored responses, deposits. */
 import type { Registry } from 'prom-client'
-import { REPAIRS, type Repair } from '@/formats/format'
+import { REPAIRS, type Repair } from '@/formats/repairs'
+import { NANO_PER_USD } from '@/lib/money'
 import { STORED_RESPONSE_EVENTS, type StoredResponseEvent } from '@/stored-responses/stored-responses'
-import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome } from './metrics'
+import { IDEMPOTENCY_OUTCOMES, type IdempotencyOutcome, type Metrics, THROWN_AWAY_CAUSES } from './metrics'
 import { expose, type Sample } from './series'
 
 interface EventTotals {
   /** From now on all that these providers of models can send is there, at zero where they have not. */
   open(providers: Iterable<string>): void
+  thrownAway: Metrics['thrownAway']
   unknownUsage(provider: string): void
   repaired(provider: string, repair: Repair): void
   idempotent(outcome: IdempotencyOutcome): void
@@ -22,6 +24,14 @@ export function createEventTotals(registry: Registry): EventTotals {
   const unknownUsage = pairCounter(registry, ['provider'], {
     name: 'svc_unknown_usage_total',
     help: 'Alert: the provider counted tokens in a class that has no price here.',
+  })
+  const thrownAway = pairCounter(registry, ['provider', 'cause'], {
+    name: 'svc_thrown_away_calls_total',
+    help: 'Calls of providers that were begun and thrown away: hang_up, the client left before the first byte; outrun, another call was faster.',
+  })
+  const thrownAwayUsd = pairCounter(registry, ['provider', 'cause'], {
+    name: 'svc_thrown_away_cost_usd_total',
+    help: 'What these calls may cost us, in USD, by our own count and as far as the catalogue knows; in svc_provider_cost_usd_total as well.',
   })
   const repairs = pairCounter(registry, ['provider', 'field'], {
     name: 'svc_answer_repairs_total',
@@ -45,8 +55,16 @@ export function createEventTotals(registry: Registry): EventTotals {
     open(providers) {
       for (const provider of providers) {
         unknownUsage.add(0, provider)
+        for (const cause of THROWN_AWAY_CAUSES) {
+          thrownAway.add(0, provider, cause)
+          thrownAwayUsd.add(0, provider, cause)
+        }
         for (const repair of REPAIRS) repairs.add(0, provider, repair)
       }
+    },
+    thrownAway(provider, cause, cost) {
+      thrownAway.add(1, provider, cause)
+      thrownAwayUsd.add((cost ?? 0) / NANO_PER_USD, provider, cause)
     },
     unknownUsage: (provider) => unknownUsage.add(1, provider),
     repaired: (provider, repair) => repairs.add(1, provider, repair),

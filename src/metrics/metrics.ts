@@ -3,7 +3,7 @@
  * that two gateways in one process stay apart.
  */
 import type { FormatName } from '@/chat/format-name'
-import type { Repair } from '@/formats/format'
+import type { Repair } from '@/formats/repairs'
 import type { Charge, Ending } from '@/ledger/charge'
 import type { CountGap, RecordFlag } from '@/ledger/usage-record'
 import type { Nano } from '@/lib/money'
@@ -37,11 +37,20 @@ export type DriftReport = { atMs: number; durationMs: number; accounts: number; 
 export const IDEMPOTENCY_OUTCOMES = ['first', 'replayed', 'in_use', 'reused', 'lost', 'full'] as const
 export type IdempotencyOutcome = (typeof IDEMPOTENCY_OUTCOMES)[number]
 
+/** Why a call that was begun came to nothing, and not by its provider's fault. */
+export const THROWN_AWAY_CAUSES = ['hang_up', 'outrun'] as const
+type ThrownAwayCause = (typeof THROWN_AWAY_CAUSES)[number]
+
 /** No method throws, keeps a reference to what it is given, or waits for anything. */
 export interface Metrics {
   answered(request: AnsweredRequest): void
   /** No answer began. `model` is what was asked for, in the client's own words; undefined where that was not read. */
   refused(format: FormatName, model: string | undefined, status: number): void
+  /**
+   * A call of the provider was begun and thrown away: its client left before the first byte, or another call was faster. `cost` is
+   * what that may cost us; undefined where it is not known.
+   */
+  thrownAway(provider: string, cause: ThrownAwayCause, cost: Nano | undefined): void
   /** The provider counted tokens in a class that has no price here. */
   unknownUsage(provider: string): void
   /** An answer of the provider broke the published shape of its format at `repair`, and was put right. */

@@ -5,7 +5,7 @@
 import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { CatalogSource } from '@/catalog/reload/live-catalog'
 import type { Catalog } from '@/catalog/types'
-import type { Repair } from '@/formats/format'
+import type { Repair } from '@/formats/repairs'
 import type { StoredResponseEvent } from '@/stored-responses/stored-responses'
 import { bornFallbacks, bornLanes, bornProviders, bornTargets, NO_MODEL, UNKNOWN_MODEL } from './born-series'
 import { createEventTotals } from './event-totals'
@@ -94,6 +94,7 @@ export function createPrometheusMetrics({ catalog, stalls }: PrometheusOptions):
       latencies.answered(request)
     },
     refused: (format, model, status) => traffic.refused(format, boundedModel(model), status),
+    thrownAway: events.thrownAway,
     unknownUsage: events.unknownUsage,
     repaired: (provider: string, repair: Repair) => events.repaired(provider, repair),
     overhead: latencies.overhead,

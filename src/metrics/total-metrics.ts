@@ -80,6 +80,13 @@ export function exposeProviderBills(registry: Registry, totals: TrafficTotals): 
         for (const [gap, count] of Object.entries(lane.gaps)) yield [{ ...names(lane), gap }, count]
     },
   })
+  expose(registry, 'counter', {
+    name: 'svc_sold_short_total',
+    help: 'Complete answers whose provider stated more than was reserved for, which were charged for less.',
+    *samples() {
+      for (const lane of answering(totals)) yield [names(lane), lane.soldShort]
+    },
+  })
 }
 
 /** The lanes of requests that got to a provider. */

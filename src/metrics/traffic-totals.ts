@@ -28,6 +28,8 @@ type Lane = {
   providerCostNano: number
   uncostedNano: number
   gaps: Record<CountGap, number>
+  /** Complete answers of which more was stated than charged. */
+  soldShort: number
 }
 
 type ChargeRule = BillingRule | 'free'
@@ -76,6 +78,7 @@ export function createTrafficTotals(): TrafficTotals {
       }
       rules[charge.rule]++
       for (const flag of charge.flags) flags[flag]++
+      if (ending === 'complete' && charge.flags.includes('clamped')) lane.soldShort++
       lane.costNano += charge.cost
       if (providerCost === undefined) lane.uncostedNano += charge.cost
       addUsage(lane.tokens, charge.usage)
@@ -106,6 +109,7 @@ function openLane(format: string, model: string, provider: string): Lane {
     providerCostNano: 0,
     uncostedNano: 0,
     gaps,
+    soldShort: 0,
   }
 }
 

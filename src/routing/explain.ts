@@ -71,8 +71,8 @@ export function explainPlan(plan: Plan, request: ChatRequest, bodyBytes: number,
     request,
     plan.targets.map(({ target }) => target),
   )
-  const input = inputBound(plan.requirements.prompt, bodyBytes)
-  const hold = (model: Model) => holdAt(plan, model, request, input)
+  const { prompt } = plan.requirements
+  const hold = (model: Model) => holdAt(plan, model, request, inputBound(prompt, bodyBytes, model.contextLength))
   const { inputTokens, outputTokens } = plan.requirements
   const output = Math.min(outputTokens ?? USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) * request.choices
   return {

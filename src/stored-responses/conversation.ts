@@ -6,11 +6,19 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import { withDatabaseDeadline } from '@/db/deadline'
 import type { JsonObject, JsonValue } from '@/lib/json'
-import type { Copies } from './copies'
-import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_REFERENCES, STORED_ID } from './limits'
+import { asWritten } from '@/lib/json-source/as-written'
+import type { Copies, ItemOwner } from './copies'
+import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES, STORED_ID } from './limits'
 import { isReasoningId, referenceOf } from './own-input'
-import { findChain, findOwners, findRow } from './rows'
-import { inputItems, outputItems, type StoredResponse } from './stored-items'
+import { findOwners, findRow, findRows, measureChain } from './rows'
+import {
+  type ChainSum,
+  countValues,
+  inputItems,
+  outputItems,
+  type StoredResponse,
+  type StoredSum,
+} from './stored-items'
 
 type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'findOwner'> }
 
@@ -18,6 +26,8 @@ type ConversationDeps = { database: Database; copies: Pick<Copies, 'find' | 'fin
 const TIMEOUT_MS = 5_000
 /** Answers that are read together where items of many are named. */
 const READ_AT_ONCE = 8
+/** Parsing as much takes a few milliseconds. */
+const MAX_PARSED_AT_ONCE = 256 * 1024
 
 /** One answer of the account. Throws `overloaded` without the history. */
 export async function findStored(
@@ -36,35 +46,84 @@ type Chain = {
   links: StoredResponse[]
   /** Of the first one that is not there. */
   missingId: string | undefined
+  sum: ChainSum
 }
 
-/** The answers behind `id`. Throws `invalid_request` where they are more than one request may build on. */
-export async function readChain(deps: ConversationDeps, accountId: string, id: string): Promise<Chain> {
+/** Told how much is to be read, as soon as that is known and before it is; may refuse it. */
+export type BeforeReading = (sum: StoredSum) => Promise<void> | undefined
+
+/**
+ * The answers behind `id`. Throws `invalid_request`, before they are read, where they are more than one request may build on, and
+ * what `beforeReading` throws.
+ */
+export async function readChain(
+  deps: ConversationDeps,
+  accountId: string,
+  id: string,
+  beforeReading: BeforeReading,
+): Promise<Chain> {
   const links: StoredResponse[] = []
-  let bytes = 0
-  for (let next: string | null = id; next !== null; next = links.at(-1)?.parentId ?? null) {
-    const found = await readLinks(deps, accountId, next)
-    if (found === 'tooLarge') throw chainTooLarge()
-    if (found.length === 0) return { links, missingId: next }
-    links.push(...found)
-    for (const link of found) bytes += link.bytes
-    if (links.length > MAX_CHAIN_LINKS || bytes > MAX_CHAIN_BYTES) throw chainTooLarge()
+  const sum = { links: 0, bytes: 0, values: 0 }
+  let announced = 0
+
+  async function announce({ links: count, bytes, values }: ChainSum, tokens: number | null | undefined): Promise<void> {
+    const whole = sum.bytes + bytes
+    const isTooLarge = sum.links + count > MAX_CHAIN_LINKS || whole > MAX_CHAIN_BYTES
+    if (isTooLarge || sum.values + values > MAX_CHAIN_VALUES) throw chainTooLarge()
+    if (whole <= announced) return
+    await beforeReading({ bytes: whole - announced, tokens: tokens ?? 0 })
+    announced = whole
   }
-  return { links, missingId: undefined }
+
+  function take(found: readonly StoredResponse[]): void {
+    for (const link of found) {
+      links.push(link)
+      sum.links += 1
+      sum.bytes += link.bytes
+      sum.values += link.jsonValues ?? 0
+    }
+  }
+
+  for (let next: string | null = id; next !== null; next = links.at(-1)?.parentId ?? null) {
+    const before = links.length
+    const copy = STORED_ID.test(next) ? await deps.copies.find(accountId, next) : 'deleted'
+    if (copy && copy !== 'deleted') {
+      await announce(sumOf([copy], copy.before), copy.tokens)
+      take([copy])
+    } else if (!copy) {
+      const measured = await fromHistory(measureChain(deps.database, accountId, next))
+      await announce(sumOf(measured), measured[0]?.tokens)
+      const ids = measured.map((link) => link.id)
+      take(await fromHistory(findRows(deps.database, accountId, ids)))
+    }
+    if (links.length === before) return { links, missingId: next, sum }
+  }
+  return { links, missingId: undefined, sum }
 }
 
-/** One link from the copies, or as many as there are from the history. */
-async function readLinks({ database, copies }: ConversationDeps, accountId: string, id: string) {
-  if (!STORED_ID.test(id)) return []
-  const copy = await copies.find(accountId, id)
-  if (copy) return copy === 'deleted' ? [] : [copy]
-  return await fromHistory(findChain(database, accountId, id))
+type Measured = { bytes: number; jsonValues?: number | null }
+
+function sumOf(links: readonly Measured[], before: ChainSum = { links: 0, bytes: 0, values: 0 }): ChainSum {
+  const sum = { ...before }
+  for (const { bytes, jsonValues } of links) {
+    sum.links += 1
+    sum.bytes += bytes
+    sum.values += jsonValues ?? 0
+  }
+  return sum
 }
 
-/** All that was said in a chain, oldest first. */
-export function itemsOf(links: readonly StoredResponse[]): JsonObject[] {
-  return links.toReversed().flatMap((link) => [...inputItems(link), ...outputItems(link)])
+/** All that was said in a chain, oldest first. Others have their turn while much is parsed. */
+export async function itemsOf(links: readonly StoredResponse[]): Promise<JsonObject[]> {
+  const items: JsonObject[] = []
+  for (const link of links.toReversed()) {
+    items.push(...inputItems(link), ...outputItems(link))
+    if (link.bytes > MAX_PARSED_AT_ONCE) await othersTurn()
+  }
+  return items
 }
+
+const othersTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 type Resolved = {
   items: JsonValue[]
@@ -74,29 +133,39 @@ type Resolved = {
   isShortened: boolean
 }
 
-/** `items` with what they name in the place of the names. Throws `not_found` for what is gone and can't be left out. */
+/** What may be read, and built of it. */
+type ReferenceTerms = {
+  isStoring: boolean
+  /** What the request builds on beside them. */
+  chain: ChainSum
+  beforeReading: BeforeReading
+}
+
+/**
+ * `items` with what they name in the place of the names. Throws `not_found` for what is gone and can't be left out, and
+ * `invalid_request` before anything is built that is more than one request may build on, however few items are named however often.
+ */
 export async function resolveReferences(
   deps: ConversationDeps,
   accountId: string,
   items: readonly JsonValue[],
-  isStoring: boolean,
+  { isStoring, chain, beforeReading }: ReferenceTerms,
 ): Promise<Resolved> {
-  const ids = new Set(items.flatMap((item) => referenceOf(item) ?? []))
-  if (ids.size === 0) return { items: [...items], bytes: 0, isShortened: false }
-  if (ids.size > MAX_REFERENCES) {
+  const named = items.flatMap((item) => referenceOf(item) ?? [])
+  if (named.length === 0) return { items: [...items], bytes: 0, isShortened: false }
+  if (named.length > MAX_REFERENCES) {
     throw invalidRequest(`input: names more than ${MAX_REFERENCES} items by their ids.`, 'input')
   }
-  const found = isStoring ? await findItems(deps, accountId, ids) : new Map<string, JsonObject>()
+  const owners = isStoring ? await findOwnersOf(deps, accountId, new Set(named)) : new Map<string, ItemOwner>()
+  checkSum(chain, named, (id) => ({ bytes: owners.get(id)?.itemBytes ?? 0, values: 0 }))
+  const found = await findItems(deps, accountId, owners, beforeReading)
+  const { bytes } = checkSum(chain, named, (id) => found.get(id) ?? { bytes: 0, values: 0 })
   let isShortened = false
-  let bytes = 0
   const resolved = items.flatMap((item, index) => {
     const id = referenceOf(item)
     if (id === undefined) return [item]
-    const named = found.get(id)
-    if (named) {
-      bytes += Buffer.byteLength(JSON.stringify(named))
-      return [named]
-    }
+    const stored = found.get(id)
+    if (stored) return [stored.item]
     if (!isReasoningId(id)) throw unknownItem(id, index)
     isShortened = true
     return []
@@ -104,29 +173,53 @@ export async function resolveReferences(
   return { items: resolved, bytes, isShortened }
 }
 
-async function findItems(deps: ConversationDeps, accountId: string, ids: ReadonlySet<string>) {
-  const wanted = Map.groupBy(await findOwnersOf(deps, accountId, ids), ([, owner]) => owner)
-  const items = new Map<string, JsonObject>()
-  const owners = [...wanted.keys()]
+/** What all names together bring, each as often as it stands there. Throws where that is too much. */
+function checkSum(chain: ChainSum, ids: readonly string[], sizeOf: (id: string) => ItemSize): ItemSize {
+  const sum = { bytes: 0, values: 0 }
+  for (const id of ids) {
+    const { bytes, values } = sizeOf(id)
+    sum.bytes += bytes
+    sum.values += values
+  }
+  if (chain.bytes + sum.bytes > MAX_CHAIN_BYTES || chain.values + sum.values > MAX_CHAIN_VALUES) throw chainTooLarge()
+  return sum
+}
+
+type ItemSize = { bytes: number; values: number }
+type FoundItem = ItemSize & { item: JsonObject }
+
+async function findItems(
+  deps: ConversationDeps,
+  accountId: string,
+  wanted: ReadonlyMap<string, ItemOwner>,
+  beforeReading: BeforeReading,
+): Promise<Map<string, FoundItem>> {
+  const owners = Map.groupBy(wanted, ([, { id }]) => id)
   let bytes = 0
-  for (let start = 0; start < owners.length; start += READ_AT_ONCE) {
-    const some = owners.slice(start, start + READ_AT_ONCE)
+  for (const [[, owner]] of owners.values() as Iterable<[[string, ItemOwner]]>) bytes += owner.bytes
+  if (bytes > MAX_CHAIN_BYTES) throw chainTooLarge()
+  if (bytes > 0) await beforeReading({ bytes, tokens: 0 })
+  const items = new Map<string, FoundItem>()
+  const ids = [...owners.keys()]
+  for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
+    const some = ids.slice(start, start + READ_AT_ONCE)
     for (const stored of await Promise.all(some.map((owner) => findStored(deps, accountId, owner)))) {
       if (!stored) continue
-      bytes += stored.bytes
-      if (bytes > MAX_CHAIN_BYTES) throw chainTooLarge()
-      takeItems(stored, new Set(wanted.get(stored.id)?.map(([id]) => id)), items)
+      takeItems(stored, new Set(owners.get(stored.id)?.map(([id]) => id)), items)
+      if (stored.bytes > MAX_PARSED_AT_ONCE) await othersTurn()
     }
   }
   return items
 }
 
 /** Nearly always what is named is of the answer, and the input need not be read. */
-function takeItems(stored: StoredResponse, wanted: Set<string>, items: Map<string, JsonObject>): void {
+function takeItems(stored: StoredResponse, wanted: Set<string>, items: Map<string, FoundItem>): void {
   for (const itemsOfOne of [outputItems, inputItems]) {
     if (wanted.size === 0) return
     for (const item of itemsOfOne(stored)) {
-      if (typeof item.id === 'string' && wanted.delete(item.id)) items.set(item.id, item)
+      if (typeof item.id !== 'string' || !wanted.delete(item.id)) continue
+      const text = JSON.stringify(asWritten(item))
+      items.set(item.id, { item, bytes: Buffer.byteLength(text), values: countValues(text) })
     }
   }
 }
@@ -134,7 +227,7 @@ function takeItems(stored: StoredResponse, wanted: Set<string>, items: Map<strin
 async function findOwnersOf({ database, copies }: ConversationDeps, accountId: string, ids: ReadonlySet<string>) {
   const known = [...ids].filter((id) => STORED_ID.test(id))
   const copied = await Promise.all(known.map((id) => copies.findOwner(accountId, id)))
-  const owners = new Map<string, string>()
+  const owners = new Map<string, ItemOwner>()
   for (const [index, id] of known.entries()) {
     const owner = copied[index]
     if (owner !== undefined) owners.set(id, owner)

@@ -7,13 +7,22 @@
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
 import { STORED_ID } from './limits'
-import type { StoredResponse } from './stored-items'
+import type { NewResponse, StoredResponse } from './stored-items'
 
 /** The commands that are needed of the store. */
 export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
+}
+
+/** The answer that has an item. */
+export type ItemOwner = {
+  id: string
+  /** Of all of the answer. */
+  bytes: number
+  /** Of the item alone; undefined where nobody has measured it. */
+  itemBytes: number | undefined
 }
 
 /** What is known of an answer here: a copy, that it was deleted, or nothing. */
@@ -23,10 +32,10 @@ export interface Copies {
   /** Whether there is room for it. To be asked right before {@link put}. */
   hasRoom(stored: StoredResponse): boolean
   /** Whether it is there now. Never rejects. */
-  put(stored: StoredResponse, itemIds: readonly string[]): Promise<boolean>
+  put(stored: NewResponse): Promise<boolean>
   find(accountId: string, id: string): Promise<Copied>
-  /** The answer that has an item; undefined where that is not known here. */
-  findOwner(accountId: string, itemId: string): Promise<string | undefined>
+  /** The answer that has an item, and what both are to read; undefined where that is not known here. */
+  findOwner(accountId: string, itemId: string): Promise<ItemOwner | undefined>
   /** Notes that an answer is deleted, for those who find it elsewhere. Rejects where that can't be noted. */
   bury(accountId: string, id: string): Promise<void>
   /** Notes that all that an account has by now is deleted. Likewise. */
@@ -60,14 +69,16 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
 
   return {
     hasRoom,
-    async put(stored, itemIds) {
+    async put({ items, inputItems, outputItems: _, ...stored }) {
       windowBytes += stored.bytes
       const seconds = Math.min(COPY_SECONDS, Math.floor((stored.expiresMs - nowMs()) / 1000))
       const { accountId, id } = stored
       try {
         await Promise.all([
           store.set(copyName(accountId, id), writeCopy(stored), seconds),
-          ...itemIds.map((itemId) => store.set(itemName(accountId, itemId), id, seconds)),
+          ...namedItems(items.slice(inputItems)).map((item) =>
+            store.set(itemName(accountId, item.id), `${id} ${stored.bytes} ${item.bytes}`, seconds),
+          ),
         ])
         return true
       } catch (error) {
@@ -85,8 +96,12 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
       return stored && stored.expiresMs > nowMs() ? stored : undefined
     },
     async findOwner(accountId, itemId) {
-      const owner = await store.get(itemName(accountId, itemId)).catch(() => null)
-      return owner !== null && STORED_ID.test(owner) ? owner : undefined
+      const [id = '', bytes, itemBytes] =
+        (await store.get(itemName(accountId, itemId)).catch(() => null))?.split(' ') ?? []
+      // Of an older version there is the id alone: its history knows the rest.
+      return STORED_ID.test(id) && itemBytes !== undefined
+        ? { id, bytes: Number(bytes), itemBytes: Number(itemBytes) }
+        : undefined
     },
     async bury(accountId, id) {
       await store.set(copyName(accountId, id), DELETED, COPY_SECONDS)
@@ -99,6 +114,11 @@ export function createCopies(store: CopyStore, nowMs: () => number, logger: Logg
       return copy === DELETED || createdMs <= Number(allAtMs ?? 0)
     },
   }
+}
+
+/** Those that a later request may name. */
+function namedItems<Item extends { id: string }>(items: readonly Item[]): Item[] {
+  return items.filter(({ id }) => STORED_ID.test(id))
 }
 
 /** Ids have no colon, so no id can be taken for another name. */

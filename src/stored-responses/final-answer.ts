@@ -10,6 +10,8 @@ type FinalAnswer = {
   /** The whole answer as JSON. */
   text: string
   output: JsonObject[]
+  /** What its provider counted of the whole prompt; null where it did not say. */
+  inputTokens: number | null
   /** The same last words, but that the answer says it is not stored. */
   unstored(): string
 }
@@ -46,7 +48,9 @@ function readStream(lastWords: string): FinalAnswer | undefined {
 }
 
 function finalAnswer(answer: JsonObject, text: string, unstored: () => string): FinalAnswer | undefined {
-  const { id, output, status } = answer
+  const { id, output, status, usage } = answer
   if (typeof id !== 'string' || !STORED_ID.test(id) || !STATUSES.has(status) || !Array.isArray(output)) return undefined
-  return { id, text, output: output.filter(isJsonObject), unstored }
+  const counted = isJsonObject(usage) ? usage.input_tokens : undefined
+  const inputTokens = typeof counted === 'number' && Number.isSafeInteger(counted) ? counted : null
+  return { id, text, output: output.filter(isJsonObject), inputTokens, unstored }
 }

@@ -4,8 +4,9 @@ import type { Fragment, Sql } from 'postgres'
 import type { Database, Transaction } from '@/db/client'
 import { accounts } from '@/db/schema'
 import { storedResponseItems, storedResponses, storedResponseTotals } from '@/db/stored-response-schema'
-import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS } from './limits'
-import { idsOf, inputItems, outputItems, type StoredResponse } from './stored-items'
+import type { ItemOwner } from './copies'
+import { MAX_CHAIN_LINKS, STORED_ID } from './limits'
+import type { NewResponse, StoredResponse } from './stored-items'
 
 /** What an account has stored. */
 export type StoredTotal = { kept: number; bytes: number }
@@ -14,7 +15,7 @@ export type StoredTotal = { kept: number; bytes: number }
  * Writes what is not there yet, unless its account has since chosen that nothing be stored. Returns those that were refused for
  * that reason.
  */
-export function insertRows({ db }: Database, rows: readonly StoredResponse[]): Promise<StoredResponse[]> {
+export function insertRows({ db }: Database, rows: readonly NewResponse[]): Promise<NewResponse[]> {
   return db.transaction(async (transaction) => {
     const unwilling = await unwillingAmong(transaction, rows)
     const willing = rows.filter(({ accountId }) => !unwilling.has(accountId))
@@ -23,7 +24,7 @@ export function insertRows({ db }: Database, rows: readonly StoredResponse[]): P
   })
 }
 
-async function unwillingAmong(transaction: Transaction, rows: readonly StoredResponse[]): Promise<ReadonlySet<string>> {
+async function unwillingAmong(transaction: Transaction, rows: readonly NewResponse[]): Promise<ReadonlySet<string>> {
   const asked = [...new Set(rows.map(({ accountId }) => accountId))]
   const found = await transaction
     .select({ id: accounts.id })
@@ -32,7 +33,7 @@ async function unwillingAmong(transaction: Transaction, rows: readonly StoredRes
   return new Set(found.map(({ id }) => id))
 }
 
-async function insertWilling(transaction: Transaction, rows: readonly StoredResponse[]): Promise<void> {
+async function insertWilling(transaction: Transaction, rows: readonly NewResponse[]): Promise<void> {
   const values = rows.map((row) => ({
     ...row,
     createdAt: new Date(row.createdMs),
@@ -57,9 +58,11 @@ async function insertWilling(transaction: Transaction, rows: readonly StoredResp
 /** Postgres takes 65,535 parameters at once. */
 const ITEMS_AT_ONCE = 10_000
 
-function itemRows(row: StoredResponse) {
-  const ids = new Set(idsOf([...inputItems(row), ...outputItems(row)]))
-  return [...ids].map((itemId) => ({ accountId: row.accountId, itemId, responseId: row.id }))
+/** An id that comes twice in one answer is where it comes first. */
+function itemRows({ accountId, id: responseId, items }: NewResponse) {
+  const placed = items.map(({ id, bytes }, place) => ({ accountId, itemId: id, responseId, bytes, place }))
+  const first = new Map(placed.toReversed().map((item) => [item.itemId, item]))
+  return [...first.values()].filter(({ itemId }) => STORED_ID.test(itemId))
 }
 
 /** In one order, so that two gateways don't wait for each other in a circle. */
@@ -92,39 +95,68 @@ export async function findRow({ db }: Database, accountId: string, id: string): 
   return row && toStored(row)
 }
 
-/** `id` and what it builds on, as far as it is there; `tooLarge` where that is more than one request may build on. */
-export async function findChain(
-  database: Database,
-  accountId: string,
-  id: string,
-): Promise<StoredResponse[] | 'tooLarge'> {
-  // Their lengths first: nobody makes us read what is then refused.
-  const links = await database.sql<{ id: string; bytes: number }[]>`
+/** What is known of one answer of a chain without reading it. */
+export type Link = {
+  id: string
+  parentId: string | null
+  bytes: number
+  jsonValues: number | null
+  tokens: number | null
+  inputItems: number | null
+  outputItems: number | null
+}
+
+/** `id` and what it builds on, as far as it is there, newest first: one more at most than a request may build on. */
+export async function measureChain({ sql }: Database, accountId: string, id: string): Promise<Link[]> {
+  const measures = sql`bytes, json_values, tokens, input_items, output_items, parent_id`
+  return await sql<Link[]>`
     WITH RECURSIVE chain AS (
-      SELECT id, parent_id, bytes, 1 AS place FROM stored_responses
+      SELECT id, ${measures}, 1 AS depth FROM stored_responses
       WHERE account_id = ${accountId} AND id = ${id} AND expires_at > now()
       UNION ALL
-      SELECT parent.id, parent.parent_id, parent.bytes, chain.place + 1 FROM chain JOIN stored_responses parent
+      SELECT parent.id, parent.bytes, parent.json_values, parent.tokens, parent.input_items, parent.output_items,
+        parent.parent_id, chain.depth + 1
+      FROM chain JOIN stored_responses parent
       ON parent.account_id = ${accountId} AND parent.id = chain.parent_id AND parent.expires_at > now()
-      WHERE chain.place <= ${MAX_CHAIN_LINKS}
-    ) SELECT id, bytes FROM chain ORDER BY place`
-  const bytes = links.reduce((sum, link) => sum + link.bytes, 0)
-  if (links.length > MAX_CHAIN_LINKS || bytes > MAX_CHAIN_BYTES) return 'tooLarge'
-  const ids = links.map((link) => link.id)
+      WHERE chain.depth <= ${MAX_CHAIN_LINKS}
+    ) SELECT id, bytes, parent_id AS "parentId", json_values AS "jsonValues", tokens, input_items AS "inputItems",
+      output_items AS "outputItems" FROM chain ORDER BY depth`
+}
+
+/** These answers in this order, up to the first that is not there. */
+export async function findRows({ db }: Database, accountId: string, ids: readonly string[]): Promise<StoredResponse[]> {
   if (ids.length === 0) return []
-  const rows = await database.db
+  const rows = await db
     .select()
     .from(storedResponses)
-    .where(and(eq(storedResponses.accountId, accountId), inArray(storedResponses.id, ids)))
+    .where(and(eq(storedResponses.accountId, accountId), inArray(storedResponses.id, [...ids])))
   const byId = new Map(rows.map((row) => [row.id, toStored(row)]))
-  // One that was deleted in between ends it there.
-  const chain: StoredResponse[] = []
-  for (const link of ids) {
-    const row = byId.get(link)
-    if (!row) break
-    chain.push(row)
-  }
-  return chain
+  const gone = ids.findIndex((id) => !byId.has(id))
+  return ids.slice(0, gone === -1 ? ids.length : gone).flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Items `first` to `last` (from 1) of the input of an answer's request, each as JSON, in order. */
+export async function readInput({ sql }: Database, accountId: string, id: string, first: number, last: number) {
+  const rows = await sql<{ text: string }[]>`
+    SELECT item.value::text AS text FROM stored_responses,
+      json_array_elements(input::json) WITH ORDINALITY AS item(value, place)
+    WHERE account_id = ${accountId} AND id = ${id} AND place BETWEEN ${first} AND ${last} ORDER BY place`
+  return rows.map(({ text }) => text)
+}
+
+/** In which of these answers an item is, and where: its place is null where nobody has noted it. */
+export async function findPlaces({ db }: Database, accountId: string, itemId: string, ids: readonly string[]) {
+  const { responseId, place } = storedResponseItems
+  return await db
+    .select({ responseId, place })
+    .from(storedResponseItems)
+    .where(
+      and(
+        eq(storedResponseItems.accountId, accountId),
+        eq(storedResponseItems.itemId, itemId),
+        inArray(responseId, [...ids]),
+      ),
+    )
 }
 
 /** The newest answer that has each of these items, by the item's id. */
@@ -132,9 +164,10 @@ export async function findOwners(
   { db }: Database,
   accountId: string,
   itemIds: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, ItemOwner>> {
+  const { id, bytes } = storedResponses
   const rows = await db
-    .select({ itemId: storedResponseItems.itemId, responseId: storedResponses.id })
+    .select({ itemId: storedResponseItems.itemId, id, bytes, itemBytes: storedResponseItems.bytes })
     .from(storedResponseItems)
     .innerJoin(
       storedResponses,
@@ -147,7 +180,11 @@ export async function findOwners(
     .where(and(eq(storedResponseItems.accountId, accountId), inArray(storedResponseItems.itemId, [...itemIds])))
     .orderBy(desc(storedResponses.createdAt))
   // The first of each stays: Map would keep the last.
-  return new Map(rows.toReversed().map(({ itemId, responseId }) => [itemId, responseId]))
+  return new Map(
+    rows
+      .toReversed()
+      .map(({ itemId, itemBytes, ...owner }) => [itemId, { ...owner, itemBytes: itemBytes ?? undefined }]),
+  )
 }
 
 /** What the account has stored. */

@@ -8,12 +8,13 @@
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { Database } from '@/db/client'
 import type { Clock } from '@/lib/clock'
-import type { JsonObject, JsonValue } from '@/lib/json'
+import { type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { arrayOf, asWritten, withChanges } from '@/lib/json-source/as-written'
 import type { Logger } from '@/lib/logger'
 import type { BackgroundWorker } from '@/lib/worker-loop'
 import { createAllowance } from './allowance'
 import {
+  type BeforeReading,
   findStored,
   fromHistory,
   itemsOf,
@@ -25,14 +26,23 @@ import {
 import { COPY_SECONDS, type CopyStore, createCopies } from './copies'
 import { createExpiryWorker } from './expiry'
 import { readFinalAnswer } from './final-answer'
+import { type InputPage, type PageRequest, readInputPage } from './input-page'
 import { MAX_STORED_BYTES, MAX_STORED_RESPONSES } from './limits'
 import { ownItems, referenceOf, withIds } from './own-input'
 import { deleteRow, deleteRowsOf, readTotal, type StoredTotal, shortenLives } from './rows'
-import { idsOf, outputItems, type StoredResponse } from './stored-items'
+import { type ChainSum, countValues, type NewResponse, outputItems, type StoredResponse } from './stored-items'
 import { createWriter } from './writer'
 
 /** Whose request it is, as much of it as was read so far. */
-type Arrived = { accountId: string; keyId: string; body: JsonObject; bytes: number }
+type Arrived = {
+  accountId: string
+  keyId: string
+  body: JsonObject
+  bytes: number
+  /** What is kept of its items, which may be none. */
+  keptItems(items: readonly JsonObject[]): JsonObject[] | undefined
+  beforeReading: BeforeReading
+}
 
 /** A request with all that it builds on. */
 export type Resumed = {
@@ -56,8 +66,8 @@ export interface StoredResponses extends BackgroundWorker {
   resume(arrived: Arrived): Promise<Resumed>
   /** The answer as it was told. Throws `not_found`, also for one of another account. */
   find(accountId: string, id: string): Promise<string>
-  /** All input of the answer's request, what it built on before its own. Likewise. */
-  findInput(accountId: string, id: string): Promise<JsonObject[]>
+  /** A page of the input of the answer's request, what it built on before its own. Likewise. */
+  findInput(accountId: string, id: string, page: PageRequest): Promise<InputPage>
   /** Deletes an answer and its request's own input. Likewise. Returns the ids of the calls that it made. */
   delete(accountId: string, id: string): Promise<string[]>
   /** How long the account's answers are kept in hours, 0 = not at all, and what it has. `maxHours` is the operator's. */
@@ -85,6 +95,13 @@ type Options = {
   onEvent?: (event: StoredResponseEvent) => void
 }
 
+/** What a request says itself, and how much stands before that. */
+type Input = { items: readonly JsonValue[]; before: ChainSum }
+
+/** What stands before a request's own input. */
+type Chain = { links: readonly StoredResponse[]; sum: ChainSum }
+
+const NOTHING: Chain = { links: [], sum: { links: 0, bytes: 0, values: 0 } }
 const MS_PER_HOUR = 3_600_000
 const NOT_STORED: JsonObject = { store: false }
 
@@ -98,15 +115,15 @@ export function createStoredResponses(options: Options): StoredResponses {
   const allowance = createAllowance(database, maxHours, clock.monotonic)
   const deps = { database, copies }
 
-  async function put(stored: StoredResponse, itemIds: readonly string[]): Promise<boolean> {
-    if (!copies.hasRoom(stored) || !writer.hasRoom(stored) || !(await copies.put(stored, itemIds))) {
+  async function put(stored: NewResponse): Promise<boolean> {
+    if (!copies.hasRoom(stored) || !writer.hasRoom(stored) || !(await copies.put(stored))) {
       return await writer.writeNow(stored)
     }
     writer.push(stored)
     return true
   }
 
-  function keeperOf({ accountId, keyId, body }: Arrived, own: readonly JsonValue[], hours: number) {
+  function keeperOf({ accountId, keyId, body, keptItems }: Arrived, { items, before }: Input, hours: number) {
     const { model, previous_response_id: parentId } = body
     return async (lastWords: string, ending: 'complete' | 'cut'): Promise<string> => {
       const final = readFinalAnswer(lastWords)
@@ -115,16 +132,26 @@ export function createStoredResponses(options: Options): StoredResponses {
         onEvent('not_stored')
         return final.unstored()
       }
-      const input = JSON.stringify(asWritten(arrayOf(withIds(own))))
+      const own = keptItems(withIds(items))
+      if (!own) {
+        onEvent('not_stored')
+        return final.unstored()
+      }
+      const texts = own.map((item) => JSON.stringify(item))
+      const input = `[${texts.join(',')}]`
       const bytes = Buffer.byteLength(input) + Buffer.byteLength(final.text)
       const createdMs = clock.now()
       const stored = {
         ...{ accountId, keyId, id: final.id, input, answer: final.text, bytes, createdMs },
+        ...{ before, tokens: final.inputTokens, jsonValues: countValues(input) + countValues(final.text) },
+        items: [...own.map(sizeIn(texts)), ...final.output.map(sizeOf)],
+        inputItems: own.length,
+        outputItems: final.output.length,
         parentId: typeof parentId === 'string' ? parentId : null,
         model: typeof model === 'string' ? model : '',
         expiresMs: createdMs + hours * MS_PER_HOUR,
       }
-      const isStored = bytes <= MAX_STORED_BYTES && (await put(stored, idsOf(final.output)))
+      const isStored = bytes <= MAX_STORED_BYTES && (await put(stored))
       onEvent(isStored ? 'stored' : 'not_stored')
       return isStored ? lastWords : final.unstored()
     }
@@ -150,16 +177,17 @@ export function createStoredResponses(options: Options): StoredResponses {
       if (!own || (isPlain && body.store === false))
         return { body, echo: NOT_STORED, bytes, leftOut: [], keep: undefined }
       const hours = await hoursOrNone(allowance.hoursOf(accountId), isPlain)
-      const isStored = hours > 0 && body.store !== false && bytes <= MAX_STORED_BYTES
-      const before = previous === undefined ? [] : await readPrevious(accountId, previous, hours)
-      const { items, bytes: namedBytes, isShortened } = await resolveReferences(deps, accountId, own, hours > 0)
-      const input = () => arrayOf([...itemsOf(before), ...items])
+      const { links, sum } = previous === undefined ? NOTHING : await readPrevious(arrived, previous, hours)
+      const terms = { isStoring: hours > 0, chain: sum, beforeReading: arrived.beforeReading }
+      const { items, bytes: namedBytes, isShortened } = await resolveReferences(deps, accountId, own, terms)
+      const isStored = hours > 0 && body.store !== false && bytes + namedBytes <= MAX_STORED_BYTES
+      const input = isPlain ? undefined : arrayOf([...(await itemsOf(links)), ...items])
       return {
-        body: isPlain ? body : withChanges(body, { previous_response_id: undefined, input: input() }),
+        body: input ? withChanges(body, { previous_response_id: undefined, input }) : body,
         echo: { store: isStored, previous_response_id: previous ?? null },
-        bytes: before.reduce((sum, link) => sum + link.bytes, bytes + namedBytes),
+        bytes: bytes + namedBytes + sum.bytes,
         leftOut: isShortened ? ['input.item_reference'] : [],
-        keep: isStored ? keeperOf(arrived, items, hours) : undefined,
+        keep: isStored ? keeperOf(arrived, { items, before: sum }, hours) : undefined,
       }
     },
     async find(accountId, id) {
@@ -167,12 +195,15 @@ export function createStoredResponses(options: Options): StoredResponses {
       onEvent('read')
       return answer
     },
-    async findInput(accountId, id) {
-      const stored = await existing(accountId, id)
-      const { parentId } = stored
-      const before = parentId === null ? [] : (await readChain(deps, accountId, parentId)).links
+    async findInput(accountId, id, page) {
+      const hours = await allowance.hoursOf(accountId)
+      const found = hours === 0 ? undefined : await readInputPage(deps, accountId, id, page)
+      if (!found) {
+        onEvent('missing')
+        throw unknownResponse(id)
+      }
       onEvent('read')
-      return [...itemsOf(before), ...itemsOf([{ ...stored, answer: '{}' }])]
+      return found
     },
     async delete(accountId, id) {
       const stored = await existing(accountId, id)
@@ -199,15 +230,15 @@ export function createStoredResponses(options: Options): StoredResponses {
     },
   }
 
-  async function readPrevious(accountId: string, id: JsonValue, hours: number): Promise<StoredResponse[]> {
+  async function readPrevious({ accountId, beforeReading }: Arrived, id: JsonValue, hours: number): Promise<Chain> {
     if (typeof id !== 'string') {
       throw invalidRequest('previous_response_id: expected the id of a response.', 'previous_response_id')
     }
     if (hours === 0) throw storageDisabled()
-    const { links, missingId } = await readChain(deps, accountId, id)
+    const { links, missingId, sum } = await readChain(deps, accountId, id, beforeReading)
     onEvent(missingId === undefined ? 'continued' : 'missing')
     if (missingId !== undefined) throw unknownPrevious(missingId)
-    return links
+    return { links, sum }
   }
 
   async function deleteAll(accountId: string): Promise<void> {
@@ -217,6 +248,16 @@ export function createStoredResponses(options: Options): StoredResponses {
     await Promise.all(recent.map(({ id }) => copies.bury(accountId, id)))
   }
 }
+
+const sizeIn = (texts: readonly string[]) => (item: JsonObject, index: number) => ({
+  id: textOf(item.id) ?? '',
+  bytes: Buffer.byteLength(texts[index] ?? ''),
+})
+
+const sizeOf = (item: JsonObject) => ({
+  id: textOf(item.id) ?? '',
+  bytes: Buffer.byteLength(JSON.stringify(asWritten(item))),
+})
 
 /** What an account has chosen can't be asked: an answer that builds on nothing is given all the same, and not stored. */
 async function hoursOrNone(asking: Promise<number>, isPlain: boolean): Promise<number> {

@@ -9,15 +9,15 @@ import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
 import type { Copies } from './copies'
 import { deleteBeyond, deleteRow, deleteUnwanted, insertRows, readTotal, type StoredTotal } from './rows'
-import type { StoredResponse } from './stored-items'
+import type { NewResponse } from './stored-items'
 
 interface Writer extends BackgroundWorker {
   /** Whether the queue has room for it. */
-  hasRoom(stored: StoredResponse): boolean
+  hasRoom(stored: NewResponse): boolean
   /** Takes it into the queue. */
-  push(stored: StoredResponse): void
+  push(stored: NewResponse): void
   /** Writes one at once; whether it is there now. Never rejects. */
-  writeNow(stored: StoredResponse): Promise<boolean>
+  writeNow(stored: NewResponse): Promise<boolean>
 }
 
 type WriterDeps = {
@@ -46,11 +46,11 @@ const SHARE_LEFT = 0.9
 
 /** Creates the writer of one process. */
 export function createWriter({ database, copies, limits, logger }: WriterDeps): Writer {
-  let queue: StoredResponse[] = []
+  let queue: NewResponse[] = []
   let queueBytes = 0
   let writesNow = 0
 
-  async function write(rows: readonly StoredResponse[]): Promise<void> {
+  async function write(rows: readonly NewResponse[]): Promise<void> {
     const refused = await withDatabaseDeadline(insertRows(database, rows), WRITE_TIMEOUT_MS)
     await Promise.all(refused.map(({ accountId, id }) => copies.bury(accountId, id).catch(() => undefined)))
     await Promise.all(rows.map(dropBuried))
@@ -58,14 +58,14 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
   }
 
   /** Whoever deleted it meanwhile found only the copy. */
-  async function dropBuried(row: StoredResponse): Promise<void> {
+  async function dropBuried(row: NewResponse): Promise<void> {
     if (!(await copies.isBuried(row))) return
     await copies.bury(row.accountId, row.id)
     await deleteRow(database, row.accountId, row.id)
   }
 
   /** Whether it is there and stays. Only the history is asked: the copies, where deletions are noted, may be what is away. */
-  async function insertWanted(stored: StoredResponse): Promise<boolean> {
+  async function insertWanted(stored: NewResponse): Promise<boolean> {
     const refused = await insertRows(database, [stored])
     return refused.length === 0 && !(await deleteUnwanted(database, stored))
   }
@@ -79,8 +79,8 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
   }
 
   /** The oldest of the queue, which keeps them until they are written. */
-  function nextBatch(): StoredResponse[] {
-    const batch: StoredResponse[] = []
+  function nextBatch(): NewResponse[] {
+    const batch: NewResponse[] = []
     let bytes = 0
     for (const row of queue) {
       if (batch.length === BATCH_ROWS || (batch.length > 0 && bytes + row.bytes > BATCH_BYTES)) break
@@ -90,12 +90,12 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
     return batch
   }
 
-  function drop(batch: readonly StoredResponse[]): void {
+  function drop(batch: readonly NewResponse[]): void {
     queue = queue.slice(batch.length)
     for (const { bytes } of batch) queueBytes -= bytes
   }
 
-  async function writeOneByOne(batch: readonly StoredResponse[]): Promise<void> {
+  async function writeOneByOne(batch: readonly NewResponse[]): Promise<void> {
     for (const row of batch) {
       try {
         await write([row])

@@ -63,6 +63,7 @@ const FINISH_REASONS: Readonly<Record<FinishKind, string>> = {
   'content-filter': 'content_filter',
   pause: 'pause',
   error: 'error',
+  unknown: 'unknown',
 }
 
 const MAX_NAME_CHARS = 256

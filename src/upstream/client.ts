@@ -4,7 +4,9 @@ import type { Format } from '@/formats/format'
 import { parseJson } from '@/lib/json'
 import { endpointUrl, requestHeaders } from './endpoints'
 import type { TimeoutPhase, UpstreamFailure } from './failure'
+import { limitsIn } from './limit-headers'
 import { createReachTest } from './reach'
+import { readBounded } from './read-bounded'
 
 /** An answer that has begun with a success status. */
 export type UpstreamAnswer = {
@@ -41,8 +43,12 @@ type UpstreamCall = {
   bodyText: string
   /** Aborts the call: the client's, unless the provider's policy is to read on without one. */
   signal: AbortSignal
+  /** Told with the way to end the call, instead of ending it, when the client goes away. */
+  leave?: ((end: () => void) => void) | undefined
   /** Sent beside the provider's own, which go before them. */
   traceHeaders?: Record<string, string> | undefined
+  /** What the caller asks of a provider of its own format. */
+  protocol?: Record<string, string> | undefined
   /** Is given a way to end the call; see {@link CallHandle}. */
   handle?: CallHandle
 }
@@ -62,7 +68,7 @@ export async function callUpstream(
 ): Promise<UpstreamAnswer | { kind: 'failed'; failure: UpstreamFailure }> {
   const { target, format } = call
   const limits = target.provider.timeouts
-  const deadline = createDeadline(limits, call.signal)
+  const deadline = createDeadline(limits, call.signal, call.leave)
   if (call.handle) call.handle.end = deadline.end
   const reach = target.provider.isProxied
     ? undefined
@@ -81,9 +87,12 @@ export async function callUpstream(
     } as RequestInit)
     reach?.answered()
   } catch (error) {
-    reach?.stop()
+    const unheard = reach?.stop()
     deadline.clear()
-    return { kind: 'failed', failure: deadline.failure() ?? { kind: 'unreachable', detail: errorName(error) } }
+    return {
+      kind: 'failed',
+      failure: deadline.failure() ?? { kind: 'unreachable', detail: errorName(error), ...unheard },
+    }
   }
   if (!response.ok) {
     const body = await readBounded(response, MAX_ERROR_BODY_BYTES)
@@ -94,8 +103,8 @@ export async function callUpstream(
   return createAnswer(response, deadline)
 }
 
-function headersOf({ target, format, key, stream, traceHeaders }: UpstreamCall): Record<string, string> {
-  const headers = requestHeaders(target.provider, format, key, stream)
+function headersOf({ target, format, key, stream, protocol, traceHeaders }: UpstreamCall): Record<string, string> {
+  const headers = requestHeaders(target.provider, format, key, stream, protocol)
   return traceHeaders ? { ...traceHeaders, ...headers } : headers
 }
 
@@ -117,7 +126,7 @@ type Deadline = {
 }
 
 /** The limits over one call: to connect, until the first byte, between bytes, and over everything. Each fires at its own value. */
-function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
+function createDeadline(limits: Timeouts, client: AbortSignal, leave?: (end: () => void) => void): Deadline {
   const controller = new AbortController()
   let phase: TimeoutPhase | undefined
   let isWaiting = true
@@ -129,7 +138,8 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
   }
   const abort = () => controller.abort()
   if (client.aborted) abort()
-  client.addEventListener('abort', abort)
+  const left = leave ? () => leave(abort) : abort
+  client.addEventListener('abort', left)
   const total = setTimeout(() => {
     fire('total')
     tellOvertime({ kind: 'timeout', phase: 'total' })
@@ -151,7 +161,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
     },
     unconnected: () => fire('connect'),
     failure: () => (phase ? { kind: 'timeout', phase } : undefined),
-    outliveClient: () => client.removeEventListener('abort', abort),
+    outliveClient: () => client.removeEventListener('abort', left),
     onOvertime(listener) {
       tellOvertime = listener
     },
@@ -161,7 +171,7 @@ function createDeadline(limits: Timeouts, client: AbortSignal): Deadline {
       else abort()
     },
     clear() {
-      client.removeEventListener('abort', abort)
+      client.removeEventListener('abort', left)
       clearTimeout(total)
       clearTimeout(firstByte)
       clearTimeout(idle)
@@ -258,37 +268,9 @@ async function readPieces(
   return { kind: 'body', bytes: Buffer.concat(pieces) }
 }
 
-/** Reads at most `limit` bytes of a body; the rest is dropped. A body that breaks yields what had come. */
-async function readBounded(response: Response, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const chunk of response.body ?? []) {
-      chunks.push(chunk.subarray(0, limit - size))
-      size += chunk.length
-      if (size >= limit) break
-    }
-  } catch {
-    // What arrived before the break is all there is to say about the error.
-  }
-  return Buffer.concat(chunks)
-}
-
 function refusal(response: Response, body: Uint8Array, format: Format): UpstreamFailure {
   const error = format.decodeError(response.status, parseJson(new TextDecoder().decode(body)))
-  const retryAfterSeconds = error.retryAfterSeconds ?? retryAfter(response.headers)
-  return { kind: 'refused', error: retryAfterSeconds === undefined ? error : { ...error, retryAfterSeconds } }
-}
-
-const MAX_RETRY_AFTER_SECONDS = 3600
-
-function retryAfter(headers: Headers): number | undefined {
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (milliseconds >= 0) return Math.min(milliseconds / 1000, MAX_RETRY_AFTER_SECONDS)
-  const text = headers.get('retry-after')
-  if (text === null) return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS) : undefined
+  return { kind: 'refused', error: { ...limitsIn(response.headers, response.status), ...error } }
 }
 
 /** The name or code of an error, which never holds an address or a key, unlike its message. */

@@ -9,14 +9,15 @@ export function endpointUrl({ provider, model }: Target, { endpoint }: Format, s
 }
 
 /**
- * Everything a provider is told in headers. Built from nothing, so that no header of the caller can slip through.
- * `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.
+ * Everything a provider is told in headers. Built from nothing, so that no header of the caller can slip through; `protocol` is what the
+ * caller's format has let through of them. `identity` because a compressed stream arrives in lumps and a compressed body can be a bomb.
  */
 export function requestHeaders(
   provider: Provider,
   { endpoint }: Format,
   key: ProviderKey,
   stream: boolean,
+  protocol?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const { header, prefix } = endpoint.credential
   return {
@@ -24,8 +25,9 @@ export function requestHeaders(
     accept: stream ? 'text/event-stream' : 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'svc-gateway',
-    ...provider.headers,
     ...endpoint.headers,
+    ...provider.headers,
+    ...protocol,
     [header]: prefix + key.secret,
   }
 }

@@ -5,11 +5,11 @@ import type { ProviderError } from '@/chat/provider-error'
 import { MIN_SECRET_CHARS, redactForCallers } from '@/lib/redact'
 
 /**
- * `unreachable` no connection, or it broke before the answer's headers; `timeout` by phase; `refused` the provider answered
+ * `unreachable` no connection, or it broke before the answer's headers; `isUnheard` where nothing at the address took one; `timeout` by phase; `refused` the provider answered
  * with an error; `malformed` a 200 that is no answer of its format; `broken` the answer stopped in the middle.
  */
 export type UpstreamFailure =
-  | { kind: 'unreachable'; detail: string }
+  | { kind: 'unreachable'; detail: string; isUnheard?: true }
   | { kind: 'timeout'; phase: TimeoutPhase }
   | { kind: 'refused'; error: ProviderError }
   | { kind: 'malformed'; detail: string }
@@ -74,6 +74,7 @@ function fromProviderError(error: ProviderError, provider: Provider, cause: stri
       const ownWords = 'The prompt is too long for the model.'
       return new GatewayError('context_length_exceeded', message, { cause, param: 'messages', ownWords })
     }
+    case 'over-limit':
     case 'too-large':
       return new GatewayError('too_large', 'The request is too large for the model provider.', { cause })
     case 'filtered': {

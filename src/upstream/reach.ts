@@ -18,8 +18,8 @@ interface ReachTest {
 type ReachWatch = {
   /** The call was answered: the address is known to be reachable for a while. */
   answered(): void
-  /** Nobody waits any more. */
-  stop(): void
+  /** Nobody waits any more. Says so where the address has taken no connection, neither lately nor since the call began. */
+  stop(): { isUnheard: true } | undefined
 }
 
 type Address = { host: string; port: number; heardAtMs: number; probe: Promise<boolean> | undefined }
@@ -63,12 +63,14 @@ export function createReachTest(monotonic: () => number): ReachTest {
       const test = async () => {
         if ((await probe(address, connectMs)) && isWatching) onSilence()
       }
-      const isFresh = monotonic() - address.heardAtMs < FRESH_MS
+      const freshSinceMs = monotonic() - FRESH_MS
+      const isFresh = address.heardAtMs > freshSinceMs
       const timer = isFresh ? setTimeout(test, connectMs) : undefined
       if (!isFresh) void test()
       const stop = () => {
         isWatching = false
         clearTimeout(timer)
+        return address.heardAtMs > freshSinceMs ? undefined : { isUnheard: true as const }
       }
       return {
         answered() {

@@ -54,7 +54,10 @@ export type FlusherStatus = {
   deadLetters: number
 }
 
-/** Its stop lets the batch in hand finish for up to `stopTimeoutMs`, then drops it: its entries are delivered again. */
+/**
+ * Its stop carries what this process has appended, so that nothing of it waits in a store that may leave as well: for up to
+ * `stopTimeoutMs`. What is not done by then is dropped: its entries are delivered again.
+ */
 export interface Flusher extends BackgroundWorker {
   /** A record was appended in this shard: it is carried within `lingerMs` and a transaction. To be called at every one. */
   expect(shard: number): void
@@ -104,7 +107,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     insertedRecords: 0,
     deadLetters: 0,
   }
-  const loop = createWorkerLoop({ round, onFailure: recover, stopTimeoutMs: settings.stopTimeoutMs })
+  const loop = createWorkerLoop({ round, lastRound, onFailure: recover, stopTimeoutMs: settings.stopTimeoutMs })
   let database: Database | undefined
   let failuresInARow = 0
   const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
@@ -115,6 +118,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
   let countedAt = Number.NEGATIVE_INFINITY
   let nextPartitionsAt = 0
   let troubleUntil = 0
+  let isAbandoned = false
 
   async function round(): Promise<number> {
     const handled = await handleBatch()
@@ -123,6 +127,11 @@ export function createFlusher(options: FlusherOptions): Flusher {
     if (performance.now() > troubleUntil) status.lastError = undefined
     if (handled >= settings.batchSize) return 0
     return streams.hasExpected() ? lingerMs : Math.max(lingerMs, nextSweepAt - performance.now())
+  }
+
+  /** All that gathers still. A round that finds nothing has been to every stream that answers. */
+  async function lastRound(): Promise<void> {
+    while (!isAbandoned && (inHand.length > 0 || streams.hasExpected())) if ((await handleBatch()) === 0) return
   }
 
   async function handleBatch(): Promise<number> {
@@ -251,6 +260,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     },
     async stop() {
       await loop.stop()
+      isAbandoned = true
       await dropConnections()
     },
     status: () => ({ ...status, lagSeconds: lag.seconds(), healthy: status.lastError === undefined }),

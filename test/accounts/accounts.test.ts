@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type Fixture, openFixture } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let fixture: Fixture
 

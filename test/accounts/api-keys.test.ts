@@ -13,7 +13,7 @@ import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let databaseAddress: string

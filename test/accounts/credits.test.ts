@@ -12,7 +12,7 @@ import { type Fixture, openFixture, silentLogger } from './fixture'
 import { createTestAccount } from './test-account'
 
 const TEN = nano(10_000_000_000)
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let accountId: string

@@ -1,4 +1,5 @@
 /** Accounts, keys and credits over a Redis and a Postgres of one test's own choosing. */
+import { PATIENCE_MS } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
@@ -20,7 +21,7 @@ export async function openFixture(
   changes: (ledger: Ledger) => Ledger = (ledger) => ledger,
 ): Promise<Fixture> {
   const redis = connectRedis(redisAddress, { logger: silentLogger })
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   return assemble(redis, databaseAddress, changes)
 }
 

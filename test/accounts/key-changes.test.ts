@@ -8,7 +8,7 @@ import { nano } from '@/lib/money'
 import { type Fixture, openFixture, SERVICE } from './fixture'
 import { createTestAccount } from './test-account'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const BY: ChangedBy = { actor: { userId: 'user_1', email: 'ada@example.test' }, ip: '192.0.2.7', requestId: 'req_1' }
 let fixture: Fixture

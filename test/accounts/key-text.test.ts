@@ -1,6 +1,6 @@
 /** The checksum of a key must refuse every typo before anything is looked up. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { generateKey, hashKey, isWellFormedKey, keyHint } from '@/accounts/key-text'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

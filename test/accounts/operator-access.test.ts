@@ -6,7 +6,7 @@ import { verifyPassword } from '@/accounts/passwords'
 import { createUser } from '@/accounts/users'
 import { connectDatabase, type Database } from '@/db/client'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const FIRST = 'a horse on a battery'
 const SECOND = 'another horse entirely'

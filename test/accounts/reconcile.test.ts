@@ -8,7 +8,7 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { type Fixture, openFixture } from './fixture'
 import { createTestAccount } from './test-account'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let fixture: Fixture
 let accountId: string

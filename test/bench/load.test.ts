@@ -50,6 +50,19 @@ describe('a closed loop', () => {
     expect(chunkDelay.worst).toBeGreaterThan(0)
   })
 
+  test('does not take an answer that ends with fewer pieces for one', async () => {
+    const longer = { ...shot('messages', 'stream-5-2'), pieces: 6 }
+    const { answered, failures } = await client.run({
+      kind: 'closed',
+      shot: longer,
+      connections: 1,
+      durationMs: 100,
+      rampMs: 0,
+    })
+    expect(answered).toBe(0)
+    expect(failures['cut short']).toBeGreaterThan(0)
+  })
+
   test('says what fails', async () => {
     const closedPort = { ...shot('messages', 'json'), port: 1 }
     const job = { kind: 'closed', shot: closedPort, connections: 1, durationMs: 50, rampMs: 0 } as const

@@ -5,7 +5,7 @@ import { GOALS, standings } from '@bench/report/goals'
 import { markdownOf, number } from '@bench/report/markdown'
 import { drawPlot, PLOTS } from '@bench/report/plot'
 import { between } from '@bench/report/publish'
-import { addRound, type Results, type Row } from '@bench/report/results'
+import { AGAINST, addRound, addThreads, failingScenarios, OURS, type Results, type Row } from '@bench/report/results'
 import { summaryOf } from '@bench/report/summary'
 
 function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results {
@@ -13,7 +13,7 @@ function results(ourMicroseconds: number[], bareMicroseconds: number[]): Results
   for (const cpuMicroseconds of ourMicroseconds) addRound(rows, 'json-64', 'svc-gateway', { cpuMicroseconds })
   for (const cpuMicroseconds of bareMicroseconds) addRound(rows, 'json-64', 'bare Bun', { cpuMicroseconds })
   return {
-    ...{ mode: 'quick', seconds: 1, rows, notes: [] },
+    ...{ mode: 'quick', seconds: 1, rows, threads: [], notes: [] },
     machine: {
       ...{ processor: 'P', cores: 2, bun: '1', at: '2026-01-01T00:00:00Z', loadBefore: 0, loadAfter: 0 },
       othersPercent: 0,
@@ -35,6 +35,14 @@ describe('goals', () => {
     expect(reached?.spread).toEqual({ median: 2, low: 2, high: 2.2, rounds: 3 })
     expect(reached?.isReached).toBe(true)
     expect(standing(results([400], [30]), 'cpu-json')?.isReached).toBe(false)
+  })
+
+  test('show the floor beside, as the same ratio', () => {
+    const of = results([60], [30])
+    addRound(of.rows, 'json-64', 'lean', { cpuMicroseconds: 45, redisMicroseconds: 9 })
+    expect(standing(of, 'cpu-json')?.floor?.median).toBe(1.5)
+    expect(standing(of, 'cpu-redis')?.floor?.median).toBe(9)
+    expect(standing(of, 'prompt-100k')?.floor).toBeUndefined()
   })
 
   test('say why they could not be measured', () => {
@@ -77,6 +85,17 @@ describe('the report', () => {
     expect(markdown).toContain('not measured: Bifrost took no part')
   })
 
+  test('sets two checkouts side by side, by thread', () => {
+    const two = results([60, 90], [30, 30])
+    for (const cpuMicroseconds of [80, 90]) addRound(two.rows, 'json-64', AGAINST, { cpuMicroseconds })
+    addThreads(two.threads, 'json-64', OURS, { 'HTTP Client': 20, idle: 0.1 })
+    addThreads(two.threads, 'json-64', AGAINST, { 'HTTP Client': 30 })
+    const text = markdownOf(two, standings(two))
+    expect(text).toContain('| CPU µs, ratio | 0.88 (0.75–1.00) | |')
+    expect(text).toContain('| thread HTTP Client, µs | 20.0 | 30.0 |')
+    expect(text).not.toContain('thread idle')
+  })
+
   test('draws peers that have the figure, and nothing where there is nothing to compare', () => {
     const [plot] = PLOTS.filter(({ scenario, figure }) => scenario === 'json-64' && figure === 'cpuMicroseconds')
     const drawing = plot && drawPlot(of, plot)
@@ -109,4 +128,13 @@ describe('the report', () => {
     expect(between(page, 'bench', 'new')).toBe('a\n<!-- bench: begin -->\nnew\n<!-- bench: end -->\nb')
     expect(() => between('a', 'bench', 'new')).toThrow('lacks')
   })
+})
+
+test('a scenario in which one of our answers failed is named', () => {
+  const rows: Row[] = []
+  addRound(rows, 'whole', OURS, { failedShare: 0 })
+  addRound(rows, 'cut', OURS, { failedShare: 0 })
+  addRound(rows, 'cut', OURS, { failedShare: 0.01 })
+  addRound(rows, 'not ours', 'nginx', { failedShare: 1 })
+  expect(failingScenarios({ rows })).toEqual(['cut'])
 })

@@ -1,10 +1,12 @@
 /** What becomes of a measurement, and of the words on the command line. */
+
 import { describe, expect, test } from 'bun:test'
 import type { JobResult } from '@bench/load/job'
 import { parseOptions } from '@bench/options'
 import { inRounds } from '@bench/scenarios/length'
 import { streamsFor } from '@bench/scenarios/open-streams'
 import { figuresOf } from '@bench/scenarios/window'
+import { spend } from '@test/support/delays'
 
 const TIMES = { p50: 1, p90: 2, p99: 3, worst: 4 }
 const RESULT: JobResult = {
@@ -64,7 +66,7 @@ test('no round is begun that would end too late', async () => {
   const begun: number[] = []
   const run = async (round: number) => {
     begun.push(round)
-    await Bun.sleep(30)
+    await spend(30)
   }
   expect(await inRounds(5, performance.now() + 100, run)).toBe(begun.length)
   expect(begun.length).toBeWithin(1, 4)

@@ -9,7 +9,7 @@ import { createRequestReader, readAsked } from '@bench/mock/request-reader'
 
 const SHOT: Shot = {
   ...{ port: 80, path: '/v1/chat/completions', headers: { 'x-more': '1' }, keys: [], format: 'chat-completions' },
-  ...{ model: 'json', stream: false, promptBytes: 1024 },
+  ...{ model: 'json', stream: false, pieces: 0, promptBytes: 1024 },
 }
 
 function cutAt(bytes: Buffer, at: number): [Buffer, Buffer] {

@@ -12,6 +12,8 @@ const LATER = [
   'react',
   '@mantine/core',
   'swagger-ui-dist',
+  '@elysiajs/swagger',
+  '@scalar/themes',
   '@opentelemetry/sdk-trace',
   '@opentelemetry/sdk-metrics',
   '@opentelemetry/otlp-exporter-base',

@@ -11,7 +11,7 @@ import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/
 import { Redis } from 'ioredis'
 import { assert } from '@/lib/assert'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const PREFIXES = ['one:', 'two:'] as const
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]

@@ -11,7 +11,7 @@ import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DENIED = /permission denied|must be owner/
 let database: Database

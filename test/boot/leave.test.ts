@@ -3,25 +3,31 @@ import { afterAll, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, startUpstream } from '@test/support/upstream'
+import postgres from 'postgres'
 import { freePort } from '@/boot/embedded/free-port'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from './process'
 
 const upstream = startUpstream(() => Response.json(chatCompletion('Hello')))
 afterAll(() => upstream.stop())
 
-async function startLeaving(signal: NodeJS.Signals, extra: Record<string, string>): Promise<Left> {
+async function start(extra: Record<string, string>): Promise<Left> {
+  const databaseUrl = await freshDatabase()
   const gateway = spawnGateway({
-    ...{ REDIS_URL: await redisUrl(), DATABASE_URL: await freshDatabase(), PORT: '0' },
+    ...{ REDIS_URL: await redisUrl(), DATABASE_URL: databaseUrl, PORT: '0' },
     ...{ PROVIDER1_API_KEY: 'k-provider-one', PROVIDER1_BASE_URL: `${upstream.url}/v1`, DEMO_ACCOUNT: 'on' },
     ...extra,
   })
   const address = await addressOf(gateway)
-  const key = demoKeyOf(gateway)
-  gateway.kill(signal)
-  return { gateway, address, key }
+  return { gateway, address, key: demoKeyOf(gateway), databaseUrl }
 }
 
-type Left = { gateway: GatewayProcess; address: string; key: string }
+async function startLeaving(signal: NodeJS.Signals, extra: Record<string, string>): Promise<Left> {
+  const started = await start(extra)
+  started.gateway.kill(signal)
+  return started
+}
+
+type Left = { gateway: GatewayProcess; address: string; key: string; databaseUrl: string }
 
 function ask({ address, key }: Left): Promise<Response> {
   return fetch(`${address}/v1/chat/completions`, {
@@ -31,8 +37,18 @@ function ask({ address, key }: Left): Promise<Response> {
   })
 }
 
+/** Longer than a test lasts, however busy the machine is. */
+const LONG = { DRAIN_DELAY_MS: '600000' }
+
+/** Ends it before its delay is over. One that comes within a second is an echo of the first. */
+async function endAtOnce({ gateway }: Left): Promise<void> {
+  const repeat = setInterval(() => gateway.kill('SIGTERM'), 300)
+  expect(await gateway.exited()).toBe(1)
+  clearInterval(repeat)
+}
+
 test('for DRAIN_DELAY_MS everything is served, not ready, and lets go of its connection', async () => {
-  const left = await startLeaving('SIGTERM', { DRAIN_DELAY_MS: '4000' })
+  const left = await startLeaving('SIGTERM', LONG)
   await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
   const readiness = await fetch(`${left.address}/readyz`)
   expect([readiness.status, readiness.headers.get('connection')]).toEqual([503, 'close'])
@@ -46,29 +62,54 @@ test('for DRAIN_DELAY_MS everything is served, not ready, and lets go of its con
     await response.arrayBuffer()
   }
   expect(left.gateway.output()).not.toContain('"event":"draining"')
-  expect(await left.gateway.exited()).toBe(0)
-  expect(left.gateway.output()).toContain('"event":"draining"')
+  await endAtOnce(left)
 })
 
-test('several processes leave together', async () => {
+test.each(['1', '2'])('when it is over the port is closed, and what is left ends (PROCESSES=%s)', async (processes) => {
+  const { gateway } = await startLeaving('SIGTERM', {
+    ...{ DRAIN_DELAY_MS: '500', PROCESSES: processes, PORT: String(await freePort()) },
+  })
+  expect(await gateway.exited()).toBe(0)
+  expect(
+    gateway
+      .output()
+      .match(/"event":"(leaving|draining)"/g)
+      ?.slice(-1),
+  ).toEqual(['"event":"draining"'])
+})
+
+test('several processes leave together, and end together where they are told again', async () => {
   const port = String(await freePort())
-  const left = await startLeaving('SIGTERM', { DRAIN_DELAY_MS: '3000', PROCESSES: '2', PORT: port })
+  const left = await startLeaving('SIGTERM', { ...LONG, PROCESSES: '2', PORT: port })
   await until(() => left.gateway.output().split('"event":"leaving"').length === 3, 'both processes to leave')
   for (let count = 0; count < 6; count++) expect((await ask(left)).status).toBe(200)
-  expect(await left.gateway.exited()).toBe(0)
+  await endAtOnce(left)
+  const isServed = () => fetch(`${left.address}/healthz`).catch(() => undefined)
+  await until(async () => !(await isServed()), 'nobody to serve any more')
 })
 
 test('a second signal ends it at once', async () => {
-  const { gateway } = await startLeaving('SIGTERM', { DRAIN_DELAY_MS: '600000' })
-  await until(() => gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
-  // One that comes within a second is an echo of the first.
-  const repeat = setInterval(() => gateway.kill('SIGTERM'), 300)
-  expect(await gateway.exited()).toBe(1)
-  clearInterval(repeat)
+  const left = await startLeaving('SIGTERM', LONG)
+  await until(() => left.gateway.output().includes('"event":"leaving"'), 'the gateway to leave')
+  await endAtOnce(left)
 })
 
 test('whoever presses Ctrl-C waits for no proxy', async () => {
-  const { gateway } = await startLeaving('SIGINT', { DRAIN_DELAY_MS: '600000' })
+  const { gateway } = await startLeaving('SIGINT', LONG)
   expect(await gateway.exited()).toBe(0)
   expect(gateway.output()).not.toContain('"event":"leaving"')
+})
+
+test.each([1, 2])('what was charged is in the books when %d processes have left', async (processes) => {
+  const several = { PROCESSES: String(processes), PORT: String(await freePort()) }
+  const left = await start({ DRAIN_DELAY_MS: '0', ...several })
+  const answers = await Promise.all(Array.from({ length: 3 }, () => ask(left)))
+  // At once: the records are still gathering.
+  left.gateway.kill('SIGTERM')
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  expect(await left.gateway.exited()).toBe(0)
+  const sql = postgres(left.databaseUrl, { max: 1 })
+  const [booked] = await sql`SELECT count(*)::integer AS records FROM usage_records`
+  await sql.end()
+  expect(booked?.records).toBe(answers.length)
 })

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { until } from '@test/support/until'
+import { deathSignalPrefix } from '@/boot/embedded/process'
 
 const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 
@@ -26,7 +27,8 @@ export function spawnGateway(
   command = [process.execPath, MAIN],
 ): GatewayProcess {
   const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command]
-  const child = Bun.spawn(descriptors === undefined ? command : limited, {
+  const prefix = deathSignalPrefix('SIGKILL')
+  const child = Bun.spawn([...prefix, ...(descriptors === undefined ? command : limited)], {
     env: { ...BARE_ENVIRONMENT, HOST: '127.0.0.1', ...environment },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -53,7 +55,7 @@ export function spawnGateway(
 /** Waits for the banner and returns the address it names. */
 export async function addressOf(gateway: GatewayProcess): Promise<string> {
   const bannerOrEnd = () => /ready at (http:\/\/\S+)/.exec(gateway.output()) ?? (gateway.hasExited() && { 1: '' })
-  const match = await until(bannerOrEnd, 'the banner', 30_000).catch(() => ({ 1: '' }))
+  const match = await until(bannerOrEnd, 'the banner').catch(() => ({ 1: '' }))
   if (!match[1]) throw new Error(`no banner in: ${gateway.output()}`)
   return match[1]
 }

@@ -6,7 +6,7 @@ import { connectDatabase } from '@/db/client'
 import { MIGRATIONS } from '@/db/migrate'
 import { addressOf, spawnGateway } from './process'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const ADMIN = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'cli', 'main.ts')]
 const NEWEST = MIGRATIONS.at(-1)?.id ?? 0

@@ -1,12 +1,14 @@
 /** An event loop that stands still: counted and logged by the route that held it up, and by nothing that a client writes. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { standStill } from '@test/support/delays'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { serve } from '@/boot/serve'
 import { loadConfig } from '@/config/config'
 import { assert } from '@/lib/assert'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const STALL_MS = 400
 
@@ -20,7 +22,7 @@ beforeAll(async () => {
   assert(loaded.kind === 'loaded', 'the configuration is sound')
   const server = serve(loaded.config, {
     fetch(request) {
-      if (request.url.includes('slow')) block()
+      if (request.url.includes('slow')) standStill(STALL_MS)
       return new Response('done')
     },
   })
@@ -32,23 +34,20 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-function block(): void {
-  for (const untilMs = performance.now() + STALL_MS; performance.now() < untilMs; );
-}
-
-const lines = () => gateway.logLines.filter((line) => line.includes('event_loop_stalled'))
+/** A busy machine may hold up the loop by itself, and that is told as well. */
+const linesOf = (route: string) =>
+  gateway.logLines.filter((line) => line.includes('event_loop_stalled') && JSON.parse(line).route === route)
 
 test.each([
   ['/v1/messages?slow&key=svc-canary', '/v1/messages'],
   ['/nobody-s-slow-canary', 'unknown'],
 ])('at %s is counted and logged as %s', async (path, route) => {
-  const before = lines().length
   // One that comes before and is quick is not to blame.
   await fetch(`${url}/healthz`)
   await fetch(url + path)
-  const line = await until(() => lines()[before], 'the log to say so')
+  const line = await until(() => linesOf(route)[0], 'the log to say so')
   expect(JSON.parse(line)).toMatchObject({ level: 'warn', route, milliseconds: expect.any(Number) })
   expect(line).not.toContain('canary')
   const exposition = await gateway.gateway.deps.metrics.exposition()
-  expect(exposition).toMatch(new RegExp(`^svc_event_loop_stalls_total\\{route="${route}"\\} 1$`, 'm'))
+  expect(exposition).toMatch(new RegExp(`^svc_event_loop_stalls_total\\{route="${route}"\\} [1-9]`, 'm'))
 })

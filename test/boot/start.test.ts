@@ -228,7 +228,7 @@ test('several processes share the port, a dead one is replaced, and all stop tog
   })
   const address = await addressOf(gateway)
   const listeners = () => [...gateway.output().matchAll(/"event":"listening"/g)].length
-  await until(() => listeners() === 2, 'both processes', 20_000)
+  await until(() => listeners() === 2, 'both processes')
   const key = demoKeyOf(gateway)
   for (let count = 0; count < 10; count++)
     expect(await (await send(address, key, STREAM)).text()).toEndWith('[DONE]\n\n')
@@ -238,7 +238,7 @@ test('several processes share the port, a dead one is replaced, and all stop tog
     .split(/\s+/)
   expect(children).toHaveLength(2)
   process.kill(Number(children[0]), 'SIGKILL')
-  await until(() => listeners() === 3, 'the replacement', 20_000)
+  await until(() => listeners() === 3, 'the replacement')
   await stop(gateway)
   for (const child of children) expect(() => process.kill(Number(child), 0)).toThrow()
   upstream.stop()

@@ -91,6 +91,7 @@ describe('defaults', () => {
       onDisconnect: { kind: 'auto', maxMs: 30_000, maxConcurrent: 50 },
       quirks: new Set(),
       passFields: new Set(),
+      betas: undefined,
     })
   })
 

@@ -24,6 +24,7 @@ const FILE = {
       quirks: ['one-quirk'],
       passFields: ['field'],
     },
+    p2: { format: 'messages', baseUrl: 'https://one.example', keys: ['secret-key-three'], betas: ['default'] },
   },
   models: [
     {
@@ -154,7 +155,10 @@ test('the order of models is a fact, where nothing came or went', () => {
 test('the same file is the same hash, and simulated answers are the same wherever the sandbox is', () => {
   expect(hashCatalog(load(FILE), false)).toBe(hashCatalog(before, false))
   const simulated = ['http://localhost:1', 'http://localhost:2'].map((sandboxBaseUrl) => {
-    const keyless = { ...FILE, providers: { p1: { ...FILE.providers.p1, keys: [''] } } }
+    const keyless = {
+      ...FILE,
+      providers: { p1: { ...FILE.providers.p1, keys: [''] }, p2: { ...FILE.providers.p2, keys: [''] } },
+    }
     const result = loadCatalog(JSON.stringify(keyless), {}, { sandboxBaseUrl })
     assert(result.kind === 'loaded', 'it is sound')
     return hashCatalog(result.catalog, true)

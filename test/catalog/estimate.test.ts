@@ -1,11 +1,13 @@
 /** Token bounds: what counts as text, what as media, and that no real tokenizer exceeds them. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { countInputTokens, inputBound, measurePrompt, outputCap, tokenizerCount } from '@/catalog/estimate'
-import { FILE_TOKENS_MAX, IMAGE_TOKENS_MAX, REMOTE_FILE_TOKENS_MAX } from '@/catalog/prompt-parts'
+import { IMAGE_TOKENS_MAX } from '@/catalog/media/media-size'
+import { PAGE_TOKENS_MAX } from '@/catalog/media/pdf-tokens'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, ContentBlock, FileBlock } from '@/chat/request'
+import { pages, repeatedPages } from './media/sample-pdfs'
 import { modelOf, prices, requestOf } from './sample-requests'
 
 const MODEL = modelOf({ base: prices(1, 1), steps: [] }, 1000)
@@ -14,6 +16,8 @@ const guessOf = (text: string) =>
   measurePrompt(requestOf(text)).estimatedTokens - measurePrompt(requestOf('')).estimatedTokens
 const AS_PLAIN_TEXT = { disallowedSpecial: new Set<string>() }
 
+const CONTEXT = 1_000_000
+
 /** The bytes a body with this request would have, at the least. */
 function bytesOf(request: ChatRequest): number {
   return Buffer.byteLength(JSON.stringify(request))
@@ -21,7 +25,7 @@ function bytesOf(request: ChatRequest): number {
 
 function boundOf(content: ContentBlock[], more: Partial<ChatRequest> = {}): number {
   const request = requestOf(content, more)
-  return inputBound(measurePrompt(request), bytesOf(request))
+  return inputBound(measurePrompt(request), bytesOf(request), CONTEXT)
 }
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
@@ -43,7 +47,7 @@ describe('the input bound', () => {
       fc.property(fc.array(texts, { minLength: 1, maxLength: 5 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
         const counted = parts.reduce((sum, text) => sum + encode(text, AS_PLAIN_TEXT).length, 0)
-        expect(inputBound(measurePrompt(request), bytesOf(request))).toBeGreaterThanOrEqual(counted)
+        expect(inputBound(measurePrompt(request), bytesOf(request), CONTEXT)).toBeGreaterThanOrEqual(counted)
       }),
       { numRuns: 500 },
     )
@@ -74,33 +78,65 @@ describe('the input bound', () => {
     expect(bound).toBeLessThan(2 * IMAGE_TOKENS_MAX + 3000)
   })
 
-  test('counts documents by their bytes and a constant', () => {
-    const pdf = boundOf([file({ type: 'base64', mediaType: 'application/pdf', data: base64(300_000) })])
-    expect(pdf).toBeGreaterThanOrEqual(FILE_TOKENS_MAX + 300_000)
-    expect(pdf).toBeLessThan(FILE_TOKENS_MAX + 302_000)
-    const text = boundOf([file({ type: 'base64', mediaType: 'text/plain', data: base64(300_000) })])
-    expect(text).toBeGreaterThanOrEqual(300_000)
-    expect(text).toBeLessThan(302_000)
+  const inline = (mediaType: string, bytes: Buffer | string) =>
+    file({ type: 'base64', mediaType, data: Buffer.from(bytes as string, 'latin1').toString('base64') })
+
+  test('counts a PDF by its pages, and one that hides them as a whole context', () => {
+    const bound = boundOf([inline('application/pdf', pages(10))])
+    expect(bound).toBeGreaterThan(10 * PAGE_TOKENS_MAX)
+    expect(bound).toBeLessThan(11 * PAGE_TOKENS_MAX)
+    const hidden = boundOf([inline('application/pdf', repeatedPages(600))])
+    expect(hidden).toBeGreaterThanOrEqual(CONTEXT)
+    expect(hidden).toBeLessThan(CONTEXT + 1_000)
   })
 
-  test('counts a document that the gateway never sees as a whole context', () => {
-    expect(boundOf([file({ type: 'url', url: 'https://example.com/a.pdf' })])).toBeGreaterThan(REMOTE_FILE_TOKENS_MAX)
+  test('counts text by its bytes, unless it is a document that only says that it is text', () => {
+    for (const mediaType of ['text/plain', 'application/json', 'Text/CSV']) {
+      const text = boundOf([inline(mediaType, 'x'.repeat(300_000))])
+      expect(text).toBeGreaterThanOrEqual(300_000)
+      expect(text).toBeLessThan(302_000)
+    }
+    expect(boundOf([inline('text/plain', repeatedPages(600))])).toBeGreaterThanOrEqual(CONTEXT)
+    expect(boundOf([inline('text/plain', 'PK\x03\x04 sheets')])).toBeGreaterThanOrEqual(CONTEXT)
   })
 
-  test('counts sound by its bytes, at more than 32 tokens a second', () => {
-    const bound = boundOf([{ type: 'audio', mediaType: 'audio/mp3', data: base64(160_000) }])
-    // 160 kB are ten seconds at 128 kbit/s.
-    expect(bound).toBeGreaterThan(20_000)
-    expect(bound).toBeLessThan(25_000)
+  test('counts what nobody here can see into as a whole context, and several as no more than one', () => {
+    const unseen: ContentBlock[] = [
+      file({ type: 'url', url: 'https://example.com/a.pdf' }),
+      inline('video/mp4', 'ftyp'),
+      inline('application/zip', 'PK\x03\x04'),
+      { type: 'image', source: { type: 'base64', mediaType: 'video/mp4', data: base64(10) } },
+      { type: 'audio', mediaType: 'audio/ogg', data: base64(10) },
+      file({ type: 'base64', mediaType: 'audio/opus', data: base64(10) }),
+    ]
+    for (const content of [...unseen.map((block) => [block]), unseen]) {
+      expect(boundOf(content)).toBeGreaterThanOrEqual(CONTEXT)
+      expect(boundOf(content)).toBeLessThan(CONTEXT + 2_000)
+    }
+  })
+
+  test('looks into no more files than any context holds', () => {
+    const many = Array.from({ length: 400 }, () => inline('application/pdf', pages(1)))
+    expect(measurePrompt(requestOf(many)).mediaTokens).toBe(Number.POSITIVE_INFINITY)
+    expect(boundOf(many)).toBeLessThan(CONTEXT + 50_000)
+  })
+
+  test('counts sound by its length, at 32 tokens a second', () => {
+    const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc4]), Buffer.alloc(413)])
+    const data = Buffer.concat(Array.from({ length: 384 }, () => frame)).toString('base64')
+    // Ten seconds at 128 kbit/s, which could be 160 at the lowest rate there is.
+    const bound = boundOf([{ type: 'audio', mediaType: 'audio/mp3', data }])
+    expect(bound).toBeGreaterThan(160 * 32)
+    expect(bound).toBeLessThan(170 * 32 + 2_000)
   })
 
   test('leaves room for what providers add around turns, tools and schemas', () => {
     const tools = Array.from({ length: 10 }, (_, index) => ({ name: `tool${index}` }))
     const request = requestOf('', { tools })
-    expect(inputBound(measurePrompt(request), 0)).toBeGreaterThan(1000)
-    expect(inputBound(measurePrompt(requestOf('')), 0)).toBeGreaterThan(50)
+    expect(inputBound(measurePrompt(request), 0, CONTEXT)).toBeGreaterThan(1000)
+    expect(inputBound(measurePrompt(requestOf('')), 0, CONTEXT)).toBeGreaterThan(50)
     const schema = requestOf('', { output: { type: 'json-schema', schema: { type: 'object' } } })
-    expect(inputBound(measurePrompt(schema), 0)).toBeGreaterThan(1000)
+    expect(inputBound(measurePrompt(schema), 0, CONTEXT)).toBeGreaterThan(1000)
   })
 
   test('refuses files named by an id, whose size nobody here knows', () => {
@@ -112,7 +148,7 @@ describe('the input bound', () => {
 
   test('never turns negative, even if media were counted twice', () => {
     const prompt = measurePrompt(requestOf([image(base64(100)), image(base64(100))]))
-    expect(inputBound(prompt, 10)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
+    expect(inputBound(prompt, 10, CONTEXT)).toBeGreaterThan(2 * IMAGE_TOKENS_MAX)
   })
 })
 
@@ -210,7 +246,7 @@ describe('the guess', () => {
       fc.property(fc.array(texts, { maxLength: 4 }), (parts) => {
         const request = requestOf(parts.map((text) => ({ type: 'text', text })))
         const prompt = measurePrompt(request)
-        expect(prompt.estimatedTokens).toBeLessThanOrEqual(inputBound(prompt, bytesOf(request)))
+        expect(prompt.estimatedTokens).toBeLessThanOrEqual(inputBound(prompt, bytesOf(request), CONTEXT))
       }),
     )
   })

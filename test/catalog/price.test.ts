@@ -1,6 +1,6 @@
 /** Prices: five classes, steps over the whole input, one rounding, and a worst case that no usage can exceed. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { inputCost, pricesFor, requestCost, worstCaseCost } from '@/catalog/price'
 import type { Prices, Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'

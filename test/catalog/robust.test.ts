@@ -1,6 +1,6 @@
 /** Whatever a catalogue file holds, loading it ends in a verdict, and what is offered can be sold. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { loadCatalog } from '@/catalog/catalog'
 import { worstCaseCost } from '@/catalog/price'
 import type { Catalog } from '@/catalog/types'

@@ -1,5 +1,5 @@
 /** Requests, prices and models for the tests of estimates and prices. */
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { Model, Prices, Pricing } from '@/catalog/types'
 import type { ChatRequest, ContentBlock } from '@/chat/request'
 import type { Pico } from '@/lib/money'

@@ -1,6 +1,6 @@
 /** A guess of tokens, beside what the tokenizer counts. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { countTextTokens } from '@/catalog/estimate'
 import { createTokenGuess } from '@/catalog/token-guess'
 

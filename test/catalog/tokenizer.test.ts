@@ -38,10 +38,12 @@ describe('the token counter', () => {
 
   test('serves one request after another, and judges by the fallback when too many wait', async () => {
     const text = 'a word or two '.repeat(20)
-    const results = await Promise.all(Array.from({ length: 100 }, () => count([text], () => 1_000_000)))
-    expect(results.filter((result) => result === 1_000_000)).toHaveLength(36)
-    expect(results.slice(0, 64).every((result) => result === results[0] && result < 200)).toBe(true)
-    expect(await count([text], () => 1_000_000)).toBe(results[0] as number)
+    const ask = (index: number) => count([text], () => 1_000_000, { accountId: `acct_${index}`, isPaid: true })
+    const results = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(index)))
+    // One is being counted, the rest wait.
+    expect(results.filter((result) => result === 1_000_000)).toHaveLength(35)
+    expect(results.slice(0, 65).every((result) => result === results[0] && result < 200)).toBe(true)
+    expect(await ask(0)).toBe(results[0] as number)
   })
 
   test('judges by the fallback where its thread ends, and starts another', async () => {

@@ -1,5 +1,5 @@
 /** Made-up answers that a stream can say in full: every kind of block, several choices, with and without usage. */
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import type { Signature } from '@/chat/request'
 import type { AnswerBlock, ChatResponse, Choice, FinishReason } from '@/chat/response'

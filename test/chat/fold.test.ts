@@ -1,6 +1,6 @@
 /** Tests that the events of a stream, in whatever pieces and order they come, fold into one answer. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'

@@ -1,6 +1,6 @@
 /** Tests that a complete answer becomes the very stream that would have been that answer. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { AnswerBlock, ChatResponse } from '@/chat/response'

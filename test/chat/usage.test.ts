@@ -1,6 +1,6 @@
 /** Tests the classes of tokens, and which numbers of a provider count as a count. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { inputTokens, readCount, ZERO_USAGE } from '@/chat/usage'
 
 test('the input is all that was read, cached or not, and nothing that was written', () => {

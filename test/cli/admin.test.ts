@@ -8,7 +8,7 @@ import { accountName } from '@/ledger/store/names'
 import { nano } from '@/lib/money'
 import { type Outcome, run } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let databaseUrl: string

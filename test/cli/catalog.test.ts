@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from './run'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let folder: string
 

@@ -9,7 +9,7 @@ import { usageRecord } from '@test/usage/sample-records'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { run } from './run'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const COMMAND = 'bun run admin '

@@ -11,7 +11,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import { migrate } from '@/db/migrate'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const PASSWORDS = { MIGRATOR_PASSWORD: 'migrator', GATEWAY_PASSWORD: 'gateway', READER_PASSWORD: 'reader' }
@@ -43,7 +43,7 @@ beforeAll(async () => {
     recordOf('acct_1', '2024-01-10', { recordId: 'req_1', cost: 5 }),
     recordOf('acct_1', '2024-02-10', { recordId: 'req_2', cost: 1 }),
   ])
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await database?.close()
   await postgres?.stop()

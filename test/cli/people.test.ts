@@ -4,7 +4,7 @@ import { type Fixture, openFixture } from '@test/accounts/fixture'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { type Outcome, run } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let stores: Record<string, string>

@@ -5,7 +5,7 @@ import type { TestGateway } from '@test/support/gateway'
 import { asGateway } from '@test/support/stores'
 import { type Outcome, run } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let world: World
 let first: TestGateway

@@ -7,9 +7,9 @@ import { openFixture } from '@test/accounts/fixture'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { startEmbeddedPostgres } from '@/boot/embedded/postgres'
 import { startEmbeddedRedis } from '@/boot/embedded/redis'
-import { run } from './run'
+import { runProcess } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const SAME = 'set REDIS_URL, DATABASE_URL or DATA_DIR as the gateway has them'
@@ -25,7 +25,7 @@ test('with the embedded stores of a running gateway, commands use them and leave
   try {
     const [redisServer, postgresServer] = servers
     const args = ['account', 'create', '--email', 'r@example.test', '--name', 'R']
-    const created = await run(args, { DATA_DIR: dataDir })
+    const created = await runProcess(args, { DATA_DIR: dataDir })
     expect(created).toMatchObject({ code: 0, stderr: '' })
     const other = await openFixture(redisServer?.url ?? '', postgresServer?.url ?? '')
     expect(await other.accounts.find(String(created.json.accountId))).toMatchObject({ name: 'R' })
@@ -40,12 +40,12 @@ test('with embedded stores and no gateway, commands bring the servers themselves
   const dataDir = await mkdtemp(join(tmpdir(), 'admin-test-'))
   try {
     const environment = { DATA_DIR: dataDir }
-    const created = await run(['account', 'create', '--email', 'e@example.test', '--name', 'E'], environment)
+    const created = await runProcess(['account', 'create', '--email', 'e@example.test', '--name', 'E'], environment)
     expect(created).toMatchObject({ code: 0 })
     const { accountId } = created.json
     const add = ['credit', 'add', '--account', String(accountId), '--usd', '3', '--reference', 'r']
-    expect((await run(add, environment)).json).toEqual({ balanceUsd: 3 })
-    expect((await run(['ledger', 'check'], environment)).json).toMatchObject({ ok: true, accounts: 1 })
+    expect((await runProcess(add, environment)).json).toEqual({ balanceUsd: 3 })
+    expect((await runProcess(['ledger', 'check'], environment)).json).toMatchObject({ ok: true, accounts: 1 })
     expect(await Bun.file(join(dataDir, 'postgres', 'server.json')).exists()).toBe(false)
     expect(await Bun.file(join(dataDir, 'redis', 'server.json')).exists()).toBe(false)
   } finally {

@@ -6,9 +6,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
-import { run } from './run'
+import { run, runProcess } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..')
 const NAME = 'Mal\u001b[2Jlory \u202e'
@@ -31,7 +31,7 @@ async function atTerminal(args: readonly string[], columns: number, type?: strin
     terminal: { cols: columns, rows: 40, data: show },
   })
   if (type !== undefined) {
-    await until(() => shown.includes('Password: '), 'the question', 20_000)
+    await until(() => shown.includes('Password: '), 'the question')
     child.terminal?.write(type)
   }
   const code = await child.exited
@@ -57,7 +57,7 @@ test('a narrow one gets blocks, and facts stand one below the other', async () =
 
 test('--json is JSON at a terminal as well, and the same as in a pipe', async () => {
   const { shown } = await atTerminal(['account', 'list', '--json'], 80)
-  const piped = await run(['account', 'list'], stores)
+  const piped = await runProcess(['account', 'list'], stores)
   expect(JSON.parse(shown)).toEqual(piped.json)
   expect(piped.json).toMatchObject({ accounts: [{ name: NAME.trim() }] })
   expect((await run(['account', 'list', '--json'], stores)).stdout).toBe(piped.stdout)

@@ -6,7 +6,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Outcome, run } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let asServing: Record<string, string>

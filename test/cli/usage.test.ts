@@ -8,7 +8,7 @@ import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Outcome, run } from './run'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 

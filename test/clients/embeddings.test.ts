@@ -10,7 +10,7 @@ import { GoogleGenAI as GoogleGenAI2 } from 'genai-2'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer
@@ -89,6 +89,19 @@ test.each(cases(aiModels))('AI SDK, %s, with %s', async (_, id, modelOf) => {
   const { embedding } = await embed({ model: modelOf(id), value: 'one' })
   expect(single(embedding)).toEqual(single(vectorOf('one')))
 })
+
+test.each(cases(aiModels.slice(0, 1)))(
+  'AI SDK, %s, with %s whose provider answers in another order',
+  async (_, id, modelOf) => {
+    gateway.upstream.respond(async (call) => {
+      const answer = (await answerEither(call).json()) as { data?: object[] }
+      return Response.json({ ...answer, ...(answer.data && { data: answer.data.toReversed() }) })
+    })
+    const { embeddings } = await embedMany({ model: modelOf(id), values: TEXTS })
+    gateway.upstream.respond(answerEither)
+    expect(embeddings.map(single)).toEqual(EXPECTED)
+  },
+)
 
 test('AI SDK splits what is too much for one request of its provider', async () => {
   const values = Array.from({ length: 250 }, (_, length) => 'x'.repeat(length + 1))

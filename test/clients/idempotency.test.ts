@@ -6,6 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream } from '@test/support/upstream'
 import { generateText, type LanguageModel, streamText } from 'ai'
 import Anthropic0 from 'anthropic-0'
@@ -13,7 +14,7 @@ import { GoogleGenAI as GoogleGenAI2 } from 'genai-2'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let customer: Customer
@@ -111,8 +112,10 @@ test.each(['openai 7', 'openai 6', '@anthropic-ai/sdk 1', '@anthropic-ai/sdk 0']
   '%s: asks again by itself while a request is under way',
   async (name) => {
     const asked = LIBRARIES[name] ?? expect.unreachable()
+    const before = gateway.logLines.length
+    const isTurnedAway = () => gateway.logLines.slice(before).some((line) => line.includes('idempotency_key_in_use'))
     gateway.upstream.respond(async () => {
-      await Bun.sleep(500)
+      await until(isTurnedAway, 'the other to be told that the key is in use')
       return Response.json(chatCompletion('Once'))
     })
     const headers = { 'Idempotency-Key': `under-way-${name.replaceAll(' ', '-')}` }

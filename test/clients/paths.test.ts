@@ -69,17 +69,27 @@ describe('messages', () => {
   })
 
   test.each([
-    ['anthropic-beta', 'claude-code-20250219,interleaved-thinking-2025-05-14,unheard-of-2030-01-01'],
+    ['anthropic-beta', 'claude-code-20250219,interleaved-thinking-2025-05-14'],
     ['anthropic-version', '2023-06-01'],
     ['anthropic-version', '2026-10-21'],
     ['anthropic-version', '1999-01-01'],
+  ])('the header %s: %s reaches the provider as it is', async (name, value) => {
+    const response = await post('/v1/messages', MESSAGE, { [name]: value })
+    expect(response.status).toBe(200)
+    expect(gateway.upstream.calls.at(-1)?.headers.get(name)).toBe(value)
+  })
+
+  test.each([
     ['provider2-version', '2026-10-21'],
     ['anthropic-dangerous-direct-browser-access', 'true'],
+    ['anthropic-workspace-id', 'wrkspc_1'],
+    ['anthropic-user-profile-id', 'uprof_1'],
     ['x-app', 'cli'],
   ])('the header %s: %s changes nothing, and stays here', async (name, value) => {
     const response = await post('/v1/messages', MESSAGE, { [name]: value })
     expect(response.status).toBe(200)
     const sent = gateway.upstream.calls.at(-1)?.headers
+    expect(sent?.get(name)).toBeNull()
     expect(sent?.get('anthropic-beta')).toBeNull()
     expect(sent?.get('anthropic-version')).toBe('2023-06-01')
   })

@@ -84,23 +84,22 @@ describe.each([['chat-completions'], ['generate-content']])('the library of %s',
 describe('the library of messages', () => {
   test.each(modes)('is told limit, rest and moment with %s', async (_, stream) => {
     gateway.upstream.respond(() => respondWith(TEXT, 'messages', stream))
+    const beganMs = Date.now()
     const headers = (await ASK.messages?.(await keyWith(0), stream)) as Told
     expect(headers.get('anthropic-ratelimit-requests-limit')).toBe(String(REQUESTS))
     expect(headers.get('anthropic-ratelimit-requests-remaining')).toBe(String(REQUESTS - 1))
-    expectSoon(headers.get('anthropic-ratelimit-requests-reset'), 60_000 / REQUESTS)
+    expectSoon(headers.get('anthropic-ratelimit-requests-reset'), beganMs, 60_000 / REQUESTS)
     expect(headers.get('anthropic-ratelimit-tokens-limit')).toBe(String(TOKENS))
     expect(Number(headers.get('anthropic-ratelimit-tokens-remaining'))).toBeLessThan(TOKENS)
-    expectSoon(headers.get('anthropic-ratelimit-tokens-reset'), 0)
+    expectSoon(headers.get('anthropic-ratelimit-tokens-reset'), beganMs, 0)
     expect(headers.get('x-ratelimit-limit-requests')).toBeNull()
   })
 })
 
-/** The moment is whole seconds, written as RFC 3339, and `inMs` from now as far as a slow machine can tell. */
-function expectSoon(moment: string | null, inMs: number): void {
+/** The moment is whole seconds, written as RFC 3339, and `inMs` from one between `beganMs` and now. */
+function expectSoon(moment: string | null, beganMs: number, inMs: number): void {
   expect(moment).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-  const ms = Date.parse(moment ?? '') - Date.now()
-  expect(ms).toBeGreaterThan(inMs - 10_000)
-  expect(ms).toBeLessThanOrEqual(inMs + 1_000)
+  expect(Date.parse(moment ?? '')).toBeWithin(beganMs + inMs - 1_000, Date.now() + inMs + 1_001)
 }
 
 describe('a refusal by the limit says it in the same words', () => {
@@ -122,11 +121,12 @@ describe('a refusal by the limit says it in the same words', () => {
   })
 
   test('to the library of messages', async () => {
+    const beganMs = Date.now()
     const { status, headers } = await refusalOf('messages')
     expect(status).toBe(429)
     expect(headers.get('anthropic-ratelimit-requests-limit')).toBe(String(REQUESTS))
     expect(headers.get('anthropic-ratelimit-requests-remaining')).toBe('0')
-    expectSoon(headers.get('anthropic-ratelimit-requests-reset'), 60_000)
+    expectSoon(headers.get('anthropic-ratelimit-requests-reset'), beganMs, 60_000)
     expect(headers.get('x-ratelimit-limit-requests')).toBeNull()
   })
 })

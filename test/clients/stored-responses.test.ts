@@ -8,7 +8,7 @@ import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { FORMAT_NAMES } from '@/chat/format-name'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 /** Shares nothing with the first but the stores. */

@@ -20,7 +20,7 @@ export function renderLibraries(): string {
   const rows = [...LIBRARIES.map(rowOf), ...PYTHON_LIBRARIES.map(pythonRowOf)]
   return `## Client libraries
 
-Each with providers of all four formats, by \`bun run test\`, in one piece and as a stream: only the key and the base address
+Each with providers of all four formats, by \`bun run test\` and \`bun run judges\`, in one piece and as a stream: only the key and the base address
 are changed. The libraries for Python also run as clients through the rows on tools, answers, streams, dialects and errors above.
 
 - ✓ tested

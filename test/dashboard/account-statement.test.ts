@@ -6,7 +6,7 @@ import type { Person } from '@test/support/person'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

@@ -6,7 +6,7 @@ import { type Person, signUpPerson } from '@test/support/person'
 import type { Page } from 'playwright-core'
 import { connectDatabase } from '@/db/client'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

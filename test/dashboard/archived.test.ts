@@ -1,9 +1,11 @@
 /** The usage page of an account whose older months are archived, in Chromium: it says where its lists begin, and leads to the sums. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { PATIENCE_MS } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 import { OPERATOR } from '@/accounts/audit'
@@ -13,7 +15,7 @@ import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let gateway: TestGateway
@@ -30,7 +32,7 @@ beforeAll(async () => {
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 2, statementTimeoutMs: 0 })
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   const client = connectRedis(redis.url, { logger })
-  await waitForRedis(client, 10_000)
+  await waitForRedis(client, PATIENCE_MS)
   await owner.sql`SELECT ensure_usage_partitions('2025-09-01', 3)`
   await writeUsageBatch(gateway.gateway.database.sql, [
     recordOf(accountId, '2025-09-10', { keyId, cost: 300_000_000 }),

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import type { OrderBody } from '@/console/http/order-bodies'
 import type { Actor } from '@/console/orders/types'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const ACTOR: Actor = { kind: 'system', name: 'test' }
 
@@ -144,7 +144,7 @@ describe('every page', () => {
       await page.route('**/dashboard/api/orders**', (route) => (isDown ? route.abort() : route.continue()))
       await page.goto(gateway.url + path)
       const retries = page.getByRole('button', { name: 'Try again' })
-      await until(async () => (await retries.count()) === failing, 'every part to say that it failed', 30_000)
+      await until(async () => (await retries.count()) === failing, 'every part to say that it failed')
       expect(await page.getByText('The service could not be reached.').count()).toBe(failing)
       isDown = false
       for (let left = failing; left > 0; left--) {

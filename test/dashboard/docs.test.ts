@@ -6,7 +6,7 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import type { Page } from 'playwright-core'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const FIRST = 'Create a chat completion'
 /** Operations with what else there is: a parameter of the path, one of the query, no body, a body of a person's. */

@@ -7,7 +7,7 @@ import { chatCompletion } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

@@ -1,6 +1,6 @@
 /** Amounts, counts and moments as people read them. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import {
   decimalsOf,
   formatBytes,

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const CODE_LIKE = '<b>Gamma</b> & Co'
 let gateway: TestGateway

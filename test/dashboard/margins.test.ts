@@ -6,7 +6,7 @@ import { type RecordChanges, usageRecord } from '@test/usage/sample-records'
 import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

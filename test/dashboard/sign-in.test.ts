@@ -6,7 +6,7 @@ import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 import type { Page } from 'playwright-core'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let closed: TestGateway

@@ -6,7 +6,7 @@ import { type Customer, startGateway, type TestGateway } from '@test/support/gat
 import { chatStream, eventStream } from '@test/support/upstream'
 import { type SnippetCall, snippetsOf } from '@/dashboard/snippets'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Inside the project, so that the libraries are found. */
 const CACHE = join(import.meta.dir, '..', '..', '.cache')

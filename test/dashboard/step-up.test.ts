@@ -5,7 +5,7 @@ import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser
 import { signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 let browser: TestBrowser

@@ -7,7 +7,7 @@ import { chatStream, eventStream, usageOf } from '@test/support/upstream'
 import OpenAI, { AuthenticationError } from 'openai'
 import type { Page } from 'playwright-core'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser

@@ -10,7 +10,7 @@ import { usageRecord } from '@test/usage/sample-records'
 import type { Page } from 'playwright-core'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const DAY_MS = 86_400_000
 const RECORDS = 120

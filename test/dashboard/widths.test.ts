@@ -4,7 +4,7 @@ import { adjustment, type Office, openOffice, pendingOrder } from '@test/console
 import { expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { addCredit, ask, flushed } from '@test/usage/customer'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 const WIDTHS = [360, 768, 1024, 1280]
 /** As long as they get, with nowhere to break. */

@@ -6,7 +6,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import { describeFailure } from '@/db/failure'
 import { createLogger } from '@/lib/logger'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let database: Database
 

@@ -8,7 +8,7 @@ import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import { connectDatabase, type Database } from '@/db/client'
 import { MIGRATIONS, migrate, SchemaError } from '@/db/migrate'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let server: Promise<TestServer> | undefined
 let databaseCount = 0

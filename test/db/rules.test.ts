@@ -4,7 +4,7 @@ import { freshDatabase } from '@test/support/stores'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let database: Database
 

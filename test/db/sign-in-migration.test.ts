@@ -5,7 +5,7 @@ import { verifyPassword } from '@/accounts/passwords'
 import { connectDatabase } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 test('users of before keep their passwords and roles, and each has the account of their address or a new one', async () => {
   const server = await startPostgres()

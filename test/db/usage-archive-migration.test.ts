@@ -1,6 +1,8 @@
 /** The step to archived usage on a database that has records: nothing of them changes, and their months can be archived at once. */
+
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startPostgres, startRedis } from '@test/support/stores'
+import { PATIENCE_MS } from '@test/support/until'
 import { usageRecord } from '@test/usage/sample-records'
 import { OPERATOR } from '@/accounts/audit'
 import { reconcileHistory } from '@/accounts/reconcile'
@@ -12,7 +14,7 @@ import { createLogger } from '@/lib/logger'
 import { insertRecords } from '@/usage/insert-records'
 import { totalsOf } from '@/usage/totals'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ends: (() => unknown)[] = []
 afterAll(async () => {
@@ -51,7 +53,7 @@ test('records of before stay as they are, and can be archived', async () => {
   ends.push(() => store.stop())
   const redis = connectRedis(store.url, { logger: createLogger({ level: 'error', service: 'test', write: () => {} }) })
   ends.push(() => redis.disconnect())
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   const archived = await archiveUsage({ owner: database, redis, by: OPERATOR }, '2025-10')
   expect(archived.map(({ month, records: count }) => [month, count])).toEqual([
     ['2025-07', 1],

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ROOT } from './compose-file'
 import { complaintsOf, python } from './judges'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 const FILES = readdirSync(ROOT).filter((name) => /^compose(\.\w+)?\.yaml$/.test(name))
 

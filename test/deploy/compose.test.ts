@@ -85,6 +85,21 @@ describe('a gateway of compose.yaml', () => {
     }
   })
 
+  test('cannot change the schema nor what it guards: its owner’s password is with the job that migrates', () => {
+    for (const [, service] of gateways) {
+      const given = environmentOf(service, { ...SET, DATABASE_MIGRATOR_URL: 'postgres://from-the-file' })
+      expect(Object.entries(given).filter(([, value]) => value.includes(SET.MIGRATOR_PASSWORD as string))).toEqual([])
+      expect(given.DATABASE_MIGRATOR_URL).toBe('')
+      expect(service.depends_on).toMatchObject({ migrate: { condition: 'service_completed_successfully' } })
+    }
+    const { migrate } = services
+    expect(migrate).toMatchObject({ image: 'svc-gateway', command: ['svc', 'admin', 'schema', 'migrate'] })
+    expect(migrate).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect(environmentOf(migrate ?? {}, SET)).toEqual({
+      DATABASE_MIGRATOR_URL: `postgres://svc_migrator:${SET.MIGRATOR_PASSWORD}@postgres:5432/svc`,
+    })
+  })
+
   test('cannot be reached but through the proxy, writes nowhere that lasts and has no rights', () => {
     for (const [, service] of gateways) {
       expect(service.ports).toBeUndefined()

@@ -60,7 +60,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
       OTEL_BSP_SCHEDULE_DELAY: '20',
     }
     gateway = image.run(settings)
-    await until(isReady, 'the container to be ready', 60_000)
+    await until(isReady, 'the container to be ready')
   })
   afterAll(async () => {
     gateway?.kill()

@@ -114,14 +114,14 @@ test('what a caller says of its own address does not reach a gateway', async () 
 test('a gateway that is not ready gets nothing more, and gets its share again when it is', async () => {
   const names = async () => new Set(await Promise.all(Array.from({ length: 20 }, async () => (await post('/')).text())))
   first.isReady = false
-  await until(async () => (await names()).size === 1, 'only one to be asked', 10_000)
+  await until(async () => (await names()).size === 1, 'only one to be asked')
   expect(await names()).toEqual(new Set(['second']))
   first.isReady = true
-  await until(async () => (await names()).size === 2, 'both to be asked', 10_000)
+  await until(async () => (await names()).size === 2, 'both to be asked')
 })
 
 test('a gateway that has died is found out within seconds', async () => {
   await first.stop()
   const answers = async () => Promise.all(Array.from({ length: 20 }, async () => (await post('/')).text()))
-  await until(async () => (await answers()).every((text) => text === 'second'), 'all to be answered', 5_000)
+  await until(async () => (await answers()).every((text) => text === 'second'), 'all to be answered')
 })

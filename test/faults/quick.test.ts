@@ -1,6 +1,7 @@
 /**
  * The most telling faults of `bun run faults`, small and quick: whatever breaks a promise about money shows here first, in
- * every test run. A failure names the seed; `bun run faults --only <id> --seed <seed>` plays the fault again.
+ * every run of the judges. How long things take is judged only where `bun run faults` plays them. A failure names the seed;
+ * `bun run faults --only <id> --seed <seed>` plays the fault again.
  */
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -9,11 +10,12 @@ import { join } from 'node:path'
 import { FAULTS } from '@faults/cases/index'
 import { details, isWhole } from '@faults/report'
 import { type FaultResult, runFaults } from '@faults/run'
+import { SEED } from '@test/support/seed'
 
 const IDS = ['U4', 'U7', 'C1', 'C4', 'C5', 'F1', 'F4', 'F8', 'F15']
-const LIMIT_MS = 180_000
+/** Longer than all of them take on a machine that is busy with much else. */
+const LIMIT_MS = 1_800_000
 
-const seed = Math.floor(Math.random() * 2 ** 31)
 const results = new Map<string, FaultResult>()
 
 beforeAll(async () => {
@@ -21,7 +23,7 @@ beforeAll(async () => {
   const faults = FAULTS.filter(({ id }) => IDS.includes(id))
   try {
     await runFaults(faults, {
-      ...{ folder, seed, isQuick: true },
+      ...{ folder, seed: SEED, isQuick: true },
       onResult: (result) => void results.set(result.fault.id, result),
     })
   } finally {
@@ -32,5 +34,5 @@ beforeAll(async () => {
 test.each(IDS)('%s leaves every promise whole', (id) => {
   const result = results.get(id)
   const broken = result && !isWhole(result) ? details(result) : []
-  expect({ wasPlayed: result !== undefined, broken, seed }).toEqual({ wasPlayed: true, broken: [], seed })
+  expect({ wasPlayed: result !== undefined, broken, seed: SEED }).toEqual({ wasPlayed: true, broken: [], seed: SEED })
 })

@@ -50,6 +50,7 @@ const COMMON: Record<string, string[]> = {
 }
 
 const NO_EMBEDDINGS = 'only these have an endpoint for embeddings'
+const ONLY_VERSIONS = 'clients of the others name neither a version nor beta interfaces at these endpoints'
 const MANY_PROVIDERS = 'the others have few providers, who leave out nothing but their usage'
 
 /** The files that only some formats have, and why the others have none. */
@@ -58,6 +59,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['chat-completions'],
     because: 'only here what is passed through is read for what it says, to put it right',
   },
+  'betas.ts': { formats: ['messages'], because: ONLY_VERSIONS },
   'call-fragments.ts': {
     formats: ['chat-completions'],
     because: 'in the others it is plain which call a piece belongs to',
@@ -111,6 +113,11 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
   'client-side/rate-limit-headers.ts': {
     formats: ['messages'],
     because: 'the others share the common headers, in formats/rate-limit-headers.ts',
+  },
+  'client-side/read-protocol.ts': { formats: ['messages'], because: ONLY_VERSIONS },
+  'client-side/stored/kept-items.ts': {
+    formats: ['responses'],
+    because: 'only here answers are kept with their input, for requests that go on from them',
   },
   'client-side/tool-names.ts': {
     formats: ['responses'],
@@ -189,6 +196,7 @@ const SOME: Record<string, { formats: FormatName[]; because: string }> = {
     formats: ['chat-completions', 'messages', 'responses'],
     because: 'generate-content takes any id of a call',
   },
+  'version.ts': { formats: ['messages'], because: ONLY_VERSIONS },
 }
 
 const FOLDER = join(import.meta.dir, '../../src/formats')

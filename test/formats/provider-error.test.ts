@@ -218,6 +218,23 @@ describe('words count only where they can mean it', () => {
   })
 })
 
+test.each([
+  [
+    'over-limit',
+    'Request too large for gpt-x in organization org-1 on tokens per min (TPM): Limit 30000, Requested 34041.',
+  ],
+  [
+    'over-limit',
+    'Rate limit reached for x on tokens per min (TPM): Limit 6000, Requested 6001. Please try again later.',
+  ],
+  ['over-limit', 'Extra usage is required for long context requests.'],
+  ['rate-limited', 'Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.'],
+  ['rate-limited', 'Too many requests, among them "Request too large"'],
+] as const)('a 429 is %s where it says: %s', (reason, message) => {
+  expect(providerError({ status: 429, kind: 'rate_limit_exceeded', message }).reason).toBe(reason)
+  expect(providerError({ status: 503, kind: '', message }).reason).toBe('overloaded')
+})
+
 test('a reason changes nothing else', () => {
   const facts = { status: 429, kind: 'slow', message: 'words', retryAfterSeconds: 2 }
   expect(providerError(facts)).toEqual({ reason: 'rate-limited', ...facts })

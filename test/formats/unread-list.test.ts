@@ -1,7 +1,7 @@
 /** A list that nobody reads: found only where it is surely the list that was meant, whatever stands around it. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
-import { findUnreadList, holdsVectors } from '@/formats/unread-list'
+import { fc } from '@test/support/property'
+import { findUnreadList, holdsVectors, isNumberedInOrder } from '@/formats/unread-list'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -67,5 +67,28 @@ describe('the list of an answer', () => {
     ['the same behind texts', '{"v":"AACAPw=="}],"more":[{"x":1}', 'base64'],
   ] as const)('is read where it holds %s', (_, inside, encoding) => {
     expect(holds(inside, 1, encoding)).toBe(false)
+  })
+})
+
+describe('the numbers of a list', () => {
+  const inOrder = (inside: string, count: number) => isNumberedInOrder(bytesOf(inside), '"i":', count)
+
+  test.each([
+    ['none', '{"v":[1]},{"v":[2]}', 2, true],
+    ['all in order', '{"i":0,"v":[1]},{"v":[2],"i":1}', 2, true],
+    ['white space', '{"i": 0 ,"v":[1]},{"v":[2],"i":\n1\n}', 2, true],
+    ['shuffled', '{"i":1,"v":[1]},{"i":0,"v":[2]}', 2, false],
+    ['from another number on', '{"i":1,"v":[1]},{"i":2,"v":[2]}', 2, false],
+    ['one missing', '{"i":0,"v":[1]},{"v":[2]}', 2, false],
+    ['one that is none', '{"i":0,"v":[1]},{"i":"1","v":[2]}', 2, false],
+    ['one that is not whole', '{"i":0.5,"v":[1]}', 1, false],
+  ])('are in order or not: %s', (_, inside, count, expected) => {
+    expect(inOrder(inside, count)).toBe(expected)
+  })
+
+  test('are known in a long list, too', () => {
+    const entries = Array.from({ length: 12 }, (_, i) => JSON.stringify({ i, v: [i] }))
+    expect(inOrder(entries.join(), 12)).toBe(true)
+    expect(inOrder([...entries.slice(0, 10), ...entries.slice(10).reverse()].join(), 12)).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 /** Vectors between numbers and base64: nothing is lost that 32 bits hold, and nothing is taken for a vector that is none. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { readVector, vectorText } from '@/formats/vectors'
 
 const float = fc.float({ noNaN: true, noDefaultInfinity: true })

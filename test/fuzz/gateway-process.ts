@@ -1,6 +1,8 @@
 /** Started by world.ts: a gateway with a sound provider of each format and five users, that tells how it fares. */
+
 import { heapStats } from 'bun:jsc'
 import { FORMATS, soundAnswer } from '@test/gateway/scripted-models'
+import { spend } from '@test/support/delays'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { stopStores } from '@test/support/stores'
 import type { UpstreamCall } from '@test/support/upstream'
@@ -10,9 +12,12 @@ import { watchLoop } from './loop-watch'
 import type { FuzzUser, Vitals } from './world'
 
 const USERS = 5
+const PATIENT_MS = 200
 const PASSWORD = 'a canary on a battery'
 
-function respond({ path, body }: UpstreamCall): Response {
+async function respond({ path, body }: UpstreamCall): Promise<Response> {
+  // As long as a good provider takes.
+  if (path.startsWith('/patient/')) await spend(PATIENT_MS)
   const format = FORMATS.find((name) => path.startsWith(`/${name}/`)) ?? 'chat-completions'
   return soundAnswer(format, body.stream === true || path.includes('streamGenerateContent'))
 }
@@ -28,8 +33,26 @@ function startTarget(): Promise<TestGateway> {
         file.providers[format] = { format, baseUrl: base, keys: [secretOf(format)] }
         file.models.push({ ...alpha, id: `svc/${format}`, targets: [{ provider: format, model: 'upstream' }] })
       }
+      file.providers.patient = { ...file.providers['chat-completions'], baseUrl: `${root}/patient/v1` }
+      file.models.push({ ...alpha, id: 'svc/patient', targets: [{ provider: 'patient', model: 'upstream' }] })
     },
   })
+}
+
+/** A conversation as long as one may be, which a neighbour has others' time wasted with. */
+async function storeConversation({ accountId }: FuzzUser): Promise<void> {
+  const words = 'So it goes on and on. '.repeat(170_000)
+  for (let link = 0; link < 4; link++) {
+    const input = JSON.stringify([{ type: 'message', role: 'user', id: `msg_${link}`, content: words }])
+    await gateway.gateway.database.sql`
+      INSERT INTO stored_responses
+        (account_id, id, key_id, parent_id, model, input, answer, bytes, created_at, expires_at, json_values, input_items, output_items)
+      VALUES (${accountId}, ${`resp_${link}`}, 'key', ${link === 0 ? null : `resp_${link - 1}`}, 'svc/responses', ${input},
+        '{"output":[]}', ${input.length}, now(), now() + interval '1 day', 5, 1, 0)`
+    await gateway.gateway.database.sql`
+      INSERT INTO stored_response_items (account_id, item_id, response_id, bytes, place)
+      VALUES (${accountId}, ${`msg_${link}`}, ${`resp_${link}`}, ${input.length}, 0)`
+  }
 }
 
 function secretOf(format: string): string {
@@ -50,6 +73,7 @@ async function createUser(gateway: TestGateway): Promise<FuzzUser> {
 const gateway = await startTarget()
 const users: FuzzUser[] = []
 for (let index = 0; index < USERS; index++) users.push(await createUser(gateway))
+for (const user of users) await storeConversation(user)
 const secrets = [...FORMATS.map(secretOf), 'sk-provider1-secret-canary', PASSWORD]
 const inLogs = [...secrets, ...users.flatMap(({ key, cookie }) => [key, cookie.split('=', 2)[1] ?? cookie])]
 const longestStall = watchLoop()

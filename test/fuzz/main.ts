@@ -12,7 +12,7 @@ if (!Number.isSafeInteger(seed)) {
 }
 write(`seed ${seed}`)
 const bombs = { depth: 200_000, bytes: 19 * 1024 * 1024 }
-const faults = await runFuzz({ seed, probes: 3_000, bombs, everyBomb: 3, note: write })
+const faults = await runFuzz({ seed, probes: 3_000, bombs, everyBomb: 3, neighbours: true, note: write })
 for (const fault of faults) write(`FAULT ${fault}`)
 write(faults.length === 0 ? `clean (seed ${seed})` : `${faults.length} faults (seed ${seed})`)
 process.exit(faults.length === 0 ? 0 : 1)

@@ -1,5 +1,6 @@
 /** One run of the fuzzer: every kind of attack, in turn, against one gateway; and what was wrong. */
 import { bombProbes } from './bombs'
+import { judgeNeighbours } from './neighbours'
 import { crossProbes, probeOf, readOperations } from './operations'
 import { type Probe, send } from './probe'
 import { createRandom } from './random'
@@ -13,6 +14,8 @@ type FuzzOptions = {
   bombs: { depth: number; bytes: number }
   /** Takes one bomb of so many. */
   everyBomb: number
+  /** Whether customers are held against each other, which takes two minutes of a machine that does nothing else. */
+  neighbours?: boolean
   note(line: string): void
 }
 
@@ -28,6 +31,8 @@ export async function runFuzz(options: FuzzOptions): Promise<string[]> {
   const gateway = await startGatewayProcess()
   const faults: string[] = []
   try {
+    // First: whoever was attacked has nothing left of what is counted by the minute.
+    if (options.neighbours) faults.push(...(await judgeNeighbours(gateway, options.note)))
     await attack(gateway, options, faults)
   } finally {
     await gateway.stop()

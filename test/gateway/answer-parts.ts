@@ -6,12 +6,12 @@ import type { ChatEvent } from '@/chat/event'
 import type { FormatName } from '@/chat/format-name'
 import type { Format } from '@/formats/format'
 import { FORMATS } from '@/formats/index'
+import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import type { StreamBatch, StreamSource } from '@/gateway/attempt/stream-source'
 import { createMeter } from '@/gateway/charge/meter'
 import { isUsageStated, type OpenCharge, usageNow } from '@/gateway/charge/open-charge'
 import { createActiveStreams } from '@/gateway/relay/active-streams'
-import { createDrainSlots } from '@/gateway/relay/drain'
 import type { RelayDeps } from '@/gateway/relay/relay-stream'
 import type { Client, RelayedAnswer } from '@/gateway/relay/relayed'
 import type { RequestFacts } from '@/ledger/usage-record'
@@ -125,6 +125,7 @@ export type TestAnswer = RelayedAnswer & {
     unknownUsage: string[]
     repairs: string[]
     failed: string[]
+    thrownAway: string[]
   }
 }
 
@@ -142,7 +143,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
   const clock = manualClock()
   const told: TestAnswer['told'] = {
     ...{ settled: [], costs: [], released: 0, ended: [], wrote: [], counted: [] },
-    ...{ ends: 0, unknownUsage: [], repairs: [], failed: [] },
+    ...{ ends: 0, unknownUsage: [], repairs: [], failed: [], thrownAway: [] },
   }
   const provider = providerOf('p', { format: providerFormat, ...options.providerChanges })
   const format = formatOf(client)
@@ -156,6 +157,7 @@ export function createTestAnswer(options: AnswerOptions = {}): TestAnswer {
       metrics: {
         answered: (request) => void told.counted.push(request),
         overhead: () => undefined,
+        thrownAway: (_, cause, cost) => void told.thrownAway.push(`${cause} ${cost}`),
         unknownUsage: (provider) => void told.unknownUsage.push(provider),
         repaired: (_, field) => void told.repairs.push(field),
       },
@@ -248,6 +250,13 @@ function createTestCharge(told: TestAnswer['told'], clock: ManualClock, outputBo
           told.settled.push(facts)
           told.costs.push(cost)
         }),
+      async hangUp({ cost }, facts) {
+        await end(() => {
+          told.settled.push(facts)
+          told.costs.push(cost)
+        })
+        return cost
+      },
       release: () => end(() => void told.released++),
     },
   }

@@ -164,10 +164,10 @@ describe('towards chat-completions', () => {
     expect(body.tools?.[0]?.cache_control).toEqual(SHORT)
   })
 
-  test('and left out towards another, which the log says', async () => {
+  test('and left out towards another, which the answer and the log say', async () => {
     const { body } = await sent(plain, 'chat-completions', messagesBody, 'messages')
     expect(JSON.stringify(body)).not.toContain('cache_control')
-    const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_features_left_out"'))
+    const line = plain.gateway.logLines.findLast((one) => one.includes('"event":"request_fields_left_out"'))
     expect(line).toContain('cache_control')
   })
 

@@ -4,7 +4,7 @@ import { type Customer, startGateway, type TestGateway } from '@test/support/gat
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { chatCompletion } from '@test/support/upstream'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const CUSTOMERS = 300
 const AT_ONCE = 200

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { modelAt, startTrio } from '@test/clients/trio'
 import type { Customer, TestGateway } from '@test/support/gateway'
 import { valueText } from '@test/support/json-texts'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { type JsonValue, parseJson } from '@/lib/json'
 

@@ -4,16 +4,17 @@ import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type UpstreamCall } from '@test/support/upstream'
 import { FORMATS, type Script, type ScriptedModels, silence, soundAnswer, startScriptedModels } from './scripted-models'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
-const HEDGE_MS = 300
-const TIMEOUTS = { connectMs: 2_000, firstByteMs: 20_000, idleMs: 20_000, totalMs: 60_000, hedgeMs: HEDGE_MS }
-/** More than all hedges take, less than any of the provider's own timeouts. */
-const BOUND_MS = 10_000
+/** Whoever is not freed by a hedge waits for longer than any test. */
+const FAR_MS = 900_000
+const TIMEOUTS = { connectMs: 10_000, firstByteMs: FAR_MS, idleMs: FAR_MS, totalMs: FAR_MS, hedgeMs: 300 }
+/** A thousand and two thousand nano-USD a token. */
+const COST = { costPer1mInputTokens: 1, costPer1mOutputTokens: 2 }
 
 let world: ScriptedModels
 beforeAll(async () => {
-  world = await startScriptedModels({ timeouts: TIMEOUTS })
+  world = await startScriptedModels({ timeouts: TIMEOUTS }, { cost: COST })
 })
 afterAll(() => world.gateway.stop())
 
@@ -44,17 +45,29 @@ const SILENCES: [name: string, stream: boolean, script: Script][] = [
 
 // First of all, while retries are left for a second call.
 test('the first to have content wins, also where it is the one that was silent', async () => {
+  const beside = noted(silence)
   const slow = async () => {
-    await Bun.sleep(5 * HEDGE_MS)
+    await until(() => beside.calls.length > 0, 'the next to be asked')
     return Response.json(chatCompletion('At last'))
   }
   const model = world.modelWith('chat-completions', slow)
-  const beside = noted(silence)
   const next = world.modelWith('chat-completions', beside.script)
   const { response, text } = await world.ask({ format: 'chat-completions', model, fallback: [next] })
   expect(text).toContain('At last')
   expect(response.headers.get('x-svc-model')).toBe(model)
   await until(() => beside.calls[0]?.isAborted, 'the other call to be ended')
+  const requestId = response.headers.get('x-request-id')
+  const { sql } = world.gateway.gateway.database
+  const [row] = await until(async () => {
+    const rows = await sql<{ cost_nano: number; provider_cost_nano: number }[]>`
+      SELECT cost_nano, provider_cost_nano FROM usage_records WHERE request_id = ${requestId}`
+    return rows.length > 0 && rows
+  }, 'the record to be booked')
+  const own = 10 * 1_000 + 5 * 2_000
+  expect(row?.cost_nano).toBe(own)
+  // The prompt of the call that was outrun as well, in our own count.
+  expect(row?.provider_cost_nano).toBeGreaterThan(own)
+  expect(row?.provider_cost_nano).toBeLessThan(own + 30 * 1_000)
 })
 
 for (const format of FORMATS) {
@@ -62,9 +75,7 @@ for (const format of FORMATS) {
     const silent = noted(script)
     const model = world.modelWith('chat-completions', silent.script)
     const next = world.modelWith(format, () => soundAnswer(format, stream))
-    const startedMs = performance.now()
     const { response, text } = await world.ask({ format, model, fallback: [next], stream })
-    expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
     expect(response.status).toBe(200)
     expect(text).toMatch(/So/)
     expect(response.headers.get('x-svc-model')).toBe(next)
@@ -94,11 +105,9 @@ describe('a crowd', () => {
     const model = world.modelWith('chat-completions', silent.script)
     const sound = noted(() => soundAnswer('chat-completions', false))
     const next = world.modelWith('chat-completions', sound.script)
-    const startedMs = performance.now()
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => world.ask({ format: 'chat-completions', model, fallback: [next] })),
     )
-    expect(performance.now() - startedMs).toBeLessThan(BOUND_MS)
     expect(answers.map(({ response }) => response.status)).toEqual(Array(60).fill(200))
     expect(silent.calls.length).toBeLessThanOrEqual(60)
     expect(sound.calls.length).toBe(60)

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
-import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import {
   FORMATS,
+  type FormatName,
   type Script,
   type ScriptedModels,
   silence,
@@ -13,58 +13,51 @@ import {
   status,
 } from './scripted-models'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
-const SLOW_MS = LATE_AFTER_MS + 1_000
+const LATE_AFTER_MS = 100
 const TIMEOUTS = { connectMs: 2_000, firstByteMs: 40_000, idleMs: 40_000, totalMs: 60_000 }
 
 let world: ScriptedModels
 beforeAll(async () => {
   world = await startScriptedModels({ timeouts: TIMEOUTS })
+  world.gateway.gateway.deps.lateAfterMs = LATE_AFTER_MS
 })
 afterAll(() => world.gateway.stop())
 
-const slowly =
-  (script: Script): Script =>
-  async (call) => {
-    await Bun.sleep(SLOW_MS)
+/** A question to a model that is silent until its client has heard from us. */
+function askLate(format: FormatName, provider: FormatName, script: Script, fallback: string[] = []) {
+  const heard = Promise.withResolvers<void>()
+  const model = world.modelWith(provider, async (call) => {
+    await heard.promise
     return script(call)
-  }
+  })
+  return world.ask({ format, model, fallback, stream: true, onText: () => heard.resolve() })
+}
 
 const spent = async () => (await world.gateway.balance(world.customer.accountId)).spent
 
-const ALIVE: Record<(typeof FORMATS)[number], RegExp> = {
+const ALIVE: Record<FormatName, RegExp> = {
   'chat-completions': /^: keepalive\n\n/,
   messages: /^event: ping\n/,
   'generate-content': /^\r\n\r\n/,
   responses: /^: keep-?alive\n\n/,
 }
 
-/** All at once: each takes its ten seconds. */
 test('the client hears from us, then gets the answer, or the error in its own words; both are settled', async () => {
   const before = await spent()
-  const sound = FORMATS.map((format) => {
-    const model = world.modelWith(
-      format,
-      slowly(() => soundAnswer(format, true)),
-    )
-    return world.ask({ format, model, stream: true })
-  })
-  const failing = FORMATS.map((format) => {
-    const model = world.modelWith(format, slowly(status(400)))
-    return world.ask({ format, model, stream: true })
-  })
+  const sound = FORMATS.map((format) => askLate(format, format, () => soundAnswer(format, true)))
+  const failing = FORMATS.map((format) => askLate(format, format, status(400)))
   const fallingBack = FORMATS.map((format) => {
-    const model = world.modelWith('chat-completions', slowly(status(404)))
     const fallback = [world.modelWith(format, () => soundAnswer(format, true))]
-    return world.ask({ format, model, fallback, stream: true })
+    return askLate(format, 'chat-completions', status(404), fallback)
   })
   for (const [index, { response, text }] of (await Promise.all([...sound, ...fallingBack])).entries()) {
     expect(response.status).toBe(200)
     expect(response.headers.get('x-request-id')).toMatch(/^req_/)
     expect(response.headers.get('x-svc-model')).toBeNull()
     const [alive] = text.split(/data: \{"(?:id|type": ?"(?:message|response)|candidates)/)
-    expect(alive).toMatch(ALIVE[FORMATS[index % FORMATS.length] as (typeof FORMATS)[number]])
+    expect(alive).toMatch(ALIVE[FORMATS[index % FORMATS.length] as FormatName])
     expect(text).toContain('So')
   }
   for (const { response, text } of await Promise.all(failing)) {

@@ -1,6 +1,6 @@
 /** What a translation leaves out is written down, by feature and without the caller's values. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { FORMATS, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { FORMATS, type FormatName, type ScriptedModels, soundAnswer, startScriptedModels } from './scripted-models'
 
 let world: ScriptedModels
 beforeAll(async () => {
@@ -63,4 +63,169 @@ test('the operator may have fields of a provider passed on by name', async () =>
   expect(response.headers.get('x-svc-left-out')).toBe('x_other')
   expect(received).toMatchObject(fields)
   expect(received).not.toHaveProperty('x_other')
+})
+
+describe.each([['chat-completions'], ['generate-content']] as const)('`store` of %s', (format) => {
+  const sentWith = async (body: Record<string, unknown>) => {
+    let received: Record<string, unknown> = {}
+    const model = world.modelWith(format, (call) => {
+      received = call.body
+      return soundAnswer(format, false)
+    })
+    const { response } = await world.ask({ format, model, body })
+    expect(response.status).toBe(200)
+    return { received, leftOut: response.headers.get('x-svc-left-out') }
+  }
+
+  test('reaches no provider, whose account is not the caller’s', async () => {
+    const { received, leftOut } = await sentWith({ store: true })
+    expect(received).not.toHaveProperty('store')
+    expect(leftOut).toBe('store')
+  })
+
+  test('is passed on where it asks for nothing', async () => {
+    const { received, leftOut } = await sentWith({ store: false })
+    expect([received.store, leftOut]).toEqual([false, null])
+  })
+})
+
+test('what is noted beside a stored answer goes with it: providers refuse it alone', async () => {
+  let received: Record<string, unknown> = {}
+  const model = world.modelWith('chat-completions', (call) => {
+    received = call.body
+    return soundAnswer('chat-completions', false)
+  })
+  const metadata = { a: 'b' }
+  const { response } = await world.ask({ format: 'chat-completions', model, body: { metadata, store: true } })
+  expect(received).not.toHaveProperty('metadata')
+  expect(response.headers.get('x-svc-left-out')).toBe('store, metadata')
+  await world.ask({ format: 'chat-completions', model, body: { metadata } })
+  expect(received.metadata).toEqual(metadata)
+})
+
+const CONSTRAINED = { logit_bias: { '50256': -100 }, guided_json: { type: 'object' } }
+
+describe('what constrains the answer', () => {
+  test('is not left out: a 400 names it, and what would answer without', async () => {
+    const model = world.modelWith('messages', () => expect.unreachable())
+    const { response, text } = await world.ask({ format: 'chat-completions', model, body: CONSTRAINED })
+    expect(response.status).toBe(400)
+    const { error } = JSON.parse(text)
+    expect(error).toMatchObject({ param: 'logit_bias', code: 'no_capable_model' })
+    expect(error.message).toContain('cannot carry logit_bias, guided_json (svc.lossy answers without)')
+  })
+
+  test('is left out and named where the caller says so, in the body or by a header', async () => {
+    const model = world.modelWith('messages', () => soundAnswer('messages', false))
+    const ask = (body: Record<string, unknown>, headers: Record<string, string>) =>
+      world.ask({ format: 'chat-completions', model, body: { ...CONSTRAINED, ...body }, headers })
+    for (const { response } of [
+      await ask({ svc: { lossy: true } }, {}),
+      await ask({}, { 'x-svc-lossy': 'true' }),
+      await ask({ svc: { lossy: false } }, { 'x-svc-lossy': 'true' }),
+    ]) {
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-svc-left-out')).toBe('logit_bias, guided_json')
+    }
+    for (const { response } of [
+      await ask({ svc: { lossy: false } }, {}),
+      await ask({}, { 'x-svc-lossy': 'false' }),
+      await ask({}, { 'x-svc-lossy': '' }),
+    ]) {
+      expect(response.status).toBe(400)
+    }
+    const { response, text } = await ask({}, { 'x-svc-lossy': 'yes' })
+    expect([response.status, text]).toEqual([400, expect.stringContaining('x-svc-lossy must be true or false')])
+  })
+
+  test('goes to a model that can carry it, where the caller names one beside', async () => {
+    const foreign = world.modelWith('messages', () => expect.unreachable())
+    const own = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
+    const { response } = await world.ask({
+      format: 'chat-completions',
+      model: foreign,
+      fallback: [own],
+      body: CONSTRAINED,
+    })
+    expect([response.status, response.headers.get('x-svc-model')]).toEqual([200, own])
+    expect(response.headers.get('x-svc-left-out')).toBeNull()
+  })
+
+  test('asks for nothing where it is empty or switched off', async () => {
+    const model = world.modelWith('messages', () => soundAnswer('messages', false))
+    const body = { logit_bias: {}, logprobs: false, top_logprobs: 0, guided_json: null }
+    const { response } = await world.ask({ format: 'chat-completions', model, body })
+    expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
+  })
+})
+
+const LOGPROBS: Record<string, Record<string, unknown>> = {
+  'chat-completions': { logprobs: true },
+  'generate-content': { generationConfig: { responseLogprobs: true } },
+  responses: { include: ['message.output_text.logprobs'] },
+}
+const TELLERS = FORMATS.filter((format) => format !== 'messages')
+const PAIRS = TELLERS.flatMap((client) => TELLERS.map((provider): [FormatName, FormatName] => [client, provider]))
+
+describe('log probabilities', () => {
+  test.each(PAIRS)('of %s come back to a caller of %s in an answer of one piece', async (provider, format) => {
+    const model = world.modelWith(provider, () => answerWithLogprobs(provider))
+    const { response, text } = await world.ask({ format, model, body: LOGPROBS[format] ?? {} })
+    expect([response.status, response.headers.get('x-svc-left-out')]).toEqual([200, null])
+    expect(text).toMatch(/"(logprob|logProbability)":\s*-0\.25/)
+  })
+
+  const across = PAIRS.filter(([client, provider]) => client !== provider)
+  test.each(across)('of %s are a 400 in a stream of %s, and named where a loss is fine', async (provider, format) => {
+    const model = world.modelWith(provider, () => soundAnswer(provider, true))
+    const ask = (headers: Record<string, string>) =>
+      world.ask({ format, model, stream: true, headers, body: LOGPROBS[format] ?? {} })
+    const refused = await ask({})
+    expect([refused.response.status, refused.text]).toEqual([400, expect.stringContaining('in a stream cannot carry')])
+    const { response } = await ask({ 'x-svc-lossy': 'true' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-svc-left-out')).toMatch(/^(logprobs|generationConfig.responseLogprobs|include)$/)
+  })
+})
+
+function answerWithLogprobs(format: FormatName): Response {
+  const token = { token: 'Sound', logprob: -0.25, bytes: null, top_logprobs: [] }
+  switch (format) {
+    case 'chat-completions': {
+      const message = { role: 'assistant', content: 'Sound' }
+      const choice = { index: 0, message, finish_reason: 'stop', logprobs: { content: [token], refusal: null } }
+      const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+      return Response.json({ id: 'c', object: 'chat.completion', created: 1, model: 'x', choices: [choice], usage })
+    }
+    case 'generate-content': {
+      const logprobsResult = { chosenCandidates: [{ token: 'Sound', logProbability: -0.25 }], topCandidates: [] }
+      const content = { role: 'model', parts: [{ text: 'Sound' }] }
+      const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 }
+      return Response.json({ candidates: [{ content, index: 0, finishReason: 'STOP', logprobsResult }], usageMetadata })
+    }
+    default: {
+      const part = { type: 'output_text', text: 'Sound', annotations: [], logprobs: [token] }
+      const item = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [part] }
+      const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+      const head = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'x' }
+      return Response.json({ ...head, error: null, incomplete_details: null, output: [item], usage })
+    }
+  }
+}
+
+test('what a switch of the catalogue has an encoder leave out is named too', async () => {
+  const quirks = ['no-sampling', 'no-reasoning-effort', 'no-thinking', 'no-reasoning', 'no-verbosity']
+  const { modelWith, ask, gateway } = await startScriptedModels({}, { quirks })
+  const asked: [FormatName, FormatName, Record<string, unknown>, string][] = [
+    ['messages', 'chat-completions', { temperature: 0.5, top_p: 0.5 }, 'temperature, top_p'],
+    ['chat-completions', 'messages', { temperature: 0.5, reasoning_effort: 'low' }, 'reasoning_effort, temperature'],
+    ['chat-completions', 'generate-content', { reasoning_effort: 'low' }, 'reasoning_effort'],
+    ['chat-completions', 'responses', { verbosity: 'low', top_p: 0.5 }, 'top_p, verbosity'],
+  ]
+  for (const [format, provider, body, named] of asked) {
+    const model = modelWith(provider, () => soundAnswer(provider, false))
+    const { response } = await ask({ format, model, body })
+    expect([provider, response.status, response.headers.get('x-svc-left-out')]).toEqual([provider, 200, named])
+  }
+  await gateway.stop()
 })

@@ -1,5 +1,7 @@
 /** A provider's limit of calls in flight, and a storm with one provider dead and one slow, through a whole gateway. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
 import { type ScriptedModels, soundAnswer, startScriptedModels, status } from './scripted-models'
 
@@ -9,7 +11,7 @@ const SLOW_MS = 60
 
 let world: ScriptedModels
 beforeAll(async () => {
-  world = await startScriptedModels({ maxConcurrency: 4, timeouts: { firstByteMs: 5_000, totalMs: 10_000 } })
+  world = await startScriptedModels({ maxConcurrency: 4 })
 })
 afterAll(() => world.gateway.stop())
 
@@ -72,7 +74,7 @@ test('a storm: one provider dead, one slow, and every request is answered with h
     return status(500)(undefined as never)
   })
   const slow = world.modelWith('messages', async () => {
-    await Bun.sleep(SLOW_MS)
+    await spend(SLOW_MS)
     return soundAnswer('messages', false)
   })
   const sound = world.modelWith('generate-content', () => soundAnswer('generate-content', false))

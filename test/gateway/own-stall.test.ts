@@ -1,10 +1,12 @@
 /** A gateway that stood still for longer than its ledger may take to answer: that was not the ledger's fault, and nobody is refused. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { spendThen, standStill } from '@test/support/delays'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const CALLERS = 8
 const STALL_MS = 700
@@ -23,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 
 test('no caller is refused, in whatever the gateway was interrupted', async () => {
-  const stalls: ((work: () => void) => void)[] = [(work) => setTimeout(work, 1), setImmediate, queueMicrotask]
+  const stalls: ((work: () => void) => void)[] = [(work) => spendThen(1, work), setImmediate, queueMicrotask]
   const statuses: number[] = []
   let isDone = false
   const calling = Array.from({ length: CALLERS }, async () => {
@@ -32,7 +34,7 @@ test('no caller is refused, in whatever the gateway was interrupted', async () =
   for (const stall of Array(ROUNDS).fill(stalls).flat()) {
     const answered = statuses.length
     await until(() => statuses.length > answered + CALLERS, 'requests to be on their way')
-    await new Promise<void>((resume) => stall(() => resume(Bun.sleepSync(STALL_MS))))
+    await new Promise<void>((resume) => stall(() => resume(standStill(STALL_MS))))
   }
   isDone = true
   await Promise.all(calling)

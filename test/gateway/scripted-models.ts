@@ -1,5 +1,7 @@
 /** A gateway with many models, each at a provider of its own that answers by a script, and ways to ask it in all formats. */
+
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { assert } from '@/lib/assert'
@@ -148,7 +150,7 @@ export function status(code: number, headers: Record<string, string> = {}): Scri
 
 /** Answers nothing for as long as anybody waits. */
 export async function silence(call: UpstreamCall): Promise<Response> {
-  while (!call.isAborted) await Bun.sleep(5)
+  await until(() => call.isAborted, 'nobody to wait any more')
   return new Response(null, { status: 500 })
 }
 

@@ -6,7 +6,7 @@ import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let admin: Redis

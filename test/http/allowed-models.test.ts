@@ -1,4 +1,4 @@
-/** Keys that may call some models only: in all three formats, by name, by fallback and by tier, on every gateway at once. */
+/** Keys that may call some models only: in all formats, by name, by fallback and by tier, on every gateway at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { ApiError, GoogleGenAI } from '@google/genai'

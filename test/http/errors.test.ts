@@ -14,7 +14,7 @@ beforeAll(async () => {
     catalog: (file) => {
       file.providers.silent = {
         ...(file.providers.provider1 as Record<string, unknown>),
-        timeouts: { connectMs: 200, firstByteMs: 300, idleMs: 300, totalMs: 5_000 },
+        timeouts: { connectMs: 500, firstByteMs: 500, idleMs: 500, totalMs: 60_000 },
       }
       file.providers.dead = {
         format: 'chat-completions',

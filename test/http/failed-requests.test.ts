@@ -5,7 +5,7 @@ import { signUpPerson } from '@test/support/person'
 import { chatCompletion, eventStream } from '@test/support/upstream'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const SECRET = 'my dog is called Rex'
 

@@ -4,7 +4,7 @@ import { type Customer, startGateway, type TestGateway } from '@test/support/gat
 import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: Customer

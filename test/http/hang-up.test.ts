@@ -7,7 +7,13 @@ import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@te
 let gateway: TestGateway
 
 beforeAll(async () => {
-  gateway = await startGateway({ respond: () => new Promise(() => {}) })
+  gateway = await startGateway({
+    respond: () => new Promise(() => {}),
+    catalog(file) {
+      // An answer in one piece is read on for this long.
+      Object.assign(file.providers.provider1 ?? {}, { onDisconnect: { policy: 'auto', maxSeconds: 1 } })
+    },
+  })
 })
 afterAll(() => gateway.stop())
 

@@ -5,7 +5,7 @@ import { type Customer, startGateway, type TestGateway } from '@test/support/gat
 import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion } from '@test/support/upstream'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ORIGIN = 'https://app.example'
 const CHAT = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] }

@@ -5,7 +5,7 @@ import { type Customer, startGateway, type TestGateway } from '@test/support/gat
 import { chatChunk, chatCompletion, chatStream, eventStream, type UpstreamCall } from '@test/support/upstream'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: Customer

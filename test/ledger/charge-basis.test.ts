@@ -17,6 +17,8 @@ const CASES: [facts: Partial<RequestFacts>, kind: UsageRecord['kind'], basis: Ch
   [{ rule: 'counted', flags: ['estimated'] }, 'settle', 'counted'],
   [{ rule: 'broken_counted', flags: ['estimated'] }, 'settle', 'counted'],
   [{ rule: 'disconnect_counted', flags: ['estimated'] }, 'settle', 'counted'],
+  [{ rule: 'hangup_input', flags: ['estimated'] }, 'settle', 'counted'],
+  [{ rule: 'hangup_free', flags: ['estimated'] }, 'settle', 'forgiven'],
   [{ rule: 'disconnect_counted', flags: ['estimated', 'clamped'] }, 'settle', 'clamped'],
   [{ flags: ['clamped'] }, 'settle', 'clamped'],
   [{ rule: 'expired', flags: ['estimated', 'clamped'] }, 'expire', 'expired'],

@@ -1,6 +1,7 @@
 /** What ledger tests stand on: a ledger on a real Redis, a funded account with a key, and shortcuts for requests. */
 
 import { redisUrl } from '@test/support/stores'
+import { PATIENCE_MS } from '@test/support/until'
 import { createDeps, createLedger, type Ledger } from '@/ledger/ledger'
 import type { DefaultLimits, Payer, ReserveRequest, Settlement } from '@/ledger/outcomes'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -66,7 +67,7 @@ export function memoryLogger(): Logger & { lines: LogLine[] } {
 /** A client of `url` (by default of the Redis all tests share) that is ready. */
 export async function connect(url?: string, commandTimeoutMs = 5_000): Promise<RedisClient> {
   const redis = connectRedis(url ?? (await redisUrl()), { logger: memoryLogger(), commandTimeoutMs })
-  await waitForRedis(redis, 10_000)
+  await waitForRedis(redis, PATIENCE_MS)
   return redis
 }
 

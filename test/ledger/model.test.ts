@@ -3,8 +3,8 @@
  * crash, restarts, and stores that come back with old data. LEDGER_MODEL_STEPS sets how many operations are tried.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { fc } from '@test/support/property'
 import { startRedis, type TestServer } from '@test/support/stores'
-import fc from 'fast-check'
 import { checkLedger } from '@/ledger/check/check'
 import { connect, createBench } from './harness'
 import { commands } from './operations'

@@ -154,14 +154,15 @@ export function renew(
   return 'renewed'
 }
 
-/** What a settlement answers; `force` charges without a hold, too. */
+/** What a settlement answers; `force` charges without a hold, too. Of an hour, all hang-ups are free here, or none. */
 export function settle(
   account: ModelAccount,
-  settlement: Payer & { holdId: string; cost: number; tokens: number },
+  settlement: Payer & { holdId: string; cost: number; tokens: number; freePerHour?: number },
   force: boolean,
 ): Expected {
-  const { holdId, cost, keyId } = settlement
+  const { holdId, keyId } = settlement
   const hold = account.holds.get(holdId)
+  const cost = settlement.freePerHour && hold?.state !== 'expired' ? 0 : settlement.cost
   if (hold?.state === 'settled') return { kind: 'already_settled' }
   if (hold?.state === 'released') return { kind: 'already_released' }
   if (hold?.state === 'expired') {
@@ -186,11 +187,8 @@ export function settle(
 /** What a release answers; the credit comes back whole. */
 export function release(account: ModelAccount, payer: Payer, holdId: string): string {
   const hold = account.holds.get(holdId)
-  if (!hold) {
-    account.holds.set(holdId, { ...tombstone(payer), state: 'released' })
-    return 'unknown_hold'
-  }
-  if (hold.state !== 'open') return `already_${hold.state}`
+  if (!hold) account.holds.set(holdId, { ...tombstone(payer), state: 'released' })
+  if (hold?.state !== 'open') return hold ? `already_${hold.state}` : 'unknown_hold'
   account.available += hold.amount
   giveBack(account, hold, 0)
   hold.state = 'released'

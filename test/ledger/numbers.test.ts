@@ -1,6 +1,6 @@
 /** Bad numbers: refused in TypeScript and again in Lua, with nothing written. And the prelude's integers and calendar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ReserveRequest } from '@/ledger/outcomes'
 import { SCRIPTS, type Script, script } from '@/ledger/scripts/scripts'
 import {

@@ -1,6 +1,6 @@
 /** Random operations of the model test: each is done to the model and to the store, and their answers are compared. */
 import { expect } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { Payer } from '@/ledger/outcomes'
 import { NO_KEY } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
@@ -39,8 +39,9 @@ async function perform(world: World, chosen: Operation): Promise<void> {
     }
     case 'settle': {
       const { payer, holdId } = holdOf(world, chosen)
-      const { force } = chosen
-      const settlement = { ...payer, holdId, cost: nano(chosen.cost), tokens: chosen.tokens }
+      const { force, freePerHour } = chosen
+      const hangUp = freePerHour === undefined ? {} : { freePerHour }
+      const settlement = { ...payer, holdId, cost: nano(chosen.cost), tokens: chosen.tokens, ...hangUp }
       const expected = settle(accountOf(world, payer), settlement, force)
       const outcome = await bench.ledger.settle({ ...settlement, facts: FACTS }, { force })
       expect(outcome).toMatchObject(expected)

@@ -1,5 +1,5 @@
 /** What the model test may do next: each operation with its arguments at random, and how often it is chosen. */
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { AccountState } from '@/ledger/outcomes'
 
 /** A hold is named by a number: of those known, or a new one. */
@@ -17,7 +17,7 @@ export type Operation =
       plannedWith: 'allowed' | string[] | null
     })
   | (Named & { kind: 'renew'; cost: number; isReached: boolean; ttlMs: number })
-  | (Named & { kind: 'settle'; cost: number; tokens: number; force: boolean })
+  | (Named & { kind: 'settle'; cost: number; tokens: number; force: boolean; freePerHour: number | undefined })
   | (Named & { kind: 'release' })
   | (Named & { kind: 'lapse' })
   | { kind: 'advance'; ms: number }
@@ -60,7 +60,10 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   {
     weight: 25,
-    arbitrary: fc.record({ kind: fc.constant('settle' as const), ...named, cost, tokens, force: fc.boolean() }),
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('settle' as const), ...named, cost, tokens, force: fc.boolean() },
+      freePerHour: fc.constantFrom(undefined, undefined, 0, 1_000_000),
+    }),
   },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('release' as const), ...named }) },
   {

@@ -10,7 +10,7 @@ import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { type ClusterNode, startCluster } from './cluster-stores'
 import { connect, createBench, memoryLogger, request } from './harness'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ACCOUNT = 'acct_1'
 const LIMIT = 60 * 1024 * 1024

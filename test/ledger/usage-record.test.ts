@@ -1,6 +1,6 @@
 /** Usage records: what the scripts write is read back whole, and anything else is seen to be none. */
 import { describe, expect, test } from 'bun:test'
-import { parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
+import { factsText, parseRecordEnvelope, parseUsageRecord, summaryOf } from '@/ledger/usage-record'
 import { nano } from '@/lib/money'
 import { FACTS } from './harness'
 
@@ -67,6 +67,15 @@ describe('the facts of an entry', () => {
     expect(factsIn(FACTS)).toEqual(FACTS)
     expect(factsIn({ ...FACTS, firstTokenMs: null, flags: ['clamped'] })).toBeDefined()
     expect(summaryOf(FACTS)).toBe('18|7|svc/alpha')
+  })
+
+  test('of a hang-up go by a rule that older gateways know, and are read back as what the store made of it', () => {
+    const record = factsText({ ...FACTS, rule: 'hangup_input' })
+    expect(JSON.parse(record).rule).toBe('disconnect_counted')
+    const read = (changes: object) => parseUsageRecord(entry({ record, ...changes }))?.facts
+    expect(read({ cost: '150' })).toEqual({ ...FACTS, rule: 'hangup_input' })
+    expect(read({ cost: '0' })).toEqual({ ...FACTS, rule: 'hangup_free' })
+    expect(read({ kind: 'late', eventId: 'hold_1:late', cost: '0' })?.rule).toBe('hangup_input')
   })
 
   test.each(Object.keys(FACTS))('are refused without %s', (name) => {

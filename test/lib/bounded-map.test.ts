@@ -1,6 +1,6 @@
 /** Tests the map with an end: against a plain list of what was used in which order, and for what a full one costs. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { createBoundedMap } from '@/lib/bounded-map'
 
 type Step = { set: boolean; key: number; value: number }

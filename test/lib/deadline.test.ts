@@ -1,5 +1,8 @@
 /** Tests the one way to wait for something with a limit. */
+
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
+import { expectAtLeast } from '@test/support/at-least'
+import { spendThen, standStill } from '@test/support/delays'
 import { UNWANTED, watchFor, withDeadline } from '@/lib/deadline'
 
 class TooLateError extends Error {
@@ -116,14 +119,12 @@ describe('a process that stood still', () => {
   })
 
   test('counts as having waited for as long as its loop turned', async () => {
-    const startedMs = performance.now()
-    setTimeout(() => Bun.sleepSync(300), 10)
-    expect(await withDeadline(never, 100, () => 'late')).toBe('late')
-    expect(performance.now() - startedMs).toBeGreaterThan(370)
+    spendThen(10, () => standStill(300))
+    expect(await expectAtLeast(370, () => withDeadline(never, 100, () => 'late'))).toBe('late')
   })
 
   test('gives up all the same where it never stops to lag', async () => {
-    const lagging = setInterval(() => Bun.sleepSync(60), 0)
+    const lagging = setInterval(() => standStill(60), 0)
     expect(await withDeadline(never, 50, () => 'late')).toBe('late')
     clearInterval(lagging)
   })
@@ -131,10 +132,10 @@ describe('a process that stood still', () => {
   /** A reply that lies in the socket when the stall is over, so that the loop reads it some turns later. */
   function replyAfterStall(afterMs: number): Promise<string> {
     const reply = Promise.withResolvers<string>()
-    setTimeout(() => {
-      Bun.sleepSync(300)
+    spendThen(afterMs, () => {
+      standStill(300)
       setImmediate(() => setImmediate(() => setImmediate(() => reply.resolve('reply'))))
-    }, afterMs)
+    })
     return reply.promise
   }
 })

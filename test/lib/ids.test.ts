@@ -1,6 +1,6 @@
 /** Identifiers: their alphabet, their evenness, and digests against a known answer. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { AssertionError } from '@/lib/assert'
 import { randomBase62, randomId, sha256Hex, toBase62 } from '@/lib/ids'
 

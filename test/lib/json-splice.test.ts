@@ -1,6 +1,6 @@
 /** Replacing one string inside JSON text: what JSON.parse then reads, and that no other byte moves. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { replaceStringInJson } from '@/lib/json-splice'
 

@@ -1,6 +1,6 @@
 /** Log lines: one JSON object each, nothing secret in them, and nothing that a value could do to break out of its line. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { createLogger, type LogFields, type LoggerOptions, type LogLevel, type OwnFields } from '@/lib/logger'
 import { createRedactor } from '@/lib/redact'
 

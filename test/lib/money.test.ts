@@ -1,6 +1,6 @@
 /** Money: every sum compared with exact arithmetic on big integers, every text read back as the amount it was. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { AssertionError } from '@/lib/assert'
 import {
   costNano,

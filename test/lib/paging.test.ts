@@ -1,6 +1,6 @@
 /** Tests pages and their cursors: nothing is lost or shown twice, and nothing passes that no page has handed out. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { AssertionError } from '@/lib/assert'
 import { countUpTo, cutPage, formatCursor, pageSize, parseCursor, textLike } from '@/lib/paging'
 

@@ -1,6 +1,6 @@
 /** Tests the background worker: its pauses, its failures and its end, by a clock that the test moves. */
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { createWorkerLoop, jittered, type WorkerLoopOptions } from '@/lib/worker-loop'
 
 beforeEach(() => {
@@ -184,8 +184,36 @@ describe('a stop', () => {
     expect(stop.isOver).toBe(true)
   })
 
+  test('waits for the last round, which comes after the one under way and whose failure is told', async () => {
+    const [work, last] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()]
+    const failures: unknown[] = []
+    let lastRounds = 0
+    const { worker, rounds } = watch({
+      round: () => work.promise,
+      lastRound() {
+        lastRounds += 1
+        return last.promise
+      },
+      onFailure: (error) => failures.push(error),
+    })
+    worker.start()
+    const stop = observe(worker.stop())
+    await pass(10)
+    expect(lastRounds).toBe(0)
+    work.resolve(60_000)
+    await pass(0)
+    expect([lastRounds, stop.isOver]).toEqual([1, false])
+    last.reject(new Error('no store'))
+    await pass(0)
+    expect([lastRounds, stop.isOver, rounds()]).toEqual([1, true, 1])
+    expect(failures).toEqual([new Error('no store')])
+    await worker.stop()
+    expect(lastRounds).toBe(1)
+  })
+
   test('of a worker that never started is over at once, and so is a second one', async () => {
-    const { worker, rounds } = watch({ round: async () => 10, firstPauseMs: 5 })
+    const lastRound = () => Promise.reject(new Error('never'))
+    const { worker, rounds } = watch({ round: async () => 10, lastRound, firstPauseMs: 5 })
     await worker.stop()
     await worker.stop()
     worker.start()

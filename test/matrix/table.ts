@@ -5,6 +5,7 @@ import { GROUPS } from './cases/index'
 import { ROUND_TRIPS } from './cases/round-trips'
 import { renderEmbeddings } from './embeddings-table'
 import { noteOn } from './expectation'
+import { renderFields } from './fields-table'
 import { cellsOf } from './lanes'
 import { isSignedAgain, ROUND_TRIP_CELLS } from './round-trip'
 import type { Case, Cell, Group } from './types'
@@ -20,7 +21,7 @@ const PAIRS = FORMAT_NAMES.flatMap((client) => FORMAT_NAMES.map((provider) => ({
 /** The whole document. */
 export function renderDocument(): string {
   const cells = GROUPS.flatMap((group) => group.cases.flatMap((declared) => cellsOf(group.name, declared))).length
-  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
+  return `${[INTRODUCTION(cells), ...GROUPS.map(renderGroup), renderFields(), renderSignatures(), renderEmbeddings(), renderLibraries()].join('\n')}`
 }
 
 const INTRODUCTION = (cells: number) => `# Compatibility: every client format to every provider format
@@ -41,13 +42,17 @@ loops run in \`bun run test\` as well; a test fails where this file and the case
 
 What passes through within one format keeps its bytes as long as it keeps the published shape. A field that breaks it, so that official
 clients throw or lose something, is put right in place: calls without index, id or type or counted from 1, arguments as objects, contents as
-parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage; of responses,
-beginnings of items and parts that were left out, ids that change or are missing, missing \`annotations\`, \`summary\`, \`status\`, \`output\` or counts of
+parts, roles that are missing or repeated, finish reasons under other names, missing \`object\`, \`choices\`, \`delta\` or usage; of responses
+and messages, events without their name; of responses, beginnings of items and parts that were left out, ids that change or are missing, missing \`annotations\`, \`summary\`, \`status\`, \`output\` or counts of
 the usage, and events of no known name, which are hidden. Each is counted by provider (\`svc_answer_repairs_total\`). An answer of responses has
 an id of the gateway's, which later requests may name; its items keep the ids that their provider gave them.
 
 Switches in the catalogue (\`quirks\` of a provider or target) say what a provider can't take; rows that name such a provider show
 what changes then.
+
+**Beta interfaces and the version** of messages (\`anthropic-beta\`, \`anthropic-version\`) reach a provider of messages as the caller names them, as far
+as they cost tokens and nothing else; what is left out is named in \`x-svc-left-out\`, with the fields of the body that need it, and towards another
+format all of it is. [Which](guide/limits-and-headers.md#beta-interfaces); \`test/clients/protocol/betas.test.ts\` proves it.
 
 **Values that are relayed and not read** (what a format can say of a schema, arguments and results of tools, metadata, fields without a meaning here) have the
 same names and values on the other side, whatever the pair and the way: strings letter by letter, and numbers digit by digit,

@@ -58,6 +58,10 @@ test('margins can be told: what was charged, what it costs, and the part of it t
   metrics.answered({ ...charged(5e9), providerCost: nano(3e9) })
   metrics.answered({ ...charged(1e9), gaps: ['input_over', 'clamped'] })
   metrics.answered({ ...answer, charge: { kind: 'free' }, providerCost: nano(5e8), gaps: ['input_over'] })
+  // Of an answer that broke off, what is charged is not what its provider says of it anyway.
+  for (const ending of ['complete', 'broken'] as const) {
+    metrics.answered({ ...answer, ending, charge: { ...charge, cost: nano(0), flags: ['clamped'] } })
+  }
   const series = await seriesOf(metrics)
   const labels = 'format="messages",model="svc/alpha",provider="provider1"'
   const expected: Record<string, number> = {
@@ -67,6 +71,7 @@ test('margins can be told: what was charged, what it costs, and the part of it t
     [`svc_count_gaps_total{${labels},gap="input_over"}`]: 2,
     [`svc_count_gaps_total{${labels},gap="clamped"}`]: 1,
     [`svc_count_gaps_total{${labels},gap="output_under"}`]: 0,
+    [`svc_sold_short_total{${labels}}`]: 1,
   }
   for (const [name, value] of Object.entries(expected)) expect([name, series.get(name)]).toEqual([name, value])
 })

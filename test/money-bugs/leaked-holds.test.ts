@@ -1,6 +1,8 @@
 /** Bug 3 of peers: holds that some exit path forgets pile up until a budget that is not spent counts as exceeded. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type ScriptedModels, silence, soundAnswer, startScriptedModels, status } from '@test/gateway/scripted-models'
+import { leavesAfter } from '@test/support/delays'
 import { until } from '@test/support/until'
 import { chatChunk, eventStream } from '@test/support/upstream'
 import { nano } from '@/lib/money'
@@ -57,7 +59,7 @@ test('after every kind of bad ending, nothing is held, nothing is open, and the 
   await spentAtRest(gateway, accountId)
   const sound = world.modelWith('chat-completions', () => soundAnswer('chat-completions', false))
   expect((await chat(url(), key, { model: sound })).status).toBe(200)
-}, 120_000)
+}, 300_000)
 
 function url(): string {
   return world.gateway.url
@@ -69,7 +71,7 @@ function raw(key: string, body: string): Promise<Response> {
 }
 
 async function leave(key: string, model: string, afterMs: number): Promise<void> {
-  const signal = AbortSignal.timeout(afterMs)
+  const signal = leavesAfter(afterMs)
   await chat(url(), key, { model, stream: true }, signal)
     .then((response) => response.text())
     .catch(() => undefined)

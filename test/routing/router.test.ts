@@ -35,7 +35,7 @@ async function targetsOf(router: Router, request: ChatRequest, origin = ORIGIN):
 async function failOnce(router: Router, request: ChatRequest, status: number): Promise<void> {
   const journey = router.begin(await router.plan(request, ORIGIN), traveller(NEVER))
   const ticket = await journey.next()
-  ticket?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '' }) })
+  ticket?.failed({ kind: 'refused', error: providerError({ status, kind: '', message: '', left: 'nothing' }) })
 }
 
 const NAMED = requestOf({ model: 'svc/small', fallback: ['svc/large'] })

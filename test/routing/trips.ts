@@ -47,7 +47,7 @@ export type Trips = {
   /** Whoever makes all of them. */
   client: AbortController
   /** Sets out for the first of `models`, with the others to fall back to. */
-  begin(models?: Model[], stream?: boolean): Journey
+  begin(models?: Model[], stream?: boolean, accountId?: string): Journey
   eventsOf<Type extends RoutingEvent['type']>(type: Type): Extract<RoutingEvent, { type: Type }>[]
 }
 
@@ -58,10 +58,10 @@ export function createTrips(): Trips {
   return {
     parts,
     client,
-    begin(models = [alpha, beta], stream = false) {
+    begin(models = [alpha, beta], stream = false, accountId = 'acc_1') {
       const [first, ...rest] = models.map((model) => model.id)
       const plan = buildPlan(catalogOf(models), requestOf({ model: first as string, fallback: rest }))
-      return parts.begin(plan, client.signal, stream)
+      return parts.begin(plan, client.signal, stream, accountId)
     },
     eventsOf: (type) => parts.events.filter((event) => event.type === type) as never,
   }

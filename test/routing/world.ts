@@ -40,6 +40,7 @@ export function providerOf(name: string, changes: Partial<Provider> = {}, keyCou
     onDisconnect: { kind: 'abort' },
     quirks: new Set(),
     passFields: new Set(),
+    betas: undefined,
     ...changes,
   }
 }

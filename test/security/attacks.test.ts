@@ -8,7 +8,7 @@ import { chatCompletion, usageOf } from '@test/support/upstream'
 import { generateKey, isWellFormedKey } from '@/accounts/key-text'
 import { toBase62 } from '@/lib/ids'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }]
 let gateway: TestGateway

@@ -13,7 +13,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import type { JsonObject } from '@/lib/json'
 import { answerAs, sellAllFormats } from './providers'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let server: TestServer
 let redis: Redis

@@ -1,11 +1,15 @@
 /** What a request builds on: chains of answers and items that are only named, whole or refused, whatever ids are sent. */
+
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { spend } from '@test/support/delays'
 import { until } from '@test/support/until'
 import type { JsonObject } from '@/lib/json'
 import { MAX_CHAIN_LINKS } from '@/stored-responses/limits'
 import { refusal, type StoreWorld, said, startStore, text } from './world'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
+
+const WHOLE = { order: 'asc', limit: 100, after: null } as const
 
 let world: StoreWorld
 let owner: string
@@ -42,7 +46,7 @@ describe('a chain', () => {
     await world.loseCopies(accountId)
     const written = await world.resume(accountId, { input: 'end', previous_response_id: last })
     expect(said(written.body.input)).toEqual([...expected, 'end'])
-    expect(said(await world.store.findInput(accountId, last))).toEqual([...expected.slice(0, -1)])
+    expect(said((await world.store.findInput(accountId, last, WHOLE)).items)).toEqual([...expected.slice(0, -1)])
   })
 
   test('ends where one was deleted: what comes after it can’t be built on, what comes before can', async () => {
@@ -59,7 +63,7 @@ describe('a chain', () => {
       expect(gone).toMatchObject({ status: 400, code: 'previous_response_not_found' })
       const before = await world.resume(accountId, { input: 'x', previous_response_id: first })
       expect(said(before.body.input)).toEqual(['in 0', 'out 0', 'x'])
-      expect(said(await world.store.findInput(accountId, last))).toEqual(['in 2'])
+      expect(said((await world.store.findInput(accountId, last, WHOLE)).items)).toEqual(['in 2'])
       expect(await refusal(world.store.delete(accountId, middle))).toMatchObject({ status: 404 })
     }
     await until(async () => (await rowsOf(accountId)).length === 2, 'the row that was deleted before it was written')
@@ -110,7 +114,7 @@ describe('items that are named', () => {
     const first = await world.answer(accountId, { input: 'Hello' }, [text('Hi', 'msg_first')])
     const second = await world.answer(accountId, { input: [{ type: 'item_reference', id: 'msg_first' }] }, [text('Ho')])
     await world.store.delete(accountId, first.id)
-    expect(said(await world.store.findInput(accountId, second.id))).toEqual(['Hi'])
+    expect(said((await world.store.findInput(accountId, second.id, WHOLE)).items)).toEqual(['Hi'])
   })
 
   test('are left out where they are reasoning that is gone, and else missed', async () => {
@@ -131,8 +135,8 @@ describe('items that are named', () => {
   test('are the newest where an id comes twice', async () => {
     const accountId = await world.account()
     await world.answer(accountId, { input: 'a' }, [text('old', 'msg_same')])
-    const answeredMs = Date.now()
-    await until(() => Date.now() > answeredMs, 'the clock moves')
+    // Until the clock moves.
+    await spend(2)
     const { id } = await world.answer(accountId, { input: 'b' }, [text('new', 'msg_same')])
     await isWritten(id)
     for (const round of ['copied', 'written']) {

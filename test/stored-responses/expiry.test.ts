@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { until } from '@test/support/until'
 import { refusal, type StoreWorld, startStore, text } from './world'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let world: StoreWorld
 

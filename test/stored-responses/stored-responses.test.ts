@@ -4,7 +4,9 @@ import { until } from '@test/support/until'
 import { MAX_STORED_BYTES } from '@/stored-responses/limits'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, said, startStore, text } from './world'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
+
+const WHOLE = { order: 'asc', limit: 100, after: null } as const
 
 let world: StoreWorld
 let owner: string
@@ -52,7 +54,7 @@ describe('a stored answer', () => {
       if (round === 'written') await world.loseCopies(owner)
       const unknown = { status: 404, message: `Response with id '${id}' not found.` }
       expect(await refusal(world.store.find(other, id))).toEqual(unknown)
-      expect(await refusal(world.store.findInput(other, id))).toEqual(unknown)
+      expect(await refusal(world.store.findInput(other, id, WHOLE))).toEqual(unknown)
       expect(await refusal(world.store.delete(other, id))).toEqual(unknown)
       expect(await refusal(world.resume(other, { input: 'x', previous_response_id: id }))).toMatchObject({
         status: 400,

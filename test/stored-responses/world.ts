@@ -4,9 +4,12 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { Redis } from 'ioredis'
 import { GatewayError } from '@/chat/error'
 import { connectDatabase, type Database } from '@/db/client'
+import { FORMATS } from '@/formats/index'
+import { assert } from '@/lib/assert'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import type { CopyStore } from '@/stored-responses/copies'
+import type { StoredSum } from '@/stored-responses/stored-items'
 import { createStoredResponses, type Resumed, type StoredResponses } from '@/stored-responses/stored-responses'
 
 type Options = {
@@ -15,6 +18,8 @@ type Options = {
   /** What a fault does to the copies. */
   copies?: (whole: CopyStore) => CopyStore
   now?: () => number
+  /** Told what is to be read. */
+  beforeReading?: (sum: StoredSum) => Promise<void> | undefined
   /** Those of another world: another gateway over the same stores. */
   databaseUrl?: string
 }
@@ -51,8 +56,11 @@ export async function startStore(options: Options = {}): Promise<StoreWorld> {
     copies: options.copies?.(copies) ?? copies,
   })
   store.start()
+  const { beforeReading = () => undefined } = options
+  const keptItems = FORMATS.get('responses')?.keptItems
+  assert(keptItems, 'the format keeps answers')
   const resume = (accountId: string, body: JsonObject) =>
-    store.resume({ accountId, keyId: 'key_1', body, bytes: JSON.stringify(body).length })
+    store.resume({ accountId, keyId: 'key_1', body, bytes: JSON.stringify(body).length, keptItems, beforeReading })
   return {
     ...{ store, database, databaseUrl, redis, resume },
     async account() {

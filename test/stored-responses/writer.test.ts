@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { until } from '@test/support/until'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore } from './world'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let world: StoreWorld
 let owner: string

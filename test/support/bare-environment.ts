@@ -5,3 +5,6 @@ export const BARE_ENVIRONMENT = { PATH: process.env.PATH ?? '' }
 
 /** Whether this is the build machine, where no test may be left out. */
 export const IS_BUILD_MACHINE = Boolean(process.env.CI)
+
+/** All of it: for runs of tests that tests and their runner start, and for what such a runner tells its workers. */
+export const OUR_ENVIRONMENT: Readonly<Record<string, string | undefined>> = process.env

@@ -5,11 +5,11 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { assert } from '@/lib/assert'
 import { CHROMIUM_ADVICE, findChromium } from './chromium'
+import { PATIENCE_MS } from './until'
 
 /** As root, in containers, and without a GPU. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 const DESKTOP = { width: 1280, height: 900 }
-const ACTION_TIMEOUT_MS = 20_000
 
 /** Where the gateway is, and the `cookie` header of a signed-in person. */
 type PageOptions = {
@@ -102,7 +102,9 @@ function listEscaped(): string[] {
 async function launch(): Promise<Browser> {
   const executablePath = findChromium()
   assert(executablePath, CHROMIUM_ADVICE)
-  return chromium.launch({ executablePath, args: ARGUMENTS })
+  // Left to themselves, signals end this process, and Chromium with it; the library's handlers would keep it going.
+  const handlers = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+  return chromium.launch({ executablePath, args: ARGUMENTS, ...handlers })
 }
 
 async function openContext(browser: Browser, options: PageOptions): Promise<BrowserContext> {
@@ -111,7 +113,7 @@ async function openContext(browser: Browser, options: PageOptions): Promise<Brow
     colorScheme: options.colorScheme ?? 'light',
     reducedMotion: 'reduce',
   })
-  context.setDefaultTimeout(ACTION_TIMEOUT_MS)
+  context.setDefaultTimeout(PATIENCE_MS)
   for (const pair of options.cookie?.split('; ') ?? []) {
     const at = pair.indexOf('=')
     await context.addCookies([{ name: pair.slice(0, at), value: pair.slice(at + 1), url: options.url }])

@@ -1,4 +1,4 @@
-/** Programs that tests run and that are not ours: found on the PATH, or installed from Debian where that needs no question. */
+/** Programs that tests run and that are not ours: found on the PATH, or installed from Debian where somebody asks for it. */
 import { existsSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 
@@ -18,29 +18,23 @@ const PROGRAMS = {
   postgresql: 'backups are made and restored with its programs',
 } as const
 
-type Program = keyof typeof PROGRAMS
+/** One of them. */
+export type Program = keyof typeof PROGRAMS
+
+/** Whether it is one of them that `name` says. */
+export function isProgram(name: string): name is Program {
+  return name in PROGRAMS
+}
 
 /** Where a program is. Throws, saying what to install, where it is missing. */
 export function programPath(program: Program): string {
-  const found = find(program)
+  const found = findProgram(program)
   if (!found) throw new Error(adviceOn(program))
   return found
 }
 
-/** Installs what the machine lacks of them and may take. Says what it does, or what is missing. */
-export async function preparePrograms(say: (line: string) => void): Promise<void> {
-  for (const program of Object.keys(PROGRAMS) as Program[]) {
-    if (find(program)) continue
-    if (canInstall()) {
-      say(`Installing ${program}: ${PROGRAMS[program]}.`)
-      await installPackage(program)
-    }
-    if (!find(program)) say(adviceOn(program))
-  }
-}
-
-/** Servers lie where only root's PATH leads, and those of Postgres in a folder of their version. */
-function find(program: Program): string | null {
+/** Where a program is; null where it is missing. Servers lie where only root's PATH leads, and those of Postgres in a folder of their version. */
+export function findProgram(program: Program): string | null {
   if (program === 'postgresql') {
     const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : []
     const newest = versions.sort((one, other) => Number(one) - Number(other)).at(-1)
@@ -55,12 +49,12 @@ export function canInstall(): boolean {
   return process.getuid?.() === 0 && Bun.which('apt-get') !== null
 }
 
-/** Installs a package of Debian's. A server that comes with it is not started: tests start their own. */
-export async function installPackage(name: string): Promise<void> {
+/** Installs packages of Debian's. A server that comes with one is not started: tests start their own. */
+export async function installPackages(names: readonly string[]): Promise<void> {
   await aptGet('update', '-q')
   const isOurs = !existsSync(POLICY)
   if (isOurs) await writeFile(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  await aptGet('install', '-q', '--yes', '--no-install-recommends', name)
+  await aptGet('install', '-q', '--yes', '--no-install-recommends', ...names)
   if (isOurs) await rm(POLICY)
 }
 

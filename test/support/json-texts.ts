@@ -1,5 +1,5 @@
 /** JSON texts with numbers that JSON.parse and JSON.stringify would write otherwise, for properties of what is relayed. */
-import fc from 'fast-check'
+import { fc } from './property'
 
 /** A number as somebody may write it. */
 export const numberText = fc.oneof(

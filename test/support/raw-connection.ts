@@ -6,15 +6,14 @@ interface RawConnection {
   /** Everything that has come so far. */
   received(): string
   isClosed(): boolean
-  /** Resolves once the other side has closed, with the milliseconds since the connection was opened. */
-  closed: Promise<number>
+  /** Resolves once the other side has closed. */
+  closed: Promise<void>
   end(): void
 }
 
 /** Connects to a gateway at `url`, from the address `from` of this machine, and writes `text`. */
 export function openRaw(url: string, text = '', from = '127.0.0.1'): RawConnection {
-  const openedMs = performance.now()
-  const { promise: closed, resolve } = Promise.withResolvers<number>()
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
   const chunks: Buffer[] = []
   let isClosed = false
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
@@ -23,7 +22,7 @@ export function openRaw(url: string, text = '', from = '127.0.0.1'): RawConnecti
   socket.on('error', () => undefined)
   socket.on('close', () => {
     isClosed = true
-    resolve(performance.now() - openedMs)
+    resolve()
   })
   if (text !== '') socket.write(text)
   return {

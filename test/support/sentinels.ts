@@ -106,14 +106,10 @@ function sentinelConfig(port: number, primaryPort: number): string {
 async function knowsAll(port: number): Promise<void> {
   const sentinel = new Redis({ host: '127.0.0.1', port, password: SENTINEL_PASSWORD, enableReadyCheck: false })
   sentinel.on('error', () => undefined)
-  await until(
-    async () => {
-      const list = async (kind: string) =>
-        ((await sentinel.call('SENTINEL', kind, PRIMARY_NAME).catch(() => [])) as unknown[]).length
-      return (await list('sentinels')) === SENTINELS - 1 && (await list('replicas')) === 1
-    },
-    'the Sentinels to know each other',
-    30_000,
-  )
+  await until(async () => {
+    const list = async (kind: string) =>
+      ((await sentinel.call('SENTINEL', kind, PRIMARY_NAME).catch(() => [])) as unknown[]).length
+    return (await list('sentinels')) === SENTINELS - 1 && (await list('replicas')) === 1
+  }, 'the Sentinels to know each other')
   sentinel.disconnect()
 }

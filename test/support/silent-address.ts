@@ -1,6 +1,8 @@
 /** An address on this machine where packets vanish: a listener that accepts nothing any more, its queue filled up. */
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { assert } from '@/lib/assert'
+import { until } from './until'
 
 const LISTENER = `
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
@@ -9,9 +11,8 @@ const LISTENER = `
 /** More than any listener's queue takes. */
 const MAX_CONNECTIONS = 5_000
 const BATCH = 50
-/** A connection on loopback that takes longer is one that the kernel dropped. */
-const SILENCE_MS = 150
-
+/** As the kernel lists a connection that waits for its first answer. */
+const SYN_SENT = '02'
 export interface SilentAddress {
   readonly port: number
   stop(): Promise<void>
@@ -24,13 +25,14 @@ export async function openSilentAddress(): Promise<SilentAddress> {
   const port = Number(new TextDecoder().decode(value))
   listener.kill('SIGSTOP')
   const sockets: Socket[] = []
-  let isSilent = false
-  while (!isSilent && sockets.length < MAX_CONNECTIONS) {
-    const batch = Array.from({ length: BATCH }, () => connect({ host: '127.0.0.1', port }))
-    sockets.push(...batch)
-    isSilent = (await Promise.all(batch.map(isConnected))).includes(false)
+  let connected = 0
+  while (unanswered(port) === 0 && sockets.length < MAX_CONNECTIONS) {
+    for (let count = 0; count < BATCH; count++) {
+      sockets.push(connect({ host: '127.0.0.1', port }).once('connect', () => connected++))
+    }
+    await until(() => connected + unanswered(port) === sockets.length, 'the kernel to answer, or not')
   }
-  assert(isSilent, 'the queue of a listener has an end')
+  assert(unanswered(port) > 0, 'the queue of a listener has an end')
   return {
     port,
     async stop() {
@@ -41,13 +43,12 @@ export async function openSilentAddress(): Promise<SilentAddress> {
   }
 }
 
-function isConnected(socket: Socket): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), SILENCE_MS)
-  socket.once('connect', () => {
-    clearTimeout(timer)
-    resolve(true)
-  })
-  socket.once('error', () => resolve(false))
-  return promise
+/** How many connections to `port` the kernel has dropped: on loopback it answers at once, or never. */
+function unanswered(port: number): number {
+  const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)
+  return rows.filter((row) => {
+    const [, , to = '', state] = row.trim().split(/\s+/)
+    return to.endsWith(remote) && state === SYN_SENT
+  }).length
 }

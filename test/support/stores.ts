@@ -13,6 +13,7 @@ import { redisGatewayUrl } from '@/boot/embedded/redis-user'
 import type { EmbeddedServer } from '@/boot/embedded/server'
 import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { migrate } from '@/db/migrate'
+import { OUR_ENVIRONMENT } from './bare-environment'
 
 /**
  * A server of one test's own. `kill` ends it at once (SIGKILL), as a crash would; `restart` stops it if it runs and
@@ -25,6 +26,12 @@ export type TestServer = {
   kill(): Promise<void>
   restart(): Promise<void>
 }
+
+/** Where the Postgres is that tests share: as its administrator, and as the gateway's role. */
+type SharedPostgres = { url: string; gatewayUrl: string }
+
+/** The variable by which the workers of a parallel run are told of it, as JSON. */
+export const GIVEN_POSTGRES = 'TEST_POSTGRES'
 
 const FOLDER_PREFIX = 'svc-gateway-test-'
 const TEMPLATE = 'svc_template'
@@ -45,8 +52,9 @@ const gatewayAddresses = new Map<string, string>()
 const runningServers = new Set<{ stop(): Promise<void> }>()
 let folder: Promise<string> | undefined
 let sharedRedis: Promise<TestServer> | undefined
-let sharedPostgres: Promise<TestServer> | undefined
+let sharedPostgres: Promise<SharedPostgres> | undefined
 let databaseCount = 0
+let databases: string[] = []
 
 /** Address of the one Redis that all tests of this process share: use keys of your own, never FLUSHALL. */
 export async function redisUrl(): Promise<string> {
@@ -54,11 +62,13 @@ export async function redisUrl(): Promise<string> {
   return (await sharedRedis).url
 }
 
-/** Address of a new, migrated, empty database on the one Postgres that all tests of this process share. */
+/** Address of a new, migrated, empty database on the one Postgres that all tests of this process, or of all workers, share. */
 export async function freshDatabase(): Promise<string> {
-  sharedPostgres ??= startMigratedPostgres()
-  const { url } = await sharedPostgres
-  const name = `svc_test_${++databaseCount}`
+  sharedPostgres ??= givenPostgres() ?? startMigratedPostgres()
+  const { url, gatewayUrl } = await sharedPostgres
+  gatewayAddresses.set(new URL(url).host, gatewayUrl)
+  const name = `svc_test_${process.pid}_${++databaseCount}`
+  databases.push(name)
   await runStatement(url, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
   return withDatabase(url, name)
 }
@@ -95,20 +105,38 @@ export function asGateway(url: string): string {
   return url.startsWith('postgres') ? withDatabase(known, pathname.slice(1)) : known
 }
 
-/** Stops every server and removes their data; preload.ts calls it after the last test. */
+/**
+ * Stops every server of this process and removes their data. Whatever is asked for afterwards starts anew: preload.ts calls it after
+ * the last test, and a worker of several after each of its files.
+ */
 export async function stopStores(): Promise<void> {
   await Promise.all([...runningServers].map((server) => server.stop()))
   if (folder) await rm(await folder, { recursive: true, force: true })
+  const given = givenPostgres()
+  if (given && databases.length > 0) await dropDatabases((await given).url)
+  databases = []
+  folder = sharedRedis = sharedPostgres = undefined
 }
 
-async function startMigratedPostgres(): Promise<TestServer> {
+/** A server that outlives us would keep them: ten megabytes each. */
+async function dropDatabases(url: string): Promise<void> {
+  for (const name of databases) await runStatement(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+}
+
+/** The Postgres that whoever started this process has started for all of its workers. */
+function givenPostgres(): Promise<SharedPostgres> | undefined {
+  const given = OUR_ENVIRONMENT[GIVEN_POSTGRES]
+  return given === undefined ? undefined : Promise.resolve(JSON.parse(given))
+}
+
+/** Starts the Postgres on which {@link freshDatabase} makes databases: here, or handed to other processes by {@link GIVEN_POSTGRES}. */
+export async function startMigratedPostgres(): Promise<SharedPostgres> {
   const dataDir = await newDataDir()
   const server = await startPostgresOn(dataDir)
   await runStatement(server.url, `CREATE DATABASE ${TEMPLATE}`)
   const { migratorUrl, gatewayUrl } = await preparePostgresRoles(dataDir, withDatabase(server.url, TEMPLATE))
   await migrate(migratorUrl)
-  gatewayAddresses.set(new URL(server.url).host, gatewayUrl)
-  return server
+  return { url: server.url, gatewayUrl }
 }
 
 async function manage(start: (port: { port?: number }) => Promise<EmbeddedServer>): Promise<TestServer> {

@@ -8,7 +8,7 @@ import type { UpstreamCall } from '@test/support/upstream'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const CANARY = 'canaryword'
 const WORDS = ['system', 'user', 'call', 'result', 'tool', 'stop', 'thought', 'said', 'argument'].map(wordOf)

@@ -7,7 +7,7 @@ import { chatCompletion, chatStream, eventStream } from '@test/support/upstream'
 import type { ReceivedMetric } from './otlp-receiver'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
 const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 50 }
 const PUBLISHED: ReadonlySet<unknown> = new Set(

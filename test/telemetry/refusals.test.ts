@@ -4,7 +4,7 @@ import { until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
 const BODY = { model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 50 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { chatCompletion } from '@test/support/upstream'
 import { startTracedGateway, type TracedGateway } from './traced-gateway'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(300_000)
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'

@@ -14,10 +14,12 @@ const ACROSS = [
   'matrix',
   'money-bugs',
   'public-prices',
+  'runner',
   'security',
   'supply-chain',
   'support',
   'tidy',
+  'whole-streams',
 ]
 
 const MAX_FILES = 24

@@ -16,7 +16,7 @@ const STEPS = [
 ]
 const SERVICES = ['accounts', 'usage', 'stored-responses', 'upstream', 'routing']
 const STORES = ['ledger', 'catalog', 'db']
-const WIRE = ['formats', 'chat', 'lib']
+const WIRE = ['formats', 'chat', 'limits', 'lib']
 const DOMAIN = [...SERVICES, ...STORES, ...WIRE]
 
 /**
@@ -47,7 +47,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/http': ['http', 'gateway', 'metrics', ...CONSOLE, ...DOMAIN],
   'console/administration': ['console/orders', 'console/auth', ...DOMAIN],
   'console/orders': ['accounts', 'ledger', 'db', 'chat', 'lib'],
-  'console/auth': ['accounts', 'ledger', 'db', 'chat', 'lib'],
+  'console/auth': ['accounts', 'ledger', 'db', 'chat', 'limits', 'lib'],
   'console/usage-views': ['ledger', 'db', 'chat', 'lib'],
   http: ['gateway', 'telemetry', 'metrics', ...DOMAIN],
   gateway: [...STEPS, 'telemetry', ...DOMAIN],
@@ -69,6 +69,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   db: WIRE,
   formats: ['chat', 'lib'],
   chat: ['lib'],
+  limits: [],
   lib: [],
   dashboard: ['lib'],
 }

@@ -14,6 +14,7 @@ import { checkComments, checkDocument } from './path-rules'
 import { checkLua, checkMigrations } from './script-rules'
 import type { Violation } from './source'
 import { checkStyle, MAX_MEDIAN_LINES, median } from './style-rules'
+import { checkAllowances, checkTime } from './time/time-rules'
 import { listFiles, listRootFiles, readScriptNames, readText, readTrees, TREE_NAMES } from './tree'
 
 const TREES = readTrees()
@@ -140,6 +141,12 @@ describe('the structure of all trees', () => {
     expect(rows.filter((row) => !/` in `test\//.test(row))).toEqual([])
     const numbers = rows.flatMap((row) => /^\| (S\d+) \|.*`\1: /.exec(row)?.[1] ?? [])
     expect(numbers).toEqual(Array.from({ length: 29 }, (_, index) => `S${index + 1}`))
+  })
+
+  test('no test measures, sleeps, draws, or has a limit that load can reach', () => {
+    // The rules and their samples name what they forbid.
+    const sources = TREES.test.filter(({ path }) => !path.startsWith('test/tidy/'))
+    expect(format([...sources.flatMap(checkTime), ...checkAllowances(sources)])).toEqual([])
   })
 
   test('every file is imported or started by somebody', () => {

@@ -72,13 +72,21 @@ describe('the headers', () => {
     expect(accept).toBe('text/event-stream')
   })
 
-  test('hold what the catalogue adds for the provider, which overrules neither key nor version', () => {
+  test('hold what the catalogue adds for the provider, which overrules the version and never the key', () => {
     const headers = { 'openai-organization': 'acme', 'x-api-key': 'other', 'anthropic-version': '1999-01-01' }
     expect(requestHeaders(providerOf('p1', { headers }), formatNamed('messages'), KEY, false)).toEqual({
       ...COMMON,
       'openai-organization': 'acme',
       'x-api-key': 'the-secret',
-      'anthropic-version': '2023-06-01',
+      'anthropic-version': '1999-01-01',
+    })
+  })
+
+  test('hold what the caller’s format lets through', () => {
+    const protocol = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'effort-2025-11-24' }
+    expect(requestHeaders(providerOf('p1'), formatNamed('messages'), KEY, false, protocol)).toEqual({
+      ...{ ...COMMON, ...protocol },
+      'x-api-key': 'the-secret',
     })
   })
 })

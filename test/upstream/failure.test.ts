@@ -79,6 +79,7 @@ describe('the caller is told', () => {
     credentials: 'upstream_failed',
     forbidden: 'upstream_failed',
     'rate-limited': 'overloaded',
+    'over-limit': 'too_large',
     overloaded: 'overloaded',
     'context-too-long': 'context_length_exceeded',
     'too-large': 'too_large',

@@ -1,6 +1,8 @@
 /** The connect timeout: an address that swallows packets ends the wait; one that answers, however late, does not. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
+import { spend } from '@test/support/delays'
 import { openSilentAddress, type SilentAddress } from '@test/support/silent-address'
 import { until } from '@test/support/until'
 import type { Socket } from 'bun'
@@ -14,20 +16,28 @@ beforeAll(async () => {
 })
 afterAll(() => silent.stop())
 
-/** Watches an address until it is called silent, or the connection beside the call must have ended. */
-async function isCalledSilent(baseUrl: string, reach = createReachTest(() => performance.now())): Promise<boolean> {
+const newTest = () => createReachTest(() => performance.now())
+
+/** Watches an address until it is called silent. */
+async function untilSilent(baseUrl: string, reach = newTest()): Promise<void> {
+  const told = Promise.withResolvers<void>()
+  reach.watch(baseUrl, CONNECT_MS, told.resolve)
+  await told.promise
+}
+
+/** Watches an address for longer than the connection beside the call may take. */
+async function isCalledSilent(baseUrl: string, reach = newTest()): Promise<boolean> {
   let isSilent = false
   const watch = reach.watch(baseUrl, CONNECT_MS, () => {
     isSilent = true
   })
-  const started = performance.now()
-  await until(() => isSilent || performance.now() - started > 3 * CONNECT_MS, 'a verdict')
+  await spend(3 * CONNECT_MS)
   watch.stop()
   return isSilent
 }
 
 test('an address that takes no connections is silent', async () => {
-  expect(await isCalledSilent(`http://127.0.0.1:${silent.port}/v1`)).toBe(true)
+  await untilSilent(`http://127.0.0.1:${silent.port}/v1`)
 })
 
 test('one that takes them, refuses them, or has no name is not', async () => {
@@ -39,18 +49,29 @@ test('one that takes them, refuses them, or has no name is not', async () => {
 })
 
 test('one that answered a moment ago is tested again once the wait has lasted', async () => {
-  const reach = createReachTest(() => performance.now())
+  const reach = newTest()
   const baseUrl = `http://127.0.0.1:${silent.port}`
   reach.watch(baseUrl, CONNECT_MS, () => undefined).answered()
-  expect(await isCalledSilent(baseUrl, reach)).toBe(true)
+  await untilSilent(baseUrl, reach)
+})
+
+test('an address is unheard of until it has taken a connection, and is known for a while after', async () => {
+  const reach = createReachTest(() => performance.now())
+  const watchOf = (port: number) => reach.watch(`http://127.0.0.1:${port}`, CONNECT_MS, () => undefined)
+  expect(watchOf(silent.port).stop()).toEqual({ isUnheard: true })
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const watch = watchOf(server.port)
+  await until(() => watch.stop() === undefined, 'the connection')
+  expect(watchOf(server.port).stop()).toBeUndefined()
+  server.stop(true)
 })
 
 test('nobody is told after the call has ended', async () => {
-  const reach = createReachTest(() => performance.now())
+  const reach = newTest()
   let told = 0
   const watch = reach.watch(`http://127.0.0.1:${silent.port}`, CONNECT_MS, () => told++)
   watch.stop()
-  expect(await isCalledSilent(`http://127.0.0.1:${silent.port}`, reach)).toBe(true)
+  await untilSilent(`http://127.0.0.1:${silent.port}`, reach)
   expect(told).toBe(0)
 })
 
@@ -91,7 +112,7 @@ describe('the connection beside a call', () => {
 
   test('is one for all calls that start together', async () => {
     const listener = startListener()
-    const reach = createReachTest(() => performance.now())
+    const reach = newTest()
     for (let count = 0; count < 5; count++) reach.watch(listener.baseUrl, CONNECT_MS, () => undefined)
     expect(await listener.connections()).toBe(1)
     listener.stop()
@@ -115,7 +136,7 @@ describe('the connection beside a call', () => {
 
   test('is made to each address on its own', async () => {
     const [one, two] = [startListener(), startListener()]
-    const reach = createReachTest(() => performance.now())
+    const reach = newTest()
     for (const { baseUrl } of [one, two]) reach.watch(baseUrl, CONNECT_MS, () => undefined)
     expect([await one.connections(), await two.connections()]).toEqual([1, 1])
     one.stop()

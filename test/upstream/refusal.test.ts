@@ -64,7 +64,7 @@ describe('a refusal', () => {
   })
 
   test('whose body never ends is told with what had come, once the first byte of an answer would be overdue', async () => {
-    const error = await refusalTo(head(401) + chunk(errorBody()), { firstByteMs: 100 })
+    const error = await refusalTo(head(401) + chunk(errorBody()), { firstByteMs: 1_500 })
     expect(error).toMatchObject({ status: 401, message: 'words' })
   })
 
@@ -107,5 +107,48 @@ describe('the wish to be asked later', () => {
     expect((await refusalTo(whole(429, errorBody(), headers as Record<string, string>))).retryAfterSeconds).toBe(
       undefined,
     )
+  })
+})
+
+describe('what is left of limits', () => {
+  const left = (more: Record<string, string>) => refusalTo(whole(429, errorBody(), more))
+  const openAi = (requests: number, tokens: number) => ({
+    'x-ratelimit-limit-requests': '500',
+    'x-ratelimit-remaining-requests': String(requests),
+    'x-ratelimit-reset-requests': '120ms',
+    'x-ratelimit-limit-tokens': '30000',
+    'x-ratelimit-remaining-tokens': String(tokens),
+    'x-ratelimit-reset-tokens': '1m6.5s',
+  })
+
+  test.each([
+    ['nothing of the tokens', openAi(499, 0), { left: 'nothing', retryAfterSeconds: 66.5 }],
+    ['next to nothing of them', openAi(499, 299), { left: 'nothing', retryAfterSeconds: 66.5 }],
+    ['nothing of the requests', openAi(0, 30_000), { left: 'nothing', retryAfterSeconds: 0.12 }],
+    ['something', openAi(499, 300), { left: 'something' }],
+    [
+      'nothing, and when to come again',
+      {
+        'anthropic-ratelimit-input-tokens-remaining': '0',
+        'anthropic-ratelimit-requests-remaining': '7',
+        'retry-after': '7',
+      },
+      { left: 'nothing', retryAfterSeconds: 7 },
+    ],
+    ['something', { 'anthropic-ratelimit-tokens-remaining': '9000' }, { left: 'something' }],
+    ['a word that is no figure', { 'x-ratelimit-remaining-requests': 'none' }, {}],
+  ] as [string, Record<string, string>, object][])('%s', async (_, headers, said) => {
+    const { left: leftOver, retryAfterSeconds } = await left(headers)
+    expect(JSON.stringify({ left: leftOver, retryAfterSeconds })).toBe(JSON.stringify(said))
+  })
+
+  test('is read as a date too, and of no other status', async () => {
+    const names = {
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': new Date(Date.now() + 600_000).toISOString(),
+    }
+    const error = await left(names)
+    expect(error.retryAfterSeconds).toBeWithin(500, 601)
+    expect((await refusalTo(whole(503, errorBody(), names))).left).toBe(undefined)
   })
 })

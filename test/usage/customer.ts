@@ -40,18 +40,11 @@ export async function ask(gateway: TestGateway, key: string, changes: Record<str
   return response.headers.get('x-request-id') ?? ''
 }
 
-/** Longer than a batch waits that another gateway of this store took with it when it stopped. */
-const FLUSH_TIMEOUT_MS = 50_000
-
 /** Waits until every charge of the account is in the history. */
 export async function flushed(gateway: TestGateway, accountId: string): Promise<void> {
   const { sql } = gateway.gateway.database
-  await until(
-    async () => {
-      const [row] = await sql<{ ledger_seq: number }[]>`SELECT ledger_seq FROM accounts WHERE id = ${accountId}`
-      return row?.ledger_seq === (await gateway.balance(accountId)).seq
-    },
-    'the history to have every charge',
-    FLUSH_TIMEOUT_MS,
-  )
+  await until(async () => {
+    const [row] = await sql<{ ledger_seq: number }[]>`SELECT ledger_seq FROM accounts WHERE id = ${accountId}`
+    return row?.ledger_seq === (await gateway.balance(accountId)).seq
+  }, 'the history to have every charge')
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ClusterNode, startCluster, type TestCluster } from '@test/ledger/cluster-stores'
 import { freshDatabase } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -12,7 +12,7 @@ import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { streamFields, usageRecord } from './sample-records'
 
-setDefaultTimeout(90_000)
+setDefaultTimeout(300_000)
 
 /** As in test/ledger/cluster-stores.ts. */
 const CLUSTER_PASSWORD = 'cluster'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   cluster = await startCluster(3)
   redis = connectRedis(cluster.url, { logger: log.logger })
   appender = connectRedis(cluster.url, { logger: log.logger, autoPipelining: false })
-  await Promise.all([waitForRedis(redis, 10_000), waitForRedis(appender, 10_000)])
+  await Promise.all([waitForRedis(redis, PATIENCE_MS), waitForRedis(appender, PATIENCE_MS)])
   const databaseUrl = await freshDatabase()
   database = connectDatabase(databaseUrl, { maxConnections: 2 })
   const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
@@ -81,7 +81,7 @@ test('a dead master holds up only its own shards, and nothing of them is lost wh
   await restart(victim)
   await append(own)
   await booked()
-  await until(() => flusher.status().healthy, 'health', 20_000)
+  await until(() => flusher.status().healthy, 'health')
 })
 
 /** A restarted node has its own password again until it is told the cluster's. */
@@ -104,7 +104,6 @@ async function append(batch: readonly UsageRecord[]): Promise<void> {
         () =>
           appender.xadd(recordsName(shardOf(record.accountId)), '*', ...streamFields(record)).catch(() => undefined),
         'the record to be taken',
-        30_000,
       ),
     ),
   )
@@ -112,7 +111,7 @@ async function append(batch: readonly UsageRecord[]): Promise<void> {
 }
 
 async function booked(): Promise<void> {
-  await until(async () => (await recordCount()) === expected, `${expected} records`, 30_000)
+  await until(async () => (await recordCount()) === expected, `${expected} records`)
 }
 
 async function recordCount(): Promise<number> {

@@ -1,5 +1,5 @@
 /** Usage records of one account, made up at random, and what the usage list has to say of them, computed the simple way. */
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
 import { BILLING_RULES, RECORD_FLAGS, type RecordFlag, type UsageRecord } from '@/ledger/usage-record'
 import { NOON_MS, usageRecord } from './sample-records'

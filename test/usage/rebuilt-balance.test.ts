@@ -1,7 +1,7 @@
 /** Charges that a flusher holds or has put aside, and a ledger that has to be rebuilt: each counts exactly once. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
 import { assembleLedger } from '@/accounts/assemble-ledger'
@@ -21,7 +21,7 @@ import { createFlusher, type Flusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 import { usageRecord } from './sample-records'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const CREDIT = 1_000_000
 const COST = 70_000
@@ -39,7 +39,7 @@ let flusher: Flusher | undefined
 beforeAll(async () => {
   server = await startRedis()
   redis = connectRedis(server.url, { logger })
-  await waitForRedis(redis, 10_000)
+  await waitForRedis(redis, PATIENCE_MS)
 })
 afterAll(async () => {
   redis.disconnect()

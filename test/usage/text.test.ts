@@ -1,7 +1,7 @@
 /** Texts of the usage pages: cells that no spreadsheet runs, amounts finer than a nano-USD, and cursors that nobody can forge a failure with. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { fc } from '@test/support/property'
 import { parse } from 'csv-parse/sync'
-import fc from 'fast-check'
 import { priceLines } from '@/catalog/price-lines'
 import type { Catalog, Pricing } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
@@ -10,7 +10,7 @@ import { csvRow } from '@/console/usage-views/csv-text'
 import { formatClassAmount, formatRounding, formatUnitPrice } from '@/console/usage-views/pico-text'
 import { formatUsd, type Pico } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 describe('csvRow', () => {
   test('S14: keeps every text but for the apostrophe before what a spreadsheet would run', () => {

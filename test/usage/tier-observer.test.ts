@@ -7,7 +7,7 @@ import { createLogger } from '@/lib/logger'
 import { COUNTERS, dayOf, noCounts, readObservations } from '@/usage/observations'
 import { createTierObserver, RETRY_MS, type TierObserver } from '@/usage/tier-observer'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let database: Database
 let clock: ManualClock

@@ -1,7 +1,7 @@
 /** Writing usage records: every record counts once, whoever writes it, however often and beside whom. */
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
-import fc from 'fast-check'
 import { connectDatabase, type Database } from '@/db/client'
 import { databaseFailure } from '@/db/failure'
 import { MIGRATIONS } from '@/db/migrate'
@@ -11,7 +11,7 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { NOON_MS, type RecordChanges, streamFields, usageRecord } from './sample-records'
 
 const DAY_MS = 86_400_000
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let database: Database
 const open: Database[] = []

@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
-import type { Asset } from '@/http/asset'
+import { type Asset, taggedAsset } from '@/http/asset'
 
 type Manifest = { page: string; docsPage: string; icon: string; files: { name: string; contentType: string }[] }
 
@@ -24,7 +24,7 @@ export async function readBuild(folder: string): Promise<DashboardAssets | undef
       manifest.files.map(async ({ name, contentType }): Promise<[string, Asset]> => {
         const read = (suffix: string) => Bun.file(join(folder, name + suffix)).bytes()
         const [body, brotli, gzip] = await Promise.all([read(''), read(ENCODINGS.brotli), read(ENCODINGS.gzip)])
-        return [name, { contentType, body, brotli, gzip }]
+        return [name, taggedAsset({ contentType, body, brotli, gzip })]
       }),
     )
     const { page, docsPage, icon } = manifest

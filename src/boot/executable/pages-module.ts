@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DashboardAssets } from '@/console/http/assets/assets'
 
 /** The module's text, for pages that lie in `folder`, as the store has written them. */
-export function pagesModule(folder: string, { page, icon, files }: DashboardAssets): string {
+export function pagesModule(folder: string, { files, ...pages }: DashboardAssets): string {
   const imports: string[] = []
   const entries = [...files].map(([name, { contentType }], index) => {
     const paths = ['', '.br', '.gz'].map((suffix, part) => {
@@ -15,15 +15,16 @@ export function pagesModule(folder: string, { page, icon, files }: DashboardAsse
     return `[${JSON.stringify(name)}, ${JSON.stringify(contentType)}, ${paths.join(', ')}]`
   })
   return `${imports.join('\n')}
+import { taggedAsset } from '@/http/asset'
 import { once } from '@/lib/once'
 const FILES = [${entries.join(',\n')}] as const
 const read = (path: string) => Bun.file(path).bytes()
 export const loadAssets = once(async () => {
   const files = FILES.map(async ([name, contentType, body, brotli, gzip]) => [
     name,
-    { contentType, body: await read(body), brotli: await read(brotli), gzip: await read(gzip) },
+    taggedAsset({ contentType, body: await read(body), brotli: await read(brotli), gzip: await read(gzip) }),
   ] as const)
-  return { page: ${JSON.stringify(page)}, icon: ${JSON.stringify(icon)}, files: new Map(await Promise.all(files)) }
+  return { ...${JSON.stringify(pages)}, files: new Map(await Promise.all(files)) }
 })
 export function createAssetLoader() {
   return loadAssets

@@ -83,6 +83,10 @@ export function supervise(options: SuperviseOptions): Supervisor {
     reload: () => serving.values().next().value?.kill('SIGHUP'),
     async stop(signal) {
       isStopping = true
+      // A supervisor that is told a second time ends at once, and leaves nobody behind who still serves.
+      process.on('exit', () => {
+        for (const child of children) child.kill('SIGKILL')
+      })
       for (const child of children) child.kill(signal)
       await Promise.all([...children].map((child) => child.exited))
     },

@@ -4,11 +4,12 @@ import type { RedisClient } from '@/ledger/store/connection'
 import type { Logger } from '@/lib/logger'
 import { once } from '@/lib/once'
 import type { Library } from './library'
+import { changesAt, changesBy } from './limits'
 import { createLoggedMailer, createSmtpMailer, type MailSettings } from './mailer'
 import type { AuthParts, SignInSettings } from './parts'
 import { readOrCreateSecret } from './secret'
 import { createThrottle } from './throttle'
-import { createIdentifyViewer, type IdentifyViewer } from './viewer'
+import { createIdentifyViewer, type IdentifyViewer, type Viewer } from './viewer'
 
 type AuthOptions = {
   settings: SignInSettings & {
@@ -27,7 +28,12 @@ type AuthOptions = {
   logger: Logger
 }
 
-export type Auth = { parts: AuthParts; identifyViewer: IdentifyViewer }
+export type Auth = {
+  parts: AuthParts
+  identifyViewer: IdentifyViewer
+  /** Counts something that the person is about to change. Throws `too_many_attempts`, or `overloaded` where it can't be counted. */
+  countChange(viewer: Pick<Viewer, 'userId' | 'accountId'>): Promise<void>
+}
 
 /** Builds sign-in. Nothing is asked of the stores before the first request: a gateway starts without them. */
 export function createAuth(options: AuthOptions): Auth {
@@ -57,7 +63,11 @@ export function createAuth(options: AuthOptions): Auth {
     logger,
     library,
   }
-  return { parts, identifyViewer: createIdentifyViewer(parts) }
+  return {
+    parts,
+    identifyViewer: createIdentifyViewer(parts),
+    countChange: ({ userId, accountId }) => parts.throttle.attempt(changesBy(userId), changesAt(accountId)),
+  }
 }
 
 function createMailer({ settings, isProduction, logger }: AuthOptions) {

@@ -1,5 +1,6 @@
-/** How often one may try to sign in, to sign up or to have a mail sent, by address and by account. */
-import { networkOf } from '@/lib/quota/network'
+/** How often one may try to sign in, to sign up, to have a mail sent or to change something, by address, person and account. */
+import { networkOf, siteOf } from '@/lib/quota/network'
+import { SHARED } from '@/limits/shared-resources'
 import type { Limit } from './throttle'
 
 const MINUTES = 60
@@ -10,12 +11,7 @@ const DAYS = 24 * HOURS
 export const KNOWN_SECONDS = 90 * DAYS
 
 /** Guesses from one address at whatever account. Those that were right don't count: an office shares its address. */
-export const signInsFrom = (address: string): Limit => ({
-  name: 'address',
-  subject: networkOf(address),
-  max: 100,
-  seconds: 10 * MINUTES,
-})
+export const signInsFrom = (address: string): Limit[] => fromNetwork(address, 'address', 100, 10 * MINUTES)
 
 /** Guesses from one address at one account. */
 export const signInsBy = (address: string, email: string): Limit => ({
@@ -36,20 +32,10 @@ export const strangersAt = (email: string): Limit => ({
   seconds: HOURS,
 })
 
-export const signUpsFrom = (address: string): Limit => ({
-  name: 'sign-up',
-  subject: networkOf(address),
-  max: 100,
-  seconds: HOURS,
-})
+export const signUpsFrom = (address: string): Limit[] => fromNetwork(address, 'sign-up', 100, HOURS)
 
 /** Mails that one address asks for, to whomever. */
-export const mailsFrom = (address: string): Limit => ({
-  name: 'mails',
-  subject: networkOf(address),
-  max: 20,
-  seconds: HOURS,
-})
+export const mailsFrom = (address: string): Limit[] => fromNetwork(address, 'mails', 20, HOURS)
 
 /** Mails to one person that one address asks for. */
 export const mailsBy = (address: string, email: string): Limit => ({
@@ -70,12 +56,7 @@ export const strangersMailsTo = (email: string): Limit => ({
   seconds: HOURS,
 })
 
-export const tokensFrom = (address: string): Limit => ({
-  name: 'token',
-  subject: networkOf(address),
-  max: 30,
-  seconds: 10 * MINUTES,
-})
+export const tokensFrom = (address: string): Limit[] => fromNetwork(address, 'token', 30, 10 * MINUTES)
 
 /** Passwords and codes asked for again of somebody who is signed in. */
 export const confirmationsBy = (userId: string): Limit => ({
@@ -84,6 +65,46 @@ export const confirmationsBy = (userId: string): Limit => ({
   max: 10,
   seconds: 15 * MINUTES,
 })
+
+/** What one person changes, signing in included: each change may stand in the audit log, whose writers wait for each other. */
+export const changesBy = (userId: string): Limit => ({
+  name: 'changes',
+  subject: userId,
+  max: SHARED.changes.perAccount / 2,
+  seconds: MINUTES,
+})
+
+/** The same of all people of an account together. */
+export const changesAt = (accountId: string): Limit => ({
+  name: 'account-changes',
+  subject: accountId,
+  max: SHARED.changes.perAccount,
+  seconds: MINUTES,
+})
+
+/** Guesses from one browser at one account to which it has signed in before, wherever it is now. */
+export const signInsWith = (device: string, email: string): Limit => ({
+  name: 'device-pair',
+  subject: devicePairOf(device, email),
+  max: 10,
+  seconds: 15 * MINUTES,
+})
+
+/** As many networks of one site, which may all be one person's, are counted like this many. */
+const NETWORKS_OF_A_SITE = 4
+
+/** A limit of one network, and of its site where it may have many. */
+function fromNetwork(address: string, name: string, max: number, seconds: number): Limit[] {
+  const site = siteOf(address)
+  const limit = { name, subject: networkOf(address), max, seconds }
+  if (site === undefined) return [limit]
+  return [limit, { name: `${name}-site`, subject: site, max: max * NETWORKS_OF_A_SITE, seconds }]
+}
+
+/** What stands for a browser and an account together. */
+export function devicePairOf(device: string, email: string): string {
+  return `${device} ${email.toLowerCase()}`
+}
 
 /** What stands for an address and an account together. */
 export function pairOf(address: string, email: string): string {

@@ -14,8 +14,16 @@ export function linkTo(
   page: string,
   token: string,
 ): string {
-  const base = publicUrl ?? new URL(visitor.request.url).origin
-  return `${base}/dashboard/${page}#token=${encodeURIComponent(token)}`
+  return `${pageOf({ publicUrl }, visitor, page)}#token=${encodeURIComponent(token)}`
+}
+
+/** The address of a page of the dashboard. */
+export function pageOf(
+  { publicUrl }: Pick<AuthParts, 'publicUrl'>,
+  visitor: Pick<Visitor, 'request'>,
+  page: string,
+): string {
+  return `${publicUrl ?? new URL(visitor.request.url).origin}/dashboard/${page}`
 }
 
 /** To somebody who has signed up. */
@@ -43,6 +51,15 @@ export function alreadyRegisteredMail(to: string, link: string): Mail {
     'Sign in with your password, or choose a new one here:',
     link,
     'The link is valid for one hour and works once. If it was not you, ignore this mail: nothing has changed.',
+  ])
+}
+
+/** To somebody whose second step of signing in was changed in a session of theirs; `what` says how. */
+export function secondStepChangedMail(to: string, link: string, what: string): Mail {
+  return mail(to, link, 'Your two-step sign-in was changed', [
+    what,
+    'If it was not you, somebody knows your password: choose a new one and end all other sessions here, and tell the operator of this service.',
+    link,
   ])
 }
 

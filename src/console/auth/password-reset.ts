@@ -1,5 +1,6 @@
 /** Passwords: changed by whoever knows the old one, reset by whoever reads the mail. All sessions end but a new one. */
 import { eq } from 'drizzle-orm'
+import { inOwnLine } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
 import { users } from '@/db/auth-schema'
 import { alwaysAtLeast } from './at-least'
@@ -25,12 +26,14 @@ export async function changePassword(
 ): Promise<Answer<null>> {
   checkNewPassword(input.newPassword, [viewer.email, viewer.name], 'newPassword')
   await parts.throttle.attempt(confirmationsBy(viewer.userId))
-  const { cookies } = await ask(parts, (library) =>
-    library.api.changePassword({
-      body: { ...input, revokeOtherSessions: true },
-      headers: headersOf(visitor),
-      returnHeaders: true,
-    }),
+  const { cookies } = await inOwnLine(() =>
+    ask(parts, (library) =>
+      library.api.changePassword({
+        body: { ...input, revokeOtherSessions: true },
+        headers: headersOf(visitor),
+        returnHeaders: true,
+      }),
+    ),
   ).catch((error: unknown) => {
     const isWrong = error instanceof GatewayError && error.options.code === 'wrong_password'
     throw isWrong ? wrongPassword('currentPassword') : error
@@ -65,7 +68,7 @@ export async function resetPassword(
   visitor: Visitor,
   input: { token: string; newPassword: string },
 ): Promise<void> {
-  await parts.throttle.attempt(tokensFrom(visitor.address))
+  await parts.throttle.attempt(...tokensFrom(visitor.address))
   const userId = await readToken(parts, 'reset-password', input.token)
   const [user] = userId === undefined ? [] : await parts.database.db.select().from(users).where(eq(users.id, userId))
   if (!user) throw invalidLink()

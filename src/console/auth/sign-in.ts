@@ -1,13 +1,15 @@
 /** Signing in, with a second step where one is set up, and out. */
 import { and, eq, lt } from 'drizzle-orm'
 import { recordAudit } from '@/accounts/audit'
+import { inOwnLine } from '@/accounts/passwords'
 import { ensureAccount } from '@/accounts/users'
 import { takeCode } from '@/console/auth/totp/used-codes'
 import { sessions, users } from '@/db/auth-schema'
 import { atLeast } from './at-least'
+import { knownBy, rememberVisitor } from './device'
 import { disabledUser, notVerified } from './failure'
 import { hashSessionToken } from './hashed-sessions'
-import { KNOWN_SECONDS, pairOf, signInsBy, signInsFrom, strangersAt } from './limits'
+import { changesBy, signInsBy, signInsFrom, signInsWith, strangersAt } from './limits'
 import { type Answer, type AuthParts, ask } from './parts'
 import { originOf } from './record'
 import { createIdentifyViewer } from './viewer'
@@ -21,17 +23,19 @@ const REFUSAL_MS = 200
 
 /**
  * Signs in by password; the session the request may have held ends. Throws `wrong_credentials`, `email_not_verified`, or
- * `too_many_attempts`, which never depends on what others have tried from elsewhere where one has signed in before.
+ * `too_many_attempts`, which never depends on what others have tried where one has signed in before from the same address or browser,
+ * and nor does how long it takes.
  */
 export async function signIn(parts: AuthParts, visitor: Visitor, input: Credentials): Promise<Answer<SignInResult>> {
   const { throttle } = parts
   const { address } = visitor
   const email = input.email.toLowerCase()
-  const isKnown = await throttle.isRemembered('known', pairOf(address, email))
-  const limits = [signInsFrom(address), signInsBy(address, email), ...(isKnown ? [] : [strangersAt(email)])]
-  await throttle.attempt(...limits)
+  const known = await knownBy(parts, visitor, email)
+  const byNetwork = known === undefined ? signInsFrom(address) : []
+  const byPerson = [signInsBy(address, email), ...(typeof known === 'object' ? [signInsWith(known.device, email)] : [])]
+  await throttle.attempt(...byNetwork, ...byPerson, ...(known === undefined ? [strangersAt(email)] : []))
   const { body, cookies } = await atLeast(REFUSAL_MS, () =>
-    ask(parts, (library) =>
+    askInLine(parts, known !== undefined, (library) =>
       library.api.signInEmail({
         body: { email, password: input.password },
         headers: headersWithoutSession(visitor),
@@ -39,11 +43,16 @@ export async function signIn(parts: AuthParts, visitor: Visitor, input: Credenti
       }),
     ),
   )
-  await throttle.giveBack(signInsFrom(address))
-  await throttle.forgive(signInsBy(address, email))
+  await throttle.giveBack(...byNetwork)
+  await throttle.forgive(...byPerson)
   if ('twoFactorRedirect' in body) return { body: { status: 'totp_required' }, cookies }
-  await welcome(parts, visitor, { ...body, how: 'password' })
-  return { body: { status: 'signed_in' }, cookies }
+  const device = await welcome(parts, visitor, { ...body, how: 'password' })
+  return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
+}
+
+/** Whoever is known is not kept waiting by those who guess. */
+function askInLine<T>(parts: AuthParts, isKnown: boolean, call: Parameters<typeof ask<T>>[1]): Promise<Answer<T>> {
+  return isKnown ? inOwnLine(() => ask(parts, call)) : ask(parts, call)
 }
 
 /** The second step: a code of the authenticator app, or a backup code, which is used up. */
@@ -52,7 +61,7 @@ export async function finishSignIn(
   visitor: Visitor,
   input: { kind: 'totp' | 'backup'; code: string },
 ): Promise<Answer<SignInResult>> {
-  await parts.throttle.attempt(signInsFrom(visitor.address))
+  await parts.throttle.attempt(...signInsFrom(visitor.address))
   const call = { body: { code: input.code }, headers: headersWithoutSession(visitor), returnHeaders: true } as const
   const { body, cookies } = await ask(parts, (library) =>
     input.kind === 'totp' ? library.api.verifyTOTP(call) : library.api.verifyBackupCode(call),
@@ -66,9 +75,9 @@ export async function finishSignIn(
       throw error
     }
   }
-  await parts.throttle.giveBack(signInsFrom(visitor.address))
-  await welcome(parts, visitor, { token: token ?? '', user, how: input.kind })
-  return { body: { status: 'signed_in' }, cookies }
+  await parts.throttle.giveBack(...signInsFrom(visitor.address))
+  const device = await welcome(parts, visitor, { token: token ?? '', user, how: input.kind })
+  return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
 /** Ends the session of a request, on the server as well as in the browser. */
@@ -79,18 +88,27 @@ export async function signOut(parts: AuthParts, visitor: Visitor): Promise<Answe
   return { body: null, cookies }
 }
 
-/** What follows every sign-in: it is noted, old sessions go, the address is known from now on, and there is an account that pays. */
+/**
+ * What follows every sign-in: it is noted, old sessions go, address and browser are known from now on (by the cookie that is returned),
+ * and there is an account that pays.
+ */
 export async function welcome(
   parts: AuthParts,
   visitor: Visitor,
   signedIn: { token: string; user: { id: string; email: string }; how: 'sign_up' | 'password' | 'totp' | 'backup' },
-): Promise<void> {
+): Promise<string> {
   const { db } = parts.database
   const { user, token, how } = signedIn
   const [person] = await db.select({ disabledAt: users.disabledAt }).from(users).where(eq(users.id, user.id))
   if (person?.disabledAt) {
     await db.delete(sessions).where(eq(sessions.userId, user.id))
     throw disabledUser()
+  }
+  try {
+    await parts.throttle.attempt(changesBy(user.id))
+  } catch (error) {
+    await db.delete(sessions).where(eq(sessions.token, hashSessionToken(token)))
+    throw error
   }
   const accountId = await db.transaction(async (transaction) => {
     const ensured = await ensureAccount(transaction, user.id)
@@ -111,5 +129,5 @@ export async function welcome(
   await db.delete(sessions).where(and(eq(sessions.userId, user.id), lt(sessions.expiresAt, new Date())))
   const before = await createIdentifyViewer(parts)(visitor.request)
   if (before) await db.delete(sessions).where(eq(sessions.id, before.sessionId))
-  await parts.throttle.remember('known', pairOf(visitor.address, user.email), KNOWN_SECONDS)
+  return rememberVisitor(parts, visitor, user.email)
 }

@@ -35,7 +35,7 @@ export async function signUp(parts: AuthParts, visitor: Visitor, input: NewPerso
   }
   const email = input.email.toLowerCase()
   checkNewPassword(input.password, [email, input.name])
-  await parts.throttle.attempt(signUpsFrom(visitor.address))
+  await parts.throttle.attempt(...signUpsFrom(visitor.address))
   const person = { ...input, email }
   return parts.requiresVerification
     ? alwaysAtLeast(ANSWER_MS, () => signUpUnverified(parts, visitor, person))
@@ -49,7 +49,7 @@ export async function verifyEmail(
   input: { token: string; password: string },
 ): Promise<Answer<SignInResult>> {
   const { db } = parts.database
-  await parts.throttle.attempt(tokensFrom(visitor.address))
+  await parts.throttle.attempt(...tokensFrom(visitor.address))
   const userId = await readToken(parts, 'verify-email', input.token)
   const [user] = userId === undefined ? [] : await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw invalidLink()
@@ -67,7 +67,7 @@ export async function verifyEmail(
 /** Counts a mail, before anything is looked up: by who asks, and by whose box it would land in. Throws `too_many_attempts`. */
 export async function countMail(throttle: Throttle, address: string, email: string): Promise<void> {
   const isKnown = await throttle.isRemembered('known', pairOf(address, email))
-  await throttle.attempt(mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
+  await throttle.attempt(...mailsFrom(address), mailsBy(address, email), ...(isKnown ? [] : [strangersMailsTo(email)]))
 }
 
 /** Sends the mail again; the answer is the same for an address that nobody has or that is verified. */
@@ -116,8 +116,8 @@ async function signUpAtOnce(parts: AuthParts, visitor: Visitor, person: NewPerso
     await sendVerification(parts, visitor, body.user)
     return { body: { status: 'verification_sent' }, cookies: [] }
   }
-  await welcome(parts, visitor, { token: body.token ?? '', user: body.user, how: 'sign_up' })
-  return { body: { status: 'signed_in' }, cookies }
+  const device = await welcome(parts, visitor, { token: body.token ?? '', user: body.user, how: 'sign_up' })
+  return { body: { status: 'signed_in' }, cookies: [...cookies, device] }
 }
 
 /** Only what is named here reaches the library: whatever else a body held, such as a role, does not. */

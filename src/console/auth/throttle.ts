@@ -1,5 +1,5 @@
 /**
- * Slows down the guessing of passwords and codes: counts attempts in the shared store, so that all gateways count
+ * Slows down the guessing of passwords and codes, and changes without end: counts attempts in the shared store, so that all gateways count
  * together.
  */
 import { createHmac } from 'node:crypto'
@@ -80,7 +80,7 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw new GatewayError('overloaded', 'Signing in is not possible at the moment. Please try again.', {
+    throw new GatewayError('overloaded', 'This is not possible at the moment. Please try again.', {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
       cause,
     })

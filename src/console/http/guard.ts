@@ -1,11 +1,13 @@
 /**
- * What every route of the dashboard shares, in this order: the same-origin check, the session behind a request, and only then
- * its JSON body, within a limit of the route's own.
+ * What every route of the dashboard shares, in this order: the same-origin check, the session behind a request, how much its person
+ * changes, and only then its JSON body, within a limit of the route's own.
  */
 import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
+import type { Auth } from '@/console/auth/auth'
 import type { IdentifyViewer, Viewer } from '@/console/auth/viewer'
 import { type BodyLimits, readJsonBody } from '@/http/body'
+import { ERRORS } from '@/http/openapi/errors'
 import { BY_SESSION } from '@/http/openapi/security'
 import { NO_SNIFFING, transportSecurity } from '@/http/pages'
 import { requestIdOf } from '@/http/request-id'
@@ -17,6 +19,7 @@ import { refuseNul, refuseNulIn } from './refuse-nul'
 
 export type GuardDeps = BodyLimits & {
   identifyViewer: IdentifyViewer
+  countChange: Auth['countChange']
   /** The address people open, without trailing slash; undefined: the one a request was sent to. */
   publicUrl: string | undefined
 }
@@ -67,12 +70,9 @@ export function guard(deps: GuardDeps) {
 }
 
 /** What the documentation says of the routes that are guarded so: by whom they are called, and how others are refused. */
-const BY_ANYBODY = { security: [], responses: { 403: {}, 500: {}, 503: {} } } as object
-const BY_A_PERSON = {
-  security: BY_SESSION,
-  responses: { 401: {}, 403: {}, 404: {}, 429: {}, 500: {}, 503: {} },
-} as object
-const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, responses: { 401: {}, 403: {}, 404: {}, 500: {}, 503: {} } } as object
+const BY_ANYBODY = { security: [], [ERRORS]: [403, 500, 503] } as object
+const BY_A_PERSON = { security: BY_SESSION, [ERRORS]: [401, 403, 404, 429, 500, 503] } as object
+const BY_AN_ADMINISTRATOR = { ...BY_A_PERSON, [ERRORS]: [401, 403, 404, 500, 503] } as object
 
 type Arrival = { request: Request }
 
@@ -124,6 +124,7 @@ async function requireViewer(deps: GuardDeps, request: Request): Promise<Viewer>
   checkOrigin(deps, request)
   const viewer = await deps.identifyViewer(request)
   if (!viewer) throw new GatewayError('invalid_credentials', 'Sign in first.', { code: 'not_signed_in' })
+  if (!SAFE_METHODS.has(request.method)) await deps.countChange(viewer)
   return viewer
 }
 

@@ -43,20 +43,29 @@ const OrderPage = Type.Object({
   items: Type.Array(OrderBody, { description: 'Newest first' }),
   nextCursor: Type.Union([Type.String(), Type.Null()]),
 })
-const NewOrderBody = Type.Object({
-  amountUsd: Type.String({
-    pattern: '^\\d{1,8}(\\.\\d{1,2})?$',
-    maxLength: 11,
-    description: 'Decimal USD, whole cents',
-  }),
-  method: MethodName,
-})
-const ClaimBody = Type.Object({
-  note: Type.Optional(
-    Type.String({ maxLength: MAX_CLAIM_NOTE_CHARS, description: 'When and from where it was paid, for whoever looks' }),
-  ),
-})
-const NoBody = Type.Object({})
+const NewOrderBody = Type.Object(
+  {
+    amountUsd: Type.String({
+      pattern: '^\\d{1,8}(\\.\\d{1,2})?$',
+      maxLength: 11,
+      description: 'Decimal USD, whole cents',
+    }),
+    method: MethodName,
+  },
+  { additionalProperties: false },
+)
+const ClaimBody = Type.Object(
+  {
+    note: Type.Optional(
+      Type.String({
+        maxLength: MAX_CLAIM_NOTE_CHARS,
+        description: 'When and from where it was paid, for whoever looks',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+const NoBody = Type.Object({}, { additionalProperties: false })
 const Options = Type.Object({
   minimumUsd: Type.String(),
   maximumUsd: Type.String(),

@@ -9,6 +9,7 @@ import type { Viewer } from '@/console/auth/viewer'
 import type { Format } from '@/formats/format'
 import { answerChat, type ChatEndpoint } from '@/http/answer-chat'
 import type { HttpDeps } from '@/http/deps'
+import { ERRORS } from '@/http/openapi/errors'
 import { chatCompletionsEndpoint } from '@/http/routes/chat-completions'
 import { usageRecordEvent } from '@/http/usage-record-event'
 import type { Payer } from '@/ledger/outcomes'
@@ -53,7 +54,8 @@ function playgroundBodies({ requestSchema, answerSchema, eventSchema }: Format) 
   const content = { 'application/json': { schema: answerSchema }, 'text/event-stream': { schema: eventSchema } }
   return {
     requestBody: { required: true, content: { 'application/json': { schema: requestSchema } } },
-    responses: { 200: { description: 'The answer', content }, 400: {}, 402: {}, 413: {}, 415: {}, 502: {}, 504: {} },
+    responses: { 200: { description: 'The answer', content } },
+    [ERRORS]: [402, 502, 504],
   } as object
 }
 

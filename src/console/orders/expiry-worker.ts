@@ -1,4 +1,4 @@
-/** The background worker that expires overdue orders. Every gateway runs one; they leave each other's orders alone. */
+/** The background worker that expires overdue orders, and looks again at accounts that money was taken back from. Every gateway runs one; they leave each other's orders alone. */
 import { describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
@@ -12,7 +12,7 @@ const STOP_TIMEOUT_MS = 2_000
 
 /** Looks every `intervalMs` milliseconds, and again at once while there is more. Its stop takes two seconds at most. */
 export function createExpiryWorker(
-  orders: Pick<Orders, 'expireDue'>,
+  orders: Pick<Orders, 'expireDue' | 'suspendOwing'>,
   logger: Logger,
   intervalMs = INTERVAL_MS,
 ): BackgroundWorker {
@@ -20,6 +20,8 @@ export function createExpiryWorker(
     async round() {
       const expired = await orders.expireDue(ROUND_SIZE)
       if (expired > 0) logger.info('orders_expired', { orders: expired })
+      const suspended = await orders.suspendOwing()
+      if (suspended > 0) logger.warn('accounts_suspended_for_debt', { accounts: suspended })
       return expired === ROUND_SIZE ? 0 : jittered(intervalMs, JITTER)
     },
     onFailure(error) {

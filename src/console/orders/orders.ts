@@ -7,8 +7,9 @@ import type { OrdersDeps } from './deps'
 import { getOrder, listOrders } from './read'
 import { refundOrder } from './refund'
 import { resolvePayment } from './resolve'
+import { suspendOwing } from './reversals/owing'
 import { reversePayment } from './reversals/reverse'
-import { searchOrders, searchPayments } from './search'
+import { searchOpenReversals, searchOrders, searchPayments } from './search'
 import type {
   Actor,
   CancelOutcome,
@@ -27,6 +28,7 @@ import type {
   PaymentSearch,
   RefundOutcome,
   ResolveOutcome,
+  Reversal,
   ReversalNotice,
   ReverseOutcome,
 } from './types'
@@ -55,10 +57,14 @@ export interface Orders {
   search(search: OrderSearch): Promise<Page<FoundOrder>>
   /** For administrators: payments of all accounts, newest first; `unmatched` ones where no state is given. */
   payments(search?: PaymentSearch): Promise<Page<Payment>>
+  /** For administrators: reversals of all accounts, or of none that is known, that moved no credit; newest first. */
+  openReversals(page?: PageRequest): Promise<Page<Reversal>>
   /** For administrators: ends the wait of an unmatched payment. */
   resolve(resolution: NewResolution): Promise<ResolveOutcome>
   /** Expires what is overdue (at most `limit`, one transaction each) and returns how many that were. Any number of processes at once. */
   expireDue(limit: number): Promise<number>
+  /** Suspends who owes credit by a reversal now that open requests have ended, and returns how many that were. */
+  suspendOwing(): Promise<number>
 }
 
 /** Orders over a database and a ledger. */
@@ -74,7 +80,9 @@ export function createOrders(deps: OrdersDeps): Orders {
     reverse: (notice) => reversePayment(deps, notice),
     search: (search) => searchOrders(deps, search),
     payments: (search) => searchPayments(deps, search),
+    openReversals: (page) => searchOpenReversals(deps, page),
     resolve: (resolution) => resolvePayment(deps, resolution),
     expireDue: (limit) => expireDue(deps, limit),
+    suspendOwing: () => suspendOwing(deps),
   }
 }

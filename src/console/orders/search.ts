@@ -1,16 +1,18 @@
 /** Searches the orders and payments of all accounts, for administrators. */
-import { and, eq, ilike, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
-import { orders, payments } from '@/db/orders-schema'
+import { and, eq, ilike, inArray, isNotNull, isNull, like, type SQL } from 'drizzle-orm'
+import { orders, payments, reversals } from '@/db/orders-schema'
 import { accounts } from '@/db/schema'
-import { cutPage, type Page, pageSize } from '@/lib/paging'
+import { cutPage, type Page, type PageRequest, pageSize } from '@/lib/paging'
 import { afterCursor, newestFirst } from './cursor'
 import type { OrdersDeps } from './deps'
 import { REFERENCE_PREFIX } from './reference'
+import { toReversal } from './reversals/apply-reversal'
 import { toOrder, toPayment } from './rows'
-import type { FoundOrder, OrderSearch, Payment, PaymentSearch } from './types'
+import type { FoundOrder, OrderSearch, Payment, PaymentSearch, Reversal } from './types'
 
 const BY_CREATION = { moment: orders.createdAt, id: orders.id }
 const BY_ARRIVAL = { moment: payments.receivedAt, id: payments.id }
+const BY_REVERSAL = { moment: reversals.receivedAt, id: reversals.id }
 
 /** Orders for which everything asked holds, newest first. */
 export async function searchOrders(
@@ -44,6 +46,18 @@ export async function searchPayments({ database }: OrdersDeps, search: PaymentSe
     .orderBy(...newestFirst(BY_ARRIVAL))
     .limit(size + 1)
   return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toPayment)
+}
+
+/** Reversals that moved no credit: of a payment that nobody knows, or that an administrator has to look at. Newest first. */
+export async function searchOpenReversals({ database }: OrdersDeps, page: PageRequest = {}): Promise<Page<Reversal>> {
+  const size = pageSize(page)
+  const rows = await database.db
+    .select()
+    .from(reversals)
+    .where(and(inArray(reversals.state, ['waiting', 'kept']), afterCursor(page, BY_REVERSAL)))
+    .orderBy(...newestFirst(BY_REVERSAL))
+    .limit(size + 1)
+  return cutPage(rows, size, (row) => [row.receivedAt.getTime(), row.id], toReversal)
 }
 
 function conditionsOf(search: OrderSearch): SQL[] {

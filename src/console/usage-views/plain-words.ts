@@ -17,6 +17,10 @@ export const RULE_WORDS: Readonly<Record<BillingRule, string>> = {
     'The connection to your client ended before the answer did. You paid for the usage that the provider had reported by then, or in the end where we read on for it, or for what had been relayed where that was more.',
   disconnect_counted:
     'The connection to your client ended before the answer did, and the provider had reported no usage. You paid for our own count of the input and of the output up to then.',
+  hangup_free:
+    'Your client left before the provider had sent anything. You paid nothing: a few times an hour this is free. The tokens of the input count towards your limit per minute.',
+  hangup_input:
+    'Your client left before the provider had sent anything, more often in this hour than is free. You paid for our own count of the input, which the provider had been sent.',
   expired:
     'The gateway that handled the request stopped before it could settle. You paid for what it had last recorded: at least the input, once a provider had been reached.',
   unreadable: 'The details of this request were lost. You paid what was charged when it ended.',

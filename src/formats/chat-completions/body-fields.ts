@@ -1,5 +1,6 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
-import { fieldTable } from '@/formats/body-fields'
+import type { Feature } from '@/chat/request'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */
 export const BODY_FIELDS = fieldTable({
@@ -26,6 +27,8 @@ export const BODY_FIELDS = fieldTable({
     'function_call',
     'response_format',
     'reasoning_effort',
+    'verbosity',
+    'stream_options',
     'user',
     'safety_identifier',
     'prompt_cache_key',
@@ -35,6 +38,21 @@ export const BODY_FIELDS = fieldTable({
     'fallback',
     'svc',
   ],
+  ours: ['model', 'stream', 'stream_options', 'fallback', 'svc'],
+  native: ['web_search_options'],
+  bound: {
+    logprobs: { carriedBy: ['generate-content', 'responses'] },
+    top_logprobs: { carriedBy: ['generate-content', 'responses'] },
+    logit_bias: {},
+    min_tokens: {},
+    stop_token_ids: {},
+    guided_json: {},
+    guided_regex: {},
+    guided_choice: {},
+    guided_grammar: {},
+    structured_outputs: {},
+    moderation: {},
+  },
   passed: {
     'how tokens are chosen': [
       'logit_bias',
@@ -53,7 +71,6 @@ export const BODY_FIELDS = fieldTable({
       'structured_outputs',
     ],
     'how long or how visibly to write and think; what comes of it is output and stated as such': [
-      'verbosity',
       'reasoning',
       'include_reasoning',
       'reasoning_format',
@@ -64,8 +81,8 @@ export const BODY_FIELDS = fieldTable({
       'chat_template_kwargs',
       'prediction',
     ],
-    'how the answer is packed': ['stream_options', 'usage', 'audio'],
-    'what the provider keeps of the request, at no price of its own': ['metadata', 'store'],
+    'how the answer is packed': ['usage', 'audio'],
+    'what the provider notes of the request, at no price of its own': ['metadata'],
     'how long the cache is kept; reading and writing it are classes of the usage': [
       'prompt_cache_retention',
       'prompt_cache_options',
@@ -73,6 +90,7 @@ export const BODY_FIELDS = fieldTable({
     'a check of the content that providers do not charge for': ['moderation', 'safe_prompt', 'safety_settings'],
   },
   values: { modalities: { values: ['text'], because: 'sounds and pictures have prices of their own' } },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
   unpriced: {
     'a fee for each search': ['web_search', 'search_parameters', 'enable_search', 'search_options', 'plugins'],
     'what is kept at the provider is read as well': ['previous_response_id', 'conversation', 'prompt', 'container'],
@@ -94,3 +112,33 @@ export const BODY_FIELDS = fieldTable({
     ],
   },
 })
+
+/** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
+export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']
+
+export const requestFields: RequestFields = {
+  tables: { '': BODY_FIELDS },
+  spelling: {
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    topK: ['top_k'],
+    frequencyPenalty: ['frequency_penalty'],
+    presencePenalty: ['presence_penalty'],
+    seed: ['seed'],
+    stop: ['stop'],
+    choices: ['n'],
+    logprobs: ['logprobs', 'top_logprobs'],
+    verbosity: ['verbosity'],
+    reasoning: ['reasoning_effort'],
+    userId: ['safety_identifier', 'user'],
+    cacheKey: ['prompt_cache_key'],
+    cacheHints: ['cache_control', 'prompt_cache_breakpoint'],
+    serviceTier: ['service_tier'],
+    parallelToolCalls: ['parallel_tool_calls'],
+    strictTools: ['tools.function.strict'],
+    participants: ['messages.name'],
+    imageDetail: ['messages.image_url.detail'],
+  },
+  lacking: LACKING,
+  refusing: [],
+}

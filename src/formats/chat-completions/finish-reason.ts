@@ -20,18 +20,33 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
   ['error', 'error'],
 ])
 
+/** What some write instead of null. */
+const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
+/** What the answer held beside its reason. */
+type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
+
 /**
  * The provider's word as a reason. A stop after which a tool call stands is a tool call whatever the word said, and a
- * `tool_calls` without any call is a stop: providers are wrong about both. Unknown words count as a stop.
+ * `tool_calls` without any call is a stop: providers are wrong about both. A stop after a refusal is that of a model which
+ * declined.
  */
-export function decodeFinishReason(word: string | undefined, hasToolCalls: boolean): FinishReason {
-  const said = word === undefined ? 'stop' : (KIND_OF_WORD.get(word.toLowerCase()) ?? 'stop')
-  const kind = settleToolCalls(said, hasToolCalls)
+export function decodeFinishReason(word: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishReason {
+  const isSaid = word !== undefined && !NO_WORDS.has(word.toLowerCase())
+  const said = isSaid ? (KIND_OF_WORD.get(word.toLowerCase()) ?? 'unknown') : 'stop'
+  const settled = settleToolCalls(said, hasToolCalls)
+  const kind = hasRefusal && (settled === 'stop' || settled === 'unknown') ? 'content-filter' : settled
   return word === undefined ? { kind } : { kind, raw: word }
 }
 
-/** The reason as this format's word; `isDeprecated` where a call is told as `function_call`. */
-export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean, isDeprecated = false): string {
+/**
+ * The reason as this format's word; `isDeprecated` where a call is told as `function_call`. Where a refusal says that the model
+ * declines, the answer is whole: clients that parse answers throw at any other word, and never read the refusal.
+ */
+export function encodeFinishReason(
+  finish: FinishReason,
+  { hasToolCalls, hasRefusal }: Emitted,
+  isDeprecated = false,
+): string {
   switch (settleToolCalls(finish.kind, hasToolCalls)) {
     case 'length':
     case 'context-length':
@@ -39,15 +54,13 @@ export function encodeFinishReason(finish: FinishReason, hasToolCalls: boolean, 
     case 'tool-calls':
       return isDeprecated ? 'function_call' : 'tool_calls'
     case 'content-filter':
-      return 'content_filter'
+      return hasRefusal && !hasToolCalls ? 'stop' : 'content_filter'
     default:
       return 'stop'
   }
 }
 
 const PUBLISHED: ReadonlySet<string> = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
-/** What some write instead of null. */
-const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
 
 /**
  * What a provider gives as the reason, as the format publishes it: null for what is no word, a word of the five for another that
@@ -56,11 +69,16 @@ const NO_WORDS: ReadonlySet<string> = new Set(['', 'null', 'none'])
 export function publishedReason(given: JsonValue): string | null {
   if (typeof given !== 'string' || NO_WORDS.has(given.toLowerCase())) return null
   const kind = PUBLISHED.has(given) ? undefined : KIND_OF_WORD.get(given.toLowerCase())
-  return kind === undefined || kind === 'error' ? given : encodeFinishReason({ kind }, kind === 'tool-calls')
+  return kind === undefined || kind === 'error'
+    ? given
+    : encodeFinishReason({ kind }, { hasToolCalls: kind === 'tool-calls', hasRefusal: false })
 }
+
+/** Kinds that say less than a call does. */
+const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'pause', 'unknown'])
 
 /** Cut-off answers stay cut off: a call that the limit or the filter broke must not look complete. */
 function settleToolCalls(kind: FinishKind, hasToolCalls: boolean): FinishKind {
-  if (hasToolCalls) return kind === 'stop' || kind === 'stop-sequence' || kind === 'pause' ? 'tool-calls' : kind
+  if (hasToolCalls) return OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind
   return kind === 'tool-calls' ? 'stop' : kind
 }

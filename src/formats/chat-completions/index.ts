@@ -23,8 +23,9 @@ import { endpoint } from '@/formats/chat-completions/provider-side/endpoint'
 import type { Format } from '@/formats/format'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
 import type { JsonObject } from '@/lib/json'
+import { requestFields } from './body-fields'
 import { framing } from './framing'
-import { LIMITS } from './limits'
+import { LIMITS, TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
@@ -45,6 +46,8 @@ export function createChatCompletions(maxMessages: number) {
     errorSchema: ErrorSchema,
     recognition,
     endpoint,
+    toolNames: TOOL_NAMES,
+    requestFields,
     serverTools: SERVER_TOOLS,
     embeddings: {
       maxInputs: MAX_INPUTS,

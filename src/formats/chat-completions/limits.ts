@@ -23,3 +23,6 @@ export const LIMITS = {
   },
   seed: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const
+
+/** Names of tools, as providers of this format take them. */
+export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,64}$/, maxChars: 64 }

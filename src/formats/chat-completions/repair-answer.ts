@@ -31,7 +31,7 @@ function repairWhole(put: Put, place: number, choice: JsonObject, message: JsonO
   const index = Number.isSafeInteger(choice.index) && Number(choice.index) >= 0 ? Number(choice.index) : place
   const otherwise = isJsonObject(message.function_call)
     ? 'function_call'
-    : encodeFinishReason({ kind: 'stop' }, hasCalls)
+    : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: hasCalls, hasRefusal: false })
   repairChoice(put, ['choices', place], choice, index, otherwise)
   if (message.role !== 'assistant') put([...path, 'role'], 'assistant', 'role')
   repairContent(put, path, message)

@@ -121,7 +121,7 @@ export function createStreamRepair(context: AnswerContext, hooks: PassHooks): St
     const missing = choice.calls.missingArguments(hooks)
     const reason = choice.hasFunctionCall
       ? 'function_call'
-      : encodeFinishReason({ kind: 'stop' }, choice.calls.hasCalls)
+      : encodeFinishReason({ kind: 'stop' }, { hasToolCalls: choice.calls.hasCalls, hasRefusal: false })
     const delta = missing.length > 0 ? { tool_calls: missing } : {}
     return chunkFrame([{ index, delta, logprobs: null, finish_reason: reason }])
   }

@@ -2,8 +2,9 @@
  * What complete and streamed answers of other providers have in common where they break the shape that OpenAI publishes, and how
  * each field is put right. Only what official clients break on counts: a field that may be null may also be absent.
  */
-import type { AnswerContext, Repair } from '@/formats/format'
+import type { AnswerContext } from '@/formats/format'
 import { formatDataUrl } from '@/formats/media'
+import type { Repair } from '@/formats/repairs'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'

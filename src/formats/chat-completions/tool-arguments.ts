@@ -13,8 +13,3 @@ export function decodeArguments(given: JsonValue | undefined): string {
 export function encodeArguments(text: string): string {
   return text.trim() === '' ? '{}' : text
 }
-
-/** A custom tool's free text as the arguments of a function with one text parameter. */
-export function customArguments(input: string): string {
-  return JSON.stringify({ input })
-}

@@ -1,5 +1,6 @@
 /** Which fields of a generate-content body are passed on to a provider of the format, and why. All in camelCase. */
-import { fieldTable } from '@/formats/body-fields'
+import type { Feature } from '@/chat/request'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 
 /** The top level. */
 export const BODY_FIELDS = fieldTable({
@@ -14,10 +15,12 @@ export const BODY_FIELDS = fieldTable({
     'fallback',
     'svc',
   ],
+  ours: ['model', 'fallback', 'svc'],
   passed: {
     'what is held back, and how strictly': ['safetySettings', 'modelArmorConfig'],
-    'what the provider keeps of the request, at no price of its own': ['labels', 'store'],
+    'what the provider notes of the request, at no price of its own': ['labels'],
   },
+  kept: { 'it would lie in the operator’s account, for nobody to read': ['store'] },
   unpriced: {
     'what is kept at the provider is read as well': ['cachedContent', 'continuationToken'],
   },
@@ -42,6 +45,10 @@ export const CONFIG_FIELDS = fieldTable({
     'responseJsonSchema',
     'thinkingConfig',
   ],
+  bound: {
+    responseLogprobs: { carriedBy: ['chat-completions', 'responses'] },
+    logprobs: { carriedBy: ['chat-completions', 'responses'] },
+  },
   passed: {
     'how closely media are looked at; what comes of it is input and stated as such': [
       'mediaResolution',
@@ -55,3 +62,36 @@ export const CONFIG_FIELDS = fieldTable({
   values: { responseModalities: { values: ['TEXT'], because: 'sounds and pictures have prices of their own' } },
   unpriced: { 'another model may answer, at another price': ['routingConfig', 'modelSelectionConfig'] },
 })
+
+/** What no provider of the format has a word for. Its own tiers mean nothing elsewhere, nor others here. */
+export const LACKING: readonly Feature[] = [
+  'verbosity',
+  'userId',
+  'cacheKey',
+  'cacheHints',
+  'serviceTier',
+  'parallelToolCalls',
+  'strictTools',
+  'participants',
+  'imageDetail',
+  'citations',
+]
+
+export const requestFields: RequestFields = {
+  tables: { '': BODY_FIELDS, generationConfig: CONFIG_FIELDS },
+  spelling: {
+    temperature: ['generationConfig.temperature'],
+    topP: ['generationConfig.topP'],
+    topK: ['generationConfig.topK'],
+    frequencyPenalty: ['generationConfig.frequencyPenalty'],
+    presencePenalty: ['generationConfig.presencePenalty'],
+    seed: ['generationConfig.seed'],
+    stop: ['generationConfig.stopSequences'],
+    choices: ['generationConfig.candidateCount'],
+    logprobs: ['generationConfig.responseLogprobs'],
+    reasoning: ['generationConfig.thinkingConfig'],
+    serviceTier: ['serviceTier'],
+  },
+  lacking: LACKING,
+  refusing: [],
+}

@@ -27,12 +27,13 @@ const KIND_OF_WORD: ReadonlyMap<string, FinishKind> = new Map([
 
 /**
  * The provider's word as a reason. A turn of calls ends with STOP in this format. The words of a failure count as one only
- * where there is no content; unknown words count as a stop.
+ * where there is no content.
  */
 export function decodeFinishReason(word: string, answer: { hasToolCalls: boolean; hasContent: boolean }): FinishReason {
-  const said = KIND_OF_WORD.get(word) ?? 'stop'
+  const said = KIND_OF_WORD.get(word) ?? 'unknown'
   const settled = said === 'error' && answer.hasContent ? 'stop' : said
-  return { kind: settled === 'stop' && answer.hasToolCalls ? 'tool-calls' : settled, raw: word }
+  const isOverruled = answer.hasToolCalls && (settled === 'stop' || settled === 'unknown')
+  return { kind: isOverruled ? 'tool-calls' : settled, raw: word }
 }
 
 /** A prompt that was refused as a whole: a 200 without candidates. */

@@ -22,7 +22,9 @@ import {
 import { encodeRequest } from '@/formats/generate-content/provider-side/encode-request'
 import { endpoint } from '@/formats/generate-content/provider-side/endpoint'
 import { commonRateLimitHeaders } from '@/formats/rate-limit-headers'
+import { requestFields } from './body-fields'
 import { framing } from './framing'
+import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
@@ -48,6 +50,8 @@ export const generateContent = {
   errorSchema: ErrorSchema,
   recognition,
   endpoint,
+  toolNames: TOOL_NAMES,
+  requestFields,
   serverTools: SERVER_TOOLS,
   modelListing,
   embeddings: {

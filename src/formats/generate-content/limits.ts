@@ -23,3 +23,6 @@ export const LIMITS = {
   /** Tokens; 0 turns thinking off, -1 leaves the amount to the model. */
   thinkingBudget: { minimum: -1, maximum: 10_000_000 },
 } as const
+
+/** Names of tools, as providers of this format take them. */
+export const TOOL_NAMES = { accepted: /^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/, maxChars: 128 }

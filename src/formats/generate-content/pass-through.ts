@@ -6,6 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson, type JsonEdit, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS, CONFIG_FIELDS } from './body-fields'
 import { onOneLine } from './framing'
@@ -71,13 +72,17 @@ function withUsage(text: string, hooks: PassHooks): string {
 function createStream({ model }: AnswerContext, hooks: PassHooks): PassingStream {
   return {
     // Whatever is no chunk of an answer is hidden: the client library throws on it, and errors are told in our own words.
-    event(data, json) {
+    event(data, read) {
+      const isListed = Array.isArray(read) && read.length === 1
+      const json = isListed ? read[0] : read
       if (!isJsonObject(json) || json.error !== undefined) return undefined
-      const named = withCounts(withPublicModel(data, json, model), json, hooks)
+      if (isListed) rememberNumbers(read, data)
+      const text = isListed ? JSON.stringify(asWritten(json)) : data
+      const named = withCounts(withPublicModel(text, json, model), json, hooks)
       // Nothing of ours may follow the end: what is missing is said with the reason why it ended.
       return onOneLine(isLast(json) && !hooks.isUsageStated() ? withUsage(named, hooks) : named)
     },
-    closesWithUsage: true,
+    closesWithUsage: (json) => isJsonObject(json) && isLast(json),
     ending: () => [],
   }
 }

@@ -1,5 +1,6 @@
 /** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
-import { fieldTable } from '@/formats/body-fields'
+import type { Feature } from '@/chat/request'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 
 /** Anthropic's own fields, those of its beta interfaces included. */
 export const BODY_FIELDS = fieldTable({
@@ -11,6 +12,7 @@ export const BODY_FIELDS = fieldTable({
     'tool_choice',
     'thinking',
     'output_config',
+    'output_format',
     'cache_control',
     'fallback',
     'svc',
@@ -22,15 +24,18 @@ export const BODY_FIELDS = fieldTable({
     'stop_sequences',
     'metadata',
     'service_tier',
+    // Read as if the header had them: see client-side/read-protocol.ts.
+    'betas',
+    'anthropic_beta',
   ],
+  ours: ['model', 'stream', 'fallback', 'svc', 'betas', 'anthropic_beta'],
   passed: {
-    'the form of the answer, by an older name': ['output_format'],
     'what of the conversation the model is not shown; edits that cost a call of their own are refused by type': [
       'context_management',
     ],
     'what the answer tells about the cache': ['diagnostics'],
     'whose end user asks': ['user_profile_id'],
-    'names of beta interfaces, which some clients repeat in the body': ['betas', 'anthropic_beta', 'anthropic_version'],
+    'the version of the protocol, which some clients repeat in the body': ['anthropic_version'],
   },
   values: {
     speed: { values: ['standard'], because: 'a faster answer costs a multiple' },
@@ -46,3 +51,33 @@ export const BODY_FIELDS = fieldTable({
   // The libraries' tool runners know this word, and send the whole conversation from then on.
   codes: { thread: 'thread_unsupported_request' },
 })
+
+/** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
+export const LACKING: readonly Feature[] = [
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'verbosity',
+  'cacheKey',
+  'serviceTier',
+  'participants',
+  'imageDetail',
+]
+
+export const requestFields: RequestFields = {
+  tables: { '': BODY_FIELDS },
+  spelling: {
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    topK: ['top_k'],
+    stop: ['stop_sequences'],
+    reasoning: ['thinking'],
+    userId: ['metadata'],
+    cacheHints: ['cache_control'],
+    parallelToolCalls: ['tool_choice.disable_parallel_tool_use'],
+    strictTools: ['tools.strict'],
+    citations: ['citations'],
+  },
+  lacking: LACKING,
+  refusing: ['choices'],
+}

@@ -21,15 +21,16 @@ const STOP_REASON_OF_KIND: Record<FinishKind, string> = {
   'content-filter': 'refusal',
   pause: 'pause_turn',
   error: 'end_turn',
+  unknown: 'end_turn',
 }
 
 /** Kinds that say less than an emitted tool call does; the others say that the call may be cut short or unwanted. */
-const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error'])
+const OVERRULED_BY_CALLS: ReadonlySet<FinishKind> = new Set(['stop', 'stop-sequence', 'error', 'unknown'])
 
-/** An unknown reason counts as a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
+/** No reason is a plain stop. An answer that calls a tool ended for that, whatever the provider says. */
 export function decodeFinishReason(stopReason: unknown, stopSequence: unknown, hasToolCalls: boolean): FinishReason {
   const raw = textOf(stopReason)
-  const kind = KIND_OF_STOP_REASON.get(raw ?? '') ?? 'stop'
+  const kind = raw === undefined ? 'stop' : (KIND_OF_STOP_REASON.get(raw) ?? 'unknown')
   return {
     kind: hasToolCalls && OVERRULED_BY_CALLS.has(kind) ? 'tool-calls' : kind,
     ...(raw !== undefined && { raw }),

@@ -2,10 +2,11 @@
 import type { Format } from '@/formats/format'
 import { AnswerSchema, ErrorSchema, EventSchema } from '@/formats/messages/client-side/answer-schema'
 import { decodeRequest } from '@/formats/messages/client-side/decode-request'
-import { encodeError } from '@/formats/messages/client-side/encode-error'
+import { encodeError, REQUEST_ID_HEADER } from '@/formats/messages/client-side/encode-error'
 import { encodeResponse } from '@/formats/messages/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/messages/client-side/encode-stream'
 import { rateLimitHeaders } from '@/formats/messages/client-side/rate-limit-headers'
+import { readProtocol } from '@/formats/messages/client-side/read-protocol'
 import { recognition } from '@/formats/messages/client-side/recognition'
 import { MessagesRequest } from '@/formats/messages/client-side/wire'
 import { decodeError } from '@/formats/messages/provider-side/decode-error'
@@ -13,7 +14,9 @@ import { decodeResponse } from '@/formats/messages/provider-side/decode-response
 import { createStreamDecoder } from '@/formats/messages/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/messages/provider-side/encode-request'
 import { endpoint } from '@/formats/messages/provider-side/endpoint'
+import { requestFields } from './body-fields'
 import { framing } from './framing'
+import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
 import { SERVER_TOOLS } from './server-tools'
 import { decodeUsage } from './usage'
@@ -30,9 +33,13 @@ export const messages = {
   errorSchema: ErrorSchema,
   recognition,
   endpoint,
+  toolNames: TOOL_NAMES,
+  requestIdHeader: REQUEST_ID_HEADER,
+  requestFields,
   serverTools: SERVER_TOOLS,
   decodeRequest,
   decodeLoneBody: decodeRequest,
+  readProtocol,
   encodeRequest,
   decodeResponse,
   encodeResponse,

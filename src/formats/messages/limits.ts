@@ -19,3 +19,6 @@ export const LIMITS = {
   /** Tokens; the least is what the API accepts. */
   thinkingBudget: { minimum: 1024, maximum: 1_000_000 },
 } as const
+
+/** Names of tools, as providers of this format take them. */
+export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,128}$/, maxChars: 128 }

@@ -4,9 +4,10 @@
  */
 import { invalidRequest } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { leftOutFields, relayedFields } from '@/formats/body-fields'
+import { relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { leftOutOfOwn } from '@/formats/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
@@ -17,6 +18,9 @@ import { effortFor } from './thinking-effort'
 import { decodeUsage, encodeUsage, estimatedUsage } from './usage'
 
 export const passThrough: PassThrough = { request: passRequest, response: passResponse, createStream }
+
+/** Ours, and what providers are told in headers. */
+const READ_HERE = ['fallback', 'svc', 'betas', 'anthropic_beta'] as const
 
 const SAMPLING_FIELDS = ['temperature', 'top_p', 'top_k'] as const
 
@@ -32,10 +36,9 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   const copy: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model }
   // Its budget is read.
   if (body.thinking !== undefined) copy.thinking = body.thinking
-  delete copy.fallback
-  delete copy.svc
+  for (const field of READ_HERE) if (copy[field] !== undefined) delete copy[field]
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
-  for (const field of leftOutFields(request, traits)) delete copy[field]
+  for (const path of leftOutOfOwn(request, traits)) leaveOut(copy, path)
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
   if (traits.quirks.has(QUIRKS.adaptiveThinking)) adaptThinking(copy, traits.quirks.has(QUIRKS.alwaysThinking))
@@ -49,10 +52,18 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
 
 function withoutThinking(copy: JsonObject): void {
   delete copy.thinking
-  if (!isJsonObject(copy.output_config)) return
-  const { effort: _, ...rest } = copy.output_config
-  if (Object.keys(rest).length > 0) copy.output_config = rest
-  else delete copy.output_config
+  leaveOut(copy, 'output_config.effort')
+}
+
+/** A field, or a member of one; an object that is left with none is left out as a whole. */
+function leaveOut(copy: JsonObject, path: string): void {
+  const [field = '', member] = path in copy ? [path] : path.split('.')
+  const object = copy[field]
+  if (member === undefined) delete copy[field]
+  if (member === undefined || !isJsonObject(object)) return
+  const { [member]: _, ...rest } = object
+  if (Object.keys(rest).length > 0) copy[field] = rest
+  else delete copy[field]
 }
 
 /** A budget becomes the effort that stands for it, and no thinking the least effort where it can't be switched off. */
@@ -108,6 +119,8 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   let isStarted = false
 
   return {
+    // Libraries leave out an event without its name.
+    nameOf: (json) => (isJsonObject(json) ? textOf(json.type) : undefined),
     // An error is hidden, since the encoder tells it in our own words; so is what is not JSON, and a start that is said again.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
@@ -123,7 +136,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
         typeof model === 'string' ? replaceStringInJson(data, ['message', 'model'], model, context.model) : data
       return withUsage(named, ['message', 'usage'], usage, ['input_tokens', 'output_tokens'])
     },
-    closesWithUsage: true,
+    closesWithUsage: (json) => isJsonObject(json) && json.type === 'message_delta',
     ending: () => [],
   }
 }

@@ -2,6 +2,7 @@
  * Tools of the messages format that run at the provider. Searches and fetches are counted in the usage; runs of code only in
  * the content. Each is a turn of the provider's own loop, which reads the prompt again and takes at most ten.
  */
+import { invalidRequest } from '@/chat/error'
 import type { ServerTool, ServerToolKind, ToolUses } from '@/chat/server-tools'
 import { readCount } from '@/chat/usage'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
@@ -15,19 +16,20 @@ const KINDS: [type: RegExp, kind: ServerToolKind][] = [
 /** The names by which the catalogue may price them. */
 export const SERVER_TOOLS = KINDS.map(([, { name }]) => name)
 
-/** Those of `tools` that run at the provider and may be priced, with the limits that the caller sets. */
+/** Those of `tools` that run at the provider and may be priced, with the limits that the caller sets. Throws for a limit that is none. */
 export function listServerTools(tools: readonly { type?: string | null }[]): ServerTool[] {
   return tools.flatMap((tool, index) => {
     const { type } = tool
     const kind = typeof type === 'string' ? kindOfType(type) : undefined
     if (!kind || typeof type !== 'string') return []
     const { max_uses: limit, max_content_tokens: content } = tool as JsonObject
-    const maxUses = kind.isLimitable ? positive(limit) : undefined
+    const field = `tools[${index}]`
+    const maxUses = kind.isLimitable ? readLimit(limit, `${field}.max_uses`) : undefined
     return [
       {
         ...kind,
-        tokensPerUse: positive(content) ?? kind.tokensPerUse,
-        field: `tools[${index}]`,
+        tokensPerUse: readLimit(content, `${field}.max_content_tokens`) ?? kind.tokensPerUse,
+        field,
         kind: type,
         ...(maxUses !== undefined && { maxUses }),
       },
@@ -81,6 +83,14 @@ function kindOf(name: string, usualUses: number, tokensPerUse: number, isLimitab
 
 function kindOfType(type: string): ServerToolKind | undefined {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1]
+}
+
+/** Where a caller forbids every use, to reckon with the usual number would be another request than the one that was sent. */
+function readLimit(value: JsonValue | undefined, param: string): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const limit = positive(value)
+  if (limit === undefined) throw invalidRequest(`${param} must be a positive integer`, param)
+  return limit
 }
 
 function positive(value: JsonValue | undefined): number | undefined {

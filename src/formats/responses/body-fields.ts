@@ -1,5 +1,6 @@
 /** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
-import { fieldTable } from '@/formats/body-fields'
+import type { Feature } from '@/chat/request'
+import { fieldTable, type RequestFields } from '@/formats/body-fields'
 
 /** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
@@ -28,6 +29,13 @@ export const BODY_FIELDS = fieldTable({
     'fallback',
     'svc',
   ],
+  ours: ['model', 'stream', 'fallback', 'svc', 'previous_response_id', 'store', 'background'],
+  bound: {
+    include: { carriedBy: ['chat-completions', 'generate-content'], word: 'message.output_text.logprobs' },
+    top_logprobs: { carriedBy: ['chat-completions', 'generate-content'] },
+    moderation: {},
+    access_programs: {},
+  },
   passed: {
     'what the provider keeps of the request, at no price of its own': ['metadata'],
     'how the answer is packed': ['stream_options'],
@@ -44,3 +52,33 @@ export const BODY_FIELDS = fieldTable({
     'what is kept at the provider is read as well': ['conversation', 'prompt'],
   },
 })
+
+/** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
+export const LACKING: readonly Feature[] = [
+  'topK',
+  'frequencyPenalty',
+  'presencePenalty',
+  'seed',
+  'participants',
+  'citations',
+  'cacheHints',
+]
+
+export const requestFields: RequestFields = {
+  tables: { '': BODY_FIELDS },
+  spelling: {
+    temperature: ['temperature'],
+    topP: ['top_p'],
+    verbosity: ['text.verbosity'],
+    reasoning: ['reasoning'],
+    userId: ['safety_identifier', 'user'],
+    cacheKey: ['prompt_cache_key'],
+    cacheHints: ['prompt_cache_breakpoint'],
+    serviceTier: ['service_tier'],
+    parallelToolCalls: ['parallel_tool_calls'],
+    strictTools: ['tools.strict'],
+    imageDetail: ['input.detail'],
+  },
+  lacking: LACKING,
+  refusing: ['stop', 'choices'],
+}

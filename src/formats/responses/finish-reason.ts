@@ -8,7 +8,7 @@ export type Ending = { status: 'completed' | 'incomplete' | 'failed'; incomplete
 /** What the answer held beside its ending. */
 type Emitted = { hasToolCalls: boolean; hasRefusal: boolean }
 
-/** Those of `incomplete_details.reason` that were seen; others say no more than a stop does. Some leave it out: it is the length then. */
+/** Those of `incomplete_details.reason` that were seen. Some leave it out: it is the length then. */
 const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['max_output_tokens', 'length'],
   ['max_tokens', 'length'],
@@ -16,17 +16,18 @@ const KIND_OF_REASON: ReadonlyMap<string, FinishKind> = new Map([
   ['content_filter', 'content-filter'],
 ])
 const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled'])
+const COMPLETED: ReadonlySet<string> = new Set(['completed', 'complete'])
 
 /**
  * The ending of a whole response. One that was cut off stays so, whatever it holds: a call that the limit broke must not look
- * complete. Statuses that are unknown, or none at all, count as completed: some services write `complete`.
+ * complete. No status at all counts as completed.
  */
 export function decodeFinishReason(response: JsonObject, emitted: Emitted): FinishReason {
   const status = textOf(response.status)
   if (status === 'incomplete') {
     const details = response.incomplete_details
     const raw = isJsonObject(details) ? textOf(details.reason) : undefined
-    return { kind: raw === undefined ? 'length' : (KIND_OF_REASON.get(raw) ?? 'stop'), raw: raw ?? status }
+    return { kind: raw === undefined ? 'length' : (KIND_OF_REASON.get(raw) ?? 'unknown'), raw: raw ?? status }
   }
   return { kind: kindOfStatus(status, emitted), ...(status !== undefined && { raw: status }) }
 }
@@ -34,7 +35,8 @@ export function decodeFinishReason(response: JsonObject, emitted: Emitted): Fini
 function kindOfStatus(status: string | undefined, { hasToolCalls, hasRefusal }: Emitted): FinishKind {
   if (status !== undefined && FAILED.has(status)) return 'error'
   if (hasToolCalls) return 'tool-calls'
-  return hasRefusal ? 'content-filter' : 'stop'
+  if (hasRefusal) return 'content-filter'
+  return status === undefined || COMPLETED.has(status) ? 'stop' : 'unknown'
 }
 
 /** The reason as a response says it. What its calls and refusals say by being there, its status does not repeat. */

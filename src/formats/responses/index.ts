@@ -7,13 +7,16 @@ import { encodeError } from '@/formats/responses/client-side/encode-error'
 import { encodeResponse } from '@/formats/responses/client-side/encode-response'
 import { createStreamEncoder } from '@/formats/responses/client-side/encode-stream'
 import { recognition } from '@/formats/responses/client-side/recognition'
+import { keptItems } from '@/formats/responses/client-side/stored/kept-items'
 import { ResponsesRequest } from '@/formats/responses/client-side/wire'
 import { decodeError } from '@/formats/responses/provider-side/decode-error'
 import { decodeResponse } from '@/formats/responses/provider-side/decode-response'
 import { createStreamDecoder } from '@/formats/responses/provider-side/decode-stream'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
 import { endpoint } from '@/formats/responses/provider-side/endpoint'
+import { requestFields } from './body-fields'
 import { framing } from './framing'
+import { TOOL_NAMES } from './limits'
 import { passThrough } from './pass-through'
 import { withoutProofs } from './restore-signatures'
 import { SERVER_TOOLS } from './server-tools'
@@ -28,9 +31,11 @@ export const responses = {
   answerSchema: AnswerSchema,
   eventSchema: EventSchema,
   errorSchema: ErrorSchema,
-  resumesAnswers: true,
+  keptItems,
   recognition,
   endpoint,
+  toolNames: TOOL_NAMES,
+  requestFields,
   serverTools: SERVER_TOOLS,
   decodeRequest,
   decodeLoneBody: decodeRequest,

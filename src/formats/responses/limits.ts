@@ -23,3 +23,6 @@ export const LIMITS = {
   metadataPairs: { maxProperties: 16 },
   metadataValueChars: { maxLength: 512 },
 } as const
+
+/** Names of tools, as providers of this format take them. */
+export const TOOL_NAMES = { accepted: /^[A-Za-z0-9_-]{1,64}$/, maxChars: 64 }

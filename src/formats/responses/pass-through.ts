@@ -6,10 +6,11 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyFor } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
-import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
 import { BODY_FIELDS } from './body-fields'
+import { LAST_EVENTS } from './event-types'
 import { QUIRKS } from './quirks'
 import { repairAnswer } from './repair-answer'
 import { createStreamRepair } from './repair-stream'
@@ -98,6 +99,7 @@ function passResponse(text: string, json: JsonObject, context: AnswerContext, ho
 function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   const repair = createStreamRepair(context, hooks)
   return {
+    nameOf: (json) => (isJsonObject(json) ? textOf(json.type) : undefined),
     before: (json) => (isJsonObject(json) ? repair.missing(json) : []),
     event(data, json) {
       if (!isJsonObject(json) || repair.isHidden(json)) return undefined
@@ -105,7 +107,7 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
       const edits = repair.repair(json)
       return edits.length > 0 ? editJson(data, edits) : data
     },
-    closesWithUsage: true,
+    closesWithUsage: (json) => isJsonObject(json) && LAST_EVENTS.has(textOf(json.type) ?? ''),
     ending: () => [],
   }
 }

@@ -1,5 +1,5 @@
 /** Annotations of a text as OpenAI publishes them for responses: four kinds, none of which may lack a field. */
-import type { Repair } from '@/formats/format'
+import type { Repair } from '@/formats/repairs'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import type { JsonEdit } from '@/lib/json-splice'
 

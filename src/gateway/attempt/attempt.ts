@@ -6,8 +6,11 @@ import { toolAllowance, untakenTools } from '@/catalog/tool-allowance'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest, Warning } from '@/chat/request'
-import { leftOutFields, showFields } from '@/formats/body-fields'
+import { showFields } from '@/formats/body-fields'
+import { lostFields } from '@/formats/field-fates'
 import type { Format, TargetTraits } from '@/formats/format'
+import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'
+import { fitToolNames, withCallerNames } from '@/formats/tool-names'
 import type { Meter } from '@/gateway/charge/meter'
 import type { JsonObject } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
@@ -17,6 +20,7 @@ import type { Tracing } from '@/telemetry/tracing'
 import { type CallHandle, callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { awaitContent, type CommittedStream } from './commit-point'
+import { createReadingOn, type DrainSlots, type ReadingOn, type Streams } from './drain-slots'
 import { foldStream } from './fold-stream'
 import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
 import { openStreamSource } from './stream-source'
@@ -24,6 +28,8 @@ import { openStreamSource } from './stream-source'
 /** What an attempt tells of itself, and to whom. */
 export type AttemptDeps = {
   logger: Logger
+  drains: DrainSlots
+  streams: Streams
   tracing?: Tracing | undefined
 }
 
@@ -43,7 +49,12 @@ type AttemptInput = {
 }
 
 /** Ends an attempt from outside: `end` as its call's handle does, `drop` as one that nobody wants any more. */
-export type AttemptHandle = CallHandle & { drop(): void; isDropped: boolean }
+export type AttemptHandle = CallHandle & {
+  drop(): void
+  isDropped: boolean
+  /** Fields of the caller's body that the target was not sent. */
+  leftOut: readonly string[]
+}
 
 /** The handle of an attempt that has yet to begin. */
 export function createAttemptHandle(): AttemptHandle {
@@ -54,23 +65,26 @@ export function createAttemptHandle(): AttemptHandle {
       handle.end()
     },
     isDropped: false,
+    leftOut: [],
   }
   return handle
 }
 
 /**
  * What there is to relay; `abandoned` where the client went away, or another attempt won, while the upstream was at work, which may
- * have sent something by then. A stream may be one that nobody waits for any more.
+ * have sent something by then, or never have got the request. A stream may be one that nobody waits for any more, and so may an
+ * answer in one piece, which is read on.
  */
-export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasSent: boolean }
+export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasSent: boolean; isUnreached?: true }
 
 /** No answer: what the caller is told if no other target does better, and what the journey decides by. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
 /** Calls the ticket's target once. */
-export async function attemptTarget(deps: AttemptDeps, input: AttemptInput): Promise<Begun | Failed> {
-  const { ticket, requestId } = input
+export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Promise<Begun | Failed> {
+  const { ticket, requestId } = asked
   try {
+    const input = inProviderNames(asked)
     const body = encodeBody(deps, input)
     if (body instanceof GatewayError) return fail(deps, input, { kind: 'unencodable' }, body)
     const result = await callWithoutForeignProofs(deps, input, body)
@@ -89,6 +103,14 @@ export async function attemptTarget(deps: AttemptDeps, input: AttemptInput): Pro
   }
 }
 
+/** A provider of another format that does not take the names of the caller's tools is told others, whatever it then says of them. */
+function inProviderNames(input: AttemptInput): AttemptInput {
+  const { clientFormat, providerFormat } = input
+  const fitted = clientFormat === providerFormat ? undefined : fitToolNames(input.request, providerFormat.toolNames)
+  if (!fitted) return input
+  return { ...input, request: fitted.request, providerFormat: withCallerNames(providerFormat, fitted.callerNames) }
+}
+
 /**
  * Calls the target, and once more where it refuses what another account has proven to have thought: that says nothing of the target
  * or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
@@ -102,36 +124,57 @@ async function callWithoutForeignProofs(
   if (result.kind !== 'failed' || result.failure.kind !== 'refused') return result
   const isProof = result.failure.error.reason === 'proof'
   const stripped = isProof ? input.providerFormat.withoutProofs?.(body) : undefined
-  if (!stripped) return result
+  if (!stripped || input.signal.aborted) return result
   deps.logger.info('foreign_proofs_left_out', { requestId: input.requestId, model: input.ticket.planned.model.id })
   return callTarget(deps, input, JSON.stringify(stripped))
 }
 
 async function callTarget(
-  { tracing }: AttemptDeps,
+  deps: AttemptDeps,
   input: AttemptInput,
   bodyText: string,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
+  // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
+  const readingOn = input.request.stream ? undefined : createReadingOn(deps, input.ticket.planned.target.provider)
+  try {
+    return await callOnce(deps, input, bodyText, readingOn)
+  } finally {
+    readingOn?.over()
+  }
+}
+
+async function callOnce(
+  { tracing }: AttemptDeps,
+  input: AttemptInput,
+  bodyText: string,
+  readingOn: ReadingOn | undefined,
+): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
   const { requestId, ticket, providerFormat, request, signal, handle } = input
   const { target } = ticket.planned
+  const isGivenUp = () => handle.isDropped || (signal.aborted && !readingOn?.isUnderWay())
   const traceHeaders = tracing?.contextFor(requestId, ticket.number)
   const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal, handle }
-  const answer = await callUpstream({ ...call, traceHeaders })
-  if (signal.aborted || handle.isDropped) {
-    if (answer.kind === 'answer') answer.abort()
+  const answer = await callUpstream({ ...call, traceHeaders, protocol: protocolOf(input), leave: readingOn?.leave })
+  if (answer.kind === 'failed') return isGivenUp() ? abandoned(answer.failure) : answer
+  if (isGivenUp()) {
+    answer.abort()
     return { kind: 'abandoned', hasSent: false }
   }
-  if (answer.kind === 'failed') return answer
   const result = await readAnswer(input, answer)
   if (handle.isDropped) {
     answer.abort()
     return { kind: 'abandoned', hasSent: false }
   }
-  if (!signal.aborted || result.kind === 'complete') return result
+  if (!isGivenUp() || result.kind === 'complete') return result
   const hasSent = answer.hasSent()
   if (result.kind === 'stream' && hasSent) return result
   answer.abort()
   return { kind: 'abandoned', hasSent }
+}
+
+function abandoned(failure: UpstreamFailure): Begun {
+  const isUnreached = failure.kind === 'unreachable' && failure.isUnheard
+  return { kind: 'abandoned', hasSent: false, ...(isUnreached && { isUnreached }) }
 }
 
 async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
@@ -148,9 +191,17 @@ async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
   return result.kind === 'failed' ? result : completeAnswer(result.response, undefined, isTranslated)
 }
 
+/** The headers by which a provider of the caller's own format is asked for what its caller asks for. */
+function protocolOf({ request: { protocol }, clientFormat, providerFormat, ticket }: AttemptInput) {
+  if (!protocol || clientFormat !== providerFormat) return undefined
+  const { provider, quirks, toolPrices } = ticket.planned.target
+  const { passFields, betas, headers } = provider
+  return protocolHeaders(protocol, { quirks, passFields, betas, toolPrices }, headers)
+}
+
 /** The body to send, or the error that blames the request where the target's format cannot say it. */
 function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject | GatewayError {
-  const { ticket, clientFormat, providerFormat, body } = input
+  const { ticket, clientFormat, providerFormat, body, handle } = input
   const { model, target } = ticket.planned
   const request = withinModel(input.request, model)
   const traits: TargetTraits = {
@@ -158,6 +209,8 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject |
     maxOutputTokens: model.maxOutputTokens,
     quirks: target.quirks,
     passFields: target.provider.passFields,
+    betas: target.provider.betas,
+    toolPrices: target.toolPrices,
     accountId: input.accountId,
   }
   const isOwnFormat = clientFormat === providerFormat
@@ -166,15 +219,19 @@ function encodeBody(deps: { logger: Logger }, input: AttemptInput): JsonObject |
     traits.toolLimits = toolAllowance(request.serverTools, target).limits
     traits.untakenTools = new Set(untaken.map(({ field }) => field))
     noteLeftOut(deps, input, [...traits.untakenTools])
+    handle.leftOut = untaken.map(({ name }) => name)
   }
   try {
-    if (isOwnFormat) {
-      noteLeftOut(deps, input, leftOutFields(request, traits))
-      return clientFormat.passThrough.request(body, request, traits)
+    const encoded = isOwnFormat ? undefined : providerFormat.encodeRequest(request, traits)
+    if (encoded && encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
+    const fields = encoded
+      ? [...lostFields(request, body, clientFormat, providerFormat, encoded.warnings), ...untoldElsewhere(request)]
+      : leftOutOfOwn(request, traits)
+    if (fields.length > 0) {
+      noteLeftOut(deps, input, fields)
+      handle.leftOut = [...fields, ...handle.leftOut]
     }
-    const encoded = providerFormat.encodeRequest(request, traits)
-    if (encoded.warnings.length > 0) noteWarnings(deps, input, encoded.warnings)
-    return encoded.body
+    return encoded ? encoded.body : clientFormat.passThrough.request(body, request, traits)
   } catch (error) {
     if (error instanceof GatewayError) return error
     throw error
@@ -200,7 +257,7 @@ function noteWarnings(deps: { logger: Logger }, input: AttemptInput, warnings: r
 
 /** What a failed call comes to: written to the log, told to the ticket. */
 export function noteFailure(
-  deps: AttemptDeps,
+  deps: Omit<AttemptDeps, 'drains' | 'streams'>,
   attempt: Pick<AttemptInput, 'requestId' | 'ticket'>,
   failure: UpstreamFailure,
 ): Failed {
@@ -212,7 +269,7 @@ export function noteFailure(
 }
 
 function fail(
-  { tracing }: AttemptDeps,
+  { tracing }: Pick<AttemptDeps, 'tracing'>,
   { requestId, ticket }: Pick<AttemptInput, 'requestId' | 'ticket'>,
   fault: AttemptFault,
   error: GatewayError,

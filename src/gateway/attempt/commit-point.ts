@@ -4,8 +4,9 @@
  */
 import type { ChatEvent } from '@/chat/event'
 import { UNWANTED, watchFor } from '@/lib/deadline'
+import { isJsonObject } from '@/lib/json'
 import type { UpstreamFailure } from '@/upstream/failure'
-import { emptyFailure } from './read-complete'
+import { emptyFailure, isNoAnswer } from './read-complete'
 import { itemsOf, type StreamItem } from './repeats'
 import type { StreamBatch, StreamSource } from './stream-source'
 
@@ -19,14 +20,16 @@ export type CommittedStream = {
 
 type Committed = CommittedStream | { kind: 'failed'; failure: UpstreamFailure }
 
-/** What may be held back before content, so that an error after a 200 can still fall back. */
+/** What may be held back before content, so that an error after a 200 can still fall back. Past it the answer is the client's. */
 const MAX_HELD_CHARS = 256 * 1024
-/** Beyond so many, what says nothing in any format is dropped: a model may think for an hour between pings. */
-const MAX_HELD_ITEMS = 64
+/** What an item costs beside its text. */
+const CHARS_PER_ITEM = 64
+/** So many items are held as they came; of later ones keep-alives are left out: a model may think for an hour between pings. */
+const MAX_HELD_AS_SENT = 64
 
 /**
  * Reads until there is content, however long that takes, as much as may be held back, or nobody left to wait for it, which `signal`
- * tells. Where the answer `isTranslated`, an empty one that finished with an error is a failure: only its own format could say so.
+ * tells. Where the answer `isTranslated`, an empty one whose finish is an error, or unknown, is a failure: only its own format could say so.
  */
 export async function awaitContent(
   source: StreamSource,
@@ -34,6 +37,7 @@ export async function awaitContent(
   signal: AbortSignal,
 ): Promise<Committed> {
   const held: StreamItem[] = []
+  let heldChars = 0
   const watch = watchFor(signal)
   try {
     for (;;) {
@@ -41,15 +45,22 @@ export async function awaitContent(
       const batch = await watch.orUnwanted(pending)
       if (batch === UNWANTED) return { kind: 'stream', source, held, pending }
       if (batch.kind === 'failed') return batch
-      if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source)
+      if (batch.kind === 'done') return endedWithoutContent(batch.events, held, source, isTranslated)
       const items = itemsOf(batch)
-      const failure = findError(items, isTranslated)
+      const failure = findError(
+        items.flatMap((item) => item.events),
+        isTranslated,
+      )
       if (failure) {
         source.abort()
         return { kind: 'failed', failure }
       }
-      hold(held, items)
-      if (items.some((item) => item.events.some(isContent)) || isTooMuchHeld(held)) {
+      for (const item of items) {
+        if (held.length >= MAX_HELD_AS_SENT && isKeepAlive(item, held.at(-1))) continue
+        held.push(item)
+        heldChars += item.sse.raw.length + CHARS_PER_ITEM
+      }
+      if (heldChars >= MAX_HELD_CHARS || items.some((item) => item.events.some(isContent))) {
         return { kind: 'stream', source, held, pending: undefined }
       }
     }
@@ -58,34 +69,36 @@ export async function awaitContent(
   }
 }
 
-function hold(held: StreamItem[], items: StreamItem[]): void {
-  for (const item of items) if (held.length < MAX_HELD_ITEMS || !saysNothing(item, held)) held.push(item)
-}
-
-/** What means nothing to the hub may mean much to a client of the same format; a comment, or a ping like the one before, does not. */
-function saysNothing({ sse, events }: StreamItem, held: readonly StreamItem[]): boolean {
-  if (events.length > 0) return events.every(isHollow)
-  return sse.data === undefined || sse.raw === held.at(-1)?.sse.raw
-}
-
-/** An event that shows nothing and announces nothing. */
-function isHollow(event: ChatEvent): boolean {
-  return event.type.endsWith('-delta') && !isContent(event)
+/**
+ * Whether a client can do without the item, whatever its format: a comment, or a ping like the one before, which has no member but
+ * its type. Nothing else is ever left out, however little it says to the hub: to a client of the same format it may say much.
+ */
+function isKeepAlive({ sse, json, events }: StreamItem, before: StreamItem | undefined): boolean {
+  if (events.length > 0) return false
+  if (sse.data === undefined) return true
+  return sse.raw === before?.sse.raw && isJsonObject(json) && Object.keys(json).every((name) => name === 'type')
 }
 
 /** An answer may be legally empty, and then says that it has finished; one that stops without its terminator was cut. */
-function endedWithoutContent(events: ChatEvent[], held: StreamItem[], source: StreamSource): Committed {
+function endedWithoutContent(
+  events: ChatEvent[],
+  held: StreamItem[],
+  source: StreamSource,
+  isTranslated: boolean,
+): Committed {
   const all = [...held.flatMap((item) => item.events), ...events]
   const hasEnded = all.some((event) => event.type === 'end')
   if (!hasEnded) return { kind: 'failed', failure: { kind: 'broken', detail: 'stream ended before any content' } }
   if (!all.some(isContent)) return { kind: 'failed', failure: NOTHING_SAID }
+  const failure = findError(all, isTranslated)
+  if (failure) return { kind: 'failed', failure }
   return { kind: 'stream', source, held, pending: Promise.resolve({ kind: 'done', events }) }
 }
 
 /** An error inside a 200, as long as nothing of the answer came before it. */
-function findError(items: StreamItem[], isTranslated: boolean): UpstreamFailure | undefined {
-  for (const event of items.flatMap((item) => item.events)) {
-    if (isTranslated && event.type === 'finish' && event.finish.kind === 'error') return emptyFailure(event.finish)
+function findError(events: readonly ChatEvent[], isTranslated: boolean): UpstreamFailure | undefined {
+  for (const event of events) {
+    if (event.type === 'finish' && isNoAnswer(event.finish, isTranslated)) return emptyFailure(event.finish)
     if (isContent(event)) return undefined
     if (event.type === 'error') return { kind: 'refused', error: event.error }
   }
@@ -118,8 +131,4 @@ export function isContent(event: ChatEvent): boolean {
     default:
       return false
   }
-}
-
-function isTooMuchHeld(held: StreamItem[]): boolean {
-  return held.reduce((sum, item) => sum + item.sse.raw.length, 0) >= MAX_HELD_CHARS
 }

@@ -4,8 +4,10 @@
  */
 
 import type { Format } from '@/formats/format'
-import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { costThrownAway, type OpenCharge } from '@/gateway/charge/open-charge'
+import type { SettleDeps } from '@/gateway/charge/settle'
 import type { Clock } from '@/lib/clock'
+import { nano } from '@/lib/money'
 import type { Journey } from '@/routing/journey/journey'
 import type { Ticket } from '@/routing/journey/ticket'
 import type { Tracing } from '@/telemetry/tracing'
@@ -30,6 +32,9 @@ export type Entrant<Begun extends Outcome> = {
   /** Called when it has ended. */
   onEnd: (() => void) | undefined
 }
+
+/** Who is told of calls that were outrun. */
+type RaceDeps = { metrics: Pick<SettleDeps['metrics'], 'thrownAway'>; tracing?: Tracing | undefined }
 
 /** How often it is looked whether silence has grown too long. */
 const LOOK_MS = 250
@@ -107,16 +112,24 @@ export function endOthers<Begun extends Outcome>(
   winner: Entrant<Begun>,
   journey: Journey,
   hasAnswered: boolean,
-  tracing?: Tracing,
+  { metrics, tracing }: RaceDeps,
 ): void {
   for (const other of entrants) {
     if (other === winner) continue
+    bearCost(winner.charge, other.charge, metrics)
     tracing?.outrun(other.charge.facts.requestId, other.ticket.number)
     if (hasAnswered && !other.result && other.sinceMs < winner.sinceMs) journey.outrun(other.ticket)
     other.handle.drop()
     other.onEnd = () => discard(other)
     if (other.result) discard(other)
   }
+}
+
+/** What an outrun call may cost us is a cost of the answer that the customer pays for: it has no record of its own. */
+function bearCost(winner: OpenCharge, other: OpenCharge, metrics: RaceDeps['metrics']): void {
+  const cost = costThrownAway(other)
+  metrics.thrownAway(other.facts.provider, 'outrun', cost)
+  if (cost !== undefined) winner.outrunCost = nano((winner.outrunCost ?? 0) + cost)
 }
 
 /** What came in the same moment as the winner's content. */

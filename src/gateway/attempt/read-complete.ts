@@ -1,5 +1,5 @@
 /** Reads an answer that comes in one piece, and tells one that is worth giving from one that is none. */
-import type { ChatResponse, FinishReason } from '@/chat/response'
+import type { ChatResponse, FinishKind, FinishReason } from '@/chat/response'
 import type { Format } from '@/formats/format'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
@@ -37,7 +37,15 @@ export async function readComplete(
   return completeAnswer(response, { text, json }, isTranslated)
 }
 
-/** The answer, unless it is empty and finished with an error, which a translation could not say. */
+/** Reasons without content that are no answer: the provider says that it failed, or a word whose meaning nobody knows. */
+const NO_ANSWER: ReadonlySet<FinishKind> = new Set(['error', 'unknown'])
+
+/** Whether an answer that `isTranslated` and has no content is none, by the reason why it ended. */
+export function isNoAnswer(finish: FinishReason, isTranslated: boolean): boolean {
+  return isTranslated && NO_ANSWER.has(finish.kind)
+}
+
+/** The answer, unless it is empty for a reason that a translation could not say. */
 export function completeAnswer(
   response: ChatResponse,
   raw: { text: string; json: JsonObject } | undefined,
@@ -45,15 +53,15 @@ export function completeAnswer(
 ): CompleteAnswer | Failed {
   const [first] = response.choices
   const isEmpty = response.choices.every((choice) => choice.content.length === 0)
-  if (isTranslated && isEmpty && first?.finish.kind === 'error') {
+  if (isEmpty && first && isNoAnswer(first.finish, isTranslated)) {
     return { kind: 'failed', failure: emptyFailure(first.finish) }
   }
   return { kind: 'complete', response, raw }
 }
 
 /**
- * The provider says that it failed, and gives nothing else. Only its own format has a word for that: in any other the answer
- * would pass for an empty one that ended well.
+ * The provider gives nothing but the reason. Only its own format has a word for that: in any other the answer would pass for an
+ * empty one that ended well.
  */
 export function emptyFailure(finish: FinishReason): UpstreamFailure {
   return { kind: 'malformed', detail: `empty answer, finished with ${finish.raw ?? finish.kind}` }

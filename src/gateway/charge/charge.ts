@@ -14,9 +14,10 @@ import { confirmedOutput } from './output-limit'
 /** What the hold was sized for, as far as it bounds a charge. `estimatedInput` is our own count of the prompt. */
 type Covered = Pick<HoldSize, 'amount' | 'bounds' | 'estimatedInput'>
 
-/** Decides the charge. */
-export function decideCharge(ending: Ending, reading: MeterReading, pricing: Pricing, covered: Covered): Charge {
-  if (ending === 'refused' || ending === 'unanswered') return FREE
+/** Decides the charge. Of `unanswered` it is what is charged where no hang-up is free any more: the store counts those. */
+export function decideCharge(ending: Ending, seen: MeterReading, pricing: Pricing, covered: Covered): Charge {
+  if (ending === 'refused') return FREE
+  const reading = ending === 'unanswered' ? onlyAsked(seen) : seen
   if (ending === 'broken' && !reading.hasOutput) return FREE
   if (isEmptyError(ending, reading)) return FREE
   const isExact = hasFinalUsage(reading)
@@ -49,12 +50,19 @@ export function claimedUsage(reading: MeterReading, estimatedInput: number): Usa
   return partialUsage(reading, estimatedInput)
 }
 
-function isEmptyError(ending: Ending, reading: MeterReading): boolean {
-  const output = reading.usage?.output ?? reading.countedOutput
-  return ending === 'complete' && reading.finish === 'error' && output === 0 && !reading.hasOutput
+/** Nothing was said, whoever says otherwise: there is the input, in our own count. */
+function onlyAsked({ countedInput }: MeterReading): MeterReading {
+  const silence = { usage: null, isUsageStale: false, countedOutput: 0, hasOutput: false, finish: undefined }
+  return { ...silence, ...(countedInput !== undefined && { countedInput }) }
 }
 
-function chooseRule(ending: Exclude<Ending, 'refused' | 'unanswered'>, hasUsage: boolean): BillingRule {
+function isEmptyError(ending: Ending, reading: MeterReading): boolean {
+  const output = reading.usage?.output ?? reading.countedOutput
+  const isNoAnswer = reading.finish === 'error' || reading.finish === 'unknown'
+  return ending === 'complete' && isNoAnswer && output === 0 && !reading.hasOutput
+}
+
+function chooseRule(ending: Exclude<Ending, 'refused'>, hasUsage: boolean): BillingRule {
   switch (ending) {
     case 'cut':
       return hasUsage ? 'cut_usage' : 'cut_counted'
@@ -64,6 +72,8 @@ function chooseRule(ending: Exclude<Ending, 'refused' | 'unanswered'>, hasUsage:
       return hasUsage ? 'broken_usage' : 'broken_counted'
     case 'disconnected':
       return hasUsage ? 'disconnect_usage' : 'disconnect_counted'
+    case 'unanswered':
+      return 'hangup_input'
   }
 }
 

@@ -3,11 +3,12 @@ import type { Pricing } from '@/catalog/types'
 import { type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { Hold, Progress } from '@/gateway/hold/hold'
 import type { PlannedFacts } from '@/gateway/hold/request-facts'
-import type { AnswerEnd, Charge, Ending } from '@/ledger/charge'
+import { type AnswerEnd, type Charge, type Ending, FREE } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import { CLIENT_CLOSED_STATUS, type RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { Clock } from '@/lib/clock'
+import { type Nano, nano } from '@/lib/money'
 import type { RequestLine } from '@/metrics/request-line'
 import { decideCharge, hasFinalUsage, needsCount } from './charge'
 import { countOutput } from './count-output'
@@ -26,6 +27,10 @@ export type OpenCharge = {
   /** The tools that the request offers and the target has prices for; undefined where there are none, as in nearly every request. */
   tools: readonly ToolTerms[] | undefined
   meter: Meter
+  /** Whether it is known that the provider never got the request. */
+  isUnreached?: true
+  /** What calls for the same request may cost us that another outran, as far as that is known. */
+  outrunCost?: Nano
   /**
    * The output in our own count, where somebody needed it, and what it was guessed at then: there may be more by now. Undefined
    * tokens could not be counted.
@@ -67,13 +72,25 @@ export function readingOf({ meter, writesForHour, counted, countedInput }: OpenC
 /** What the answer costs if it ends like this. */
 export function chargeAt(open: OpenCharge, reading: MeterReading, ending: Ending): Charge {
   const { pricing, tools, hold } = open
+  if (ending === 'unanswered' && open.isUnreached) return FREE
   const charge = decideCharge(ending, reading, pricing, hold.size)
-  return tools ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
+  return tools && ending !== 'unanswered' ? chargeTools(charge, tools, reading.toolUses, hold.size.amount) : charge
 }
 
-/** What the provider asks of us for an answer that is charged like this. */
-export function billOf({ cost, hold: { size } }: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
-  return providerBill(reading, charge, cost, size)
+/** What providers ask of us for an answer that is charged like this, the calls that were outrun among it. */
+export function billOf(open: OpenCharge, reading: MeterReading, charge: Charge): ProviderBill {
+  const { cost, hold, outrunCost = 0 } = open
+  const bill = providerBill(reading, charge, cost, hold.size)
+  const { providerCost } = bill
+  return providerCost === undefined || outrunCost === 0
+    ? bill
+    : { ...bill, providerCost: nano(providerCost + outrunCost) }
+}
+
+/** What a call costs us that was begun and thrown away: what was seen of it, at least the input in our own count. */
+export function costThrownAway(open: OpenCharge): Nano | undefined {
+  const reading = readingOf(open)
+  return providerBill(reading, chargeAt(open, reading, 'disconnected'), open.cost, open.hold.size).providerCost
 }
 
 /** What the books will say that an answer used if it ends well right now, which is what its client is told. */

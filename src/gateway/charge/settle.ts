@@ -1,20 +1,31 @@
 /** Ends the charge of an answer: decides it, has the ledger take it from the hold, counts it and writes it to the log. */
 import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
-import type { Charge, Ending } from '@/ledger/charge'
+import { type Charge, type Ending, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
 import type { Payer } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
+import type { Nano } from '@/lib/money'
 import type { Metrics } from '@/metrics/metrics'
 import { writeLine } from '@/metrics/request-line'
 import type { Tracing } from '@/telemetry/tracing'
-import { billOf, chargeAt, countNow, factsOf, lacksCount, type OpenCharge, readingOf, statusAt } from './open-charge'
+import {
+  billOf,
+  chargeAt,
+  costThrownAway,
+  countNow,
+  factsOf,
+  lacksCount,
+  type OpenCharge,
+  readingOf,
+  statusAt,
+} from './open-charge'
 import type { ProviderBill } from './provider-bill'
 
 export type SettleDeps = {
   clock: Clock
   logger: Logger
-  metrics: Pick<Metrics, 'answered' | 'unknownUsage'>
+  metrics: Pick<Metrics, 'answered' | 'thrownAway' | 'unknownUsage'>
   failures: FailureNotes
   tracing?: Tracing | undefined
 }
@@ -28,16 +39,9 @@ type FailureNotes = {
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
   if (lacksCount(open)) await countNow(open)
   const reading = readingOf(open)
-  const charge = chargeAt(open, reading, ending)
-  const bill = billOf(open, reading, charge)
-  if (charge.kind === 'free') {
-    noteFailure(deps.failures, open, ending)
-    await open.hold.release()
-  } else {
-    const settling = open.hold.settle(charge, factsOf(open, charge, bill, ending, deps.clock))
-    deps.tracing?.step(open.facts.requestId, 'settle', settling)
-    await settling
-  }
+  const due = chargeAt(open, reading, ending)
+  const bill = billOf(open, reading, due)
+  const charge = await conclude(deps, open, due, bill, ending)
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
   open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
@@ -51,7 +55,46 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   return charge
 }
 
-/** What began, said nothing and is free has no usage record that would tell of it. Whoever hung up knows already. */
+/** Ends the hold. Returns what was charged in the end: whether a hang-up is free, the ledger decides. */
+async function conclude(
+  deps: SettleDeps,
+  open: OpenCharge,
+  due: Charge,
+  bill: ProviderBill,
+  ending: Ending,
+): Promise<Charge> {
+  if (due.kind === 'free') {
+    noteFailure(deps.failures, open, ending)
+    await open.hold.release()
+    return due
+  }
+  const facts = factsOf(open, due, bill, ending, deps.clock)
+  if (ending === 'unanswered') {
+    const cost = await open.hold.hangUp(due, facts)
+    const charge: Charge = cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
+    noteHangUp(deps, open, charge)
+    return charge
+  }
+  const settling = open.hold.settle(due, facts)
+  deps.tracing?.step(open.facts.requestId, 'settle', settling)
+  await settling
+  return due
+}
+
+/** So that whoever looks for a request finds it, and sees why the next ones cost something. */
+function noteHangUp({ failures, metrics }: SettleDeps, open: OpenCharge, { cost }: { cost: Nano }): void {
+  const { facts, payer } = open
+  const { requestId, requestedModel: model, clientFormat: format, provider } = facts
+  metrics.thrownAway(provider, 'hang_up', costThrownAway(open))
+  const words =
+    cost === 0
+      ? `The client left before the answer had begun. This cost nothing, as up to ${FREE_HANG_UPS_PER_HOUR} times an hour.`
+      : `The client left before the answer had begun. It did more than ${FREE_HANG_UPS_PER_HOUR} times in this hour: the input was charged.`
+  const error = new GatewayError('client_gone', words, { code: cost === 0 ? 'hang_up_free' : 'hang_up_charged' })
+  failures.note({ requestId, payer, format, model, error })
+}
+
+/** What began, said nothing and is free has no usage record that would tell of it. */
 function noteFailure(failures: FailureNotes, { facts, payer }: OpenCharge, ending: Ending): void {
   if (ending !== 'broken' && ending !== 'complete') return
   const { requestId, requestedModel: model, clientFormat: format } = facts

@@ -16,7 +16,13 @@ import type { UpstreamFailure } from '@/upstream/failure'
 import type { EmbeddingRequestCall } from './embedding-call'
 
 /** All vectors, call by call; or what there was when the client went away, or another attempt won. */
-export type Embedded = { kind: 'embedded' | 'abandoned'; answers: readonly EmbeddingAnswer[]; inputs: number }
+export type Embedded = {
+  kind: 'embedded' | 'abandoned'
+  answers: readonly EmbeddingAnswer[]
+  /** Those that were answered for; where none were, those that were asked about. */
+  inputs: number
+  isUnreached?: true
+}
 
 /** What each target has answered so far, which a second attempt at it goes on from. */
 export type AnsweredCalls = Map<Target, EmbeddingAnswer[]>
@@ -34,7 +40,7 @@ type EmbeddingAttempt = {
 
 /** Asks the ticket's target. */
 export async function attemptEmbedding(
-  deps: AttemptDeps & { clock: Clock },
+  deps: Omit<AttemptDeps, 'drains' | 'streams'> & { clock: Clock },
   attempt: EmbeddingAttempt,
 ): Promise<Embedded | Failed> {
   const { ticket, call, handle, answered, embeddings, onProgress } = attempt
@@ -53,7 +59,9 @@ export async function attemptEmbedding(
         if (!('kind' in result)) answers.push(result)
         if (answers.length * embeddings.maxInputs >= inputs.length) break
         ticket.abandoned()
-        return { kind: 'abandoned', answers, inputs: answers.length * embeddings.maxInputs }
+        const inputCount = Math.max(answers.length, 1) * embeddings.maxInputs
+        const isUnreached = 'kind' in result && result.kind === 'unreachable' && result.isUnheard
+        return { kind: 'abandoned', answers, inputs: inputCount, ...(isUnreached && { isUnreached }) }
       }
       if ('kind' in result) return noteFailure(deps, { requestId: call.requestId, ticket }, result)
       answers.push(result)
@@ -73,7 +81,7 @@ export async function attemptEmbedding(
 const OVERTIME: UpstreamFailure = { kind: 'timeout', phase: 'total' }
 
 async function askOnce(
-  { tracing }: AttemptDeps,
+  { tracing }: Pick<AttemptDeps, 'tracing'>,
   attempt: EmbeddingAttempt,
   start: number,
 ): Promise<EmbeddingAnswer | UpstreamFailure> {

@@ -22,7 +22,7 @@ export function negotiateEmbedding(
       async shrink() {
         if (isCounted) return undefined
         isCounted = true
-        const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model))
+        const size = sizeOf(plan, await countedBoundOfInputs(plan.sizes, plan.model, payer.accountId))
         if (size.amount >= offer.size.amount) return undefined
         // A close estimate: what it leaves out is believed as far as the hold pays for it.
         const beyond = { inputTokens: offer.size.bounds.inputTokens, cost: size.amount }

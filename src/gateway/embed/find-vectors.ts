@@ -36,7 +36,7 @@ export async function findVectors(
   const { winner, begun, entrants, upstreamMs } = await firstAnswer(deps, journey, begin)
   const { ticket, charge } = winner
   if (entrants.length > 1) {
-    endOthers(entrants, winner, journey, !signal.aborted, deps.tracing)
+    endOthers(entrants, winner, journey, !signal.aborted, deps)
     charge.facts.routeReason = routeReason(plan, plan.model.id, journey.trail)
     deps.keeper.forget(call.requestId)
     renew(deps, charge)

@@ -31,6 +31,7 @@ export async function tellVectors(
   if (usage) open.meter.observe({ type: 'usage', usage })
   if (embedded.kind === 'abandoned') {
     open.countedInput = call.request.inputs.slice(0, embedded.inputs).reduce((sum, one) => sum + estimateInput(one), 0)
+    if (embedded.isUnreached) open.isUnreached = true
     const ending = answers.length > 0 ? 'disconnected' : 'unanswered'
     const charge = await settle(deps, open, ending)
     call.onSettled?.(ending, charge)

@@ -2,19 +2,23 @@
 import { GatewayError } from '@/chat/error'
 import type { ReserveOutcome } from '@/ledger/outcomes'
 import { nanoToUsd } from '@/lib/money'
+import type { HoldSize } from './hold-size'
 
 /** When other requests hold the money, they are likely to be done after this long. */
 const TRANSIENT_RETRY_SECONDS = 2
 /** A store that is full or cannot write is looked at every second, and mended by people. */
 const CLOSED_RETRY_SECONDS = 5
 
-/** The error for a reserve that did not succeed. */
-export function denial(outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>): GatewayError {
+/** The error for a reserve of `size` that did not succeed. */
+export function denial(
+  outcome: Exclude<ReserveOutcome, { kind: 'reserved' }>,
+  { fileTokens }: Pick<HoldSize, 'fileTokens'> = {},
+): GatewayError {
   switch (outcome.kind) {
     case 'insufficient':
-      return insufficient(outcome)
+      return insufficient(outcome, fileTokens)
     case 'budget_exceeded':
-      return overBudget(outcome)
+      return overBudget(outcome, fileTokens)
     case 'rate_limited':
       return rateLimited(outcome)
     case 'key_inactive':
@@ -43,7 +47,10 @@ export function storeClosed(): GatewayError {
 }
 
 /** Permanent: this request costs more than the account has. Transient: other open requests hold the money. */
-function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>): GatewayError {
+function insufficient(
+  outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>,
+  fileTokens: number | undefined,
+): GatewayError {
   const { available, held, needed } = outcome
   const isTransient = needed <= available + held
   const details = {
@@ -51,10 +58,11 @@ function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>
     availableUsd: nanoToUsd(available),
     heldUsd: nanoToUsd(held),
     transient: isTransient,
+    ...(fileTokens !== undefined && { fileTokens }),
   }
   const message = isTransient
     ? 'Your credit is held by other open requests. Try again when they have finished.'
-    : 'Your credit does not cover this request. Buy credit in the dashboard, or lower the output limit.'
+    : `Your credit does not cover this request. Buy credit in the dashboard, or lower the output limit.${fileHint(fileTokens)}`
   return new GatewayError('insufficient_credit', message, {
     details,
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
@@ -62,18 +70,32 @@ function insufficient(outcome: Extract<ReserveOutcome, { kind: 'insufficient' }>
 }
 
 /** As with the account's credit: transient where the key's other open requests hold what is missing. */
-function overBudget(outcome: Extract<ReserveOutcome, { kind: 'budget_exceeded' }>): GatewayError {
+function overBudget(
+  outcome: Extract<ReserveOutcome, { kind: 'budget_exceeded' }>,
+  fileTokens: number | undefined,
+): GatewayError {
   const { remaining, held, needed, resetsAtMs } = outcome
   const isTransient = needed <= remaining + held
   const resetsAt = new Date(resetsAtMs).toISOString()
   const details = {
     ...{ neededUsd: nanoToUsd(needed), remainingUsd: nanoToUsd(remaining), heldUsd: nanoToUsd(held) },
     ...{ resetsAt, transient: isTransient },
+    ...(fileTokens !== undefined && { fileTokens }),
   }
-  return new GatewayError('insufficient_credit', budgetMessage(details), {
+  const hint = isTransient ? '' : fileHint(fileTokens)
+  return new GatewayError('insufficient_credit', `${budgetMessage(details)}${hint}`, {
     ...{ code: 'key_budget_exceeded', details },
     ...(isTransient && { retryAfterSeconds: TRANSIENT_RETRY_SECONDS }),
   })
+}
+
+/** What is reserved for files is seldom charged: who cannot pay for that much is told what makes it less. */
+function fileHint(fileTokens: number | undefined): string {
+  if (fileTokens === undefined) return ''
+  return (
+    ` Its files may be up to ${fileTokens} tokens: send smaller ones or fewer, a PDF without object streams or encryption ` +
+    '(of which the pages can be counted), sound as WAV or MP3, or choose a model that is cheaper or has a smaller context.'
+  )
 }
 
 function budgetMessage(details: {

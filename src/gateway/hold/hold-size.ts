@@ -1,5 +1,5 @@
 /** How much credit a request needs before it may start: the most it can cost, over every model that may answer it. */
-import { inputBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
+import { inputBound, mediaBound, outputCap, type Prompt, tokenizerCount } from '@/catalog/estimate'
 import { inputCost, worstCaseCost } from '@/catalog/price'
 import { refuseUnpriceable } from '@/catalog/priceable'
 import { dearestTools, inputWithTools } from '@/catalog/tool-allowance'
@@ -25,6 +25,8 @@ export type HoldSize = {
   rateTokens: number
   /** Our estimate of the input tokens, for answers without usage. */
   estimatedInput: number
+  /** Of the input, what is reserved for files at most. */
+  fileTokens?: number
 }
 
 /** Never lower a cap below this many output tokens: an answer shorter than that helps nobody. */
@@ -48,9 +50,9 @@ export function quickSize(sized: Sized, bodyBytes: number): HoldSize {
     request,
     targets.map(({ target }) => target),
   )
-  const bound = inputBound(prompt, bodyBytes)
-  if (!request.serverTools) return sizeFor(sized, () => bound, prompt.estimatedTokens)
-  return sizeFor(sized, (model) => boundWithTools(sized, model, bound), prompt.estimatedTokens)
+  const bound = ({ contextLength }: Model) => inputBound(prompt, bodyBytes, contextLength)
+  if (!request.serverTools) return sizeFor(sized, bound, prompt.estimatedTokens)
+  return sizeFor(sized, (model) => boundWithTools(sized, model, bound(model)), prompt.estimatedTokens)
 }
 
 /** What tools bring is read as well, at whichever target of the model. */
@@ -72,11 +74,12 @@ function toolsCost({ request: { serverTools }, targets }: Sized): Nano {
  * A closer size for accounts whose balance the quick one exceeds: an exact count times the model's safety factor. The quick one
  * again where the hub does not hold the whole prompt, and so cannot count it.
  */
-export async function exactSize(sized: Sized, quick: HoldSize): Promise<HoldSize> {
+export async function exactSize(sized: Sized, quick: HoldSize, accountId = ''): Promise<HoldSize> {
   const { request, prompt } = sized
-  if (request.nativeOnly?.length) return quick
-  const counted = await tokenizerCount(prompt)
-  const bound = (model: Model) => Math.min(Math.ceil(counted * model.tokenizerSafetyFactor), quick.bounds.inputTokens)
+  if (request.nativeOnly?.length || request.hostedHistory?.length) return quick
+  const counted = await tokenizerCount(prompt, accountId)
+  const bound = ({ tokenizerSafetyFactor, contextLength }: Model) =>
+    Math.min(Math.ceil(counted * tokenizerSafetyFactor) + mediaBound(prompt, contextLength), quick.bounds.inputTokens)
   return withRoomBeyond(sizeFor(sized, bound, quick.estimatedInput), quick.bounds.inputTokens)
 }
 
@@ -112,7 +115,7 @@ function withRoomBeyond(size: HoldSize, inputTokens: number): HoldSize {
 }
 
 function sizeFor(sized: Sized, boundFor: (model: Model) => number, estimatedInput: number): HoldSize {
-  const { request, models } = sized
+  const { request, models, prompt } = sized
   const first = models[0]
   assert(first, 'a plan has at least one model')
   let amount = 0
@@ -127,5 +130,6 @@ function sizeFor(sized: Sized, boundFor: (model: Model) => number, estimatedInpu
   amount = Math.min(amount + toolsCost(sized), MAX_NANO)
   const rateTokens = estimatedInput + (request.maxOutputTokens ?? 0) * request.choices
   const leastCost = Math.min(inputCost(first.pricing, Math.min(estimatedInput, bounds.inputTokens)), amount)
-  return { amount: nano(amount), inputCost: nano(leastCost), bounds, rateTokens, estimatedInput }
+  const size = { amount: nano(amount), inputCost: nano(leastCost), bounds, rateTokens, estimatedInput }
+  return prompt.hasFiles ? { ...size, fileTokens: Math.min(prompt.mediaTokens, bounds.inputTokens) } : size
 }

@@ -5,9 +5,9 @@
 import { GatewayError } from '@/chat/error'
 import type { RateLimits } from '@/chat/rate-limits'
 import { inputTokens } from '@/chat/usage'
-import type { Charge } from '@/ledger/charge'
+import { type Charge, FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
 import type { Ledger } from '@/ledger/ledger'
-import type { Payer, Renewal, ReserveOutcome } from '@/ledger/outcomes'
+import type { Payer, Renewal, ReserveOutcome, Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
@@ -33,8 +33,8 @@ export type HoldDeps = {
 export type Progress = { cost: Nano; facts: RequestFacts }
 
 /**
- * Credit set aside for one request. Of the calls that end it, `settle` and `release`, only the first counts; later ones wait
- * for the first. Both return when the ledger knows, or soon after.
+ * Credit set aside for one request. Of the calls that end it, `settle`, `hangUp` and `release`, only the first counts; later ones
+ * wait for the first. All return when the ledger knows, or soon after.
  */
 export interface Hold {
   readonly size: HoldSize
@@ -43,6 +43,11 @@ export interface Hold {
   /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
   onRenewal(progress: () => Progress): void
   settle(charge: Extract<Charge, { kind: 'charge' }>, facts: RequestFacts): Promise<void>
+  /**
+   * Settles for a client that left before the first byte: for nothing, where the store finds that the account has free ones left.
+   * Returns what was charged, or what was asked for where the store has not said yet.
+   */
+  hangUp(charge: Extract<Charge, { kind: 'charge' }>, facts: RequestFacts): Promise<Nano>
   release(): Promise<void>
   /** The answer's stream now owns the hold and will end it. */
   handOver(): void
@@ -80,19 +85,24 @@ function createHold(
   size: HoldSize,
   limits: RateLimits,
 ): Hold & { isTakenCareOf(): boolean } {
-  let ending: Promise<void> | undefined
+  let ending: Promise<SettleOutcome | undefined> | undefined
   let isHandedOver = false
   return {
     size,
     limits,
     onRenewal: (progress) => deps.keeper.keep(() => renewalOf(deps.holdTtlMs, payer, holdId, progress()), holdId),
-    settle(charge, facts) {
+    async settle(charge, facts) {
       ending ??= settle(deps, payer, holdId, charge, facts)
-      return ending
+      await ending
     },
-    release() {
+    async hangUp(charge, facts) {
+      ending ??= settle(deps, payer, holdId, charge, facts, FREE_HANG_UPS_PER_HOUR)
+      const outcome = await ending
+      return outcome?.kind === 'settled' ? outcome.record.cost : charge.cost
+    },
+    async release() {
       ending ??= release(deps, payer, holdId)
-      return ending
+      await ending
     },
     handOver() {
       isHandedOver = true
@@ -108,15 +118,18 @@ async function settle(
   holdId: string,
   { cost, usage }: Extract<Charge, { kind: 'charge' }>,
   facts: RequestFacts,
-): Promise<void> {
+  freePerHour?: number,
+): Promise<SettleOutcome | undefined> {
   deps.keeper.forget(holdId)
-  const settlement = { ...payer, holdId, cost, tokens: inputTokens(usage) + usage.output, facts }
+  const settlement: Settlement = { ...payer, holdId, cost, tokens: inputTokens(usage) + usage.output, facts }
+  if (freePerHour !== undefined) settlement.freePerHour = freePerHour
   deps.crashPoint('settling')
-  await deps.settler.resolve({ kind: 'settle', settlement })
+  const outcome = await deps.settler.resolve({ kind: 'settle', settlement })
   deps.crashPoint('settled')
+  return outcome
 }
 
-function release(deps: HoldDeps, payer: Payer, holdId: string): Promise<void> {
+function release(deps: HoldDeps, payer: Payer, holdId: string): Promise<SettleOutcome | undefined> {
   deps.keeper.forget(holdId)
   return deps.settler.resolve({ kind: 'release', ...payer, holdId })
 }
@@ -136,7 +149,7 @@ async function reserveCredit<Offered extends Terms>(
     const outcome = await reserveOnce(deps, payer, holdId, offer)
     if (outcome.kind === 'reserved') return { agreed: offer, limits: outcome.limits }
     const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-    if (!next) throw denial(outcome)
+    if (!next) throw denial(outcome, offer.size)
     offer = next
   }
 }

@@ -38,7 +38,7 @@ export function negotiate(
 }
 
 /** The first offer for a plan, and the size it has been shrunk to since. */
-type Shrinking = { offer: Offer; sized: Sized; size: HoldSize; step: 'quick' | 'exact' | 'lowered' }
+type Shrinking = { accountId: string; offer: Offer; sized: Sized; size: HoldSize; step: 'quick' | 'exact' | 'lowered' }
 
 async function draftFor(
   deps: NegotiationDeps,
@@ -54,7 +54,8 @@ async function draftFor(
   const sized = { request, prompt, models, targets }
   const size = quickSize(sized, arrived.bodyBytes + addedBytes)
   const offer = { plan, request, loweredCap: undefined, size, allowedModels }
-  const shrinking: Shrinking = { offer, sized, size, step: 'quick' }
+  const { accountId } = arrived.payer
+  const shrinking: Shrinking = { accountId, offer, sized, size, step: 'quick' }
   return { offer, shrink: (available) => shrink(shrinking, available) }
 }
 
@@ -81,7 +82,7 @@ async function shrink(draft: Shrinking, available: Nano): Promise<Offer | undefi
   const canLower = sized.request.maxOutputTokens === undefined
   if (draft.step === 'quick') {
     draft.step = 'exact'
-    draft.size = await exactSize(sized, offer.size)
+    draft.size = await exactSize(sized, offer.size, draft.accountId)
     const isWorthwhile = draft.size.amount < offer.size.amount
     if (draft.size.amount <= available || !canLower) return isWorthwhile ? { ...offer, size: draft.size } : undefined
   }

@@ -5,7 +5,7 @@
  * harmless.
  */
 import type { Ledger } from '@/ledger/ledger'
-import type { Settlement } from '@/ledger/outcomes'
+import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
@@ -18,9 +18,9 @@ type Resolution =
 export interface Settler {
   /**
    * Hands over a resolution. Returns once the ledger has acknowledged it, or after {@link PATIENCE_MS} at the latest:
-   * from then on it is retried behind the answer's back. Never rejects.
+   * from then on it is retried behind the answer's back. Never rejects. Returns what became of a settlement, where that is known.
    */
-  resolve(resolution: Resolution): Promise<void>
+  resolve(resolution: Resolution): Promise<SettleOutcome | undefined>
   /** The store is back, or another has taken its place: sends again at once what it lacks, and what it may have lost. */
   storeReturned(): void
   /** Resolutions that the ledger has not acknowledged yet. */
@@ -48,21 +48,21 @@ export function createSettler(
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
 ): Settler {
-  const pending = new Set<Promise<void>>()
+  const pending = new Set<Promise<unknown>>()
   /** Acknowledged lately, in the order of their acknowledgement. */
   let kept: { resolution: Resolution; atMs: number }[] = []
   /** Where in `kept` those begin that are still kept. */
   let firstKept = 0
   let wake = Promise.withResolvers<void>()
 
-  async function insist(resolution: Resolution): Promise<void> {
+  async function insist(resolution: Resolution): Promise<SettleOutcome | undefined> {
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
       try {
-        await send(resolution)
-        keep(resolution)
+        const outcome = await send(resolution)
+        keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
-        return
+        return outcome
       } catch (error) {
         metrics.settlementFailed()
         logger.warn('settlement_unacknowledged', { holdId: idOf(resolution), error })
@@ -71,18 +71,19 @@ export function createSettler(
     }
   }
 
-  async function send(resolution: Resolution): Promise<void> {
+  async function send(resolution: Resolution): Promise<SettleOutcome | undefined> {
     if (resolution.kind === 'release') {
       await ledger.release(resolution)
-      return
+      return undefined
     }
     // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
     const outcome = await ledger.settle(resolution.settlement, { force: true })
     if (outcome.kind === 'settled' || outcome.kind === 'late') {
       for (const flag of outcome.record.flags) metrics.flagged(flag, 1)
     }
-    if (outcome.kind === 'settled' && !outcome.overrun) return
-    logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })
+    if (outcome.kind !== 'settled' || outcome.overrun)
+      logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })
+    return outcome
   }
 
   function keep(resolution: Resolution): void {
@@ -96,7 +97,7 @@ export function createSettler(
     firstKept = 0
   }
 
-  function begin(resolution: Resolution): Promise<void> {
+  function begin(resolution: Resolution): Promise<SettleOutcome | undefined> {
     const work = insist(resolution)
     pending.add(work)
     void work.then(() => pending.delete(work))
@@ -122,7 +123,18 @@ export function createSettler(
 }
 
 /** Nothing is lost by it: what is waited for goes on. */
-function giveUp(): void {}
+function giveUp(): undefined {
+  return undefined
+}
+
+/** Whether a hang-up is free is decided once: the history may know already, when a store that lost it is told again. */
+function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
+  if (resolution.kind === 'release' || outcome?.kind !== 'settled') return resolution
+  const { freePerHour, ...settlement } = resolution.settlement
+  return freePerHour === undefined
+    ? resolution
+    : { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
+}
 
 function idOf(resolution: Resolution): string {
   return resolution.kind === 'settle' ? resolution.settlement.holdId : resolution.holdId

@@ -10,25 +10,6 @@ import { hasFinalUsage } from '@/gateway/charge/charge'
 import type { Meter } from '@/gateway/charge/meter'
 import type { RelayedAnswer } from './relayed'
 
-/** Counts the drains under way per provider. */
-export interface DrainSlots {
-  /** Takes a slot and returns the way to give it back, or undefined where all are taken. */
-  take(provider: string, limit: number): (() => void) | undefined
-}
-
-/** Creates the slots of one process. */
-export function createDrainSlots(): DrainSlots {
-  const taken = new Map<string, number>()
-  return {
-    take(provider, limit) {
-      const count = taken.get(provider) ?? 0
-      if (count >= limit) return undefined
-      taken.set(provider, count + 1)
-      return () => taken.set(provider, (taken.get(provider) ?? 1) - 1)
-    },
-  }
-}
-
 type ReadingPolicy = Exclude<DisconnectPolicy, { kind: 'abort' }>
 
 /** How much of an answer is read on: far more than any is long. */

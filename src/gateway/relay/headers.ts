@@ -31,6 +31,7 @@ export function waitingHeaders(
   const headers = format.rateLimitHeaders(hold.limits, clock.now())
   headers['x-content-type-options'] = 'nosniff'
   headers['x-request-id'] = requestId
+  if (format.requestIdHeader) headers[format.requestIdHeader] = requestId
   if (loweredCap !== undefined) headers['x-svc-max-output-tokens'] = String(loweredCap)
   return headers
 }

@@ -9,7 +9,7 @@ import { streamHeaders } from './headers'
 import { KEEP_ALIVE_MS, shuttingDown } from './relay-stream'
 import type { Client } from './relayed'
 
-/** A stream that nobody has begun by then is answered with keep-alives. An error before it still has a status of its own. */
+/** Below what any proxy between takes for silence. */
 export const LATE_AFTER_MS = 10_000
 
 type LateStream = {

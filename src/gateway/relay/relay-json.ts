@@ -2,15 +2,19 @@
 
 import { shorten } from '@/chat/shorten'
 import type { CompleteAnswer } from '@/gateway/attempt/read-complete'
-import type { OpenCharge } from '@/gateway/charge/open-charge'
+import { chargeAt, type OpenCharge, readingOf } from '@/gateway/charge/open-charge'
 import { isBeyondLimit } from '@/gateway/charge/output-limit'
 import type { Charge } from '@/ledger/charge'
+import { CLIENT_CLOSED_STATUS } from '@/ledger/usage-record'
 import { formatUsd } from '@/lib/money'
 import { answerHeaders, type HeaderFacts } from './headers'
 import type { RelayDeps } from './relay-stream'
-import { completeAnswer, type RelayedAnswer } from './relayed'
+import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 
-/** Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. */
+/**
+ * Settles and answers with JSON in the client's format; byte-faithful where provider and client speak the same. A client that has
+ * gone owes what was read on for it.
+ */
 export async function relayJson(
   deps: Pick<RelayDeps, 'clock' | 'logger' | 'metrics' | 'failures' | 'signatures' | 'tracing'>,
   answer: RelayedAnswer,
@@ -22,6 +26,10 @@ export async function relayJson(
   // A folded stream was metered event by event while it was read.
   if (raw) open.meter.observeResponse(response)
   answer.signatures?.observeResponse(response)
+  if (client.signal.aborted && chargeAt(open, readingOf(open), 'complete').kind === 'charge') {
+    await endAnswer(deps, answer, 'disconnected')
+    return new Response(null, { status: CLIENT_CLOSED_STATUS })
+  }
   const charge = await completeAnswer(deps, answer)
   const share = paidShare(open, charge)
   const isWhole = share === undefined

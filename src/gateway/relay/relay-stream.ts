@@ -9,6 +9,7 @@
  * more, so a slow client costs one batch of memory.
  */
 import { GatewayError } from '@/chat/error'
+import type { DrainSlots } from '@/gateway/attempt/drain-slots'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { letUpstreamClose, RUNAWAY, type StreamBatch, type StreamSource } from '@/gateway/attempt/stream-source'
 import { countNow, lacksCount } from '@/gateway/charge/open-charge'
@@ -20,7 +21,7 @@ import { assert } from '@/lib/assert'
 import type { Metrics } from '@/metrics/metrics'
 import { toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import type { ActiveStreams } from './active-streams'
-import { type DrainSlots, drainPolicy, drainUpstream } from './drain'
+import { drainPolicy, drainUpstream } from './drain'
 import { answerHeaders, type HeaderFacts, streamHeaders } from './headers'
 import { completeAnswer, endAnswer, type RelayedAnswer } from './relayed'
 import { createStreamWriter, type StreamWriter, writeBatch } from './stream-writer'

@@ -2,7 +2,8 @@
 import type { ChatEvent } from '@/chat/event'
 import { wholeCharacters } from '@/chat/shorten'
 import { unfold } from '@/chat/unfold'
-import type { PassHooks, Repair } from '@/formats/format'
+import type { PassHooks } from '@/formats/format'
+import type { Repair } from '@/formats/repairs'
 import type { Begun } from '@/gateway/attempt/attempt'
 import type { StreamItem } from '@/gateway/attempt/repeats'
 import { EMPTY_SOURCE } from '@/gateway/attempt/stream-source'
@@ -27,6 +28,7 @@ export async function relay(
   try {
     switch (begun.kind) {
       case 'abandoned':
+        if (begun.isUnreached) answer.charge.isUnreached = true
         await endAnswer(deps, answer, begun.hasSent ? 'disconnected' : 'unanswered')
         return new Response(null, { status: CLIENT_CLOSED_STATUS })
       case 'complete': {

@@ -84,6 +84,11 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     if (data === undefined) return before
     if (!isReadable) return before + frames([{ data }])
     frameCount++
+    const event = passing.nameOf?.(item.json)
+    if (event !== undefined && event !== sse.event) {
+      answer.hooks.repaired('event')
+      return before + formatSse({ event, data })
+    }
     if (data === sse.data) return sse.raw
     const at = sse.raw.indexOf(sse.data)
     if (at !== -1) return sse.raw.slice(0, at) + data + sse.raw.slice(at + sse.data.length)
@@ -118,7 +123,7 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
         return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
       const fault = item === observed ? undefined : observe(item.events)
       if (fault) return { text, isComplete: false, failure: fault }
-      const showsUsage = saysItsUsage || closesWithUsage(item)
+      const showsUsage = saysItsUsage || passing?.closesWithUsage?.(item.json) === true
       if (item !== observed && showsUsage && lacksCount(answer.charge)) {
         observed = item
         return { text, isComplete: false, rest: { kind: 'items', items: items.slice(index) } }
@@ -179,10 +184,6 @@ export function createStreamWriter(answer: RelayedAnswer, isRaw: boolean): Strea
     if (!numbering) return [word]
     const number = String(numbering.repeat(eventOf(like, word)))
     return isTextFirst ? [word, number] : [number, word]
-  }
-
-  function closesWithUsage({ events }: StreamItem): boolean {
-    return passing?.closesWithUsage === true && events.some((event) => event.type === 'finish')
   }
 
   function show(event: ChatEvent): void {

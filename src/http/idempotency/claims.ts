@@ -39,7 +39,7 @@ export interface Claims {
 }
 
 /** Runs a script on names of one slot of the store. */
-type RunScript = (text: string, names: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
+export type RunScript = (text: string, names: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
 /** How long a key is remembered, and its answer with it. */
 export const KEEP_MS = 24 * 60 * 60 * 1000
@@ -47,13 +47,22 @@ export const KEEP_MS = 24 * 60 * 60 * 1000
 export const MAX_ANSWER_BYTES = 1024 * 1024
 /** What an account's kept answers take together: beyond it, the oldest are dropped. */
 export const MAX_ACCOUNT_BYTES = 32 * 1024 * 1024
+/** Of the memory up to which the store takes requests, the part beyond which no answers are kept; nearer to it, fewer. */
+const ANSWERS_SHARE = 0.5
 /** The keys of an account that are remembered at once. */
 export const MAX_CLAIMS = 50_000
 /** How often room is made for one answer. Each time drops up to a hundred. */
 const MAX_DROPS = 20
 
-/** Creates the claims over a store. `limits` are those above, unless a test has smaller ones. */
-export function createClaims(run: RunScript, limits = { claims: MAX_CLAIMS, accountBytes: MAX_ACCOUNT_BYTES }): Claims {
+/**
+ * Creates the claims over a store. `limits` are those above, unless a test has smaller ones. `room` is the part of an account's bytes
+ * that the store has room for now, 0 to 1: what is kept may crowd out nothing that is needed.
+ */
+export function createClaims(
+  run: RunScript,
+  limits = { claims: MAX_CLAIMS, accountBytes: MAX_ACCOUNT_BYTES },
+  room: () => number = () => 1,
+): Claims {
   async function end(claimant: Claimant, requestId: string, ...how: string[]): Promise<boolean> {
     const { claim, claims, digest } = namesOf(claimant)
     return (await asked(run(endText, [claim, claims], [digest, requestId, ...how]))) === 1
@@ -74,7 +83,8 @@ export function createClaims(run: RunScript, limits = { claims: MAX_CLAIMS, acco
       const { claim, answers, bytes, digest, claimOf } = namesOf(claimant)
       const head = JSON.stringify({ status, headers })
       const size = head.length + Buffer.byteLength(body)
-      const args = [digest, claimant.requestId, head, body, size, limits.accountBytes]
+      const most = Math.floor(limits.accountBytes * room())
+      const args = [digest, claimant.requestId, head, body, size, most]
       for (let drops = 0; drops < MAX_DROPS; drops++) {
         const [kind, ...oldest] = textsOf(await asked(run(keepText, [claim, answers, bytes], args)))
         if (kind !== 'full') return kind === 'kept'
@@ -90,6 +100,11 @@ export function createClaims(run: RunScript, limits = { claims: MAX_CLAIMS, acco
       await end(claimant, claimant.requestId, 'spent')
     },
   }
+}
+
+/** The part of their bytes that accounts may keep in a store that is so full, where it takes nothing more beyond `fullShare`. */
+export function roomFor(memoryShare: number, fullShare: number): number {
+  return Math.max(0, 1 - memoryShare / (fullShare * ANSWERS_SHARE))
 }
 
 /** Names of one account share a slot. A key is whatever a client sends, so only its digest enters a name. */

@@ -79,7 +79,10 @@ export function openOperation(deps: OperationDeps, claimant: Claimant, client: A
     once: {
       signal: life.signal,
       onSettled: (ending, charge) =>
-        decide({ isWhole: ending === 'complete' || ending === 'cut', isCharged: charge.kind === 'charge' }),
+        decide({
+          isWhole: ending === 'complete' || ending === 'cut',
+          isCharged: charge.kind === 'charge' && charge.cost > 0,
+        }),
       failed: () => decide(NOTHING),
     },
     async keep({ status, headers, body }) {

@@ -8,6 +8,9 @@ import { REQUEST_ID, RETRY_AFTER, rateLimitHeaders } from './headers'
 /** Every status that an inference endpoint can answer with instead of 200. */
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
 
+/** Where the `detail` of a route that has the router check what it takes names its statuses, beside those that this brings. */
+export const ERRORS = 'x-errors'
+
 type Sample = {
   kind: ErrorKind
   description: string

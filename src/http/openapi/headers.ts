@@ -26,7 +26,7 @@ export const ANSWERED: Headers = {
     schema: { type: 'integer' },
   },
   'idempotent-replayed': text('`true` where the answer is the first one of an `Idempotency-Key`, again'),
-  'x-svc-left-out': text('Fields of the body that the provider was not sent'),
+  'x-svc-left-out': text('Fields and betas that the provider was not sent or cannot say: the first eight'),
 }
 
 /** What is left of a key's limits, in the format's own headers. */

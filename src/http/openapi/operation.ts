@@ -1,9 +1,11 @@
 /** What every operation of the API says about itself, in the same words: the whole entry of one route in the OpenAPI document. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
+import { fateOf, listFields, yieldsToLoss } from '@/formats/field-fates'
 import type { Format } from '@/formats/format'
+import { FORMATS } from '@/formats/index'
 import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
-import { QUALITY_HEADER } from '@/http/quality-header'
+import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses } from './errors'
 import { ANSWERED, REQUEST_ID, rateLimitHeaders } from './headers'
@@ -25,6 +27,24 @@ export const QUALITY_PARAMETER: Parameter = {
   in: 'header',
   description: 'The least quality of a tier’s candidates; wins over `svc.quality` of the body.',
   schema: { type: 'number', minimum: 0, maximum: 1 },
+}
+
+/** The header of {@link LOSSY_HEADER}, likewise, with the fields of the `formats` that it is about. */
+export function lossyParameter(formats: readonly Format[]): Parameter {
+  const isRefused = (field: string, client: Format) =>
+    FORMATS.values().some((provider) => fateOf(field, client, provider) === 'refused')
+  const fields = formats.flatMap((format) =>
+    listFields(format).filter((field) => yieldsToLoss(field, format) && isRefused(field, format)),
+  )
+  const listed = [...new Set(fields)].map((field) => `\`${field}\``).join(', ')
+  return {
+    name: LOSSY_HEADER,
+    in: 'header',
+    description:
+      'Whether fields that constrain the answer may be left out and named where the model speaks a format ' +
+      `without them, as \`svc.lossy\` of the body says. Otherwise that is a 400. They are ${listed}.`,
+    schema: { type: 'boolean' },
+  }
 }
 
 const SESSION_PARAMETER: Parameter = {
@@ -71,6 +91,9 @@ type InferenceOptions = CommonOptions & {
   isRouted?: boolean
 }
 
+/** What becomes of a body that is routed: the allow-list of formats/body-fields.ts, in a caller's words. */
+const FIELDS = 'Fields without a rule are left out and named in `x-svc-left-out`.'
+
 /** The documentation of one operation, in the shape that a route's `detail` takes. */
 export function operation(options: PlainOptions | InferenceOptions): DocumentDecoration {
   const { tag, summary, description, parameters = [], requestSchema, examples, errors, isPublic } = options
@@ -81,10 +104,10 @@ export function operation(options: PlainOptions | InferenceOptions): DocumentDec
   return {
     tags: [tag],
     summary,
-    description,
+    description: isRouted ? `${description} ${FIELDS}` : description,
     security: isPublic ? [] : BY_KEY,
     parameters: [
-      ...(isRouted ? [QUALITY_PARAMETER, SESSION_PARAMETER] : []),
+      ...(isRouted ? [QUALITY_PARAMETER, lossyParameter(formats), SESSION_PARAMETER] : []),
       ...(isPaid ? [IDEMPOTENCY_PARAMETER] : []),
       ...parameters,
     ],

@@ -13,35 +13,23 @@ export interface SchemaShelf {
 /** An empty shelf. */
 export function createSchemaShelf(): SchemaShelf {
   const schemas: Record<string, JsonObject> = {}
-  const seen = new WeakMap<object, JsonObject>()
 
   function refer(schema: object): JsonObject {
-    const earlier = seen.get(schema)
-    if (earlier) return earlier
-    const plain = convert(schema as JsonObject)
-    const referred = typeof plain.title === 'string' ? shelve(plain.title, plain) : plain
-    seen.set(schema, referred)
-    return referred
+    const converted = Object.entries(schema).map(([keyword, value]) => [keyword, convertKeyword(keyword, value)])
+    const plain = simplify(Object.fromEntries(converted))
+    return typeof plain.title === 'string' ? shelve(plain.title, plain) : plain
   }
 
   function shelve(title: string, { description, ...schema }: JsonObject): JsonObject {
     const kept = schemas[title] ?? { ...(description !== undefined && { description }), ...schema }
     schemas[title] = kept
     const { description: keptDescription, ...keptSchema } = kept
-    assert(JSON.stringify(keptSchema) === JSON.stringify(schema), `two schemas are called ${title}`)
+    assert(Bun.deepEquals(keptSchema, schema), `two schemas are called ${title}`)
     const isDescribedAnew = description !== undefined && description !== keptDescription
     return { $ref: `#/components/schemas/${title}`, ...(isDescribedAnew && { description }) }
   }
 
-  function convert({ $id: _, ...schema }: JsonObject): JsonObject {
-    const plain: JsonObject = {}
-    for (const [keyword, value] of Object.entries(schema)) {
-      if (value !== undefined) plain[keyword] = convertKeyword(keyword, value)
-    }
-    return simplify(plain)
-  }
-
-  function convertKeyword(keyword: string, value: JsonValue): JsonValue {
+  function convertKeyword(keyword: string, value: JsonValue | undefined): JsonValue | undefined {
     switch (keyword) {
       case 'properties':
       case 'patternProperties':
@@ -61,7 +49,7 @@ export function createSchemaShelf(): SchemaShelf {
     }
   }
 
-  function referAny(value: JsonValue): JsonValue {
+  function referAny<Value>(value: Value): Value | JsonObject {
     return isJsonObject(value) ? refer(value) : value
   }
 

@@ -1,8 +1,11 @@
 /** Describes endpoints that only a wildcard route can match, on that route: the router's path says nothing of them. */
-import type { DocumentDecoration } from 'elysia'
+import type { DocumentDecoration, Elysia } from 'elysia'
+
+/** A route as the router lists it. */
+export type DocumentedRoute = Elysia['routes'][number]
 
 /** Where a route's `detail` keeps them. */
-export const DESCRIBED_PATHS = 'x-described-paths'
+const DESCRIBED_PATHS = 'x-described-paths'
 
 type DescribedPaths = Readonly<Record<string, DocumentDecoration>>
 
@@ -24,4 +27,13 @@ function describe(paths: DescribedPaths, example: string): (readonly [string, ob
   return Object.entries(paths).map(([path, detail]) => {
     return [path, { ...detail, parameters: [parameter, ...(detail.parameters ?? [])] }] as const
   })
+}
+
+/** What wildcard routes among `routes` answer, as the `paths` of a document. */
+export function describedPaths(routes: readonly DocumentedRoute[]): Record<string, object> {
+  const described = routes.flatMap(({ method, hooks }) => {
+    const paths: DescribedPaths = hooks.detail?.[DESCRIBED_PATHS] ?? {}
+    return Object.entries(paths).map(([path, detail]) => [path, { [method.toLowerCase()]: detail }] as const)
+  })
+  return Object.fromEntries(described)
 }

@@ -33,7 +33,6 @@ export function chatCompletionsRoutes(deps: HttpDeps) {
           tag: 'Inference',
           summary: 'Create a chat completion (family 1)',
           description:
-            'Accepts every field of the chat-completions format; fields the gateway has no rule for are passed on. ' +
             'With `stream: true` the answer is server-sent events that end in `data: [DONE]`. With the header ' +
             '`x-svc-usage-record: true` as well, one more event follows, `usage_record`, which says what the answer cost.',
           formats: [endpoint.format],

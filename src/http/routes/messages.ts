@@ -8,7 +8,7 @@ import { INFERENCE_ERRORS } from '@/http/openapi/errors'
 import { exampleModel } from '@/http/openapi/example-model'
 import { type Examples, operation } from '@/http/openapi/operation'
 
-/** Mounts the messages endpoints. Unknown query parameters and beta headers are ignored. */
+/** Mounts the messages endpoints. Unknown query parameters are ignored, such as the libraries' `beta=true`. */
 export function messagesRoutes(deps: HttpDeps) {
   const format = formatNamed(deps, 'messages')
   const endpoint = { format, route: '/v1/messages', line: {}, framing: format.framing }
@@ -24,8 +24,7 @@ export function messagesRoutes(deps: HttpDeps) {
           tag: 'Inference',
           summary: 'Create a message (family 2)',
           description:
-            'Accepts every field of the messages format; fields the gateway has no rule for are passed on. The base address of ' +
-            'client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
+            'The base address of client libraries has no `/v1`. With `stream: true` the answer is server-sent events that end in `message_stop`.',
           formats: [format],
           requestSchema: format.requestSchema,
           examples: EXAMPLES,

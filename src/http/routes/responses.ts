@@ -35,8 +35,7 @@ export function responsesRoutes(deps: HttpDeps) {
           tag: 'Inference',
           summary: 'Create a response (family 4)',
           description:
-            'Accepts every field of the responses format; fields the gateway has no rule for are left out. With `stream: true` ' +
-            'the answer is server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`. ' +
+            'With `stream: true` the answer is server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`. ' +
             'There is no WebSocket, no background mode, no conversation object and no compaction.',
           formats: [format],
           requestSchema: format.requestSchema,

@@ -7,18 +7,17 @@ import { Elysia } from 'elysia'
 import { GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import { authenticate } from '@/http/auth'
-import { readJsonBody } from '@/http/body'
 import type { HttpDeps } from '@/http/deps'
 import { errorResponse } from '@/http/errors'
 import { exampleModel } from '@/http/openapi/example-model'
-import { operation, QUALITY_PARAMETER } from '@/http/openapi/operation'
+import { lossyParameter, operation, QUALITY_PARAMETER } from '@/http/openapi/operation'
 import { NO_SNIFFING, openToPage } from '@/http/pages'
-import { withQualityHeader } from '@/http/quality-header'
+import { withPreferenceHeaders } from '@/http/preference-headers'
 import { defaultFormat, formatOfBody } from '@/http/request-format'
 import { newRequestId } from '@/http/request-id'
 import { queryOf } from '@/http/request-line'
-import { requireActiveKey } from '@/http/require-active-key'
 import { resumeRequest } from '@/http/resume'
+import { type FreeRequest, openFree } from '@/http/share/free-request'
 import { openLine } from '@/metrics/request-line'
 import type { RouteExplanation } from '@/routing/explain'
 
@@ -87,6 +86,7 @@ export function routeRoutes(deps: HttpDeps) {
       errors: [400, 401, 403, 404, 413, 415, 503],
       parameters: [
         QUALITY_PARAMETER,
+        lossyParameter(formats),
         {
           name: 'format',
           in: 'query',
@@ -104,19 +104,20 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     ...{ event: 'route', requestId, format: format.name, route: '/v1/route', signal: request.signal },
     arrivedMonotonicMs: deps.clock.monotonic(),
   })
+  let free: FreeRequest | undefined
   try {
     if (deps.isDraining()) throw new GatewayError('overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
     const named = namedFormat(deps, request)
     format = named ?? format
     const payer = await authenticate(deps, request)
     line.payer = payer
-    deps.unpaid.answer(payer)
-    const { allowedModels } = await requireActiveKey(deps, payer)
-    const { json: body, bytes } = await readJsonBody(request, deps)
+    free = await openFree(deps, request, payer)
+    const { allowedModels } = free.key
+    const { body, bytes, share } = await free.read()
     format = named ?? formatOfBody(deps.formats, body, request.headers)
     line.format = format.name
-    const resumed = await resumeRequest(deps, { format, payer, body, bytes })
-    const chat = withQualityHeader(format.decodeLoneBody(resumed?.body ?? body), request.headers)
+    const resumed = await resumeRequest(deps, { format, payer, body, bytes, share })
+    const chat = withPreferenceHeaders(format.decodeLoneBody(resumed?.body ?? body), request.headers)
     line.requestedModel = chat.model
     line.stream = chat.stream
     const session = deps.router.sessionOf(chat, payer.accountId, request.headers.get('x-svc-session') ?? undefined)
@@ -129,6 +130,8 @@ async function answerRoute(deps: HttpDeps, request: Request): Promise<Response> 
     const response = errorResponse(error, format, requestId, deps.logger)
     deps.requestLog.refused(line, request, error, response.status)
     return openToPage(request, response)
+  } finally {
+    free?.end()
   }
 }
 

@@ -78,7 +78,7 @@ const INPUT_ITEMS = operation({
   summary: 'List the input of a stored response (family 4)',
   description:
     'Free. What the request built on, then its own input. `order` (`desc`, the default, or `asc`), `limit` (1 to 100, default 20) ' +
-    'and `after` (the id of the last item of the page before).',
+    'and `after` (the id of the last item of the page before). A page of more than 1 MiB ends sooner.',
   responseSchema: InputItems,
   errors: ERRORS,
 })
@@ -95,8 +95,10 @@ type Work = (deps: HttpDeps, payer: Payer, id: string, query: Query) => Promise<
 async function answer(deps: HttpDeps, { request, params }: Context, work: Work): Promise<Response> {
   const payer = await authenticate(deps, request)
   deps.unpaid.answer(payer)
+  deps.unpaid.admitBytes(payer)
   await requireActiveKey(deps, payer)
   const body = await work(deps, payer, params.id, new URLSearchParams(queryOf(request.url)))
+  deps.unpaid.charge(payer, body.length)
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...NO_SNIFFING }
   return openToPage(request, new Response(body, { headers }))
 }
@@ -126,12 +128,9 @@ async function listInput(deps: HttpDeps, { accountId }: Payer, id: string, query
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw invalidRequest('order: expected asc or desc.', 'order')
   const limit = readLimit(query.get('limit'))
-  const oldestFirst = await deps.storedResponses.findInput(accountId, id)
-  const items = order === 'asc' ? oldestFirst : oldestFirst.toReversed()
-  const after = query.get('after')
-  const start = after === null ? 0 : items.findIndex((item) => item.id === after) + 1
-  if (after !== null && start === 0) throw invalidRequest('after: no such item in this list.', 'after')
-  return JSON.stringify(page(items.slice(start, start + limit), start + limit < items.length))
+  const asked = { order, limit, after: query.get('after') } as const
+  const { items, hasMore } = await deps.storedResponses.findInput(accountId, id, asked)
+  return JSON.stringify(page(items, hasMore))
 }
 
 function page(items: JsonObject[], hasMore: boolean): JsonObject {

@@ -20,6 +20,7 @@ export async function fateOf({ redis, runner }: LedgerDeps, { accountId, holdId 
     case 'open':
       return { kind: 'open' }
     case 'settled':
+      if (Number(cost) === 0) return { kind: 'free' }
       return { kind: 'charged', sinceMs: Math.max(0, TOMBSTONE_MS - leftMs) }
     case 'expired':
       return Number(cost) > 0 ? { kind: 'charged', sinceMs: Number.POSITIVE_INFINITY } : { kind: 'unknown' }

@@ -6,18 +6,19 @@ import { streamedRecords } from '@/ledger/records/unsynced-records'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
 import { holdOf, namesOf } from '@/ledger/store/account-names'
 import { shardOf } from '@/ledger/store/names'
-import { amountText, integerOf, integerText, listOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
+import { amountText, integerOf, integerText, listOf, nanoOf, type ReplyItem, wordOf } from '@/ledger/store/reply'
 import { storeUnavailable } from '@/ledger/store/script-runner'
 import { factsText, RECORD_FLAGS, type RecordFlag, summaryOf, type UsageRecord } from '@/ledger/usage-record'
-import { nano } from '@/lib/money'
+import { type Nano, nano } from '@/lib/money'
 
 /** Settles. With `force`, a hold that the store does not know is charged from what is available, unless it was before. */
 export async function settle(deps: LedgerDeps, settlement: Settlement, force: boolean): Promise<SettleOutcome> {
   const args = settleArguments(settlement)
+  const free = settlement.freePerHour === undefined ? [] : [String(settlement.freePerHour)]
   /** The load of the account in which a lost or expired hold was found to be charged nowhere. */
   let searched = ''
   for (let load = 0; load < MAX_LOADS; load++) {
-    const reply = listOf(await runSettle(deps, settlement, [...args, searched]))
+    const reply = listOf(await runSettle(deps, settlement, [...args, searched, ...free]))
     const kind = wordOf(reply[0])
     const isDoubtful = (kind === 'unknown_hold' && force) || kind === 'expired'
     if (!isDoubtful && kind !== 'unknown_account') {
@@ -39,7 +40,7 @@ function runSettle(deps: LedgerDeps, settlement: Settlement, args: string[]): Pr
   return deps.runner.run(SCRIPTS.settle, names, args)
 }
 
-/** All but the last: which load of the account was searched for the charge. */
+/** All but the last ones: which load of the account was searched for the charge, and how many like it are free. */
 function settleArguments(settlement: Settlement): string[] {
   const { holdId, cost, tokens, facts } = settlement
   const numbers = `${amountText(cost, 'cost')} ${integerText(tokens, 'tokens', 0, Number.MAX_SAFE_INTEGER)}`
@@ -81,14 +82,19 @@ function readOutcome(reply: ReplyItem[], settlement: Settlement): SettleOutcome 
     accountId,
     keyId,
     kind: isLate ? 'late' : 'settle',
-    cost: isLate ? nano(settlement.cost - amount) : settlement.cost,
+    cost: isLate ? nano(settlement.cost - amount) : chargedOf(settlement, reply),
     held: isLate ? nano(0) : amount,
     seq: integerOf(reply[1]),
     atMs: integerOf(reply[2]),
     flags: flagsOf(wordOf(reply[4])),
     facts,
   }
-  return isLate ? { kind, expiredCost: amount, record } : { kind, overrun: settlement.cost > amount, record }
+  return isLate ? { kind, expiredCost: amount, record } : { kind, overrun: record.cost > amount, record }
+}
+
+/** What was asked for, unless it was one of those that may be free. */
+function chargedOf({ cost, freePerHour }: Settlement, reply: ReplyItem[]): Nano {
+  return freePerHour === undefined ? cost : nanoOf(reply[5])
 }
 
 function flagsOf(text: string): RecordFlag[] {

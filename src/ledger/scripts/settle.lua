@@ -6,12 +6,13 @@
 -- KEYS  1 hold · 2 account · 3 key · 4 deadlines · 5 records · 6 recent
 -- ARGV  1 accountId:keyId · 2 hold id · 3 cost and tokens used, with a blank between them · 4 facts
 --       5 summary (input tokens|output tokens|model) · 6 the load of the account in which a lost or expired hold may be charged; empty where it may not
+--       7 how many of this kind an account has for nothing in an hour: a client that left before its first byte. Left out of all others
 -- Returns one of
---       settled, seq, at ms, held, flags · late, seq, at ms, charged at expiry, flags
+--       settled, seq, at ms, held, flags, and cost where 7 is given · late, seq, at ms, charged at expiry, flags
 --       already_settled · already_released · unknown_account (nothing done: load it and repeat)
 --       unknown_hold or expired, load of the account (empty where it is not loaded)
 --
--- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within stored decimal currentMs monthOf memberOf
+-- NEEDS  prelude: call match MAX_AMOUNT MAX_INTEGER refuse within integer stored decimal currentMs monthOf memberOf
 --        holds: TOMBSTONE_MS readHold readAccount readKey countMonth freeLimits chargeAccount freeKey writeKey bury
 --          appendRecord
 -- SHARES account: credit expire load-account read-account release reserve set-account view-account withhold
@@ -21,6 +22,8 @@
 --          view-hold withhold
 --        records: acknowledge expire record-streams.ts unsynced-records.ts
 --        recent: balances.ts expire
+
+local MS_PER_HOUR = 3600000
 
 local payer, holdId = ARGV[1], ARGV[2]
 local cost, tokensUsed = match(ARGV[3], '^(%d+) (%d+)$')
@@ -53,6 +56,16 @@ end
 local key = readKey(KEYS[3])
 local nowMs = currentMs()
 local month = monthOf(nowMs)
+-- Its tokens stay counted whether it is free or not: the provider was asked.
+local hour, hangUps
+if ARGV[7] and not isLate then
+  hour = (nowMs - nowMs % MS_PER_HOUR) / MS_PER_HOUR
+  local counted = call('HMGET', KEYS[2], 'hangUpHour', 'hangUps')
+  hangUps = stored(counted[1], 'hour of hang-ups') >= hour and stored(counted[2], 'hang-ups') or 0
+  if hangUps < integer(ARGV[7], 'free hang-ups', 0, MAX_INTEGER) then
+    cost = 0
+  end
+end
 local returned = (isForced or isLate) and 0 or hold.amount
 local charge = isLate and cost - hold.cost or cost
 local flags = isLate and 'late' or cost > returned and 'overrun' or ''
@@ -62,6 +75,9 @@ end
 
 -- After this point, the transition must succeed.
 local isOpen = hold and not isLate
+if hangUps then
+  call('HSET', KEYS[2], 'hangUpHour', decimal(hour), 'hangUps', decimal(hangUps + 1))
+end
 if isOpen then
   freeLimits(account, hold, tokensUsed)
 end
@@ -91,4 +107,4 @@ appendRecord(KEYS[5], KEYS[6], {
   summary = ARGV[5],
 })
 local kind = isLate and 'late' or 'settled'
-return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags }
+return { kind, account.seq, nowMs, isLate and hold.cost or returned, flags, hangUps and charge or nil }

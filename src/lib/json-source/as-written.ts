@@ -166,7 +166,8 @@ function keep(token: string, walk: Walk, holderAt: HolderAt): void {
   const container = parsedAt(walk, walk.depth)
   if (!container) return
   const key = keyAt(walk, walk.depth)
-  if (!Object.is(numberOf(itemOf(container, key)), Number(token))) return
+  // What every object has under some name is no number.
+  if (!Object.is(numberOf((container as JsonObject)[key]), Number(token))) return
   setItem(holderAt(walk, walk.depth, container), key, rawJson.rawJSON(token))
 }
 
@@ -202,7 +203,13 @@ function twinAt(walk: Walk, depth: number, parsed: Container): Container {
 function keyAt({ places, text }: Walk, depth: number): string | number {
   const place = places[depth]
   if (!place) return ''
-  return place.isArray ? place.index : String(parseJson(text.slice(place.nameStart, place.nameEnd)))
+  return place.isArray ? place.index : readString(text, place.nameStart, place.nameEnd)
+}
+
+/** The string between these quotes. */
+function readString(text: string, start: number, end: number): string {
+  const plain = text.slice(start + 1, end - 1)
+  return plain.includes('\\') ? String(parseJson(text.slice(start, end))) : plain
 }
 
 function itemOf(container: Container, key: string | number): JsonValue | undefined {

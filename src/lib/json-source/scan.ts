@@ -1,11 +1,18 @@
 /** Looks through JSON text before it is parsed: how deep and how much it is, and whether a parse loses how its numbers are written. */
 
-/** How much one JSON text may hold: arrays and objects inside each other, and values in all. */
-export type JsonBounds = { depth: number; values: number }
+/**
+ * How much one JSON text may hold: arrays and objects inside each other, values in all, and names of fields that differ, of which each
+ * costs a parser as much as twenty other values do.
+ */
+export type JsonBounds = { depth: number; values: number; names?: number }
 
 type JsonFindings = {
   /** Which bound the text exceeds, if any. Nothing is looked for behind that place. */
   breach: keyof JsonBounds | undefined
+  /** How many values it holds, as far as it was looked through: at least one, and empty arrays count as more than they are. */
+  values: number
+  /** How many fields of objects are among them. */
+  fields: number
   /** Whether it holds a number that JSON.stringify writes otherwise once JSON.parse has read it. */
   losesNumbers: boolean
 }
@@ -17,6 +24,7 @@ const MINUS = 0x2d
 const DOT = 0x2e
 const ZERO = 0x30
 const NINE = 0x39
+const COLON = 0x3a
 const UPPER_E = 0x45
 const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
@@ -34,9 +42,13 @@ const SMALLEST_ZEROS = 6
  * What there is in `text`, if it is JSON. Runs before JSON.parse, whose recursion a body of 200,000 brackets would exhaust. Linear
  * in the text's length; a long string costs hardly more than a search for its end.
  */
-export function inspectJson(text: string, { depth: maxDepth, values: maxValues }: JsonBounds): JsonFindings {
+export function inspectJson(
+  text: string,
+  { depth: maxDepth, values: maxValues, names: maxNames }: JsonBounds,
+): JsonFindings {
   let depth = 0
   let values = 1
+  let fields = 0
   let losesNumbers = false
   // Each value takes a character, and another that parts it from the next: empty arrays are counted as more than they are.
   const maxCount = text.length <= 2 * maxValues ? Number.POSITIVE_INFINITY : maxValues
@@ -44,17 +56,38 @@ export function inspectJson(text: string, { depth: maxDepth, values: maxValues }
     const code = text.charCodeAt(index)
     if (code === QUOTE) index = endOfString(text, index + 1) - 1
     else if (code === COMMA) values++
+    else if (code === COLON) fields++
     else if (!losesNumbers && isNumberStart(code)) {
       const end = endOfNumber(text, index)
       if (end < 0) losesNumbers = true
       index = Math.abs(end) - 1
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       values++
-      if (++depth > maxDepth) return { breach: 'depth', losesNumbers }
+      if (++depth > maxDepth) return { breach: 'depth', values, fields, losesNumbers }
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
-    if (values > maxCount) return { breach: 'values', losesNumbers }
+    if (values > maxCount) return { breach: 'values', values, fields, losesNumbers }
   }
-  return { breach: undefined, losesNumbers }
+  const breach = maxNames !== undefined && fields > maxNames && hasMoreNames(text, maxNames) ? 'names' : undefined
+  return { breach, values, fields, losesNumbers }
+}
+
+/** Whether more than `max` names of fields differ. Only for texts of more fields: most have the same few names again and again. */
+function hasMoreNames(text: string, max: number): boolean {
+  const names = new Set<string>()
+  let from = 0
+  let to = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      from = index + 1
+      to = endOfString(text, from)
+      index = to - 1
+    } else if (code === COLON) {
+      names.add(text.slice(from, to))
+      if (names.size > max) return true
+    }
+  }
+  return false
 }
 
 /** Whether `code` can be the first character of a number. */

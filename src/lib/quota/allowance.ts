@@ -1,11 +1,16 @@
-/** So many a minute for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
+/** So much a minute for each subject, counted in this process alone: for what costs too little to be counted anywhere else. */
 import { createBoundedMap } from '@/lib/bounded-map'
 
 interface Allowance {
   /** Whether `subject` has used up what it may; counts nothing. Returns the milliseconds until one more is allowed, 0 for now. */
   waitMs(subject: string): number
-  /** Counts one, and returns the milliseconds that it came too early by: 0 where it was allowed. */
-  take(subject: string): number
+  /**
+   * Counts `amount`, one unless given, and returns the milliseconds that it came too early by: 0 where it was allowed. Whoever has
+   * anything left is allowed, and pays back what was too much before the next.
+   */
+  take(subject: string, amount?: number): number
+  /** Counts `amount` in any case: what was found out afterwards. */
+  charge(subject: string, amount: number): void
 }
 
 /** Subjects beyond this many are forgotten, the one that was not counted for longest first. */
@@ -17,11 +22,14 @@ export function createAllowance(perMinute: () => number, now: () => number): All
   /** When each will have been quiet for long enough to have everything again. */
   const fullAtMs = createBoundedMap<string, number>(MAX_SUBJECTS)
   const waitMs = (subject: string) => Math.max(0, (fullAtMs.get(subject) ?? 0) + spanMs / perMinute() - spanMs - now())
+  const charge = (subject: string, amount: number) =>
+    fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + (amount * spanMs) / perMinute())
   return {
     waitMs,
-    take(subject) {
+    charge,
+    take(subject, amount = 1) {
       const early = waitMs(subject)
-      if (early === 0) fullAtMs.set(subject, Math.max(now(), fullAtMs.get(subject) ?? 0) + spanMs / perMinute())
+      if (early === 0) charge(subject, amount)
       return early
     },
   }

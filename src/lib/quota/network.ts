@@ -4,14 +4,22 @@
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped
-  if (!address.includes(':')) return address
+  return address.includes(':') ? firstGroups(address, 4) : address
+}
+
+/** Who rents a line or a server often has 2^16 such networks, an IPv6 /48: its first three groups. Undefined for IPv4. */
+export function siteOf(address: string): string | undefined {
+  return address.includes(':') && !address.includes('.') ? firstGroups(address, 3) : undefined
+}
+
+function firstGroups(address: string, count: number): string {
   const [head = '', tail] = address.toLowerCase().split('::')
   const groups = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
   // What a proxy passes on may be no address at all: that counts as one of its own.
   const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length)
   return [...groups, ...Array(missing).fill('0'), ...last]
-    .slice(0, 4)
+    .slice(0, count)
     .map((group) => group.replace(/^0+(?=.)/, ''))
     .join(':')
 }

@@ -1,33 +1,48 @@
 /**
  * Chooses among the keys of a provider, each in proportion to its weight and one for all of a conversation, and leaves out the ones that have to rest: a key
- * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert. A refusal that may as
- * well mean the request counts only once several accounts have met it.
+ * that was rate-limited until the provider says so, a key that was refused for minutes and with an alert. What may as well mean one
+ * account's requests counts for all only once several accounts have met it.
  */
 import type { Provider, ProviderKey } from '@/catalog/types'
+import type { ProviderError } from '@/chat/provider-error'
 import { type Clock, systemClock } from '@/lib/clock'
-import { sha256Hex } from '@/lib/ids'
+import { SHARED } from '@/limits/shared-resources'
+import { draw, keyOf } from './key-choice'
+import { createPerAccount, type PerAccount } from './per-account'
 import { type IsGone, isSameUpstream } from './renewal'
 import { providerKeyId } from './target-id'
 
 export type KeyRest = { state: 'cooling' | 'out'; forMs: number }
 
+/** Whose call met a limit of rates, how long the provider wants to be left alone, and what it says is left there. */
+export type KeyLimit = { accountId: string; retryAfterMs: number | undefined; left: ProviderError['left'] }
+
 export interface KeyPool {
   /**
-   * A key that may be used now and is none of `avoided` (key ids); undefined where there is none. The same for each request of a
+   * A key that the account may use now and is none of `avoided` (key ids); undefined where there is none. The same for each request of a
    * `conversation` as long as it may be used, at every gateway: what a provider remembers or encrypts is its account's alone.
    */
-  pickUsable(provider: Provider, avoided: ReadonlySet<string>, conversation?: Conversation): ProviderKey | undefined
-  /** The last resort: the key that rests least long, out of those that are none of `avoided`. */
-  pickResting(provider: Provider, avoided: ReadonlySet<string>): ProviderKey | undefined
+  pickUsable(
+    provider: Provider,
+    avoided: ReadonlySet<string>,
+    accountId: string,
+    conversation?: Conversation,
+  ): ProviderKey | undefined
+  /** The last resort: the key that rests least long for the account, out of those that are none of `avoided`. */
+  pickResting(provider: Provider, avoided: ReadonlySet<string>, accountId: string): ProviderKey | undefined
   /**
    * The keys that calls of `provider` may use: those of the present catalogue, also where the request was planned by an earlier
    * one. A provider that is gone, or stands at another address, has those that it had: they are what the request can be answered with.
    */
   keysOf(provider: Provider): readonly ProviderKey[]
-  /** Whether any key may be used now. */
+  /** Whether any key may be used now by those who have met no limit of their own. */
   hasUsable(provider: Provider): boolean
-  /** The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. */
-  cool(provider: Provider, key: ProviderKey, retryAfterMs: number | undefined): void
+  /**
+   * The provider limited the key's rate; without `retryAfterMs` it rests longer each time in a row. It rests for the account that met
+   * the limit, and for all (returns true) where nothing is left, or where {@link MIN_WITNESSES} accounts in a row have met it and the
+   * provider does not say that something is left: as many requests, or as large ones, are one account's own.
+   */
+  cool(provider: Provider, key: ProviderKey, limit: KeyLimit): boolean
   /** The provider refused the key itself. */
   takeOut(provider: Provider, key: ProviderKey, status: number): void
   /**
@@ -35,13 +50,13 @@ export interface KeyPool {
    * when {@link MIN_ACCUSERS} accounts in a row have met that, and no call with the key has worked in between.
    */
   accuse(provider: Provider, key: ProviderKey, status: number, accountId: string): void
-  /** A call that began at `startedMs` (monotonic) worked. */
-  noteSuccess(provider: Provider, key: ProviderKey, startedMs: number): void
+  /** A call of the account that began at `startedMs` (monotonic) worked. */
+  noteSuccess(provider: Provider, key: ProviderKey, startedMs: number, accountId: string): void
   /** Another gateway says that the key of this id rests. Never shortens a rest. */
   adopt(id: string, rest: KeyRest): void
   /** From now on the keys are those of `providers`. */
   renew(providers: ReadonlyMap<string, Provider>, isGone: IsGone): void
-  /** Keys that rest now, by id. */
+  /** Keys that rest now for all, by id. */
   resting(): Map<string, KeyRest>
 }
 
@@ -67,9 +82,8 @@ export const MAX_COOLING_MS = 60_000
 export const OUT_MS = 300_000
 /** As many accounts don't come upon the same words by chance. */
 export const MIN_ACCUSERS = 3
-
-/** Hexadecimal digits of a digest that fit into a number exactly. */
-const LOT_DIGITS = 12
+/** A second account that meets a limit shows that it is not the first one's own. */
+const MIN_WITNESSES = SHARED.keyLimits.perProcess
 
 type Rest = {
   state: 'cooling' | 'out'
@@ -79,13 +93,19 @@ type Rest = {
   coolings: number
 }
 
+type Rests = Map<string, Rest>
+
 type Accusation = { sinceMs: number; accountIds: Set<string> }
 
 type Pool = {
   /** Of the present catalogue; undefined while that is the first one. */
   providers: ReadonlyMap<string, Provider> | undefined
-  rests: Map<string, Rest>
+  rests: Rests
+  /** Of single accounts. */
+  own: PerAccount<Rest>
   accusations: Map<string, Accusation>
+  /** The same for limits of rates. */
+  limits: Map<string, Accusation>
   clock: Clock
   random: () => number
   options: KeyPoolOptions
@@ -94,29 +114,41 @@ type Pool = {
 /** Creates a pool in which every key may be used. */
 export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
   const { random = Math.random, clock = systemClock } = options
-  const pool: Pool = { providers: undefined, rests: new Map(), accusations: new Map(), clock, random, options }
+  const pool: Pool = {
+    providers: undefined,
+    rests: new Map(),
+    own: createPerAccount(),
+    accusations: new Map(),
+    limits: new Map(),
+    clock,
+    random,
+    options,
+  }
   return {
-    pickUsable(provider, avoided, conversation) {
-      const usable = usableKeys(pool, provider)
+    pickUsable(provider, avoided, accountId, conversation) {
+      const usable = usableKeys(pool, provider, accountId)
       const keys = avoided.size === 0 ? usable : usable.filter((key) => !avoided.has(key.id))
       if (keys.length < 2) return keys[0]
       const name = conversation?.()
       return name === undefined ? draw(keys, random) : keyOf(provider, keys, name)
     },
-    pickResting: (provider, avoided) =>
+    pickResting: (provider, avoided, accountId) =>
       leastResting(
         pool,
         provider,
+        accountId,
         keysOf(pool, provider).filter((key) => !avoided.has(key.id)),
       ),
     keysOf: (provider) => keysOf(pool, provider),
     hasUsable: (provider) =>
       pool.rests.size === 0 || keysOf(pool, provider).some((key) => remainingMs(pool, provider, key) === 0),
-    cool: (provider, key, retryAfterMs) => cool(pool, provider, key, retryAfterMs),
+    cool: (provider, key, limit) => cool(pool, provider, key, limit),
     takeOut: (provider, key, status) => takeOut(pool, provider, key, status),
     accuse: (provider, key, status, accountId) => accuse(pool, provider, key, status, accountId),
-    noteSuccess(provider, key, startedMs) {
-      if (pool.rests.size + pool.accusations.size > 0) noteSuccess(pool, providerKeyId(provider, key), startedMs)
+    noteSuccess(provider, key, startedMs, accountId) {
+      const own = pool.own.find(accountId)
+      if (own || pool.rests.size + pool.accusations.size + pool.limits.size > 0)
+        noteSuccess(pool, providerKeyId(provider, key), startedMs, own)
     },
     adopt(id, { state, forMs }) {
       const nowMs = clock.monotonic()
@@ -126,7 +158,8 @@ export function createKeyPool(options: KeyPoolOptions = {}): KeyPool {
     },
     renew(providers, isGone) {
       pool.providers = providers
-      for (const known of [pool.rests, pool.accusations])
+      pool.own = createPerAccount()
+      for (const known of [pool.rests, pool.accusations, pool.limits])
         for (const id of known.keys()) if (isGone(id)) known.delete(id)
     },
     resting() {
@@ -142,93 +175,105 @@ function keysOf({ providers }: Pool, provider: Provider): readonly ProviderKey[]
   return now && isSameUpstream(now, provider) ? now.keys : provider.keys
 }
 
-function usableKeys(pool: Pool, provider: Provider): readonly ProviderKey[] {
+function usableKeys(pool: Pool, provider: Provider, accountId: string): readonly ProviderKey[] {
   const keys = keysOf(pool, provider)
-  if (pool.rests.size === 0) return keys
-  return keys.filter((key) => remainingMs(pool, provider, key) === 0)
+  const own = pool.own.find(accountId)
+  if (pool.rests.size === 0 && !own) return keys
+  return keys.filter((key) => remainingMs(pool, provider, key, own) === 0)
 }
 
-function remainingMs(pool: Pool, provider: Provider, key: ProviderKey): number {
-  const rest = pool.rests.get(providerKeyId(provider, key))
-  return rest ? Math.max(0, rest.untilMs - pool.clock.monotonic()) : 0
-}
-
-function cool(pool: Pool, provider: Provider, key: ProviderKey, retryAfterMs: number | undefined): void {
+function remainingMs(pool: Pool, provider: Provider, key: ProviderKey, own?: Rests): number {
   const id = providerKeyId(provider, key)
-  const restingMs = remainingMs(pool, provider, key)
+  return Math.max(restingMs(pool, pool.rests, id), own ? restingMs(pool, own, id) : 0)
+}
+
+function restingMs({ clock }: Pool, rests: Rests, id: string): number {
+  const rest = rests.get(id)
+  return rest ? Math.max(0, rest.untilMs - clock.monotonic()) : 0
+}
+
+function cool(pool: Pool, provider: Provider, key: ProviderKey, { accountId, retryAfterMs, left }: KeyLimit): boolean {
+  const id = providerKeyId(provider, key)
+  const isForAll = left === 'nothing' || (left === undefined && isMetBySeveral(pool, id, accountId))
+  const rests = isForAll ? pool.rests : pool.own.of(accountId)
+  const alreadyMs = restingMs(pool, rests, id)
   // Calls that were in flight together are limited together: that is one limit, not several in a row.
-  if (restingMs > 0 && restingMs >= (retryAfterMs ?? 0)) return
-  const coolings = pool.rests.get(id)?.coolings ?? 0
+  if (alreadyMs > 0 && alreadyMs >= (retryAfterMs ?? 0)) return isForAll
+  const coolings = rests.get(id)?.coolings ?? 0
   const usualMs = Math.min(MAX_COOLING_MS, FIRST_COOLING_MS * 2 ** Math.min(coolings, 10))
-  lay(pool, id, { state: 'cooling', forMs: retryAfterMs ?? usualMs }, coolings + 1)
+  const rest: KeyRest = { state: 'cooling', forMs: retryAfterMs ?? usualMs }
+  lay(pool, rests, id, rest, coolings + 1)
+  if (isForAll) pool.options.onRest?.(id, rest)
+  return isForAll
+}
+
+function isMetBySeveral(pool: Pool, id: string, accountId: string): boolean {
+  const { accountIds } = accusationOf(pool, pool.limits, id, MAX_COOLING_MS)
+  if (accountIds.size < MIN_WITNESSES) accountIds.add(accountId)
+  return accountIds.size >= MIN_WITNESSES
+}
+
+/** Those who have accused the key within `forMs`, to add to. */
+function accusationOf({ clock }: Pool, accusations: Map<string, Accusation>, id: string, forMs: number): Accusation {
+  const nowMs = clock.monotonic()
+  const known = accusations.get(id)
+  if (known && nowMs - known.sinceMs < forMs) return known
+  const accusation = { sinceMs: nowMs, accountIds: new Set<string>() }
+  accusations.set(id, accusation)
+  return accusation
 }
 
 function takeOut(pool: Pool, provider: Provider, key: ProviderKey, status: number): void {
-  lay(pool, providerKeyId(provider, key), { state: 'out', forMs: OUT_MS }, 0)
+  const id = providerKeyId(provider, key)
+  const rest: KeyRest = { state: 'out', forMs: OUT_MS }
+  lay(pool, pool.rests, id, rest, 0)
+  pool.options.onRest?.(id, rest)
   pool.options.onOut?.(provider, key, status)
 }
 
 function accuse(pool: Pool, provider: Provider, key: ProviderKey, status: number, accountId: string): void {
   const id = providerKeyId(provider, key)
-  const nowMs = pool.clock.monotonic()
-  const known = pool.accusations.get(id)
-  const isRecent = known !== undefined && nowMs - known.sinceMs < OUT_MS
-  const accusation = isRecent ? known : { sinceMs: nowMs, accountIds: new Set<string>() }
-  accusation.accountIds.add(accountId)
-  if (accusation.accountIds.size < MIN_ACCUSERS) pool.accusations.set(id, accusation)
-  else {
-    pool.accusations.delete(id)
-    takeOut(pool, provider, key, status)
-  }
+  const { accountIds } = accusationOf(pool, pool.accusations, id, OUT_MS)
+  accountIds.add(accountId)
+  if (accountIds.size < MIN_ACCUSERS) return
+  pool.accusations.delete(id)
+  takeOut(pool, provider, key, status)
 }
 
-function lay(pool: Pool, id: string, rest: KeyRest, coolings: number): void {
-  const sinceMs = pool.clock.monotonic()
-  pool.rests.set(id, { state: rest.state, sinceMs, untilMs: sinceMs + rest.forMs, coolings })
-  pool.options.onRest?.(id, rest)
+function lay({ clock }: Pool, rests: Rests, id: string, { state, forMs }: KeyRest, coolings: number): void {
+  const sinceMs = clock.monotonic()
+  rests.set(id, { state, sinceMs, untilMs: sinceMs + forMs, coolings })
 }
 
 /** A success ends what came before its call began: calls in flight when the key was limited prove nothing. */
-function noteSuccess(pool: Pool, id: string, startedMs: number): void {
-  if (pool.accusations.size > 0) acquit(pool, id, startedMs)
-  const rest = pool.rests.get(id)
-  if (!rest || startedMs < rest.sinceMs) return
-  const isOver = rest.untilMs <= pool.clock.monotonic()
-  if (!isOver && rest.state === 'cooling') return
-  pool.rests.delete(id)
-  if (!isOver) pool.options.onRevival?.(id)
+function noteSuccess(pool: Pool, id: string, startedMs: number, own: Rests | undefined): void {
+  for (const known of [pool.accusations, pool.limits]) acquit(known, id, startedMs)
+  if (own) endRest(pool, own, id, startedMs)
+  if (endRest(pool, pool.rests, id, startedMs)) pool.options.onRevival?.(id)
 }
 
-function acquit({ accusations }: Pool, id: string, startedMs: number): void {
+/** Whether that was before its time. */
+function endRest({ clock }: Pool, rests: Rests, id: string, startedMs: number): boolean {
+  const rest = rests.get(id)
+  if (!rest || startedMs < rest.sinceMs) return false
+  const isOver = rest.untilMs <= clock.monotonic()
+  if (!isOver && rest.state === 'cooling') return false
+  rests.delete(id)
+  return !isOver
+}
+
+function acquit(accusations: Map<string, Accusation>, id: string, startedMs: number): void {
   const accusation = accusations.get(id)
   if (accusation && startedMs >= accusation.sinceMs) accusations.delete(id)
 }
 
-/**
- * The key of a conversation, which is that of as many conversations as its weight says: each key draws a lot by its own name, so
- * that a key that comes or goes moves nobody else's.
- */
-function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
-  let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
-  for (const key of keys) {
-    const lot = Number.parseInt(sha256Hex(`${conversation}\n${providerKeyId(provider, key)}`).slice(0, LOT_DIGITS), 16)
-    const wait = -Math.log((lot + 0.5) / 16 ** LOT_DIGITS) / key.weight
-    if (wait < shortest) [best, shortest] = [key, wait]
-  }
-  return best
-}
-
-/** One of `keys`, each as likely as its weight says. */
-function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
-  let ticket = random() * keys.reduce((sum, key) => sum + key.weight, 0)
-  for (const key of keys) {
-    ticket -= key.weight
-    if (ticket < 0) return key
-  }
-  return keys[keys.length - 1]
-}
-
-function leastResting(pool: Pool, provider: Provider, keys: readonly ProviderKey[]): ProviderKey | undefined {
-  const byRest = keys.map((key) => ({ key, restMs: remainingMs(pool, provider, key) }))
+function leastResting(
+  pool: Pool,
+  provider: Provider,
+  accountId: string,
+  keys: readonly ProviderKey[],
+): ProviderKey | undefined {
+  const own = pool.own.find(accountId)
+  const byRest = keys.map((key) => ({ key, restMs: remainingMs(pool, provider, key, own) }))
   return byRest.sort((left, right) => left.restMs - right.restMs)[0]?.key
 }

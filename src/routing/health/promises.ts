@@ -4,14 +4,18 @@
  */
 import type { ProviderKey, Target } from '@/catalog/types'
 import type { Clock } from '@/lib/clock'
+import { createPerAccount } from './per-account'
 import type { IsGone } from './renewal'
 import { targetId } from './target-id'
 
 export interface Promises {
-  /** The target asked to be left alone with this key for `forMs`. Never shortens what it asked for before. */
-  keep(target: Target, key: ProviderKey, forMs: number): void
-  /** Milliseconds for which it is left alone still; 0 where it asked for nothing. */
-  remainingMs(target: Target, key: ProviderKey): number
+  /**
+   * The target asked to be left alone with this key for `forMs`, by all, or by the account of `accountId` where that alone was told so.
+   * Never shortens what it asked for before.
+   */
+  keep(target: Target, key: ProviderKey, forMs: number, accountId?: string): void
+  /** Milliseconds for which it is left alone still by the account; 0 where it asked for nothing. */
+  remainingMs(target: Target, key: ProviderKey, accountId: string): number
   forget(isGone: IsGone): void
   /** Another gateway was asked so. */
   adopt(id: string, forMs: number): void
@@ -20,27 +24,32 @@ export interface Promises {
 /** Creates the memory of one process; `onKept` tells the other gateways. */
 export function createPromises(clock: Clock, onKept: (id: string, forMs: number) => void = () => undefined): Promises {
   const untilMs = new Map<string, number>()
+  let own = createPerAccount<number>()
 
-  function adopt(id: string, forMs: number): boolean {
+  function prolong(known: Map<string, number>, id: string, forMs: number): boolean {
     const nowMs = clock.monotonic()
-    if ((untilMs.get(id) ?? 0) >= nowMs + forMs) return false
-    untilMs.set(id, nowMs + forMs)
+    if ((known.get(id) ?? 0) >= nowMs + forMs) return false
+    known.set(id, nowMs + forMs)
     return true
   }
 
   return {
-    keep(target, key, forMs) {
+    keep(target, key, forMs, accountId) {
       const id = promiseId(target, key)
-      if (adopt(id, forMs)) onKept(id, forMs)
+      if (accountId !== undefined) prolong(own.of(accountId), id, forMs)
+      else if (prolong(untilMs, id, forMs)) onKept(id, forMs)
     },
-    remainingMs(target, key) {
-      if (untilMs.size === 0) return 0
-      return Math.max(0, (untilMs.get(promiseId(target, key)) ?? 0) - clock.monotonic())
+    remainingMs(target, key, accountId) {
+      const ofAccount = own.find(accountId)
+      if (untilMs.size === 0 && !ofAccount) return 0
+      const id = promiseId(target, key)
+      return Math.max(0, Math.max(untilMs.get(id) ?? 0, ofAccount?.get(id) ?? 0) - clock.monotonic())
     },
     forget(isGone) {
       for (const id of untilMs.keys()) if (isGone(id)) untilMs.delete(id)
+      own = createPerAccount()
     },
-    adopt,
+    adopt: (id, forMs) => void prolong(untilMs, id, forMs),
   }
 }
 

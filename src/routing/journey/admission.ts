@@ -27,7 +27,7 @@ export function tryEntry(journey: JourneyState, entry: Entry, sameKey: ProviderK
   const { keys } = journey.parts
   // A key that was taken out of use since gets no further call.
   const again = sameKey && keys.keysOf(provider).find(({ id }) => id === sameKey.id)
-  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, journey.conversation)
+  const key = again ?? keys.pickUsable(provider, entry.avoidedKeys, journey.accountId, journey.conversation)
   if (key && isPromised(journey, entry, key)) return undefined
   const release = key && journey.parts.limiter.tryTake(provider)
   return key && release && open(journey, entry, key, release)
@@ -38,7 +38,7 @@ export async function waitForSlot(journey: JourneyState, entries: readonly Entry
   const { breaker, keys, limiter } = journey.parts
   for (const entry of entries) {
     const { target } = entry.planned
-    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.conversation)
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.accountId, journey.conversation)
     if (!key || !breaker.admits(targetId(target)) || isPromised(journey, entry, key)) continue
     const release = await takeSlot(journey, entry, limiter.take(target.provider, journey.signal))
     if (journey.signal.aborted) release?.()
@@ -77,8 +77,8 @@ export async function tryAnyway(journey: JourneyState, entries: readonly Entry[]
   return undefined
 }
 
-function isPromised({ parts }: JourneyState, { planned }: Entry, key: ProviderKey): boolean {
-  return parts.promises.remainingMs(planned.target, key) > 0
+function isPromised({ parts, accountId }: JourneyState, { planned }: Entry, key: ProviderKey): boolean {
+  return parts.promises.remainingMs(planned.target, key, accountId) > 0
 }
 
 /** The key that rests least long of those with which the target may be asked; where there is none, notes how long that is so. */
@@ -87,12 +87,12 @@ function keyForTrial(journey: JourneyState, entry: Entry): ProviderKey | undefin
   const { target } = entry.planned
   const avoided = new Set(entry.avoidedKeys)
   for (const key of keys.keysOf(target.provider)) {
-    const restMs = promises.remainingMs(target, key)
+    const restMs = promises.remainingMs(target, key, journey.accountId)
     if (restMs === 0 || avoided.has(key.id)) continue
     avoided.add(key.id)
     noteRest(journey, restMs)
   }
-  return keys.pickResting(target.provider, avoided)
+  return keys.pickResting(target.provider, avoided, journey.accountId)
 }
 
 /** The shortest of them is when it is worth coming back. */
@@ -175,7 +175,7 @@ export function findFree(journey: JourneyState): Entry | undefined {
   return journey.entries.find((entry) => {
     if (entry.isDone || asked.has(entry)) return false
     const { target } = entry.planned
-    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.conversation)
+    const key = keys.pickUsable(target.provider, entry.avoidedKeys, journey.accountId, journey.conversation)
     return key !== undefined && breaker.admits(targetId(target)) && !isPromised(journey, entry, key)
   })
 }

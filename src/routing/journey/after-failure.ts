@@ -8,7 +8,7 @@ import { type Entry, type JourneyState, remainingMs } from './journey-state'
 import type { FailedAttempt } from './ticket'
 
 /** What speaks against the key, at least for this request at this target. */
-const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'credentials', 'forbidden'])
+const AVOIDS_KEY: ReadonlySet<FaultClass> = new Set(['rate-limited', 'over-limit', 'credentials', 'forbidden'])
 
 /** Notes how an attempt under way failed and decides on the step after it. */
 export function goOn(journey: JourneyState, { number, fault, milliseconds }: FailedAttempt): void {
@@ -26,7 +26,7 @@ export function goOn(journey: JourneyState, { number, fault, milliseconds }: Fai
   const state = {
     attemptsHere: entry.attempts,
     attemptsInAll: journey.attempts,
-    hasOtherKey: parts.keys.pickUsable(target.provider, entry.avoidedKeys) !== undefined,
+    hasOtherKey: parts.keys.pickUsable(target.provider, entry.avoidedKeys, journey.accountId) !== undefined,
     hasAlternative: journey.entries.some((other) => other !== entry && !other.isDone),
     hasOwnFallback: journey.hasOwnFallback,
     isAdmitted: parts.breaker.admits(targetId(target)),

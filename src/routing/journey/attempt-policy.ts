@@ -3,7 +3,7 @@
  *
  * transient → the same target once more after a jittered pause, then the next · timeout → the next target, the same once more where
  * there is none · rate-limited, credentials → another
- * key at once, then the next target · forbidden → one other key, then the next target · target → the next target · model → the next model ·
+ * key at once, then the next target · over-limit, forbidden → one other key, then the next target · target → the next target · model → the next model ·
  * filtered → the next model that the caller named, or else stop · request → stop.
  */
 import type { AttemptFault, FaultClass } from './fault-class'
@@ -62,6 +62,7 @@ export function nextStep(fault: AttemptFault, state: AttemptState, deps: PolicyD
     case 'rate-limited':
     case 'credentials':
       return { kind: state.hasOtherKey ? 'next-key' : 'next-target' }
+    case 'over-limit':
     case 'forbidden': {
       // All keys would be refused in turn for the words of one request.
       const isWorthwhile = state.hasOtherKey && state.attemptsHere < MAX_ATTEMPTS_PER_TARGET

@@ -10,7 +10,7 @@ export type AttemptFault =
   | { kind: 'unencodable' }
 
 /**
- * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest;
+ * `transient` may be gone in a moment; `timeout` likewise, but has cost its time; `rate-limited` the key has to rest; `over-limit` this request is more than the key's limits allow at all;
  * `credentials` the key is no good; `forbidden` the key or the request is refused, nobody knows which; `target` this upstream does not know the model; `model` the request is more than this
  * model can take; `filtered` a filter of this provider refused what the request says; `request` every model would refuse it.
  */
@@ -18,6 +18,7 @@ export const FAULT_CLASSES = [
   'transient',
   'timeout',
   'rate-limited',
+  'over-limit',
   'credentials',
   'forbidden',
   'target',
@@ -31,6 +32,7 @@ const CLASS_OF_REASON: Readonly<Record<ProviderErrorReason, FaultClass>> = {
   credentials: 'credentials',
   forbidden: 'forbidden',
   'rate-limited': 'rate-limited',
+  'over-limit': 'over-limit',
   overloaded: 'transient',
   'context-too-long': 'model',
   'too-large': 'model',

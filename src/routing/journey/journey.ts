@@ -33,7 +33,7 @@ export interface Journey {
   outrun(ticket: Ticket): void
   /** The failed attempts so far, in order. */
   readonly trail: readonly AttemptNote[]
-  /** Why nothing was tried: every provider is busy, or it is too late. */
+  /** Why nothing was tried: the client is gone, every provider is busy, or it is too late. */
   refusal(): GatewayError
 }
 
@@ -71,7 +71,7 @@ export function startJourney(parts: RoutingParts, plan: Plan, traveller: Travell
     note: (failed) => goOn(journey, failed),
     onSilence: (ticket, silentMs) => onSilence(journey, ticket, silentMs),
     outrun: (ticket) => noteOutrun(journey, ticket),
-    refusal: () => journey.overload ?? (journey.restMs === undefined ? tooLate() : resting(journey.restMs)),
+    refusal: () => refusalOf(journey),
   }
 }
 
@@ -93,6 +93,12 @@ async function advance(journey: JourneyState): Promise<Ticket | undefined> {
   return (await waitForSlot(journey, open)) ?? (await tryAnyway(journey, open))
 }
 
+/** Whoever has gone is told nothing, and is refused by nobody. */
+function refusalOf({ signal, overload, restMs }: JourneyState): GatewayError {
+  if (signal.aborted) return new GatewayError('client_gone', 'The client left before a model provider was asked.')
+  return overload ?? (restMs === undefined ? tooLate() : resting(restMs))
+}
+
 /** What could be tried asked to be left alone, or is being tried by somebody else. */
 function resting(restMs: number): GatewayError {
   return new GatewayError('overloaded', 'The model provider asked for a pause. Try again after it.', {
@@ -101,7 +107,7 @@ function resting(restMs: number): GatewayError {
   })
 }
 
-/** Where nothing was tried and nobody was busy, the deadline is over or the client is gone. */
+/** Where nothing was tried and nobody was busy, the deadline is over. */
 function tooLate(): GatewayError {
   return new GatewayError('timeout', 'No model provider could be asked in time. Try again.')
 }

@@ -100,7 +100,7 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
       phase = 'answering'
       input.onDecided?.()
       circuit.succeeded()
-      parts.keys.noteSuccess(provider, key, startedMs)
+      parts.keys.noteSuccess(provider, key, startedMs, input.accountId)
       parts.latency.note(targetId(target), stream, elapsedMs())
       parts.notify({ type: 'attempt', ...names, outcome: 'answered', milliseconds: elapsedMs() })
     },
@@ -163,8 +163,9 @@ function noteFault(
     case 'rate-limited': {
       circuit.answered()
       const restMs = retryAfterMs(fault)
-      parts.keys.cool(target.provider, key, restMs)
-      promise(parts, target, key, restMs ?? 0)
+      const left = fault.kind === 'refused' ? fault.error.left : undefined
+      const isForAll = parts.keys.cool(target.provider, key, { accountId, retryAfterMs: restMs, left })
+      promise(parts, target, key, restMs ?? 0, isForAll ? undefined : accountId)
       return
     }
     case 'credentials':
@@ -175,6 +176,7 @@ function noteFault(
       circuit.answered()
       parts.keys.accuse(target.provider, key, fault.kind === 'refused' ? fault.error.status : 0, accountId)
       return
+    case 'over-limit':
     case 'model':
     case 'filtered':
     case 'request':
@@ -187,6 +189,7 @@ function retryAfterMs(fault: AttemptFault): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000
 }
 
-function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number): void {
-  if (forMs > 0) parts.promises.keep(target, key, forMs)
+/** For all accounts, or for the one of `accountId` alone. */
+function promise(parts: RoutingParts, target: Target, key: ProviderKey, forMs: number, accountId?: string): void {
+  if (forMs > 0) parts.promises.keep(target, key, forMs, accountId)
 }

@@ -6,6 +6,7 @@ import { refuseUnpriceable } from '@/catalog/priceable'
 import { takesTools } from '@/catalog/tool-allowance'
 import type { Catalog, Model, Target, Tier } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
+import { isCarried } from '@/chat/features'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { chooseModels, type TierChoice } from './choose'
@@ -75,7 +76,7 @@ export function buildPlan(catalog: Catalog, request: ChatRequest, options: PlanO
       request,
       draft.passedOver.flatMap(({ model }) => model.targets),
     )
-    throw noneCanServe(draft.passedOver)
+    throw noneCanServe(draft.passedOver, request.bound?.[0]?.field)
   }
   const { requirements, passedOver, choice, view } = draft
   return {
@@ -186,19 +187,37 @@ function canServe(draft: Draft, model: Model, matters: (unmet: Unmet) => boolean
 
 function wrongTarget({ request, options }: Draft, { targets }: Model): Unmet {
   const { nativeOnly = [], serverTools = [] } = request
-  if (targets.some(({ provider }) => provider.format === options.clientFormat)) {
+  if (nativeOnly.length > 0 && targets.some(({ provider }) => provider.format === options.clientFormat)) {
     const names = serverTools.slice(0, MAX_NAMED_PARTS).map(({ name }) => name)
     return { requirement: 'server-tools', isFirm: true, detail: `has no price for ${names.join(', ')}` }
   }
   const parts = nativeOnly.slice(0, MAX_NAMED_PARTS).join(', ')
+  if (parts === '') return lossless(request)
   return { requirement: 'format', isFirm: true, detail: `is served in another format, which cannot carry ${parts}` }
+}
+
+/** What is left out would change the answer, and the caller has not said that this is fine. */
+function lossless({ bound = [], stream }: ChatRequest): Unmet {
+  const fields = bound.slice(0, MAX_NAMED_PARTS).map(({ field }) => field)
+  const where =
+    stream && bound.some(({ carriedBy }) => carriedBy.size > 0)
+      ? 'another format, which in a stream'
+      : 'another format, which'
+  const detail = `is served in ${where} cannot carry ${fields.join(', ')} (svc.lossy answers without)`
+  return { requirement: 'lossless', isFirm: true, detail }
 }
 
 function usableTargets({ request, options }: Draft, model: Model): Target[] {
   const { clientFormat } = options
-  const { nativeOnly, serverTools = [] } = request
-  if (!clientFormat || !nativeOnly?.length) return model.targets
-  return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
+  const { nativeOnly, serverTools = [], bound, preferences, stream } = request
+  if (!clientFormat) return model.targets
+  if (nativeOnly?.length) {
+    return model.targets.filter((target) => target.provider.format === clientFormat && takesTools(target, serverTools))
+  }
+  if (!bound || preferences?.lossy) return model.targets
+  return model.targets.filter(
+    ({ provider: { format } }) => format === clientFormat || bound.every((field) => isCarried(field, format, stream)),
+  )
 }
 
 /** Those of them that the caller lets answer, in the order wished. */

@@ -10,14 +10,8 @@ import type { PassedOver } from './requirements'
 /** Models named in full in one message; a tier may have many. */
 const MAX_NAMED = 8
 
-/** The fields that are to blame where each model was passed over for them. */
-const BLAMED = [
-  ['max-price', 'svc.max_price'],
-  ['providers', 'svc.providers'],
-] as const
-
-/** The 400 for a request that every model was passed over for. */
-export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
+/** The 400 for a request that every model was passed over for; `boundField` is the first of those that not every format can carry. */
+export function noneCanServe(passedOver: readonly PassedOver[], boundField?: string): GatewayError {
   const details = Object.fromEntries(
     passedOver
       .slice(0, MAX_NAMED)
@@ -34,7 +28,13 @@ export function noneCanServe(passedOver: readonly PassedOver[]): GatewayError {
     unmet.every(({ requirement }) => requirement === 'context-length' || requirement === 'permission'),
   )
   if (isOnlyLength) return new GatewayError('context_length_exceeded', message, { param: 'messages', details })
-  const blamed = BLAMED.find(([requirement]) =>
+  // The fields that are to blame where each model was passed over for them.
+  const blamable = [
+    ['max-price', 'svc.max_price'],
+    ['providers', 'svc.providers'],
+    ['lossless', boundField],
+  ] as const
+  const blamed = blamable.find(([requirement]) =>
     passedOver.every(({ unmet }) => unmet.some((item) => item.requirement === requirement)),
   )
   const param = blamed?.[1] ?? 'model'

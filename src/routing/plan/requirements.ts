@@ -17,6 +17,7 @@ type Requirement =
   | 'max-output'
   | 'format'
   | 'server-tools'
+  | 'lossless'
   | 'permission'
   | 'quality'
   | 'max-price'

@@ -1,9 +1,11 @@
 /** A stand-in for a gateway below a launcher: says its process id, then that the launcher is gone, and ends. */
+import { PATIENCE_MS } from '@test/support/until'
 import { watchLauncher } from '@/boot/embedded/launcher'
 
-const keptAlive = setTimeout(() => undefined, 30_000)
+// Where nobody tells it, it ends all the same.
+const keptAlive = setInterval(() => process.exit(1), PATIENCE_MS)
 watchLauncher(process.env, () => {
   process.stdout.write('gone\n')
-  clearTimeout(keptAlive)
+  clearInterval(keptAlive)
 })
 process.stdout.write(`${process.pid}\n`)

@@ -1,6 +1,6 @@
 /** What the sandbox makes up: bounded by the request's limit, fitting the schema, and never an exception. */
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { simulateAnswer } from '@/boot/embedded/sandbox-answer'
 
 const user = (content: string) => [{ role: 'user', content }]

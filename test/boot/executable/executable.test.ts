@@ -36,7 +36,7 @@ beforeAll(async () => {
   const port = String(await freePort())
   gateway = spawnGateway({ ...stores, ...telemetry, PORT: port, PROCESSES: '2' }, undefined, [program])
   address = await addressOf(gateway)
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   gateway.kill('SIGTERM')
   await gateway.exited()
@@ -66,6 +66,14 @@ test('has its pages and guides', async () => {
   const [, script = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(page) ?? []
   for (const path of [script, '/docs', '/docs/json', '/docs/guide'])
     expect(`${path} ${(await fetch(`${address}${path}`)).status}`).toBe(`${path} 200`)
+  const reference = await (await fetch(`${address}/docs`)).text()
+  const [, ui = ''] = /src="(\/dashboard\/assets\/[^"]+)"/.exec(reference) ?? []
+  expect([ui !== script, (await fetch(address + ui)).headers.get('content-type')]).toEqual([
+    true,
+    'text/javascript; charset=utf-8',
+  ])
+  const { paths } = await (await fetch(`${address}/docs/json`)).json()
+  expect(Object.keys(paths)).toContain('/v1/chat/completions')
 })
 
 test('counts tokens as the program does that it was built from', async () => {

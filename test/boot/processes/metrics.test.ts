@@ -1,7 +1,9 @@
 /** A scrape of a gateway of several processes, whichever of them answers it: all are counted, each thing once, and nothing is forgotten. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { addressOf, demoKeyOf, type GatewayProcess, spawnGateway } from '@test/boot/process'
 import { readSeries, type Series } from '@test/metrics/metric-series'
+import { leavesAfter } from '@test/support/delays'
 import { promtool } from '@test/support/promtool'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -51,7 +53,7 @@ async function scrapeText(): Promise<string> {
   for (;;) {
     const asked = fetch(`${address}/metrics`, {
       headers: { authorization: `Bearer ${TOKEN}`, connection: 'close' },
-      signal: AbortSignal.timeout(2_500),
+      signal: leavesAfter(2_500),
     })
     const response = await asked.catch(() => undefined)
     if (response?.status === 200) return response.text()
@@ -94,7 +96,7 @@ test('says of each process for itself what is its own, and of what they share no
   for (const name of NAMES) expect(series.get(`process_resident_memory_bytes{process="${name}"}`)).toBeGreaterThan(1e6)
   for (const name of ['svc_flusher_healthy', 'svc_store_takes_requests'])
     expect([name, series.get(name)]).toEqual([name, 1])
-  expect(series.get('svc_ledger_check_timestamp_seconds')).toBeLessThan(Date.now() / 1000 + 60)
+  expect(series.get('svc_ledger_check_timestamp_seconds')).toBeLessThanOrEqual(Date.now() / 1000)
   expect(series.get('svc_open_streams')).toBe(0)
   expect([...series.keys()].filter((name) => /process="(?!\d")/.test(name))).toEqual([])
 })
@@ -125,7 +127,7 @@ test('a process that is killed takes nothing along: no counter ever falls, and i
   expect(before).toBe(answered)
   process.kill(children()[0] ?? 0, 'SIGKILL')
   await until(() => seen.some((series) => upOf(series).includes(0)), 'the gap to be seen')
-  await until(() => Bun.deepEquals(upOf(seen.at(-1) ?? new Map()), [1, 1, 1]), 'the process to be back', 20_000)
+  await until(() => Bun.deepEquals(upOf(seen.at(-1) ?? new Map()), [1, 1, 1]), 'the process to be back')
   await Promise.all(Array.from({ length: 30 }, ask))
   isOver = true
   await watching

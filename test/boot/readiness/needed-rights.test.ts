@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
 import acl from '#deploy/redis/gateway.acl' with { type: 'text' }
@@ -34,7 +34,7 @@ beforeAll(async () => {
   admin = new Redis(redis.url)
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
   client = connectRedis(asGateway(redis.url), { logger })
-  await waitForRedis(client, 10_000)
+  await waitForRedis(client, PATIENCE_MS)
   gateway = await startGateway({
     respond: () => Response.json(chatCompletion('Hello')),
     redisUrl: redis.url,

@@ -4,7 +4,7 @@ import { until } from '@test/support/until'
 import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
 import { answerAtOnce, ask, chargedTo, eventsOf, reload, rewrite, startWorld, type World } from './world'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const CREDIT = 1_000_000_000
 const SLOWLY = { stream: true, messages: [{ role: 'user', content: 'slowly' }] }

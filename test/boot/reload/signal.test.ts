@@ -12,7 +12,7 @@ import { chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@
 import { freePort } from '@/boot/embedded/free-port'
 import { isJsonObject, type JsonObject, parseJson } from '@/lib/json'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let upstream: ScriptedUpstream
 let redis: TestServer
@@ -77,7 +77,7 @@ describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
     const count = Number(processes)
     await rename(path, 'svc/alpha', 'svc/omega')
     gateway.kill('SIGHUP')
-    await until(() => linesOf(started, 'catalog_reloaded').length === count, 'the new catalogue', 20_000)
+    await until(() => linesOf(started, 'catalog_reloaded').length === count, 'the new catalogue')
     for (let index = 0; index < 8; index++) {
       expect((await ask(started, 'svc/omega')).status).toBe(200)
       expect((await ask(started, 'svc/alpha')).status).toBe(404)
@@ -85,7 +85,7 @@ describe.each(['1', '2'])('a gateway of PROCESSES=%s', (processes) => {
     const sound = await Bun.file(path).text()
     await Bun.write(path, sound.slice(0, -100))
     gateway.kill('SIGHUP')
-    await until(() => linesOf(started, 'catalog_refused').length === count, 'the refusal', 20_000)
+    await until(() => linesOf(started, 'catalog_refused').length === count, 'the refusal')
     expect((await ask(started, 'svc/omega')).status).toBe(200)
     await Bun.write(path, sound)
     await rename(path, 'svc/omega', 'svc/alpha')
@@ -116,9 +116,9 @@ test.each(['1', '2'])(
       },
       terminal: { cols: 200, rows: 40, data: show },
     })
-    await until(() => shown.includes('ready at'), 'the banner', 30_000)
+    await until(() => shown.includes('ready at'), 'the banner')
     process.kill(child.pid, 'SIGHUP')
-    await until(() => shown.includes('catalog_reloaded'), 'the reload', 20_000)
+    await until(() => shown.includes('catalog_reloaded'), 'the reload')
     child.terminal?.close()
     expect(await child.exited).toBe(0)
   },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, 
 import { startCluster } from '@test/ledger/cluster-stores'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { hashCatalog } from '@/catalog/changes'
 import type { CatalogReading } from '@/catalog/reload/catalog-file'
 import { reloadGateways } from '@/catalog/reload/coordinate'
@@ -15,7 +15,7 @@ import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/con
 import { systemClock } from '@/lib/clock'
 import { createLogger } from '@/lib/logger'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const selling = (id: string) => catalogOf([modelOf(id, [providerOf('p1')])])
 const OLD = selling('svc/old')
@@ -30,7 +30,7 @@ const running: ReloadParticipant[] = []
 beforeAll(async () => {
   server = await startRedis()
   redis = connectRedis(server.url, { logger })
-  await waitForRedis(redis, 20_000)
+  await waitForRedis(redis, PATIENCE_MS)
   exchange = createReloadExchange((text, name, args) => redis.eval(text, 1, name, ...args))
 })
 beforeEach(() => redis.flushall())
@@ -132,7 +132,7 @@ test('faults of one keep all from changing', async () => {
 test('a cluster is one store like any other', async () => {
   const cluster = await startCluster(3)
   const client = connectRedis(cluster.url, { logger })
-  await waitForRedis(client, 20_000)
+  await waitForRedis(client, PATIENCE_MS)
   const shared = createReloadExchange((text, name, args) => client.eval(text, 1, name, ...args))
   await shared.beat({ id: 'one', gateway: 'a', pid: 1, hash: 'x' })
   expect(await shared.members()).toEqual([{ id: 'one', gateway: 'a', pid: 1, hash: 'x' }])

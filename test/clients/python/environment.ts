@@ -58,6 +58,11 @@ async function pythonVersion(say: (line: string) => void): Promise<string | unde
   return probe()
 }
 
+/** Whether the machine has a Python that can make environments. */
+export async function canMakePython(): Promise<boolean> {
+  return (await probe()) !== undefined
+}
+
 async function probe(): Promise<string | undefined> {
   if (!Bun.which('python3')) return undefined
   const child = Bun.spawn(['python3', '-c', PROBE], { stdout: 'pipe', stderr: 'ignore' })

@@ -152,14 +152,10 @@ function describeLeaving(library: PythonLibrary, provider: FormatName, world: In
     })
     expect(await library.hangUp({ baseUrl: gateway.url, key }, model)).toStartWith('Hello')
     finish(stream, events.slice(first + 1).join(''))
-    const balance = await until(
-      async () => {
-        const read = await gateway.balance(accountId)
-        return read.held === 0 && read
-      },
-      'the hold to be settled',
-      30_000,
-    )
+    const balance = await until(async () => {
+      const read = await gateway.balance(accountId)
+      return read.held === 0 && read
+    }, 'the hold to be settled')
     expect(balance.spent).toBeGreaterThan(0)
   })
 }

@@ -4,7 +4,7 @@ import { createAccounts } from '@/accounts/accounts'
 import { searchAccounts } from '@/console/administration/account-search'
 import { adjustment, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 

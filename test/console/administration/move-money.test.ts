@@ -7,7 +7,7 @@ import type { OrdersDeps } from '@/console/orders/orders'
 import { nano } from '@/lib/money'
 import { balanceOf, newDay, type Office, openOffice } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 let deps: OrdersDeps

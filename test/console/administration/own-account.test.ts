@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 

@@ -5,7 +5,7 @@ import type { Order } from '@/console/orders/types'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 

@@ -5,7 +5,7 @@ import { expireApprovals } from '@/console/administration/approvals/approvals'
 import { assert } from '@/lib/assert'
 import { adjustment, balanceOf, newDay, type Office, openOffice, pendingOrder } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let office: Office
 

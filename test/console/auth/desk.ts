@@ -1,5 +1,7 @@
 /** Sign-in over a real Redis and a real Postgres, without the web in front of it: each flow with a visitor made up for it. */
+
 import { freshDatabase, redisUrl } from '@test/support/stores'
+import { PATIENCE_MS } from '@test/support/until'
 import { createAuth } from '@/console/auth/auth'
 import type { MailSettings } from '@/console/auth/mailer'
 import type { AuthParts } from '@/console/auth/parts'
@@ -33,7 +35,7 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
   const logger = createLogger({ level: 'info', service: 'test', write: (line) => logLines.push(line) })
   const database = connectDatabase(await freshDatabase(), { maxConnections: 8 })
   const redis = connectRedis(await redisUrl(), { logger })
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   const { parts, identifyViewer } = createAuth({
     settings: {
       signUp: 'open',

@@ -4,7 +4,7 @@ import { APIError } from 'better-auth/api'
 import { meaningOfFailure } from '@/console/auth/failure'
 import { type Desk, openDesk } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let desk: Desk
 

@@ -10,7 +10,7 @@ import { connectDatabase } from '@/db/client'
 import { MIGRATIONS, migrate } from '@/db/migrate'
 import { type Desk, openDesk, PASSWORD, signUpSomebody, visitorWith } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let desk: Desk
 

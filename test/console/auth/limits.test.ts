@@ -1,17 +1,21 @@
 /** Who is counted together: one network, one person however they write their address, and nothing else. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import {
+  changesAt,
+  changesBy,
   confirmationsBy,
   mailsFrom,
   pairOf,
   signInsBy,
   signInsFrom,
+  signInsWith,
   signUpsFrom,
   strangersAt,
   strangersMailsTo,
   tokensFrom,
 } from '@/console/auth/limits'
+import type { Limit } from '@/console/auth/throttle'
 
 const group = fc.integer({ min: 0, max: 0xffff })
 
@@ -25,8 +29,18 @@ const writings = fc.array(group, { minLength: 8, maxLength: 8 }).chain((groups) 
 })
 
 function networkOf(address: string): string {
-  return signInsFrom(address).subject
+  return signInsFrom(address)[0]?.subject as string
 }
+
+test('a network of IPv6 counts for its site as well, which has four times its limit; one of IPv4 has none', () => {
+  const limitsOf = (address: string) => signInsFrom(address).map(({ name, subject, max }) => [name, subject, max])
+  expect(limitsOf('2001:db8:7:1::5')).toEqual([
+    ['address', '2001:db8:7:1', 100],
+    ['address-site', '2001:db8:7', 400],
+  ])
+  expect(limitsOf('203.0.113.7')).toEqual([['address', '203.0.113.7', 100]])
+  expect(limitsOf('::ffff:203.0.113.7')).toEqual([['address', '203.0.113.7', 100]])
+})
 
 describe('an address', () => {
   test('of IPv6 counts as its network of 2^64, however it is written', () => {
@@ -82,12 +96,13 @@ describe('a person', () => {
 test('no two limits share a count, whatever they limit', () => {
   const same = 'ada@example.test'
   const limits = [signInsFrom, strangersAt, signUpsFrom, mailsFrom, strangersMailsTo, tokensFrom, confirmationsBy]
-  const names = [...limits.map((limit) => limit(same).name), signInsBy(same, same).name]
+  const pairs = [signInsBy(same, same), signInsWith(same, same), changesBy(same), changesAt(same)]
+  const names = [...limits.flatMap((limit) => limit(same)), ...pairs].map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
 })
 
 test('an account is guessed at from one address less often than from all, and an address less than any office needs', () => {
-  const [pair, account, address] = [signInsBy('a', 'b'), strangersAt('b'), signInsFrom('a')]
+  const [pair, account, address] = [signInsBy('a', 'b'), strangersAt('b'), signInsFrom('a')[0] as Limit]
   expect(pair.max).toBeLessThan(account.max)
   expect(pair.max / pair.seconds).toBeLessThan(address.max / address.seconds)
 })

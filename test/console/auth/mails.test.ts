@@ -1,6 +1,6 @@
 /** The mails: whom they are for, where their links lead, and that their words keep what the tokens promise. */
 import { describe, expect, test } from 'bun:test'
-import { alreadyRegisteredMail, linkTo, resetMail, verificationMail } from '@/console/auth/mails'
+import { alreadyRegisteredMail, linkTo, resetMail, secondStepChangedMail, verificationMail } from '@/console/auth/mails'
 
 const LINK = 'https://pay.example.test/dashboard/verify-email#token=abc'
 /** Whatever Host header somebody sends is part of the address. */
@@ -35,6 +35,12 @@ describe('a mail', () => {
     expect(text).toContain(time)
     expect(text.endsWith('\n')).toBe(true)
     expect(subject).not.toContain('\n')
+  })
+
+  test('of a changed second step says what changed and where to go', () => {
+    const { text, link } = secondStepChangedMail('ada@example.test', LINK, 'The app was removed.')
+    expect(text.split('\n')).toContain(link)
+    expect(text).toStartWith('The app was removed.\n')
   })
 
   test('says nothing of the person beyond the address it is sent to', () => {

@@ -1,12 +1,13 @@
 /** Changing and resetting a password: what is asked for, what is noted, and which sessions outlive it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAtLeast } from '@test/support/at-least'
 import { until } from '@test/support/until'
 import { changePassword, forgotPassword, resetPassword } from '@/console/auth/password-reset'
 import { signIn } from '@/console/auth/sign-in'
 import { createToken, readToken } from '@/console/auth/tokens'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const NEW_PASSWORD = 'another horse, another battery'
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
@@ -73,9 +74,8 @@ describe('a forgotten password', () => {
   test('is answered alike, and after the same time, for an address that nobody has', async () => {
     const { email } = await signUpSomebody(desk)
     for (const name of ['nobody@example.test', email.toUpperCase()]) {
-      const started = performance.now()
-      expect(await forgotPassword(desk.parts, visitorWith(), name)).toBeUndefined()
-      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+      const ask = () => forgotPassword(desk.parts, visitorWith(), name)
+      expect(await expectAtLeast(ANSWER_MS, ask)).toBeUndefined()
     }
     await until(() => linksFor(email) === 1)
     expect(linksFor('nobody@example.test')).toBe(0)

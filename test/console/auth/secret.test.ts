@@ -5,7 +5,7 @@ import { until } from '@test/support/until'
 import { readOrCreateSecret } from '@/console/auth/secret'
 import { connectDatabase, type Database } from '@/db/client'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 test('gateways that start together agree on one secret, and keep it', async () => {
   const address = await freshDatabase()

@@ -4,7 +4,7 @@ import { endOtherSessions, endSession, listSessions } from '@/console/auth/sessi
 import type { Viewer } from '@/console/auth/viewer'
 import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let desk: Desk
 

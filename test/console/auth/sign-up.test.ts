@@ -1,11 +1,12 @@
 /** Signing up and proving an address: the mail alone opens nothing, and neither does the password alone. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectAtLeast } from '@test/support/at-least'
 import { type MailServer, startMailServer } from '@test/support/mail-server'
 import { resendVerification, signUp, verifyEmail } from '@/console/auth/sign-up'
 import { createToken, readToken } from '@/console/auth/tokens'
 import { type Desk, newAddress, openDesk, PASSWORD, refusalOf, signUpSomebody, visitorWith } from './desk'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
 const INVALID_LINK = { kind: 'invalid_request', code: 'invalid_link', param: 'token' }
@@ -65,10 +66,8 @@ describe('signing up', () => {
   test('answers alike, and after the same time, whether the address is new or in use', async () => {
     const { email } = await waitingPerson()
     for (const one of [email, `${crypto.randomUUID()}@example.test`]) {
-      const started = performance.now()
-      const answer = await signUp(desk.parts, visitorWith(), { name: 'Eve', email: one, password: PASSWORD })
-      expect(answer).toEqual({ body: { status: 'verification_sent' }, cookies: [] })
-      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+      const ask = () => signUp(desk.parts, visitorWith(), { name: 'Eve', email: one, password: PASSWORD })
+      expect(await expectAtLeast(ANSWER_MS, ask)).toEqual({ body: { status: 'verification_sent' }, cookies: [] })
     }
   })
 
@@ -160,9 +159,7 @@ describe('asking for the mail again', () => {
     const done = await waitingPerson()
     await verifyEmail(desk.parts, visitorWith(), { token: done.token, password: PASSWORD })
     for (const email of [done.email, 'nobody@example.test', waiting.email.toUpperCase()]) {
-      const started = performance.now()
-      await resendVerification(desk.parts, visitorWith(), email)
-      expect(performance.now() - started).toBeGreaterThanOrEqual(ANSWER_MS - 1)
+      await expectAtLeast(ANSWER_MS, () => resendVerification(desk.parts, visitorWith(), email))
     }
     const second = await mailServer.find(waiting.email, new RegExp(`verify-email#token=((?!${waiting.token})\\w+)`))
     expect(await readToken(desk.parts, 'verify-email', second)).toBeDefined()

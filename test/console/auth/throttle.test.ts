@@ -1,13 +1,13 @@
 /** The throttle and its script against a real Redis: windows, counts, and what happens while the store is away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { redisUrl, startRedis } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { createThrottle, type Limit, type Throttle } from '@/console/auth/throttle'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 import { refusalOf } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const logger = createLogger({ level: 'error', service: 'test', write: () => {} })
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
@@ -17,7 +17,7 @@ let throttle: Throttle
 
 beforeAll(async () => {
   redis = connectRedis(await redisUrl(), { logger })
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   throttle = createThrottle(redis, async () => 'a secret')
 })
 afterAll(() => redis.disconnect())
@@ -143,7 +143,7 @@ describe('a store that is away', () => {
   test('lets nobody guess and nobody use a code, and holds nobody up beyond that', async () => {
     const server = await startRedis()
     const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
-    await waitForRedis(client, 5_000)
+    await waitForRedis(client, PATIENCE_MS)
     const away = createThrottle(client, async () => 'a secret')
     await away.remember('known', 'somebody', 100)
     await server.kill()

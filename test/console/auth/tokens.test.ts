@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createToken, readToken, spendToken } from '@/console/auth/tokens'
 import { type Desk, openDesk } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 type Row = { id: string; identifier: string; value: string; seconds: number }
 

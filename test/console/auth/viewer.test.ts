@@ -6,7 +6,7 @@ import { createIdentifyViewer } from '@/console/auth/viewer'
 import { connectDatabase } from '@/db/client'
 import { type Desk, openDesk, refusalOf, SESSION_IDLE_SECONDS, signUpSomebody } from './desk'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let desk: Desk
 

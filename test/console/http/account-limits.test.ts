@@ -6,7 +6,7 @@ import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/keys'
 const REASON = 'a contract of its own'

@@ -4,7 +4,7 @@ import { adjustment, type Office, openOffice, pendingOrder } from '@test/console
 import { addCredit, ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import { parseUsd } from '@/lib/money'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 type Movement = {
   kind: string

@@ -4,7 +4,7 @@ import { balanceOf, newDay, type Office, openOffice, pendingOrder } from '@test/
 import { type JsonAnswer, type Person, signUpPerson } from '@test/support/person'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ADMIN = '/dashboard/api/admin'
 const key = () => crypto.randomUUID()
@@ -30,6 +30,7 @@ const BODIES: Readonly<Record<string, object | undefined>> = {
     ...REASON,
   },
   'GET /dashboard/api/admin/orders': undefined,
+  'GET /dashboard/api/admin/reversals': undefined,
   'GET /dashboard/api/admin/orders/:orderId': undefined,
   'POST /dashboard/api/admin/orders/:orderId/confirm': { amount: '5', key: 'some-key-2', ...REASON },
   'POST /dashboard/api/admin/orders/:orderId/refund': {

@@ -5,7 +5,7 @@ import { type Person, signUpPerson } from '@test/support/person'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
 import { ask, flushed, type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ADMIN = '/dashboard/api/admin'
 /** Figures that stand nowhere else. */

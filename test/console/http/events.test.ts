@@ -11,7 +11,7 @@ import { eventsRoutes } from '@/console/http/events-routes'
 import { createLiveAccounts, type LiveEvent, MAX_WATCHERS } from '@/console/usage-views/live-accounts'
 import { createSseParser } from '@/lib/sse'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

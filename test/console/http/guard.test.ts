@@ -6,7 +6,7 @@ import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ANNOUNCED_BYTES = 17_000_000
 
@@ -29,7 +29,6 @@ async function statusOfAnnounced(route: Route, headers: Record<string, string>):
   const status = await until(
     () => /^HTTP\/1\.1 (\d+)/.exec(connection.received())?.[1],
     `an answer to ${nameOf(route)}`,
-    5_000,
   )
   connection.end()
   return Number(status)
@@ -93,4 +92,26 @@ test('names that would make a text of an object fail are refused by name', async
   })
   expect(response.status).toBe(400)
   expect(await response.json()).toEqual({ error: expect.objectContaining({ param: 'toString' }) })
+})
+
+describe('changes without end', () => {
+  const PER_MINUTE = 120
+
+  test('end for the person who makes them, before they are in the audit log, and for nobody else', async () => {
+    const [ada, eve] = [await signUpPerson(gateway), await signUpPerson(gateway)]
+    const { body } = await ada.json('POST', '/dashboard/api/keys', { name: 'first' })
+    const { id } = (body as { item: { id: string } }).item
+    const renames = Array.from({ length: PER_MINUTE + 20 }, (_, index) =>
+      ada.json('PATCH', `/dashboard/api/keys/${id}`, { name: `name ${index}` }),
+    )
+    const refused = (await Promise.all(renames)).filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThanOrEqual(21)
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ status: 429, body: { error: { code: 'too_many_attempts' } } })
+    }
+    const rows = await gateway.gateway.database.sql`SELECT seq FROM audit_entries WHERE actor_id = ${ada.viewer.userId}`
+    expect(rows.length).toBeLessThanOrEqual(PER_MINUTE + 1)
+    expect((await ada.json('GET', '/dashboard/api/keys')).status).toBe(200)
+    expect((await eve.json('PATCH', '/dashboard/api/session/me', { name: 'Eve' })).status).toBe(200)
+  })
 })

@@ -11,7 +11,7 @@ import { assert } from '@/lib/assert'
 import { dashboardRoutesOf, fillPath, nameOf, type Route } from './routes'
 import { signInAgain } from './support'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /**
  * `subject`: the path names something of one account; to others it does not exist. `own`: what it shows or does is the
@@ -62,8 +62,8 @@ const CLASSIFICATIONS: Readonly<Record<string, Classification>> = {
   'POST /dashboard/api/session/step-up': own({ password: PASSWORD }),
   'POST /dashboard/api/session/totp/enable': own({ password: PASSWORD }),
   'POST /dashboard/api/session/totp/confirm': own({ code: '000000' }),
-  'POST /dashboard/api/session/totp/disable': own({ password: PASSWORD }),
-  'POST /dashboard/api/session/totp/backup-codes': own({ password: PASSWORD }),
+  'POST /dashboard/api/session/totp/disable': own({ password: PASSWORD, code: '000000' }),
+  'POST /dashboard/api/session/totp/backup-codes': own({ password: PASSWORD, code: '000000' }),
   'POST /dashboard/api/session/password/change': own({
     currentPassword: PASSWORD,
     newPassword: 'another horse entirely',

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { type Person, signUpPerson } from '@test/support/person'
 import type { OrderBody, OrderDetailBody } from '@/console/http/order-bodies'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let person: Person

@@ -7,7 +7,7 @@ import { addCredit, ask, flushed } from '@test/usage/customer'
 import { CRITICAL_DAYS, hintOf, LOW_BALANCE_NANO, LOW_DAYS } from '@/console/usage-views/balance-hint'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 

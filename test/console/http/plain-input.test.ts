@@ -5,7 +5,7 @@ import { cookieOf, type Person, signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 import { errorOf, post, SESSION } from './support'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const NUL = String.fromCharCode(0)
 const ODD_TEXTS = [

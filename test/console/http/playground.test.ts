@@ -8,7 +8,7 @@ import { createCredits } from '@/accounts/credits'
 import type { KeyBody } from '@/console/http/key-bodies'
 import { nano } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 type Made = { key: string }
 

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, personWith, signUpPerson } from '@test/support/person'
 import { errorOf, loggedToken, post, SESSION, signInAgain } from './support'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 
@@ -29,7 +29,9 @@ describe('signing up', () => {
       name: 'C',
     })
     const [cookie, ...others] = response.headers.getSetCookie()
-    expect(others).toEqual([])
+    expect(others).toEqual([
+      expect.stringMatching(/^gateway\.device=\w{32}; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/),
+    ])
     expect(cookie).toMatch(/^gateway\.session_token=[^;]{40,}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/)
   })
 

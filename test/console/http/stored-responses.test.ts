@@ -7,7 +7,7 @@ import { chatCompletion } from '@test/support/upstream'
 import { createCredits } from '@/accounts/credits'
 import { nano } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const PATH = '/dashboard/api/stored-responses'
 const MAX_HOURS = 720
@@ -75,7 +75,7 @@ test('nothing deletes what there is, and is heeded by another gateway soon', asy
   expect(await isStored(twin)).toBe(true)
   expect((await choose(0)).body).toEqual({ hours: 0, maxHours: MAX_HOURS, kept: 0, bytes: 0 })
   expect(await isStored()).toBe(false)
-  await until(async () => !(await isStored(twin)), 'the other gateway knows', 20_000)
+  await until(async () => !(await isStored(twin)), 'the other gateway knows')
   const rows = await gateway.gateway.database.sql`SELECT FROM stored_responses`
   expect(rows).toHaveLength(0)
 })

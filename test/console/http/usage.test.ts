@@ -9,7 +9,7 @@ import { parse } from 'csv-parse/sync'
 import { formatUsd, nano, parseUsd } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let ada: SignedInCustomer

@@ -7,7 +7,7 @@ import type { MismatchReason, Order, PaymentNotice } from '@/console/orders/type
 import { connectDatabase } from '@/db/client'
 import { ADMINISTRATOR, DAY_MS, noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 let accountId: string

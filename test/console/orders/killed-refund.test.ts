@@ -12,7 +12,7 @@ import { deadlinesName, holdMember, parseHoldMember, shardOf } from '@/ledger/st
 import { systemClock } from '@/lib/clock'
 import { noticeOf } from './fixture'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const USD = 1_000_000_000
 const ROUNDS = 5

@@ -1,9 +1,9 @@
 /** Whatever happens to orders in whatever order, the account has exactly what was paid less what was refunded. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { noticeOf, type OrdersFixture, openOrders, STATEMENT } from './fixture'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** References: found in whatever a bank makes of them, and never mistaken for one another. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { findReferences, newReference } from '@/console/orders/reference'
 
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ'

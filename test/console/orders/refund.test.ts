@@ -5,7 +5,7 @@ import type { Order, Payment } from '@/console/orders/types'
 import { nano } from '@/lib/money'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from './fixture'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let world: OrdersFixture
 let accountId: string

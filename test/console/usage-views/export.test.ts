@@ -8,7 +8,7 @@ import { readHistory } from '@/console/usage-views/read-history'
 import { connectDatabase, type Database } from '@/db/client'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let address: string
 let database: Database

@@ -1,9 +1,9 @@
 /** The usage list and its sums against a plain list in memory: any records, any filter, any page size. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { fc } from '@test/support/property'
 import { freshDatabase } from '@test/support/stores'
 import { madeUpFilter, madeUpRecords, matching, sumsOf } from '@test/usage/made-up-usage'
 import { NOON_MS, usageRecord } from '@test/usage/sample-records'
-import fc from 'fast-check'
 import { searchRecords } from '@/console/usage-views/record-search'
 import { sumRecords } from '@/console/usage-views/record-totals'
 import type { UsageFilter } from '@/console/usage-views/usage-filter'
@@ -12,7 +12,7 @@ import { connectDatabase, type Database } from '@/db/client'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const RUNS = 60
 const FILTERS_PER_RUN = 6

@@ -10,7 +10,7 @@ import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { type Block, blocksIn, documentedBlocks, RULES, ruleOf } from './blocks'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const blocks = await documentedBlocks()
 const place = ({ document, line, info }: Block) => `${document}:${line} ${info}`

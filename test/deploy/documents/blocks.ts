@@ -60,6 +60,7 @@ export const RULES: readonly Rule[] = [
   { document: 'docs/guide/deploy.md', info: 'sh cluster join', by: 'test/deploy/machines/machines.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster postgres', by: 'test/deploy/machines/machines.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster settings', by: 'test/deploy/machines/machines.ts' },
+  { document: 'docs/guide/deploy.md', info: 'sh cluster migrator', by: 'test/deploy/machines/machines.ts' },
   { document: 'docs/guide/deploy.md', info: 'nginx cluster upstream', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster health', by: 'test/deploy/machines/machines.test.ts' },
   { document: 'docs/guide/deploy.md', info: 'sh cluster operate', by: 'test/deploy/machines/machines.test.ts' },

@@ -17,7 +17,7 @@ import {
   theOne,
 } from './manifests'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const manifests = await readManifests()
 const [base] = await readDocuments<Kustomization>(join(BASE, 'kustomization.yaml'))
@@ -25,9 +25,11 @@ const [example] = await readDocuments<Kustomization>(join(EXAMPLE, 'kustomizatio
 const deployment = theOne(manifests, 'Deployment').spec
 const pod = deployment.template.spec
 const [container] = pod.containers
+const [migration] = pod.initContainers
 const labels: Record<string, string> = deployment.template.metadata.labels
 const settings = await readVariables(join(BASE, 'settings.env'))
 const secrets = await readVariables(join(EXAMPLE, 'secrets.env'))
+const migrator = await readVariables(join(EXAMPLE, 'migrator.env'))
 const providerKeys = await readVariables(join(EXAMPLE, 'provider-keys.env'))
 let gateway: TestGateway
 
@@ -45,7 +47,7 @@ test('base lists each of its files, and the example fills in all that pods are t
     ...(example?.secretGenerator ?? []),
   ].map(({ name }) => name)
   const read = [
-    ...container.envFrom.map((each) => (each.configMapRef ?? each.secretRef)?.name),
+    ...[...container.envFrom, ...migration.envFrom].map((each) => (each.configMapRef ?? each.secretRef)?.name),
     ...pod.volumes.flatMap(({ configMap, secret }) => configMap?.name ?? secret?.secretName ?? []),
   ]
   expect([...new Set<string | undefined>(made)].toSorted()).toEqual(read.toSorted())
@@ -54,7 +56,11 @@ test('base lists each of its files, and the example fills in all that pods are t
 describe('the settings', () => {
   test('are known to the gateway or the catalogue, and none is there twice', async () => {
     const known = [...settingNames(), ...(await catalogNames())]
-    const told = [...Object.keys(settings).map((name) => name.replace(/_FILE$/, '')), ...Object.keys(secrets)]
+    const told = [
+      ...Object.keys(settings).map((name) => name.replace(/_FILE$/, '')),
+      ...Object.keys(secrets),
+      ...Object.keys(migrator),
+    ]
     expect(told.filter((name) => !known.includes(name))).toEqual([])
     expect(told.length).toBe(new Set(told).size)
     for (const line of example?.configMapGenerator.flatMap(({ literals = [] }) => literals) ?? [])
@@ -62,7 +68,7 @@ describe('the settings', () => {
   })
 
   test('let a production start once the secrets are filled in, and have none of their own', async () => {
-    expect(Object.entries({ ...secrets, ...providerKeys }).filter(([, value]) => value !== '')).toEqual([])
+    expect(Object.entries({ ...secrets, ...migrator, ...providerKeys }).filter(([, value]) => value !== '')).toEqual([])
     const wanted = [...(await readExample())].filter(([, { value, isSet }]) => isSet && value === '')
     const elsewhere = /_PASSWORD$|^PUBLIC_URL$/
     const missing = wanted
@@ -117,6 +123,17 @@ describe('a pod', () => {
     const wholeMs = drainMs + Number(settings.SHUTDOWN_TIMEOUT_MS)
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThanOrEqual(wholeMs + 10_000)
     expect(deployment.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 })
+  })
+
+  test('migrates before its gateway starts, as a role whose address the gateway has not', () => {
+    expect(migration).toMatchObject({ image: container.image, command: ['svc', 'admin', 'schema', 'migrate'] })
+    expect(migration.securityContext).toEqual(container.securityContext)
+    expect(migration.envFrom).toEqual([{ secretRef: { name: 'svc-gateway-migrator' } }])
+    expect(Object.keys(migrator)).toEqual(['DATABASE_MIGRATOR_URL'])
+    expect(Object.keys({ ...settings, ...secrets })).not.toContain('DATABASE_MIGRATOR_URL')
+    const given = [...container.envFrom.map((each) => (each.configMapRef ?? each.secretRef)?.name)]
+    const mounted = pod.volumes.flatMap(({ secret }) => secret?.secretName ?? [])
+    expect([...given, ...mounted]).not.toContain('svc-gateway-migrator')
   })
 
   test('has no rights, as the namespace demands, and writes nowhere that lasts', () => {

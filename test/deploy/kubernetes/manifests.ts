@@ -35,6 +35,7 @@ type Pod = {
   securityContext: object
   terminationGracePeriodSeconds: number
   topologySpreadConstraints: { labelSelector: Selector }[]
+  initContainers: [Pick<Container, 'image' | 'envFrom' | 'securityContext'> & { name: string; command: string[] }]
   containers: [Container]
   volumes: { name: string; configMap?: { name: string }; secret?: { secretName: string }; emptyDir?: object }[]
 }

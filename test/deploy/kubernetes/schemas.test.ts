@@ -8,7 +8,7 @@ import { complaintsOf, python } from '@test/deploy/judges'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { BASE, EXAMPLE, FOLDER, type Manifest, manifestFiles, readDocuments, theOne } from './manifests'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 /** `unhealthyPodEvictionPolicy` and `matchLabelKeys` are on by default from the first on. */
 const VERSIONS = ['1.27', '1.37']
@@ -83,6 +83,7 @@ describe.skipIf(!python)('the schemas of Kubernetes', () => {
 test('the example holds nothing but what an installation is made of', async () => {
   expect([...new Bun.Glob('*').scanSync(EXAMPLE)].toSorted()).toEqual([
     'kustomization.yaml',
+    'migrator.env',
     'provider-keys.env',
     'secrets.env',
   ])

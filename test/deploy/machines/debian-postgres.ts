@@ -41,7 +41,7 @@ export async function startDebianPostgres(folder: string): Promise<DebianPostgre
     })
     return (await asked.exited) === 0
   }
-  await until(answers, 'Postgres', 30_000)
+  await until(answers, 'Postgres')
   return {
     port,
     environment,

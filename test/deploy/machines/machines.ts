@@ -14,8 +14,8 @@ export const MACHINES = [1, 2, 3] as const
 export type Machine = {
   /** Where its gateway listens. */
   url: string
-  /** Starts the gateway as the unit of systemd says, and waits until it is ready; `without` names settings that it doesn't get. */
-  start(without?: readonly string[]): Promise<void>
+  /** Starts the gateway as the units of systemd say, behind the migration where this machine has it, and waits until it is ready. */
+  start(): Promise<void>
   signal(name: NodeJS.Signals): Promise<void>
   /** Ends the Redis nodes of this machine at once. */
   loseRedis(): void
@@ -58,7 +58,7 @@ export async function setUpMachines(folder: string, upstream: string, site: stri
   await runWell(on(1, blockOf('sh cluster postgres')), work, postgres.environment)
   const nodes = MACHINES.map((machine) => startNodes(fromItself(on(machine, blockOf('sh cluster redis'))), work))
   const join6 = on(1, blockOf('sh cluster join'))
-  await until(async () => (await runs(join6, work)) || undefined, 'the nodes to be one cluster', 60_000)
+  await until(async () => (await runs(join6, work)) || undefined, 'the nodes to be one cluster')
   for (const machine of MACHINES) {
     await runWell(
       on(machine, blockOf('sh machine').replace(/^bun run executable.*$/m, machine === 1 ? '$&' : '')),
@@ -66,6 +66,7 @@ export async function setUpMachines(folder: string, upstream: string, site: stri
     )
     await runWell(on(machine, blockOf('sh cluster settings')), work, { PROVIDER1_API_KEY: 'k-one' })
   }
+  await runWell(on(1, blockOf('sh cluster migrator')), work)
   const machines = MACHINES.map((machine, index) =>
     createMachine({
       ...{ folder: join(folder, `etc-${machine}`), program: join(folder, 'bin', 'svc-gateway') },
@@ -96,10 +97,10 @@ function createMachine({ folder, program, url, nodes, extra }: MachineOptions): 
   let child: Bun.Subprocess | undefined
   return {
     url,
-    async start(without = []) {
-      const unit = await readUnit()
+    async start() {
+      await migrate(folder, program)
+      const unit = await readUnit('svc-gateway')
       const settings = await readSettings(join(folder, 'gateway.env'))
-      for (const name of without) delete settings[name]
       if (unit.ExecStart?.[0] !== '/usr/local/bin/svc-gateway') throw new Error(`the unit starts ${unit.ExecStart}`)
       const given = Object.fromEntries((unit.Environment ?? []).map((line) => line.split('=') as [string, string]))
       child = Bun.spawn([program], {
@@ -108,17 +109,13 @@ function createMachine({ folder, program, url, nodes, extra }: MachineOptions): 
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       const started = child
-      await until(
-        async () => {
-          if (started.exitCode !== null) throw new Error(`the gateway at ${url} ended with ${started.exitCode}`)
-          return fetch(`${url}/readyz`).then(
-            ({ ok }) => ok,
-            () => false,
-          )
-        },
-        `the gateway at ${url} to be ready`,
-        60_000,
-      )
+      await until(async () => {
+        if (started.exitCode !== null) throw new Error(`the gateway at ${url} ended with ${started.exitCode}`)
+        return fetch(`${url}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      }, `the gateway at ${url} to be ready`)
     },
     async signal(name) {
       child?.kill(name)
@@ -126,6 +123,17 @@ function createMachine({ folder, program, url, nodes, extra }: MachineOptions): 
     },
     loseRedis: () => void endGroup(nodes),
   }
+}
+
+/** What the unit of the migration does: nothing without its file, whose settings are all that it has. */
+async function migrate(folder: string, program: string): Promise<void> {
+  const unit = await readUnit('svc-gateway-migrate')
+  if (!unit.ExecStart?.[0]?.startsWith('/usr/local/bin/svc-gateway ')) throw new Error(`it starts ${unit.ExecStart}`)
+  const [path = ''] = unit.EnvironmentFile ?? []
+  const file = join(folder, path.replace('/etc/svc-gateway/', ''))
+  if (unit.ConditionPathExists?.[0] !== path) throw new Error('it asks for another file than it reads')
+  if (!(await Bun.file(file).exists())) return
+  await runWell(unit.ExecStart[0].replace('/usr/local/bin/svc-gateway', program), folder, await readSettings(file))
 }
 
 /** Between addresses of loopback the system doesn't call from the one that a server listens at, as it does between machines. */
@@ -155,10 +163,10 @@ async function runs(block: string, work: string): Promise<boolean> {
 }
 
 /** What the unit says, by name; a name may stand there several times. */
-async function readUnit(): Promise<Record<string, string[]>> {
-  const text = await Bun.file(join(ROOT, 'deploy', 'systemd', 'svc-gateway.service')).text()
+async function readUnit(name: string): Promise<Record<string, string[]>> {
+  const text = await Bun.file(join(ROOT, 'deploy', 'systemd', `${name}.service`)).text()
   const found: Record<string, string[]> = {}
-  for (const [, name = '', value = ''] of text.matchAll(/^(\w+)=(.*)$/gm)) found[name] = [...(found[name] ?? []), value]
+  for (const [, key = '', value = ''] of text.matchAll(/^(\w+)=(.*)$/gm)) found[key] = [...(found[key] ?? []), value]
   return found
 }
 

@@ -38,9 +38,12 @@ function histogram(name: string, labels: string, perMinute: number, bound: numbe
 
 const SERVED = `svc_requests_total${at(`${LANE},status="200",ending="complete"`)}`
 const FAILED = `svc_requests_total${at(`${LANE},status="503",ending="refused"`)}`
+const LEFT = `svc_requests_total${at(`${LANE},status="499",ending="refused"`)}`
 const BROKEN = `svc_requests_total${at(`${LANE},status="200",ending="broken"`)}`
 const attempts = (outcome: string) => `svc_upstream_attempts_total${at(`provider="provider1",outcome="${outcome}"`)}`
 const deposits = (outcome: string) => `svc_deposit_events_total${at(`provider="sandbox",outcome="${outcome}"`)}`
+
+const thrownAway = (cause: string) => `svc_thrown_away_calls_total${at(`provider="provider1",cause="${cause}"`)}`
 
 /** What a gateway says that is well, and has something to do. */
 export const HEALTHY: Values = {
@@ -77,7 +80,8 @@ export const HEALTHY: Values = {
   [`svc_postgres_queries_waiting${at('pool="gateway"')}`]: stays(0),
   [attempts('answered')]: rises(60),
   [attempts('transient')]: stays(0),
-  // What callers do wrong is nobody's alarm.
+  // What callers do wrong is nobody's alarm, nor is that they leave.
+  [LEFT]: rises(20),
   [attempts('request')]: rises(50),
   [`svc_circuit_state${at('target="provider1/alpha"')}`]: stays(0),
   [`svc_provider_key_refused_total${at('provider="provider1"')}`]: stays(0),
@@ -88,6 +92,10 @@ export const HEALTHY: Values = {
   [`svc_unknown_usage_total${at('provider="provider1"')}`]: stays(0),
   [`svc_count_gaps_total${at(`${LANE},gap="clamped"`)}`]: stays(0),
   [`svc_count_gaps_total${at(`${LANE},gap="input_over"`)}`]: rises(1),
+  [thrownAway('hang_up')]: rises(1),
+  [thrownAway('outrun')]: rises(20),
+  // One in a while may be a provider's own mistake.
+  [`svc_sold_short_total${at(LANE)}`]: turns(0, 1, 5),
   [deposits('credited')]: rises(1),
   [deposits('waiting')]: stays(0),
   [deposits('chargeback')]: stays(0),
@@ -166,6 +174,8 @@ export const CASES: { alert: string; differs: Values; also?: string[]; minutes?:
   { alert: 'MarginNegative', differs: { [`svc_provider_cost_usd_total${at(LANE)}`]: rises(0.08) } },
   { alert: 'UsageUnknown', differs: { [`svc_unknown_usage_total${at('provider="provider1"')}`]: turns(0, 1, 5) } },
   { alert: 'CountsImpossible', differs: { [`svc_count_gaps_total${at(`${LANE},gap="clamped"`)}`]: turns(0, 1, 5) } },
+  { alert: 'ClientsHangUp', differs: { [thrownAway('hang_up')]: rises(20) } },
+  { alert: 'AnswersSoldShort', differs: { [`svc_sold_short_total${at(LANE)}`]: turns(0, 5, 5) } },
   { alert: 'DepositsWait', differs: { [deposits('waiting')]: turns(0, 1, 5) } },
   { alert: 'DepositsReversed', differs: { [deposits('chargeback')]: turns(0, 1, 5) } },
 ]

@@ -73,8 +73,8 @@ beforeAll(async () => {
     ],
     { stdout: 'ignore', stderr: Bun.file(join(folder, 'log')) },
   )
-  await until(async () => (await fetch(`${address}/-/ready`).catch(() => undefined))?.ok, 'Prometheus', 30_000)
-}, 60_000)
+  await until(async () => (await fetch(`${address}/-/ready`).catch(() => undefined))?.ok, 'Prometheus')
+}, 300_000)
 
 afterAll(async () => {
   prometheus.kill('SIGTERM')
@@ -83,7 +83,7 @@ afterAll(async () => {
   await gateway.exited()
   upstream.stop()
   await rm(folder, { recursive: true })
-}, 60_000)
+}, 300_000)
 
 async function ask<T>(path: string, parameters: Labels = {}): Promise<T> {
   const response = await fetch(`${address}/api/v1/${path}?${new URLSearchParams(parameters)}`)
@@ -103,7 +103,7 @@ test('the settings are what promtool accepts', async () => {
 })
 
 test('the gateway is a target that is up, and every rule is one that can be worked out', async () => {
-  await until(isUp, 'the target to be up', 20_000)
+  await until(isUp, 'the target to be up')
   type Rules = { groups: { rules: { name: string; health: string; lastError?: string }[] }[] }
   const rules = await until(async () => {
     const { groups } = await ask<Rules>('rules')
@@ -115,7 +115,7 @@ test('the gateway is a target that is up, and every rule is one that can be work
 })
 
 test('every series that a rule or the dashboard names is one of the gateway, and so is every label and value', async () => {
-  await until(isUp, 'the target to be up', 20_000)
+  await until(isUp, 'the target to be up')
   const series = await ask<({ __name__: string } & Labels)[]>('series', { 'match[]': '{job="svc-gateway"}' })
   const byName = Map.groupBy(series, ({ __name__ }) => __name__)
   const known = new Set([...OF_PROMETHEUS, ...(await recorded())])
@@ -143,22 +143,18 @@ test('every query of rules and dashboard is answered', async () => {
 })
 
 test('where Redis dies an alert fires that says so, and it is over when Redis is back', async () => {
-  await until(isUp, 'the target to be up', 20_000)
+  await until(isUp, 'the target to be up')
   const firing = async () =>
     (await ask<{ alerts: FiringAlert[] }>('alerts')).alerts.filter(({ state }) => state === 'firing')
   const isRefusing = ({ labels }: FiringAlert) => labels.alertname === 'PaidRequestsRefused'
   expect((await firing()).filter(isRefusing)).toEqual([])
   await redis.kill()
-  const [alert] = await until(
-    async () => {
-      const found = (await firing()).filter(isRefusing)
-      return found.length > 0 && found
-    },
-    'the alert',
-    90_000,
-  )
+  const [alert] = await until(async () => {
+    const found = (await firing()).filter(isRefusing)
+    return found.length > 0 && found
+  }, 'the alert')
   expect(alert?.labels.severity).toBe('page')
   expect(alert?.annotations.summary).toMatch(/^127\.0\.0\.1:\d+ refuses paid requests/)
   await redis.restart()
-  await until(async () => !(await firing()).some(isRefusing), 'the alert to be over', 60_000)
-}, 180_000)
+  await until(async () => !(await firing()).some(isRefusing), 'the alert to be over')
+}, 300_000)

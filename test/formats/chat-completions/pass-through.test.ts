@@ -122,7 +122,7 @@ describe('a request', () => {
 
   test('keeps names that look like parts of objects harmless', () => {
     const body = parseJson(
-      '{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"},"store":true}',
+      '{"model":"a","messages":[{"role":"user","content":"x"}],"__proto__":{"model":"dear"},"store":false}',
     )
     const sent = passThrough.request(
       isJsonObject(body) ? body : {},
@@ -130,7 +130,7 @@ describe('a request', () => {
       traitsWith(),
     )
     expect(JSON.stringify(sent)).toBe(
-      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"x"}],"store":true}',
+      '{"model":"alpha-2026-01","messages":[{"role":"user","content":"x"}],"store":false}',
     )
   })
 })

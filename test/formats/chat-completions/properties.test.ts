@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { passHooks } from '@test/formats/pass-hooks'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import { chatCompletions } from '@/formats/chat-completions/index'
@@ -170,7 +170,9 @@ test('a stream written and read again says the same', () => {
       const read = fold(decodePieces([new TextEncoder().encode(wire)]))
       const hasCalls = blocks.some((candidate) => candidate.kind === 'tool-call')
       expect(read.blocks.map((told) => told.replace(/^0 /, ''))).toEqual(mergeNeighbours(blocks))
-      expect(read.finishes[0]?.kind).toBe(hasCalls && kind === 'stop' ? 'tool-calls' : kind)
+      const hasRefusal = blocks.some((candidate) => candidate.kind === 'refusal')
+      const stopped = hasCalls ? 'tool-calls' : hasRefusal ? 'content-filter' : 'stop'
+      expect(read.finishes[0]?.kind).toBe(kind === 'stop' ? stopped : kind)
       expect(read.usage).toEqual(usage)
       expect(read.isEnded).toBe(true)
     }),

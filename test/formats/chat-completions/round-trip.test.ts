@@ -1,6 +1,6 @@
 /** A request of the hub, written in this format and read again, means the same. */
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
 import { cacheKeyFor } from '@/formats/cache-key'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'

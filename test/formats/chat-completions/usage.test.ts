@@ -1,6 +1,6 @@
 /** Token usage: every provider's way of counting in, five classes out, and nothing impossible believed. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { inputTokens } from '@/chat/usage'
 import { decodeUsage, encodeUsage } from '@/formats/chat-completions/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'

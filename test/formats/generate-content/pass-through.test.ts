@@ -159,6 +159,9 @@ describe('answers', () => {
     expect(event('{"candidates":[{"x":"a\u2028b"}]}')).toBe('{"candidates":[{"x":"a\\u2028b"}]}')
     expect(event('{"error":{"code":503,"message":"org-123"}}')).toBeUndefined()
     expect(event('[DONE]')).toBeUndefined()
+    expect(event('[{"candidates":[{"x":1.50}],"modelVersion":"up"}]')).toBe(
+      '{"candidates":[{"x":1.50}],"modelVersion":"svc/alpha"}',
+    )
     expect(event('')).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 /** What holds for every input: nothing is thrown but refusals, bytes may be split anywhere, meaning survives, time is linear. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
 import type { ContentBlock, Turn } from '@/chat/request'

@@ -1,6 +1,6 @@
 /** Proofs of all formats in the one base64 field. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { FORMAT_NAMES } from '@/chat/format-name'
 import {
   decodeSignature,

@@ -1,6 +1,6 @@
 /** Token counts of providers, true and absurd. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { inputTokens, type Usage } from '@/chat/usage'
 import { decodeUsage, encodeUsage } from '@/formats/generate-content/usage'
 import type { JsonObject, JsonValue } from '@/lib/json'

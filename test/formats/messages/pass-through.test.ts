@@ -1,7 +1,7 @@
 /** The same format on its way through: what is replaced, what is taken out, and that all else is the caller's own. */
 import { describe, expect, test } from 'bun:test'
 import { passHooks } from '@test/formats/pass-hooks'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { messages } from '@/formats/messages/index'
 import { type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'

@@ -1,6 +1,6 @@
 /** What holds for every request: the API's rules are kept whatever the conversation, meaning survives, much of it takes no long. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import type { CacheHint, ChatRequest, ContentBlock, Turn } from '@/chat/request'
 import { messages } from '@/formats/messages/index'

@@ -1,6 +1,6 @@
 /** Whatever a provider of responses does to the order, the ids and the places of what it says, the hub and the strictest client read the same answer. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { pass, readByLibrary } from './passing'
 import { answerOf, BEGINNING, callItem, completed, HUB_USAGE, textItem, thoughtItem } from './support'

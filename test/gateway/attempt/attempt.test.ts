@@ -3,12 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { formatOf } from '@test/gateway/answer-parts'
 import { memoryLogger } from '@test/ledger/harness'
 import { modelOf, providerOf, requestOf } from '@test/routing/world'
+import { openSilentAddress } from '@test/support/silent-address'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, type ScriptedUpstream, startUpstream } from '@test/support/upstream'
+import type { DisconnectPolicy } from '@/catalog/types'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import { attemptTarget, createAttemptHandle } from '@/gateway/attempt/attempt'
+import { createDrainSlots, type DrainSlots } from '@/gateway/attempt/drain-slots'
 import { createMeter } from '@/gateway/charge/meter'
+import { createActiveStreams } from '@/gateway/relay/active-streams'
 import { assert } from '@/lib/assert'
 import type { Ticket } from '@/routing/journey/ticket'
 
@@ -16,6 +20,7 @@ let upstream: ScriptedUpstream
 let logger: ReturnType<typeof memoryLogger>
 let told: string[]
 let client: AbortController
+let drains: DrainSlots
 
 beforeAll(() => {
   upstream = startUpstream(() => new Response())
@@ -25,12 +30,17 @@ beforeEach(() => {
   logger = memoryLogger()
   told = []
   client = new AbortController()
+  drains = createDrainSlots()
   upstream.calls.length = 0
 })
 
-function ticketTo(provider: FormatName): Ticket {
-  const baseUrl = `${upstream.url}${provider === 'chat-completions' ? '/v1' : ''}`
-  const model = modelOf('svc/alpha', [providerOf('p', { format: provider, baseUrl })], { maxOutputTokens: 50 })
+function ticketTo(provider: FormatName, onDisconnect?: DisconnectPolicy, address = upstream.url): Ticket {
+  const baseUrl = `${address}${provider === 'chat-completions' ? '/v1' : ''}`
+  const model = modelOf(
+    'svc/alpha',
+    [providerOf('p', { format: provider, baseUrl, ...(onDisconnect && { onDisconnect }) })],
+    { maxOutputTokens: 50 },
+  )
   const [target] = model.targets
   const key = target?.provider.keys[0]
   assert(target && key, 'a target and a key')
@@ -50,15 +60,22 @@ function ticketTo(provider: FormatName): Ticket {
   }
 }
 
-type Asked = { from?: FormatName; to?: FormatName; changes?: Partial<ChatRequest>; body?: Record<string, never> }
+type Asked = {
+  from?: FormatName
+  to?: FormatName
+  onDisconnect?: DisconnectPolicy
+  address?: string
+  changes?: Partial<ChatRequest>
+  body?: Record<string, never>
+}
 
-function attempt({ from = 'chat-completions', to = from, changes = {}, body = {} }: Asked = {}) {
+function attempt({ from = 'chat-completions', to = from, onDisconnect, address, changes = {}, body = {} }: Asked = {}) {
   return attemptTarget(
-    { logger },
+    { logger, drains, streams: createActiveStreams() },
     {
       requestId: 'req_1',
       accountId: 'acc_1',
-      ticket: ticketTo(to),
+      ticket: ticketTo(to, onDisconnect, address),
       clientFormat: formatOf(from),
       providerFormat: formatOf(to),
       request: requestOf(changes),
@@ -136,12 +153,59 @@ describe('what fails', () => {
 describe('a client that leaves', () => {
   test('while the provider is silent ends the call and blames nobody', async () => {
     upstream.respond(() => new Promise(() => {}))
-    const waiting = attempt()
+    const waiting = attempt({ changes: { stream: true } })
     await until(() => upstream.calls.length === 1, 'the provider to be asked')
     client.abort()
     expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false })
     expect(told).toEqual(['abandoned'])
     await until(() => upstream.calls[0]?.isAborted, 'the provider to be let go')
+  })
+
+  describe('an answer in one piece', () => {
+    const READ_ON: DisconnectPolicy = { kind: 'auto', maxMs: 60_000, maxConcurrent: 1 }
+    let answer: PromiseWithResolvers<Response>
+    let waiting: ReturnType<typeof attempt>
+
+    async function leave(onDisconnect: DisconnectPolicy): Promise<void> {
+      answer = Promise.withResolvers()
+      upstream.respond(() => answer.promise)
+      waiting = attempt({ onDisconnect })
+      await until(() => upstream.calls.length === 1, 'the provider to be asked')
+      client.abort()
+    }
+
+    test('is read on to its end, which frees the slot', async () => {
+      await leave(READ_ON)
+      expect(drains.take('p', 1)).toBeUndefined()
+      answer.resolve(Response.json(chatCompletion('Hello')))
+      expect((await waiting).kind).toBe('complete')
+      expect(drains.take('p', 1)).toBeDefined()
+    })
+
+    test('that fails after all is the provider’s fault', async () => {
+      await leave(READ_ON)
+      answer.resolve(Response.json({ error: { message: 'Oops' } }, { status: 500 }))
+      expect(await waiting).toMatchObject({ kind: 'failed', error: { status: 502 } })
+    })
+
+    test.each([
+      ['the policy is to abort', { kind: 'abort' }],
+      ['all slots are taken', { ...READ_ON, maxConcurrent: 0 }],
+      ['it takes longer than the policy has it', { ...READ_ON, maxMs: 10 }],
+    ] as [string, DisconnectPolicy][])('is stopped where %s', async (_, onDisconnect) => {
+      await leave(onDisconnect)
+      expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false })
+      await until(() => upstream.calls[0]?.isAborted, 'the provider to be let go')
+      answer.resolve(new Response())
+    })
+  })
+
+  test('while nothing takes a connection at its address has reached nobody', async () => {
+    const silent = await openSilentAddress()
+    const waiting = attempt({ address: `http://127.0.0.1:${silent.port}`, changes: { stream: true } })
+    client.abort()
+    expect(await waiting).toEqual({ kind: 'abandoned', hasSent: false, isUnreached: true })
+    await silent.stop()
   })
 
   test('before anything is sent is gone all the same', async () => {

@@ -114,6 +114,11 @@ describe('before it', () => {
       failure: { kind: 'malformed' },
     })
     expect((await awaitContent(source, false, NOBODY_LEAVES)).kind).toBe('stream')
+    source.give(done(FAILED, END))
+    expect(await awaitContent(source, true, NOBODY_LEAVES)).toMatchObject({
+      kind: 'failed',
+      failure: { kind: 'malformed' },
+    })
   })
 })
 
@@ -134,16 +139,37 @@ test('is not waited for by nobody: what was read of it, and is being read, goes 
 })
 
 describe('what is held back has bounds', () => {
-  test('in number, beyond which only what says something is held', async () => {
-    const empty: ChatEvent = { type: 'text-delta', choice: 0, block: 0, text: '' }
-    const telling: ChatEvent = { type: 'text-start', choice: 0, block: 1 }
-    for (let index = 0; index < 100; index++) source.give(batch(hubItems(empty)))
-    source.give(batch(hubItems(telling)), batch(itemsOf(format, chatChunk({ content: 'Hi' }))))
-    const stream = await awaitContent(source, false, NOBODY_LEAVES)
-    expect(stream.kind === 'stream' && stream.held).toHaveLength(64 + 2)
+  const name: ChatEvent = { type: 'tool-call-start', choice: 0, block: 0, id: 'call_1', name: 'add' }
+  const argumentPieces = Array.from({ length: 1_000 }, (_, index): ChatEvent => {
+    return { type: 'tool-call-delta', choice: 0, block: 0, argumentsText: `${index},` }
   })
 
-  test('in number, and what only its own format understands is held whole', async () => {
+  test.each([64, 65, 1_000])(
+    'but nothing of a read with content is ever dropped: %d pieces of arguments',
+    async (count) => {
+      const pieces = argumentPieces.slice(0, count)
+      source.give(batch(itemsOf(format, ROLE)), batch(hubItems(name, ...pieces)))
+      const stream = await awaitContent(source, false, NOBODY_LEAVES)
+      expect(stream.kind === 'stream' && stream.held.flatMap(({ events }) => events).slice(-count - 1)).toEqual([
+        name,
+        ...pieces,
+      ])
+    },
+  )
+
+  test('but nothing that has an event is ever dropped before it', async () => {
+    const events: ChatEvent[] = [
+      ...Array.from({ length: 100 }, (): ChatEvent => ({ type: 'text-delta', choice: 0, block: 0, text: '' })),
+      { type: 'text-start', choice: 0, block: 1 },
+    ]
+    for (const event of events) source.give(batch(hubItems(event)))
+    source.give(batch(itemsOf(format, chatChunk({ content: 'Hi' }))))
+    const stream = await awaitContent(source, false, NOBODY_LEAVES)
+    const held = stream.kind === 'stream' ? stream.held.flatMap((item) => item.events) : []
+    expect(held.slice(0, events.length)).toEqual(events)
+  })
+
+  test('in number, beyond which keep-alives are left out; what only its own format understands is held whole', async () => {
     const items = Array.from({ length: 200 }, (_, index) => itemsOf(responses, codeDelta(index)))
     for (const each of items) source.give(batch(each))
     for (let index = 0; index < 100; index++) source.give(batch(itemsOf(responses, KEEPALIVE)))

@@ -40,7 +40,7 @@ test('a body that breaks off is what its reader says', async () => {
 })
 
 describe('an empty answer', () => {
-  const emptyWith = (kind: 'error' | 'stop', raw?: string): ChatResponse => ({
+  const emptyWith = (kind: 'error' | 'stop' | 'unknown', raw?: string): ChatResponse => ({
     ...{ id: '', created: 0, model: '', usage: null },
     choices: [{ index: 0, content: [], finish: { kind, ...(raw !== undefined && { raw }) } }],
   })
@@ -50,6 +50,14 @@ describe('an empty answer', () => {
       ...{ kind: 'failed', failure: { kind: 'malformed', detail: 'empty answer, finished with RECITATION' } },
     })
     expect(completeAnswer(emptyWith('error'), undefined, false).kind).toBe('complete')
+  })
+
+  test('that ended for a reason that nobody knows is none in any other format', () => {
+    const empty = emptyWith('unknown', 'brand_new')
+    expect(completeAnswer(empty, undefined, true).kind).toBe('failed')
+    expect(completeAnswer(empty, undefined, false).kind).toBe('complete')
+    for (const choice of empty.choices) choice.content.push({ type: 'text', text: 'Hi' })
+    expect(completeAnswer(empty, undefined, true).kind).toBe('complete')
   })
 
   test('that ended well is one', () => {

@@ -1,7 +1,7 @@
 /** The short way of a stream's pieces beside the long one: in any pieces, for every pair of formats, the client and the meter get the same. */
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { createTestAnswer, formatOf, type TestAnswer } from '@test/gateway/answer-parts'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { FORMAT_NAMES, type FormatName } from '@/chat/format-name'
 import { jsonArrayFraming } from '@/formats/generate-content/framing'

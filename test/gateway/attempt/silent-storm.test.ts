@@ -3,6 +3,7 @@
  * and races the real ones. Bounds on the time to answer and on the calls made, as docs/ROUTING.md states them.
  */
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { createTestAnswer } from '@test/gateway/answer-parts'
 import { type SharedHealth, sharedHealth } from '@test/routing/shared-health'
 import { catalogOf, modelOf, providerOf, requestOf } from '@test/routing/world'
 import { type AttemptHandle, type Begun, createAttemptHandle, type Failed } from '@/gateway/attempt/attempt'
@@ -110,7 +111,7 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
       handle,
       sinceMs: clock.monotonic(),
       providerFormat: undefined,
-      charge: undefined,
+      charge: createTestAnswer().charge,
       discard: () => undefined,
     }
     entrants.push(enter(facts as never, call(world, ticket, handle)))
@@ -123,7 +124,7 @@ async function ask(world: World, router: Router, first: number, stream: boolean)
     } else if (failed) journey.note(failed)
     const ended = await firstToEnd(entrants, journey, clock, begin)
     if (ended.result.kind !== 'failed') {
-      endOthers(entrants, ended, journey, true)
+      endOthers(entrants, ended, journey, true, { metrics: { thrownAway: () => undefined } })
       return clock.monotonic() - startedMs
     }
     failed = ended.result.failed

@@ -1,7 +1,7 @@
 /** The billing matrix as a pure function: one test for each row of docs/BILLING.md. */
 import { describe, expect, test } from 'bun:test'
+import { fc } from '@test/support/property'
 import { usageRecord } from '@test/usage/sample-records'
-import fc from 'fast-check'
 import { requestCost } from '@/catalog/price'
 import type { Pricing } from '@/catalog/types'
 import { inputTokens, type Usage, ZERO_USAGE } from '@/chat/usage'
@@ -133,8 +133,11 @@ describe('billing matrix', () => {
     })
   })
 
-  test('the client went away before the provider had sent a byte: nothing', () => {
-    expect(decide('unanswered', {})).toEqual(FREE)
+  test('the client went away before the provider had sent a byte, once too often: the input in our own count', () => {
+    const charge = { kind: 'charge', rule: 'hangup_input', cost: 80_000, flags: ['estimated'] }
+    expect(decide('unanswered', {})).toMatchObject({ ...charge, usage: { uncached: 80, output: 0 } })
+    expect(decide('unanswered', { usage: USAGE, hasOutput: true, countedOutput: 9 })).toMatchObject(charge)
+    expect(decide('unanswered', { countedInput: 30 })).toMatchObject({ ...charge, cost: 30_000 })
   })
 
   test('what is counted beats what is guessed', () => {
@@ -171,7 +174,9 @@ describe('billing matrix', () => {
   })
 
   test('an empty answer that ended in an error: nothing', () => {
-    expect(decide('complete', { usage: { ...USAGE, output: 0 }, finish: 'error' })).toEqual(FREE)
+    for (const finish of ['error', 'unknown'] as const) {
+      expect(decide('complete', { usage: { ...USAGE, output: 0 }, finish })).toEqual(FREE)
+    }
   })
 
   test('property: no charge is negative, fractional or above what the bounds allow', () => {
@@ -204,7 +209,7 @@ describe('billing matrix', () => {
           expect(read.isCounted).toBe(true)
           expect(cost).toBeLessThanOrEqual(COVERED.amount)
         }
-        if (basis === 'counted') expect(read.usage).toBeNull()
+        if (basis === 'counted' && how !== 'unanswered') expect(read.usage).toBeNull()
         if (basis === 'relayed') expect(read).toMatchObject({ isUsageStale: true, usage: expect.anything() })
       }),
       { numRuns: 1_000 },

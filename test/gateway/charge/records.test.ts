@@ -5,7 +5,7 @@ import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, eventStream, liveStream, type Respond, usageOf } from '@test/support/upstream'
 import { ask, flushed } from '@test/usage/customer'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Nano-USD a token, of the catalogue of tests and of what it says the provider asks. */
 const PRICE = { input: 1_000, output: 2_000 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { arbitraryPricing, modelOf } from '@test/catalog/sample-requests'
 import { providerOf } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { requestCost, worstCaseCost } from '@/catalog/price'
 import { dearestTools, inputWithTools, takesTools } from '@/catalog/tool-allowance'
 import type { Target, ToolPrice } from '@/catalog/types'

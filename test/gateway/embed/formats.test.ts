@@ -104,6 +104,37 @@ describe('vectors come as they were asked for', () => {
     expect(embeddings.map(({ values }) => values[0])).toEqual([1, 2, 3])
   })
 
+  test.each([
+    ['float', undefined, 0],
+    ['base64', undefined, 0],
+    ['float', 2, 0],
+    // Numbers that begin elsewhere say the order as well.
+    ['float', undefined, 1],
+  ] as const)(
+    'in %s in that order, too, from a provider of the caller’s format (%p, %p)',
+    async (encoding, space, from) => {
+      gateway.upstream.respond((call) => {
+        const data = (call.body.input as string[]).map((text, place) => {
+          const vector = vectorOf(text)
+          return {
+            object: 'embedding',
+            index: place + from,
+            embedding: encoding === 'base64' ? packed(vector) : vector,
+          }
+        })
+        const [first, ...others] = data
+        const shuffled = { data: [...others.reverse(), first], usage: { prompt_tokens: 2, total_tokens: 2 } }
+        return new Response(JSON.stringify(shuffled, null, space))
+      })
+      const input = ['a', 'bb', 'ccc', 'dddd']
+      const answer = await post('/v1/embeddings', { model: 'svc/embed', input, encoding_format: encoding })
+      const { data } = (await answer.json()) as Embeddings
+      const expected = input.map((text) => (encoding === 'base64' ? packed(vectorOf(text)) : vectorOf(text)))
+      expect(data.map(({ embedding }) => embedding)).toEqual(expected)
+      expect(data.map(({ index }) => index)).toEqual([0, 1, 2, 3])
+    },
+  )
+
   test('byte by byte as the provider wrote them, where both speak the same', async () => {
     const written = '{"object":"embedding", "index":0,"embedding":[0.10, 1e-3 ,-0.330000001] }'
     gateway.upstream.respond(

@@ -1,6 +1,6 @@
 /** A body out of pieces: all of them, in their order, however many there are, and made only as fast as they are read. */
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { responseBody } from '@/gateway/embed/response-body'
 
 test('holds all pieces in their order, texts and bytes alike', async () => {

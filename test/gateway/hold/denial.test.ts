@@ -21,6 +21,27 @@ describe('credit that does not suffice', () => {
   })
 })
 
+describe('a refusal that files are the reason of', () => {
+  const short = { available: usd(1), held: usd(0), needed: usd(4) }
+
+  test('says how long they may be, and what makes that less', () => {
+    const budget = { kind: 'budget_exceeded', remaining: usd(1), resetsAtMs: 0 } as const
+    for (const outcome of [{ kind: 'insufficient', ...short } as const, { ...budget, ...short }]) {
+      const error = denial(outcome, { fileTokens: 1_000_000 })
+      expect(error.options.details).toMatchObject({ neededUsd: 4, fileTokens: 1_000_000, transient: false })
+      expect(error.message).toContain('files may be up to 1000000 tokens: send smaller ones')
+    }
+  })
+
+  test('says nothing of it where other requests hold the money, or there are no files', () => {
+    const held = denial({ kind: 'insufficient', ...short, held: usd(9) }, { fileTokens: 1_000_000 })
+    expect(held.message).not.toContain('files')
+    const none = denial({ kind: 'insufficient', ...short }, {})
+    expect(none.message).not.toContain('files')
+    expect(none.options.details).not.toHaveProperty('fileTokens')
+  })
+})
+
 describe('a key’s budget that does not suffice', () => {
   const over = (remaining: number, held: number) =>
     denial({

@@ -4,7 +4,7 @@ import { modelOf, providerOf, requestOf } from '@test/routing/world'
 import { measurePrompt } from '@/catalog/estimate'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
-import type { ChatRequest } from '@/chat/request'
+import type { ChatRequest, ContentBlock } from '@/chat/request'
 import { affordableCap, exactSize, quickSize, resize } from '@/gateway/hold/hold-size'
 import { nano } from '@/lib/money'
 
@@ -67,6 +67,30 @@ describe('the quick size', () => {
     const model = modelOf('svc/bearing', [], { targets })
     expect(() => quickSize(sizedFor(asks, [model]), 100)).not.toThrow()
     expect(() => quickSize(sizedFor(asks, [model, cheap]), 100)).toThrow(GatewayError)
+  })
+})
+
+describe('files', () => {
+  const video: ContentBlock = { type: 'file', source: { type: 'base64', mediaType: 'video/mp4', data: 'AAAA' } }
+  const turns: ChatRequest['turns'] = [{ role: 'user', content: [video] }]
+
+  test('that nobody can see into are held by the context of each model, and the refusal may say so', () => {
+    const small = modelOf('svc/small', [provider], { contextLength: 10_000 })
+    const of = (model: Model) => quickSize(sizedFor({ turns }, [model]), 100)
+    expect(of(small).bounds.inputTokens).toBeGreaterThanOrEqual(10_000)
+    expect(of(small).bounds.inputTokens).toBeLessThan(10_500)
+    expect(of(cheap).bounds.inputTokens).toBeGreaterThanOrEqual(cheap.contextLength)
+    expect(of(cheap).fileTokens).toBe(of(cheap).bounds.inputTokens)
+    expect(quickSize(sizedFor(), 100).fileTokens).toBeUndefined()
+  })
+
+  test('are not multiplied by what another vocabulary makes of text', async () => {
+    const wild = modelOf('svc/wild', [provider], { tokenizerSafetyFactor: 100, contextLength: 10_000 })
+    const sized = sizedFor({ turns }, [wild])
+    const quick = quickSize(sized, 1_000_000)
+    const exact = await exactSize(sized, quick)
+    expect(exact.bounds.inputTokens).toBeLessThan(10_000 + 120 * 100)
+    expect(exact.fileTokens).toBe(exact.bounds.inputTokens)
   })
 })
 

@@ -2,8 +2,9 @@
 import { expect, test } from 'bun:test'
 import { createTestSource, hubItems } from '@test/gateway/answer-parts'
 import { ZERO_USAGE } from '@/chat/usage'
+import { createDrainSlots } from '@/gateway/attempt/drain-slots'
 import { createMeter } from '@/gateway/charge/meter'
-import { createDrainSlots, drainUpstream } from '@/gateway/relay/drain'
+import { drainUpstream } from '@/gateway/relay/drain'
 
 test('slots are counted by provider, refused when all are taken, and free again when given back', () => {
   const slots = createDrainSlots()

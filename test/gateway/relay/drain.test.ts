@@ -4,16 +4,22 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatChunk, type LiveStream, liveStream, usageChunk, usageOf } from '@test/support/upstream'
 
-const DRAIN_SECONDS = 1
+/** Nothing else ends a call before the test's own limit. */
+const FAR_MS = 900_000
+const TIMEOUTS = { connectMs: 10_000, firstByteMs: FAR_MS, idleMs: FAR_MS, totalMs: FAR_MS }
+const policy = (maxSeconds: number) => ({
+  timeouts: TIMEOUTS,
+  onDisconnect: { policy: 'drain', maxSeconds, maxConcurrent: 1 },
+})
 let gateway: TestGateway
 
 beforeAll(async () => {
   gateway = await startGateway({
     respond: () => new Promise(() => {}),
     catalog(file) {
-      Object.assign(file.providers.provider1 ?? {}, {
-        onDisconnect: { policy: 'drain', maxSeconds: DRAIN_SECONDS, maxConcurrent: 1 },
-      })
+      Object.assign(file.providers.provider1 ?? {}, policy(1))
+      file.providers.patient = { ...file.providers.provider1, ...policy(3600) }
+      file.models.push({ ...file.models[0], id: 'svc/patient', targets: [{ provider: 'patient', model: 'x' }] })
     },
   })
 })
@@ -22,7 +28,7 @@ afterAll(() => gateway.stop())
 const data = (event: unknown) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
 
 test('the provider goes on after the client has left, and its last word is what is charged', async () => {
-  const { accountId, live } = await leaveAfterFirstWord()
+  const { accountId, live } = await leaveAfterFirstWord('svc/patient')
   for (let count = 0; count < 20; count++) live.write(data(chatChunk({ content: 'more ' })))
   live.write(data(chatChunk({}, 'stop')) + data(usageChunk(usageOf(40, 21))) + data('[DONE]'))
   live.close()
@@ -31,22 +37,22 @@ test('the provider goes on after the client has left, and its last word is what 
 })
 
 test('a provider that does not come to an end is stopped, and what it has written is charged', async () => {
-  const { accountId, live } = await leaveAfterFirstWord()
+  const { accountId, live } = await leaveAfterFirstWord('svc/alpha')
   live.write(data(chatChunk({ content: 'more ' })))
-  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped', 5_000)
+  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the provider to be stopped')
   expect(await spentWhenSettled(accountId)).toBeGreaterThan(4_000)
 })
 
 test('beyond the number that may be read on at once, the provider is stopped', async () => {
-  const first = await leaveAfterFirstWord()
-  const second = await leaveAfterFirstWord()
-  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped', 500)
+  const first = await leaveAfterFirstWord('svc/patient')
+  const second = await leaveAfterFirstWord('svc/patient')
+  await until(() => gateway.upstream.calls.at(-1)?.isAborted, 'the second to be stopped')
   expect(gateway.upstream.calls.at(-2)?.isAborted).toBe(false)
   first.live.close()
   for (const { accountId } of [first, second]) expect(await spentWhenSettled(accountId)).toBeGreaterThan(0)
 })
 
-async function leaveAfterFirstWord(): Promise<{ accountId: string; live: LiveStream }> {
+async function leaveAfterFirstWord(model: string): Promise<{ accountId: string; live: LiveStream }> {
   const { accountId, key } = await gateway.customer('1')
   const live = liveStream()
   gateway.upstream.respond(() => live.response)
@@ -55,7 +61,7 @@ async function leaveAfterFirstWord(): Promise<{ accountId: string; live: LiveStr
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'svc/alpha', stream: true, messages: [{ role: 'user', content: 'Tell me' }] }),
+    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Tell me' }] }),
     signal: controller.signal,
   })
   await response.body?.getReader().read()

@@ -1,17 +1,21 @@
 /**
  * Whoever hangs up pays what the provider charges for it, and no more: hidden reasoning too, what was cut by a count that no
- * kind of text can fool, and nothing where the provider had not said a byte.
+ * kind of text can fool, and where the provider had not said a byte, nothing for a few times an hour, and then the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FORMATS, type FormatName } from '@test/gateway/scripted-models'
 import { piecesOf, questionIn } from '@test/gateway/told-in-pieces'
-import { PRICE, spentAtRest } from '@test/money-bugs/support'
-import { startGateway, type TestGateway } from '@test/support/gateway'
+import { connect } from '@test/ledger/harness'
+import { chat, PRICE, spentAtRest } from '@test/money-bugs/support'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
-import { type LiveStream, liveStream } from '@test/support/upstream'
+import { chatCompletion, type LiveStream, liveStream, usageOf } from '@test/support/upstream'
 import { countTextTokens } from '@/catalog/estimate'
+import { FREE_HANG_UPS_PER_HOUR } from '@/ledger/charge'
+import { accountName } from '@/ledger/store/names'
 
 const DRAIN_SECONDS = 1
+const FAR_MS = 900_000
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -26,10 +30,20 @@ beforeAll(async () => {
           ...{ format, baseUrl: format === 'chat-completions' || format === 'responses' ? `${root}/v1` : root },
           onDisconnect: { policy: 'auto', maxSeconds: DRAIN_SECONDS },
         }
-        const targets = [{ provider: format, model: 'x' }]
+        const cost = { costPer1mInputTokens: 0.5, costPer1mOutputTokens: 1 }
+        const targets = [{ provider: format, model: 'x', cost }]
         file.models.push({ ...alpha, id: `svc/thinks-${format}`, targets })
         file.models.push({ ...alpha, id: `svc/plain-${format}`, targets, capabilities: [] })
       }
+      // Whoever waits for this one does so for longer than any test.
+      file.providers.patient = {
+        ...file.providers.provider1,
+        timeouts: { connectMs: 10_000, firstByteMs: FAR_MS, idleMs: FAR_MS, totalMs: FAR_MS },
+        onDisconnect: { policy: 'auto', maxSeconds: FAR_MS / 1000 },
+      }
+      const targets = [{ provider: 'patient', model: 'x' }]
+      file.models.push({ ...alpha, id: 'svc/patient', targets })
+      file.models.push({ ...alpha, id: 'svc/patient-plain', targets, capabilities: [] })
     },
   })
 })
@@ -99,13 +113,13 @@ describe('hidden reasoning', () => {
 
   test('is not waited for where the model has none, nor once the usage is known', async () => {
     const { texts, stop, usage } = piecesOf('chat-completions', ['All of ', 'the answer'], THOUGHT)
-    await leaveAfter('chat-completions', 'svc/plain-chat-completions', { before: texts.join(''), sign: 'the answer' })
-    await until(wasStopped, 'the provider to be stopped', DRAIN_SECONDS * 500)
-    const { accountId } = await leaveAfter('chat-completions', 'svc/thinks-chat-completions', {
+    await leaveAfter('chat-completions', 'svc/patient-plain', { before: texts.join(''), sign: 'the answer' })
+    await until(wasStopped, 'the provider to be stopped')
+    const { accountId } = await leaveAfter('chat-completions', 'svc/patient', {
       before: texts.join('') + stop + usage,
       sign: '"stop"',
     })
-    await until(wasStopped, 'the provider to be stopped', DRAIN_SECONDS * 500)
+    await until(wasStopped, 'the provider to be stopped')
     expect(await spentAtRest(gateway, accountId)).toBe(10 * PRICE.input + 5_020 * PRICE.output)
   })
 
@@ -151,6 +165,97 @@ describe('what was cut', () => {
     const spent = (await spentAtRest(gateway, accountId)) - counted * PRICE.output
     expect(spent).toBeGreaterThan(0)
     expect(spent).toBeLessThan(30 * PRICE.input)
+  })
+})
+
+/** Asks and leaves; an answer in one piece comes after that, a stream never. Returns what it cost. */
+async function leaveAtOnce({ accountId, key }: Customer, { stream }: { stream: boolean }): Promise<number> {
+  const answer = Promise.withResolvers<Response>()
+  const before = gateway.upstream.calls.length
+  gateway.upstream.respond(() => answer.promise)
+  const controller = new AbortController()
+  const { signal } = controller
+  const left = ask('chat-completions', 'svc/plain-chat-completions', key, { stream, limit: 100, signal })
+  await until(() => gateway.upstream.calls.length > before, 'the call')
+  controller.abort()
+  await left.catch(() => undefined)
+  if (!stream) {
+    await until(() => gateway.gateway.deps.streams.count() > 0, 'the gateway to see that its client has left')
+    answer.resolve(Response.json(chatCompletion('Hello', usageOf(15, 90))))
+  }
+  return spentAtRest(gateway, accountId)
+}
+
+/** The hour that is counted in does not end while the test runs. */
+async function countInOneHour(accountId: string): Promise<void> {
+  const redis = await connect()
+  await redis.hincrby(accountName(accountId), 'hangUpHour', 1)
+  redis.disconnect()
+}
+
+/** What is booked of an account, oldest first. */
+async function recordsOf(accountId: string, count: number) {
+  const read = () =>
+    gateway.gateway.database.sql<
+      { rule: string; status: number; cost_nano: number; provider_cost_nano: number | null; charge_basis: string }[]
+    >`SELECT rule, status, cost_nano, provider_cost_nano, charge_basis FROM usage_records WHERE account_id = ${accountId} ORDER BY seq`
+  return until(async () => {
+    const rows = await read()
+    return rows.length >= count && rows
+  }, 'the records to be booked')
+}
+
+describe('an answer in one piece', () => {
+  test('is read on, and charged as the provider counts it, where its client has left', async () => {
+    const customer = await gateway.customer('1')
+    expect(await leaveAtOnce(customer, { stream: false })).toBe(15 * PRICE.input + 90 * PRICE.output)
+    expect(await recordsOf(customer.accountId, 1)).toMatchObject([{ rule: 'disconnect_usage', status: 499 }])
+  })
+})
+
+describe('who leaves before the first byte', () => {
+  test('pays nothing so many times an hour, and the input from then on; each has its record and its line', async () => {
+    const customer = await gateway.customer('1')
+    expect(await leaveAtOnce(customer, { stream: true })).toBe(0)
+    await countInOneHour(customer.accountId)
+    for (let count = 1; count < FREE_HANG_UPS_PER_HOUR; count++)
+      expect(await leaveAtOnce(customer, { stream: true })).toBe(0)
+    const charged = await leaveAtOnce(customer, { stream: true })
+    expect(charged).toBeGreaterThan(0)
+    expect(charged).toBeLessThan(50 * PRICE.input)
+    const rows = await recordsOf(customer.accountId, FREE_HANG_UPS_PER_HOUR + 1)
+    const free = { rule: 'hangup_free', charge_basis: 'forgiven', cost_nano: 0, status: 499 }
+    expect(rows.slice(0, -1)).toEqual(
+      Array.from({ length: FREE_HANG_UPS_PER_HOUR }, () => expect.objectContaining(free)),
+    )
+    expect(rows.at(-1)).toMatchObject({ rule: 'hangup_input', charge_basis: 'counted', cost_nano: charged })
+    expect(rows.every((row) => (row.provider_cost_nano ?? 0) > 0)).toBe(true)
+  })
+
+  test('uses up the tokens of a minute, although nothing is charged', async () => {
+    const customer = await gateway.customer('1', { tokensPerMinute: 8_000 })
+    const messages = [{ role: 'user', content: 'word '.repeat(1_000) }]
+    gateway.upstream.respond(() => new Promise(() => {}))
+    async function status(): Promise<number> {
+      const controller = new AbortController()
+      const before = gateway.upstream.calls.length
+      const body = { model: 'svc/plain-chat-completions', stream: true, messages }
+      let got = 0
+      const asked = chat(gateway.url, customer.key, body, controller.signal)
+        .then((response) => {
+          got = response.status
+        })
+        .catch(() => undefined)
+      await until(() => got !== 0 || gateway.upstream.calls.length > before, 'the call, or a refusal')
+      controller.abort()
+      await asked
+      await spentAtRest(gateway, customer.accountId)
+      return got
+    }
+    const statuses: number[] = []
+    while (statuses.length < FREE_HANG_UPS_PER_HOUR && statuses.at(-1) !== 429) statuses.push(await status())
+    expect(statuses.at(-1)).toBe(429)
+    expect(await spentAtRest(gateway, customer.accountId)).toBe(0)
   })
 })
 

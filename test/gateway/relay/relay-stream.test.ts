@@ -219,13 +219,13 @@ describe('a client that leaves', () => {
     expect(answer.told).toMatchObject({ settled: [{ rule: 'disconnect_usage', flags: ['clamped'] }] })
   })
 
-  test('owes nothing where the provider had not sent a byte', async () => {
+  test('owes the input where the provider had not sent a byte, unless the ledger finds it free', async () => {
     begin({ providerChanges: { onDisconnect: { kind: 'drain', maxMs: 5_000, maxConcurrent: 1 } } })
     source.beSilent()
     await relayed([]).body?.cancel()
     await until(() => answer.told.counted.length > 0, 'the settlement')
     expect(settledAs()).toEqual(['unanswered 499'])
-    expect(answer.told).toMatchObject({ costs: [], released: 1 })
+    expect(answer.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'hangup_input' }] })
     expect(source.isAborted()).toBe(true)
   })
 

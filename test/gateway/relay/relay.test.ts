@@ -95,12 +95,18 @@ test('a stream goes on from what was held back', async () => {
   expect(await response.text()).toContain('first ')
 })
 
-test('a client that left before there was an answer pays for the input, and nothing where the provider had sent nothing', async () => {
+test('a client that left before there was an answer: rules and costs by what the provider had got and sent', async () => {
   const begun = createTestAnswer()
   const response = await relay(begun.deps, { kind: 'abandoned', hasSent: true }, begun, TOLD)
   expect([response.status, await response.text()]).toEqual([499, ''])
   expect(begun.told).toMatchObject({ costs: [20_000], settled: [{ rule: 'disconnect_counted', status: 499 }] })
   const silent = createTestAnswer()
   await relay(silent.deps, { kind: 'abandoned', hasSent: false }, silent, TOLD)
-  expect(silent.told).toMatchObject({ costs: [], released: 1, counted: [{ ending: 'unanswered', status: 499 }] })
+  expect(silent.told).toMatchObject({
+    ...{ costs: [20_000], settled: [{ rule: 'hangup_input', status: 499 }], failed: ['req_1 499'] },
+    ...{ counted: [{ ending: 'unanswered', status: 499 }], thrownAway: ['hang_up undefined'] },
+  })
+  const unreached = createTestAnswer()
+  await relay(unreached.deps, { kind: 'abandoned', hasSent: false, isUnreached: true }, unreached, TOLD)
+  expect(unreached.told).toMatchObject({ costs: [], released: 1, failed: [], thrownAway: [] })
 })

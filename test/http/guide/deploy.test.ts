@@ -14,7 +14,7 @@ import { nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { readGuide } from './guide-files'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const USD = 1_000_000_000

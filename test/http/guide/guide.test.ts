@@ -1,5 +1,6 @@
 /** The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
@@ -7,9 +8,7 @@ import { renderPage } from '@/http/guide/render-page'
 import { guideRoutes } from '@/http/routes/guide'
 import { GUIDE_NAMES, readGuide } from './guide-files'
 
-setDefaultTimeout(120_000)
-
-const START_BUDGET_MS = 5
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 let browser: TestBrowser
@@ -97,10 +96,16 @@ test('shows the address that people know the service by', async () => {
   expect(text).not.toContain('localhost')
 })
 
-test('costs a start next to nothing: pages are read when they are asked for', () => {
-  const startedAt = performance.now()
-  guideRoutes({ publicUrl: undefined })
-  expect(performance.now() - startedAt).toBeLessThan(START_BUDGET_MS)
+test('costs a start nothing: what makes pages is loaded when one is asked for', async () => {
+  const script = `
+    const { guideRoutes } = await import('@/http/routes/guide')
+    const routes = guideRoutes({ publicUrl: undefined })
+    const isLoaded = () => Object.keys(require.cache).some((path) => path.includes('/http/guide/'))
+    const before = isLoaded()
+    await routes.handle(new Request('http://localhost/docs/guide'))
+    process.stdout.write(before + ' ' + isLoaded())`
+  const child = Bun.spawn([process.execPath, '-e', script], { cwd: join(import.meta.dir, '..', '..', '..') })
+  expect(await new Response(child.stdout).text()).toBe('false true')
 })
 
 test('HTML and scripts in Markdown are shown as text, and lead nowhere', () => {

@@ -18,7 +18,9 @@ const NOT_OF_CALLERS = [
   'retry-after-ms',
   'retry-same',
   'x-described-paths',
+  'x-errors',
   'x-forwarded-for',
+  'x-ratelimit',
 ]
 
 const errors = await readGuide('errors')

@@ -9,8 +9,15 @@ import { KEEP_MS, MAX_CLAIMS, MAX_ANSWER_BYTES as MAX_KEPT_BYTES } from '@/http/
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { assert } from '@/lib/assert'
+import { SHARED } from '@/limits/shared-resources'
 import { DEADLINE_MS } from '@/routing/journey/journey'
-import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_STORED_BYTES, MAX_STORED_RESPONSES } from '@/stored-responses/limits'
+import {
+  MAX_CHAIN_BYTES,
+  MAX_CHAIN_LINKS,
+  MAX_CHAIN_VALUES,
+  MAX_STORED_BYTES,
+  MAX_STORED_RESPONSES,
+} from '@/stored-responses/limits'
 
 type SizeRow = { what: string; value(config: Config): string; beyond: string }
 
@@ -37,6 +44,11 @@ export const SIZE_ROWS: readonly SizeRow[] = [
   {
     what: 'values in a body',
     value: () => count(constant('http/body.ts', 'MAX_JSON_VALUES')),
+    beyond: '400',
+  },
+  {
+    what: 'names of fields in a body that differ',
+    value: () => count(constant('http/body.ts', 'MAX_JSON_NAMES')),
     beyond: '400',
   },
   { what: 'tokens of one request for embeddings', value: () => count(MAX_EMBEDDING_TOKENS), beyond: '400' },
@@ -86,12 +98,17 @@ export const SIZE_ROWS: readonly SizeRow[] = [
   },
   {
     what: 'stored conversation',
-    value: () => `${count(MAX_CHAIN_LINKS)} answers, ${mebibytes(MAX_CHAIN_BYTES)}`,
+    value: () => `${count(MAX_CHAIN_LINKS)} answers, ${mebibytes(MAX_CHAIN_BYTES)}, ${count(MAX_CHAIN_VALUES)} values`,
     beyond: '400 `chain_too_large`',
   },
   {
-    what: 'free answers and refusals of a key per minute',
-    value: () => count(constant('http/unpaid.ts', 'MIN_FREE_PER_MINUTE')),
+    what: 'free answers of an account, and refusals of a key, per minute',
+    value: () => count(SHARED.freeAnswers.perAccount),
+    beyond: '429 `too_many_unpaid`',
+  },
+  {
+    what: 'bodies and conversations that are read of an account for free, or for a refusal, per minute',
+    value: () => mebibytes(SHARED.unpaidBytes.perAccount),
     beyond: '429 `too_many_unpaid`',
   },
   {

@@ -7,7 +7,7 @@ import { freshDatabase, redisUrl } from '@test/support/stores'
 import { GUIDE_NAMES } from './guide-files'
 import { removeSnippets, runSnippet, type SnippetWorld, snippetsOf } from './snippets'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const LANGUAGES = ['sh', 'ts', 'python']
 const snippets = (await Promise.all(GUIDE_NAMES.map(snippetsOf))).flat()

@@ -4,7 +4,7 @@ import { startCluster } from '@test/ledger/cluster-stores'
 import { connect } from '@test/ledger/harness'
 import { asGateway, redisUrl } from '@test/support/stores'
 import { Redis } from 'ioredis'
-import { type Claimant, createClaims, KEEP_MS, MAX_ACCOUNT_BYTES, MAX_CLAIMS } from '@/http/idempotency/claims'
+import { type Claimant, createClaims, KEEP_MS, MAX_ACCOUNT_BYTES, MAX_CLAIMS, roomFor } from '@/http/idempotency/claims'
 import { randomId } from '@/lib/ids'
 
 let redis: Redis
@@ -122,6 +122,33 @@ test('beyond the bytes of an account the oldest answers are dropped, and their k
   expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
 })
 
+test('the fuller the store, the less is kept; beyond half of what it takes nothing, and the key is spent all the same', async () => {
+  let room = roomFor(0.1, 0.8)
+  const claims = createClaims(
+    (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
+    { claims: MAX_CLAIMS, accountBytes: 4 * 1_100 },
+    () => room,
+  )
+  const accountId = randomId('acct')
+  const kinds = async () => {
+    const asked = ['one', 'two', 'three', 'four'].map((key) => claims.claim(claimantOf(accountId, key)))
+    return (await Promise.all(asked)).map(({ kind }) => kind)
+  }
+  const keep = async (key: string) => {
+    const claimant = claimantOf(accountId, key)
+    await claims.claim(claimant)
+    const isKept = await claims.keep(claimant, ANSWER)
+    if (!isKept) await claims.spend(claimant)
+    return isKept
+  }
+  expect([await keep('one'), await keep('two'), await keep('three')]).toEqual([true, true, true])
+  room = roomFor(0.4, 0.8)
+  expect(room).toBe(0)
+  expect(await keep('four')).toBe(false)
+  expect(await kinds()).toEqual(['spent', 'spent', 'spent', 'spent'])
+  expect(await redis.get(`idempotency:{${accountId}}:bytes`)).toBe('0')
+})
+
 test('an account has one slot, and nothing of a key is stored', async () => {
   const claims = open()
   names.length = 0
@@ -163,4 +190,4 @@ test('a Redis Cluster takes every step, for accounts on all of its nodes', async
     client.disconnect()
     await cluster.stop()
   }
-}, 60_000)
+}, 300_000)

@@ -1,5 +1,7 @@
 /** Which names of requests are taken: one to 255 visible ASCII characters, every one of them and nothing else. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createRandom } from '@test/fuzz/random'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { chatCompletion } from '@test/support/upstream'
 import { readRequestName } from '@/http/idempotency/header'
@@ -25,8 +27,9 @@ test('every visible ASCII character is taken, and no other that a header carries
 })
 
 test('random keys of every length are taken up to 255, and no longer ones', () => {
+  const random = createRandom(1)
   for (let length = 1; length <= 300; length++) {
-    const key = Array.from({ length }, () => String.fromCharCode(0x21 + Math.floor(Math.random() * 94))).join('')
+    const key = Array.from({ length }, () => String.fromCharCode(0x21 + random.below(94))).join('')
     expect([key, isTaken(key)]).toEqual([key, length <= 255])
   }
   expect(isTaken('')).toBe(false)

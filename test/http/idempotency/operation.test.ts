@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, type LiveStream, liveStream, usageOf } from '@test/support/upstream'
-import { LATE_AFTER_MS } from '@/gateway/relay/late-stream'
 import { codeOf, FORMATS, send, settledBalance } from './repeated'
 
 const COST = 10 * 1_000 + 5 * 2_000
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -117,12 +116,18 @@ test('nobody waits for ever: what was not finished in time is charged as if its 
 
 test('a stream that was begun with keep-alives and fails for nothing frees its key', async () => {
   const customer = await gateway.customer('1')
+  const { deps } = gateway.gateway
+  const patience = deps.lateAfterMs
+  deps.lateAfterMs = 100
+  const begun = Promise.withResolvers<void>()
   gateway.upstream.respond(async () => {
-    await Bun.sleep(LATE_AFTER_MS + 500)
+    await begun.promise
     return Response.json({ error: { message: 'no' } }, { status: 400 })
   })
   const wish = { key: customer.key, idempotencyKey: 'late', stream: true }
   const failed = await send(gateway, wish)
+  deps.lateAfterMs = patience
+  begun.resolve()
   expect([failed.status, (await failed.text()).includes('"error"')]).toEqual([200, true])
   gateway.upstream.respond(() => eventStream(...chatStream(['At last'], usageOf(10, 5))))
   const answer = await send(gateway, wish)

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { chatCompletions } from '@/formats/chat-completions/index'
+import { openApiDocument } from '@/http/openapi/document'
 import { INFERENCE_ERRORS } from '@/http/openapi/errors'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { type DocumentedOperation, operationsOf } from './read-document'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const REDOCLY = join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
@@ -117,6 +119,71 @@ test('no large schema is written twice', () => {
   })
   const repeated = [...counts].filter(([, count]) => count > 1)
   expect(repeated.map(([written, count]) => `${count} × ${written.slice(0, 200)}`)).toEqual([])
+})
+
+test('unknown fields of a body are said to be left out and named, nowhere to be passed on', () => {
+  const promise = /without a rule are left out and named in `x-svc-left-out`/
+  const routed = operations.filter(({ responses }) => responses[200]?.headers.includes('x-svc-left-out'))
+  const chats = routed.filter(({ parameters }) => parameters.includes('x-svc-session'))
+  expect(chats.length).toBeGreaterThanOrEqual(4)
+  expect(chats.filter(({ description }) => !promise.test(description)).map(({ name }) => name)).toEqual([])
+  expect(operations.filter(({ description }) => /passed on|every field/.test(description))).toEqual([])
+})
+
+describe('nothing is lost of what the routes say:', () => {
+  const documented = () => gateway.gateway.app.routes.filter(({ hooks }) => hooks.detail?.hide !== true)
+
+  test('each route that is not hidden is an operation, or those that its wildcard answers', () => {
+    const names = documented().flatMap(({ method, path, hooks }) => {
+      const paths = path.includes('*') ? Object.keys(hooks.detail?.['x-described-paths'] ?? {}) : [path]
+      return paths.map((name) => `${method.toLowerCase()} ${name.replace(/(?<=\/):(\w+)/g, '{$1}').replace(/\/$/, '')}`)
+    })
+    expect(names.length).toBeGreaterThan(80)
+    expect(operations.map(({ name }) => name).sort()).toEqual(names.sort())
+  })
+
+  test('each schema that has a title, and each example of a body', () => {
+    const titles = new Set<string>()
+    const examples = new Set<string>()
+    for (const { hooks } of documented()) {
+      const { detail, body, response, query, params } = hooks
+      const whole = JSON.parse(JSON.stringify([detail, body, response, query, params]))
+      walkSchemas(whole, ({ title }) => typeof title === 'string' && titles.add(title))
+      for (const [, summary = ''] of JSON.stringify(whole).matchAll(/\{"summary":("[^"]+"),"value":/g))
+        examples.add(summary)
+    }
+    expect([titles.size > 30, examples.size >= 5]).toEqual([true, true])
+    const { schemas } = JSON.parse(text).components
+    expect([...titles].filter((title) => !(title in schemas))).toEqual([])
+    expect([...examples].filter((summary) => !text.includes(`"summary":${summary},"value":`))).toEqual([])
+  })
+})
+
+test('it is the same whichever routes have been asked before', async () => {
+  const { app } = gateway.gateway
+  for (const route of app.routes) route.compile()
+  const later = await openApiDocument({
+    routes: () => app.routes,
+    version: JSON.parse(text).info.version,
+    publicUrl: undefined,
+    errorFormat: chatCompletions,
+    sessionCookie: JSON.parse(text).components.securitySchemes.session.name,
+  })
+  const bare = (document: string) =>
+    document.replaceAll(/model-for-example:[a-z,-]*|svc\/alpha|an-embedding-model/g, 'M')
+  expect(bare(JSON.stringify(later))).toBe(bare(text))
+})
+
+test('it is not sent again to whoever has it, in whatever encoding', async () => {
+  const first = await fetch(`${gateway.url}/docs/json`, { headers: { 'accept-encoding': 'br' } })
+  const tag = first.headers.get('etag') ?? ''
+  expect(tag).toMatch(/^W\/"\w+"$/)
+  const again = await fetch(`${gateway.url}/docs/json`, { headers: { 'if-none-match': tag } })
+  expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
+  for (const name of ['cache-control', 'vary', 'access-control-allow-origin'])
+    expect(again.headers.get(name)).toBe(first.headers.get(name))
+  const other = await fetch(`${gateway.url}/docs/json`, { headers: { 'if-none-match': 'W/"other"' } })
+  expect([other.status, (await other.text()) === text]).toEqual([200, true])
 })
 
 test('it names the version of the product, and is sent compressed', async () => {

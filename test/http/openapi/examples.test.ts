@@ -8,7 +8,7 @@ import { FORMAT_NAMES } from '@/chat/format-name'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { type DocumentedOperation, operationsOf } from './read-document'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let sandbox: Sandbox
 let gateway: TestGateway

@@ -9,6 +9,7 @@ export type DocumentedOperation = {
   name: string
   method: string
   path: string
+  description: string
   tags: string[]
   /** The names of the schemes, one of which is asked for. */
   security: string[]
@@ -34,6 +35,7 @@ function toOperation(document: JsonObject, path: string, method: string, operati
     name: `${method} ${path}`,
     method,
     path,
+    description: String(operation.description),
     tags: operation.tags as string[],
     security: (operation.security as JsonObject[]).flatMap((scheme) => Object.keys(scheme)),
     parameters: parameters.map(({ name }) => name),

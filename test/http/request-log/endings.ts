@@ -127,7 +127,7 @@ export const ENDINGS: Record<string, Ending> = {
         return new Promise(() => undefined)
       })
       const abort = new AbortController()
-      const answer = send({}, abort.signal).catch(() => undefined)
+      const answer = send({ stream: true }, abort.signal).catch(() => undefined)
       await asked.promise
       abort.abort()
       await answer

@@ -6,7 +6,7 @@ import { chatCompletion } from '@test/support/upstream'
 import { MAX_OF_NETWORK } from '@/http/request-log/request-log'
 import { CANARY, DIALECTS, type Dialect, ENDINGS, type Ending, read, said, senderOf, world } from './endings'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 type Line = Record<string, unknown> & { event: string; requestId: string; status: number }
 

@@ -115,7 +115,7 @@ describe('a ledger in order', () => {
     await bench.ledger.expireDue(1_000)
     await bench.history.flush(bench.redis, [...ids, payer.accountId])
     expect(await check()).toMatchObject({ ok: true, unsyncedRecords: 0, openHolds: 1 })
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('a check that reads the lists of the shards', () => {

@@ -1,7 +1,9 @@
 /** The ledger's record streams against a real store: what is read together, what is expected, and what one bad stream may spoil. */
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { startRedis, type TestServer } from '@test/support/stores'
+import { PATIENCE_MS } from '@test/support/until'
 import { appendRecords, usageRecord } from '@test/usage/sample-records'
 import type { Redis } from 'ioredis'
 import { createRecordStreams, type RecordStreams, type StreamEntry } from '@/ledger/records/record-streams'
@@ -16,7 +18,7 @@ let streams: RecordStreams
 beforeAll(async () => {
   server = await startRedis()
   redis = connectRedis(server.url, { logger: silentLogger }) as Redis
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
 })
 beforeEach(async () => {
   await redis.flushall()
@@ -80,7 +82,7 @@ test('a stream that is none spoils no other, is said, and is left alone for a mo
 
 test('what could not be read stays expected', async () => {
   const closed = connectRedis(server.url, { logger: silentLogger }) as Redis
-  await waitForRedis(closed, 5_000)
+  await waitForRedis(closed, PATIENCE_MS)
   const cut = createRecordStreams(closed)
   closed.disconnect()
   cut.expect(7)

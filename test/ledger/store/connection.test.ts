@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import type { Command } from 'ioredis'
 import { commandTimeoutOf, connectRedis, waitForRedis } from '@/ledger/store/connection'
 
@@ -28,7 +28,7 @@ test.each([
 ])('%s leads to the store', async (_, url) => {
   const options = { logger: memoryLogger(), commandTimeoutMs: 700, name: 'probe' }
   const redis = connectRedis(url(), options)
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   expect(commandTimeoutOf(redis)).toBe(700)
   expect(await redis.ping()).toBe('PONG')
   expect(options.logger.lines.map((line) => line.event)).toContain('redis_connected')
@@ -93,13 +93,13 @@ test('waiting ends where the store is not there, or the client was closed', asyn
   const other = await connect(server.url)
   other.disconnect()
   await until(() => other.status === 'end', 'the client to be closed')
-  await expect(waitForRedis(other, 2_000)).rejects.toThrow('closed')
+  await expect(waitForRedis(other, PATIENCE_MS)).rejects.toThrow('closed')
 })
 
 test('a broken connection is told, and made again by itself', async () => {
   const options = { logger: memoryLogger() }
   const redis = connectRedis(server.url, options)
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   const inFlight = expect(redis.blpop('nothing:comes', 0)).rejects.toThrow()
   await server.kill()
   await inFlight

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import type { Socket } from 'bun'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 
@@ -79,12 +79,12 @@ test('a failover that is announced during the search does not end it', async () 
   const ends: string[] = []
   redis.on('end', () => ends.push('end'))
   try {
-    await waitForRedis(redis, 10_000)
+    await waitForRedis(redis, PATIENCE_MS)
     await sentinel.listened
     sentinel.announceAtNextQuestion()
     const lost = new Promise((resolve) => redis.once('close', resolve))
     const other = connectRedis(`redis://${login}@127.0.0.1:${port}`, { logger })
-    await waitForRedis(other, 10_000)
+    await waitForRedis(other, PATIENCE_MS)
     await other.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     other.disconnect()
     await lost

@@ -1,5 +1,7 @@
 /** Tests the one timer of many waits: who is late, who is not, and what a process that stood still owes to whom it waits for. */
+
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
+import { spend, standStill } from '@test/support/delays'
 import { createSharedDeadline } from '@/ledger/store/shared-deadline'
 
 beforeEach(() => {
@@ -59,11 +61,11 @@ test('no timer is left behind once nobody waits', () => {
 
 test('time in which the process stood still is not counted', async () => {
   jest.useRealTimers()
-  const deadline = createSharedDeadline(300)
+  const deadline = createSharedDeadline(2_000)
   const counted = watched(deadline)
-  await Bun.sleep(5)
-  Bun.sleepSync(600)
-  await Bun.sleep(60)
+  await spend(5)
+  standStill(2_500)
+  await spend(60)
   expect(counted.late).toBe(0)
   const late = Promise.withResolvers<void>()
   deadline.begin(late.resolve)

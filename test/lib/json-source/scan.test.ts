@@ -1,6 +1,6 @@
 /** Looking through JSON text before it is parsed: how deep and how much it is. What becomes of its numbers is in as-written.test.ts. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { type JsonValue, parseJson } from '@/lib/json'
 import { inspectJson } from '@/lib/json-source/scan'
 

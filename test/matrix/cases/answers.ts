@@ -20,9 +20,9 @@ export const answers: Group = {
       pairs: {
         'chat-completions>chat-completions': { sees: { text: "I can't help with that.", finish: 'stop' } },
         'messages>chat-completions': { sees: { text: "I can't help with that." } },
-        'generate-content>chat-completions': { sees: { text: "I can't help with that.", finish: 'stop' } },
+        'generate-content>chat-completions': { sees: { text: "I can't help with that." } },
         'responses>chat-completions': { sees: { text: "I can't help with that." } },
-        'chat-completions>responses': { sees: { text: "I can't help with that." } },
+        'chat-completions>responses': { sees: { text: "I can't help with that.", finish: 'stop' } },
         'messages>responses': { sees: { text: "I can't help with that." } },
         'generate-content>responses': { sees: { text: "I can't help with that." } },
         'responses>responses': { sees: { text: "I can't help with that." } },

@@ -19,6 +19,14 @@ function stopAsks(count: number) {
 }
 const chatOnly = (fields: Parameters<typeof ask>[0]) => ({ 'chat-completions': ask(fields)['chat-completions'] })
 const plain = ask()
+const LOGPROBS = {
+  'chat-completions': ask({ chat: { logprobs: true, top_logprobs: 2 } })['chat-completions'],
+  'generate-content': ask({ gemini: { generationConfig: { responseLogprobs: true, logprobs: 2 } } })[
+    'generate-content'
+  ],
+  responses: ask({ responses: { include: ['message.output_text.logprobs'], top_logprobs: 2 } }).responses,
+}
+const NO_LOGPROBS = { refused: 'cannot carry', because: 'the format has no log probabilities' }
 const NO_SAMPLING = {
   lost: 'left out: the model refuses them',
   receives: { temperature: undefined, top_p: undefined },
@@ -128,24 +136,30 @@ export const limits: Group = {
       },
     },
     {
-      name: 'log probabilities',
-      asks: {
-        'chat-completions': ask({ chat: { logprobs: true, top_logprobs: 2 } })['chat-completions'],
-        'generate-content': ask({ gemini: { generationConfig: { responseLogprobs: true, logprobs: 2 } } })[
-          'generate-content'
-        ],
-        responses: ask({ responses: { include: ['message.output_text.logprobs'], top_logprobs: 2 } }).responses,
-      },
-      golden: { messages: plain.messages },
+      name: 'log probabilities, in one piece',
+      modes: ['json'],
+      asks: LOGPROBS,
       answer: TEXT,
-      pairs: {
-        '*>messages': { lost: 'left out: the format has no log probabilities' },
-        'responses>chat-completions': { lost: 'not told: the provider’s are not translated' },
-        'responses>generate-content': { lost: 'not told: the provider’s are not translated' },
-        '*>responses': { lost: 'asked for, but not told: the provider’s are not translated' },
-        'chat-completions>generate-content': { lost: 'told in answers of one piece, not in streams' },
-        'generate-content>chat-completions': { lost: 'told in answers of one piece, not in streams' },
+      pairs: { '*>messages': NO_LOGPROBS },
+    },
+    {
+      name: 'log probabilities, in a stream',
+      modes: ['stream', 'array'],
+      asks: LOGPROBS,
+      answer: TEXT,
+      pairs: { '*>*': { refused: 'cannot carry', because: 'only answers of one piece tell them in another format' } },
+    },
+    {
+      name: 'log probabilities, where a loss is fine (`svc.lossy`)',
+      asks: {
+        'chat-completions': { ...LOGPROBS['chat-completions'], svc: { lossy: true } },
+        'generate-content': { ...LOGPROBS['generate-content'], svc: { lossy: true } },
+        responses: { ...LOGPROBS.responses, svc: { lossy: true } },
       },
+      golden: plain,
+      providers: ['messages'],
+      answer: TEXT,
+      pairs: { '*>messages': { lost: 'left out, and named in `x-svc-left-out`' } },
     },
     {
       name: 'several answers at once',
@@ -156,7 +170,7 @@ export const limits: Group = {
       answer: answer('two-answers'),
       sees: { text: 'Heads', others: ['Tails'] },
       pairs: {
-        '*>messages': { refused: 'n must be 1', because: 'the format knows one answer' },
+        '*>messages': { refused: 'must be 1', because: 'the format knows one answer' },
         '*>responses': { refused: 'one answer to a request', because: 'the format knows one answer' },
       },
     },

@@ -10,6 +10,7 @@ const UNLISTED = {
   lost: 'left out where no list of the format has them, and named in `x-svc-left-out`',
   receives: { x_unheard_of: undefined, xUnheardOf: undefined },
 }
+const CONSTRAINED = ask({ chat: { logit_bias: { '50256': -100 }, guided_choice: ['a', 'b'] } })['chat-completions']
 const UNPRICED = { refused: 'no price covers', because: 'it costs more than its tokens, and no price covers that' }
 
 function native(name: string, format: FormatName, body: JsonObject, message: string): Case {
@@ -28,7 +29,7 @@ export const nativeOnly: Group = {
     native(
       'tools that are no functions',
       'chat-completions',
-      ask({ chat: { tools: [{ type: 'custom', custom: { name: 'shell' } }] } })['chat-completions'],
+      ask({ chat: { tools: [{ type: 'local_shell' }] } })['chat-completions'],
       'tools[0]',
     ),
     native(
@@ -92,9 +93,27 @@ export const nativeOnly: Group = {
       },
     },
     {
+      name: 'what constrains the answer in one format’s own way',
+      asks: { 'chat-completions': CONSTRAINED },
+      answer: TEXT,
+      pairs: {
+        '*>*': { refused: 'cannot carry logit_bias, guided_choice', because: 'the answer would be another one' },
+      },
+    },
+    {
+      name: 'what constrains the answer, where a loss is fine (`svc.lossy`)',
+      asks: { 'chat-completions': { ...CONSTRAINED, svc: { lossy: true } } },
+      golden: ask(),
+      answer: TEXT,
+      pairs: {
+        '*>*': { lost: 'left out, and named in `x-svc-left-out`' },
+        'chat-completions>chat-completions': { receives: { svc: undefined } },
+      },
+    },
+    {
       name: 'unknown fields',
       asks: ask({
-        chat: { logit_bias: { '50256': -100 }, metadata: { a: 'b' }, x_unheard_of: [1] },
+        chat: { metadata: { a: 'b' }, x_unheard_of: [1] },
         messages: { x_unheard_of: { deep: null } },
         gemini: { safetySettings: [], labels: { a: 'b' }, xUnheardOf: [1] },
         responses: { metadata: { a: 'b' }, x_unheard_of: [1] },
@@ -102,7 +121,7 @@ export const nativeOnly: Group = {
       golden: ask(),
       answer: TEXT,
       pairs: {
-        '*>*': { lost: 'left out: they mean nothing to another format' },
+        '*>*': { lost: 'left out, and named in `x-svc-left-out`: they mean nothing to another format' },
         'chat-completions>chat-completions': UNLISTED,
         'messages>messages': UNLISTED,
         'generate-content>generate-content': UNLISTED,

@@ -1,6 +1,6 @@
 /** Which buckets a text falls into: alike where it is alike, apart where the place or the part of the prompt differs. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { BUCKETS, fingerprint } from '@/routing/difficulty/fingerprint'
 
 function bucketsOf(text: string, isPayload = false): Set<number> {

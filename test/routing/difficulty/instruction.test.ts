@@ -1,6 +1,6 @@
 /** What of a prompt is taken for the instruction, and what for the material. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { splitPrompt } from '@/routing/difficulty/instruction'
 
 const PROOF = 'Prove that every compact Hausdorff space is normal.'

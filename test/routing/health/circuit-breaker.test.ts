@@ -1,7 +1,7 @@
 /** The breaker's state machine, with time in the test's hands. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type ManualClock, manualClock } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import {
   type CircuitBreaker,
   type CircuitCall,

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
 import { redisUrl, startRedis } from '@test/support/stores'
-import { until } from '@test/support/until'
+import { PATIENCE_MS, until } from '@test/support/until'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
 import { createLogger } from '@/lib/logger'
 import {
@@ -20,7 +20,7 @@ let redis: RedisClient
 
 beforeAll(async () => {
   redis = connectRedis(await redisUrl(), { logger })
-  await waitForRedis(redis, 20_000)
+  await waitForRedis(redis, PATIENCE_MS)
   await redis.del(HEALTH_KEY)
 })
 afterEach(async () => {
@@ -127,14 +127,14 @@ test('what another version wrote is left out', async () => {
 test('without the store nothing throws, and the exchange goes on when it is back', async () => {
   const server = await startRedis()
   const client = connectRedis(server.url, { logger, commandTimeoutMs: 500 })
-  await waitForRedis(client, 20_000)
+  await waitForRedis(client, PATIENCE_MS)
   const { exchange, heard, note } = join('a', client)
   await until(() => heard.times > 0, 'a first read')
   await server.kill()
   exchange.publish('target:p1/lost', 'open', 60_000)
   exchange.withdraw('target:p1/lost')
   await server.restart()
-  await waitForRedis(client, 20_000)
+  await waitForRedis(client, PATIENCE_MS)
   await until(() => {
     exchange.publish('target:p1/alpha', 'open', 60_000)
     return note('target:p1/alpha')

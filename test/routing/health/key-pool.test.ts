@@ -5,6 +5,7 @@ import type { ProviderKey } from '@/catalog/types'
 import {
   createKeyPool,
   FIRST_COOLING_MS,
+  type KeyLimit,
   type KeyPool,
   MAX_COOLING_MS,
   MIN_ACCUSERS,
@@ -14,6 +15,7 @@ import {
 const provider = providerOf('p1', {}, 3)
 const [k1, k2, k3] = provider.keys as [ProviderKey, ProviderKey, ProviderKey]
 const NONE: ReadonlySet<string> = new Set()
+const ANY = 'acc_1'
 
 let clock: ManualClock
 let pool: KeyPool
@@ -31,6 +33,10 @@ beforeEach(() => {
   })
 })
 
+/** A limit that binds everybody. */
+const limit = (key: ProviderKey, retryAfterMs: number | undefined) =>
+  pool.cool(provider, key, { accountId: ANY, retryAfterMs, left: 'nothing' })
+
 describe('choice', () => {
   test('is in proportion to the weights', () => {
     const weighted = providerOf('p1', {
@@ -39,7 +45,7 @@ describe('choice', () => {
         { ...k2, weight: 1 },
       ],
     })
-    const draw = (ticket: number) => createKeyPool({ clock, random: () => ticket }).pickUsable(weighted, NONE)?.id
+    const draw = (ticket: number) => createKeyPool({ clock, random: () => ticket }).pickUsable(weighted, NONE, ANY)?.id
     expect(draw(0)).toBe('k1')
     expect(draw(0.749)).toBe('k1')
     expect(draw(0.751)).toBe('k2')
@@ -48,11 +54,11 @@ describe('choice', () => {
 
   test('is the same for all of a conversation, and another only while that may not be used', () => {
     const names = Array.from({ length: 300 }, (_, index) => `c${index}`)
-    const chosen = (from: KeyPool) => names.map((name) => from.pickUsable(provider, NONE, () => name)?.id)
+    const chosen = (from: KeyPool) => names.map((name) => from.pickUsable(provider, NONE, ANY, () => name)?.id)
     const before = chosen(pool)
     expect(chosen(createKeyPool({ clock }))).toEqual(before)
     for (const { id } of provider.keys) expect(before.filter((each) => each === id).length).toBeGreaterThan(70)
-    pool.cool(provider, k2, 7_000)
+    limit(k2, 7_000)
     const meanwhile = chosen(pool)
     for (const [index, id] of before.entries()) {
       if (id === 'k2') expect(meanwhile[index]).not.toBe('k2')
@@ -60,7 +66,7 @@ describe('choice', () => {
     }
     clock.advance(7_000)
     expect(chosen(pool)).toEqual(before)
-    expect(pool.pickUsable(provider, NONE, () => undefined)?.id).toBe('k1')
+    expect(pool.pickUsable(provider, NONE, ANY, () => undefined)?.id).toBe('k1')
   })
 
   test('of conversations is in proportion to the weights as well', () => {
@@ -71,66 +77,103 @@ describe('choice', () => {
       ],
     })
     const names = Array.from({ length: 1_000 }, (_, index) => `c${index}`)
-    const first = names.filter((name) => pool.pickUsable(weighted, NONE, () => name)?.id === 'k1')
+    const first = names.filter((name) => pool.pickUsable(weighted, NONE, ANY, () => name)?.id === 'k1')
     expect(first.length).toBeGreaterThan(700)
     expect(first.length).toBeLessThan(800)
   })
 
   test('leaves out the avoided, down to nothing', () => {
-    expect(pool.pickUsable(provider, new Set(['k1']))?.id).toBe('k2')
-    expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']))).toBeUndefined()
+    expect(pool.pickUsable(provider, new Set(['k1']), ANY)?.id).toBe('k2')
+    expect(pool.pickUsable(provider, new Set(['k1', 'k2', 'k3']), ANY)).toBeUndefined()
   })
 })
 
 describe('429', () => {
   test('cools the key for as long as the provider says', () => {
-    pool.cool(provider, k1, 7_000)
+    limit(k1, 7_000)
     expect(events).toEqual(['p1/k1 cooling 7000'])
-    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k2')
     clock.advance(6_999)
-    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k2')
     clock.advance(1)
-    expect(pool.pickUsable(provider, NONE)?.id).toBe('k1')
+    expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k1')
   })
 
   test('without a wish it cools longer each time in a row, up to a minute, and a success starts over', () => {
     let expected = FIRST_COOLING_MS
     for (let round = 0; round < 8; round++) {
-      pool.cool(provider, k1, undefined)
+      limit(k1, undefined)
       expect(pool.resting().get('p1/k1')?.forMs).toBe(expected)
       clock.advance(expected)
       expected = Math.min(MAX_COOLING_MS, expected * 2)
     }
-    pool.noteSuccess(provider, k1, clock.monotonic())
-    pool.cool(provider, k1, undefined)
+    pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
+    limit(k1, undefined)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
   })
 
   test('calls that were limited together are limited once', () => {
-    for (let index = 0; index < 10; index++) pool.cool(provider, k1, undefined)
+    for (let index = 0; index < 10; index++) limit(k1, undefined)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(FIRST_COOLING_MS)
     expect(events).toHaveLength(1)
-    pool.cool(provider, k1, 30_000)
+    limit(k1, 30_000)
     expect(pool.resting().get('p1/k1')?.forMs).toBe(30_000)
   })
 
   test('a success of a call in flight does not end the rest', () => {
     const startedMs = clock.monotonic()
     clock.advance(10)
-    pool.cool(provider, k1, 5_000)
-    pool.noteSuccess(provider, k1, startedMs)
-    pool.noteSuccess(provider, k1, clock.monotonic())
+    limit(k1, 5_000)
+    pool.noteSuccess(provider, k1, startedMs, ANY)
+    pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     expect(pool.resting().has('p1/k1')).toBe(true)
   })
 
   test('the last resort is the key that rests least', () => {
-    pool.cool(provider, k1, 9_000)
-    pool.cool(provider, k2, 1_000)
-    pool.cool(provider, k3, 5_000)
+    limit(k1, 9_000)
+    limit(k2, 1_000)
+    limit(k3, 5_000)
     expect(pool.hasUsable(provider)).toBe(false)
-    expect(pool.pickResting(provider, NONE)?.id).toBe('k2')
-    expect(pool.pickResting(provider, new Set(['k2']))?.id).toBe('k3')
-    expect(pool.pickResting(provider, new Set(['k1', 'k2', 'k3']))).toBeUndefined()
+    expect(pool.pickResting(provider, NONE, ANY)?.id).toBe('k2')
+    expect(pool.pickResting(provider, new Set(['k2']), ANY)?.id).toBe('k3')
+    expect(pool.pickResting(provider, new Set(['k1', 'k2', 'k3']), ANY)).toBeUndefined()
+  })
+})
+
+describe('a 429 that one account meets', () => {
+  const meet = (accountId: string, left?: KeyLimit['left'], retryAfterMs?: number) =>
+    pool.cool(provider, k1, { accountId, retryAfterMs, left })
+  const avoided = new Set(['k2', 'k3'])
+  const isUsable = (accountId: string) => pool.pickUsable(provider, avoided, accountId) === k1
+
+  test('lets the key rest for that account, however often, and for nobody else', () => {
+    for (let time = 0; time < 20; time++) {
+      expect(meet('acc_1')).toBe(false)
+      expect([isUsable('acc_1'), isUsable('acc_2')]).toEqual([false, true])
+      clock.advance(FIRST_COOLING_MS)
+    }
+    expect([events, pool.resting().size]).toEqual([[], 0])
+    expect(pool.pickResting(provider, NONE, 'acc_1')?.id).toBe('k2')
+  })
+
+  test('lets it rest for all once a second one has met it', () => {
+    expect([meet('acc_1', undefined, 5_000), meet('acc_2', undefined, 5_000)]).toEqual([false, true])
+    expect(events).toEqual(['p1/k1 cooling 5000'])
+    expect(isUsable('acc_3')).toBe(false)
+  })
+
+  test('and a call that worked in between shows that they met limits of their own', () => {
+    meet('acc_1')
+    pool.noteSuccess(provider, k1, clock.monotonic(), 'acc_3')
+    expect(meet('acc_2')).toBe(false)
+    expect(isUsable('acc_3')).toBe(true)
+  })
+
+  test('lets it rest for all where the provider says that nothing is left, for none where it says that something is', () => {
+    for (const account of ['acc_1', 'acc_2', 'acc_3']) expect(meet(account, 'something', 5_000)).toBe(false)
+    expect(isUsable('acc_4')).toBe(true)
+    expect(meet('acc_4', 'nothing')).toBe(true)
+    expect(isUsable('acc_5')).toBe(false)
   })
 })
 
@@ -138,16 +181,16 @@ describe('a key that was refused', () => {
   test('takes the key out, raises an alert, and lets it try again later', () => {
     pool.takeOut(provider, k2, 401)
     expect(events).toEqual([`p1/k2 out ${OUT_MS}`, 'alert p1/k2 401'])
-    expect(pool.pickUsable(provider, new Set(['k1', 'k3']))).toBeUndefined()
+    expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)).toBeUndefined()
     clock.advance(OUT_MS)
-    expect(pool.pickUsable(provider, new Set(['k1', 'k3']))?.id).toBe('k2')
+    expect(pool.pickUsable(provider, new Set(['k1', 'k3']), ANY)?.id).toBe('k2')
   })
 
   test('a later call that works brings it back', () => {
     pool.takeOut(provider, k1, 403)
-    pool.noteSuccess(provider, k1, clock.monotonic() - 1)
+    pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     expect(pool.resting().has('p1/k1')).toBe(true)
-    pool.noteSuccess(provider, k1, clock.monotonic())
+    pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     expect(pool.resting().has('p1/k1')).toBe(false)
     expect(events.at(-1)).toBe('p1/k1 revived')
   })
@@ -169,9 +212,9 @@ describe('a refusal that may mean the request', () => {
 
   test('is forgotten when the key works for anybody, and after a while', () => {
     for (const account of ['acc_1', 'acc_2']) pool.accuse(provider, k1, 403, account)
-    pool.noteSuccess(provider, k1, clock.monotonic())
+    pool.noteSuccess(provider, k1, clock.monotonic(), ANY)
     for (const account of ['acc_3', 'acc_4']) pool.accuse(provider, k1, 403, account)
-    pool.noteSuccess(provider, k1, clock.monotonic() - 1)
+    pool.noteSuccess(provider, k1, clock.monotonic() - 1, ANY)
     clock.advance(OUT_MS)
     for (const account of ['acc_5', 'acc_6']) pool.accuse(provider, k1, 403, account)
     expect(events).toEqual([])
@@ -183,13 +226,13 @@ describe('a refusal that may mean the request', () => {
 describe('other gateways', () => {
   test('their rests count like ours, are not told on, and never shorten ours', () => {
     pool.adopt('p1/k1', { state: 'cooling', forMs: 4_000 })
-    expect(pool.pickUsable(provider, NONE)?.id).toBe('k2')
+    expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k2')
     expect(events).toEqual([])
-    pool.cool(provider, k2, 9_000)
+    limit(k2, 9_000)
     pool.adopt('p1/k2', { state: 'cooling', forMs: 1_000 })
     expect(pool.resting().get('p1/k2')?.forMs).toBe(9_000)
     clock.advance(4_000)
-    expect(pool.pickUsable(provider, NONE)?.id).toBe('k1')
+    expect(pool.pickUsable(provider, NONE, ANY)?.id).toBe('k1')
   })
 })
 
@@ -202,6 +245,6 @@ test('many draws follow the weights', () => {
   })
   const tickets = Array.from({ length: 1_000 }, (_, index) => index / 1_000)
   const drawing = createKeyPool({ clock, random: sequence(...tickets) })
-  const drawn = tickets.map(() => drawing.pickUsable(weighted, NONE)?.id)
+  const drawn = tickets.map(() => drawing.pickUsable(weighted, NONE, ANY)?.id)
   expect(drawn.filter((id) => id === 'k1')).toHaveLength(200)
 })

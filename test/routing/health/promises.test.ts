@@ -12,15 +12,15 @@ test('each target and key has its own, and the longer one counts', () => {
   const clock = manualClock()
   const told: [string, number][] = []
   const promises = createPromises(clock, (id, forMs) => told.push([id, forMs]))
-  expect(promises.remainingMs(alpha, k1)).toBe(0)
+  expect(promises.remainingMs(alpha, k1, 'acc_1')).toBe(0)
   promises.keep(alpha, k1, 7_000)
   promises.keep(alpha, k1, 3_000)
   clock.advance(1_000)
-  expect(promises.remainingMs(alpha, k1)).toBe(6_000)
-  expect([promises.remainingMs(alpha, k2), promises.remainingMs(beta, k1)]).toEqual([0, 0])
+  expect(promises.remainingMs(alpha, k1, 'acc_1')).toBe(6_000)
+  expect([promises.remainingMs(alpha, k2, 'acc_1'), promises.remainingMs(beta, k1, 'acc_1')]).toEqual([0, 0])
   expect(told).toEqual([['p1/alpha k1', 7_000]])
   clock.advance(6_000)
-  expect(promises.remainingMs(alpha, k1)).toBe(0)
+  expect(promises.remainingMs(alpha, k1, 'acc_1')).toBe(0)
 })
 
 test('another gateway’s counts like our own', () => {
@@ -28,6 +28,18 @@ test('another gateway’s counts like our own', () => {
   const told: string[] = []
   const promises = createPromises(clock, (id) => told.push(id))
   promises.adopt('p1/beta k2', 500)
-  expect(promises.remainingMs(beta, k2)).toBe(500)
+  expect(promises.remainingMs(beta, k2, 'acc_1')).toBe(500)
   expect(told).toEqual([])
+})
+
+test('what one account was asked for binds it alone, and no other gateway is told', () => {
+  const clock = manualClock()
+  const told: string[] = []
+  const promises = createPromises(clock, (id) => told.push(id))
+  promises.keep(alpha, k1, 7_000, 'acc_1')
+  promises.keep(alpha, k1, 2_000)
+  const left = () => ['acc_1', 'acc_2'].map((accountId) => promises.remainingMs(alpha, k1, accountId))
+  expect([left(), told]).toEqual([[7_000, 2_000], ['p1/alpha k1']])
+  clock.advance(7_000)
+  expect(left()).toEqual([0, 0])
 })

@@ -48,7 +48,7 @@ test('an open circuit and resting keys of an unchanged provider stay as they are
   const world = worldOf(selling(providerOf('p1')))
   ;(await begin(world)).failed({
     kind: 'refused',
-    error: providerError({ status: 429, kind: '', message: '', retryAfterSeconds: 30 }),
+    error: providerError({ status: 429, kind: '', message: '', retryAfterSeconds: 30, left: 'nothing' }),
   })
   const restsBefore = world.router.status().keys
   expect([...restsBefore.keys()]).toEqual(['p1/k1'])

@@ -1,6 +1,6 @@
 /** What comes after a failed attempt, class by class. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { providerError } from '@/formats/provider-error'
 import { type AttemptState, BACK_OFF_MS, MAX_ATTEMPTS, MAX_PAUSE_MS, nextStep } from '@/routing/journey/attempt-policy'
 import type { AttemptFault } from '@/routing/journey/fault-class'

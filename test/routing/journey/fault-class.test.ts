@@ -21,6 +21,7 @@ const cases: [AttemptFault, FaultClass][] = [
   [refused(504), 'timeout'],
   [refused(408), 'timeout'],
   [refused(429), 'rate-limited'],
+  [refused(429, 'Request too large for this limit'), 'over-limit'],
   [refused(429, 'You exceeded your current quota', 'insufficient_quota'), 'credentials'],
   [refused(401), 'credentials'],
   [refused(402), 'forbidden'],

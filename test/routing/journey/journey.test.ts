@@ -47,16 +47,28 @@ describe('error classes', () => {
     expect(eventsOf('fallback')).toEqual([{ type: 'fallback', from: 'svc/alpha', to: 'svc/beta', reason: 'transient' }])
   })
 
-  test('429: the other key at once, then the next target; the keys cool for everybody', async () => {
-    expect(await failAll(begin(), () => refused(429, 30))).toEqual([
-      'p1/alpha-at-p1 k1',
-      'p1/alpha-at-p1 k2',
-      'p2/alpha-at-p2 k1',
-      'p2/beta-at-p2 k1',
-    ])
+  const EVERYWHERE = ['p1/alpha-at-p1 k1', 'p1/alpha-at-p1 k2', 'p2/alpha-at-p2 k1', 'p2/beta-at-p2 k1']
+
+  test('429: the other key at once, then the next target; the keys cool for the account', async () => {
+    const begun = () => begin([alpha, beta])
+    expect(await failAll(begun(), () => refused(429, 30))).toEqual(EVERYWHERE)
+    expect([await begun().next(), parts.keys.resting().size]).toEqual([undefined, 0])
+    expect(nameOf(await trips.begin([alpha], false, 'acc_2').next())).toBe('p1/alpha-at-p1 k1')
+  })
+
+  test('429: a second account that meets it lets the keys cool for everybody', async () => {
+    await failAll(begin(), () => refused(429, 30))
+    expect(await failAll(trips.begin([alpha, beta], false, 'acc_2'), () => refused(429, 30))).toEqual(EVERYWHERE)
     expect(parts.pauses).toEqual([])
     expect([...parts.keys.resting().keys()].sort()).toEqual(['p1/k1', 'p1/k2', 'p2/k1'])
     expect(nameOf(await begin([beta, modelOf('svc/rested', [providerOf('p3')])]).next())).toBe('p3/rested-at-p3 k1')
+  })
+
+  test('429 that speaks of this request: one other key and then the next target; nothing rests, not even for its account', async () => {
+    const tooLarge = refused(429, undefined, 'Request too large for x on tokens per min (TPM): Limit 10, Requested 20')
+    for (let time = 0; time < 5; time++) expect(await failAll(begin(), () => tooLarge)).toEqual(EVERYWHERE)
+    expect(parts.keys.resting().size).toBe(0)
+    expect(parts.breaker.failureRate('p1/alpha-at-p1')).toBe(0)
   })
 
   test('a key that was refused is not tried again for another model', async () => {
@@ -191,6 +203,13 @@ describe('bounds', () => {
     ticket?.abandoned()
     expect(await journey.next()).toBeUndefined()
     expect(parts.limiter.list()).toMatchObject([{ provider: 'p1', inFlight: 0 }])
+  })
+
+  test('a client that left before anybody was asked is nobody’s fault, whoever was busy or resting', async () => {
+    const journey = begin()
+    client.abort()
+    expect(await journey.next()).toBeUndefined()
+    expect(journey.refusal()).toMatchObject({ kind: 'client_gone', status: 499 })
   })
 
   test('a client that leaves during a pause ends the journey', async () => {

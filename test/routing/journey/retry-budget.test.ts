@@ -1,7 +1,7 @@
 /** Retries stay within their share of traffic. */
 import { expect, test } from 'bun:test'
 import { manualClock } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { createRetryBudget, MIN_RETRIES_PER_MINUTE, RETRY_SHARE } from '@/routing/journey/retry-budget'
 
 function takeAll(budget: { takeRetry(): boolean }): number {

@@ -1,7 +1,7 @@
 /** Which targets are tried, in which order, and what a caller is told where none can serve. */
 import { describe, expect, test } from 'bun:test'
 import { catalogOf, modelOf, providerOf, requestOf, tierOf } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { Model } from '@/catalog/types'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'

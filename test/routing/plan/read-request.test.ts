@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { answered, talk } from '@test/routing/talk'
 import { requestOf } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatRequest, Turn } from '@/chat/request'
 import { difficultyOf } from '@/routing/plan/difficulty'
 import { explainRequest, kindOf, readFeatures } from '@/routing/plan/read-request'

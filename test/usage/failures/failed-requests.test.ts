@@ -13,7 +13,7 @@ import {
 } from '@/usage/failures/failed-requests'
 import { forgetOldFailures } from '@/usage/failures/failure-tables'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

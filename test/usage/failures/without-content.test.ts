@@ -1,7 +1,7 @@
 /** What is kept of an error never holds what was quoted in it, or what a provider said. */
 import { expect, test } from 'bun:test'
 import { providerOf } from '@test/routing/world'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { toGatewayError } from '@/upstream/failure'
 import { withoutContent } from '@/usage/failures/without-content'
@@ -19,10 +19,9 @@ test('whatever stands in quotation marks is left out', () => {
 })
 
 test('a quotation that goes on beyond what is read is left out as well, and takes no time', () => {
-  const message = `Unknown: '${SECRET} ${"' ".repeat(100_000)}`
-  const started = performance.now()
+  // Whoever looked for the end of each would be at it for longer than any test.
+  const message = `Unknown: '${SECRET} ${"' ".repeat(2_000_000)}`
   expect(withoutContent(invalidRequest(message)).words).toBe('Unknown: …')
-  expect(performance.now() - started).toBeLessThan(100)
 })
 
 test('our own words stay, and so do their apostrophes', () => {

@@ -1,12 +1,18 @@
-/** Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password. */
+/**
+ * Setting up an authenticator app as a second step of signing in, and taking it away; each asks for the password, and once the step
+ * is in force, for the step as well: a session and a password must not be enough to be rid of what protects them.
+ */
 import { and, eq, ne } from 'drizzle-orm'
+import { inOwnLine } from '@/accounts/passwords'
 import { hashSessionToken } from '@/console/auth/hashed-sessions'
 import { confirmationsBy } from '@/console/auth/limits'
+import { pageOf, secondStepChangedMail } from '@/console/auth/mails'
 import { type Answer, type AuthParts, ask } from '@/console/auth/parts'
 import { record } from '@/console/auth/record'
 import type { Viewer } from '@/console/auth/viewer'
 import { headersOf, type Visitor } from '@/console/auth/visitor'
 import { sessions } from '@/db/auth-schema'
+import { proveByPassword, proveBySecondStep } from './step-up'
 import { takeCode } from './used-codes'
 
 type TotpSetup = {
@@ -63,42 +69,59 @@ export async function confirmTotp(
   return { body: null, cookies }
 }
 
-/** Takes the second step away. The session is replaced by a new one. */
+/** Takes the second step away; `code` is one of the app, or a backup code. The session is replaced by a new one. */
 export async function disableTotp(
   parts: AuthParts,
   visitor: Visitor,
   viewer: Viewer,
-  password: string,
+  { password, code }: BothSteps,
 ): Promise<Answer<null>> {
-  const { cookies } = await confirmed(parts, viewer, () =>
-    ask(parts, (library) =>
+  const { cookies } = await confirmed(parts, viewer, async () => {
+    await proveBothSteps(parts, visitor, viewer, { password, code })
+    return ask(parts, (library) =>
       library.api.disableTwoFactor({ body: { password }, headers: headersOf(visitor), returnHeaders: true }),
-    ),
-  )
+    )
+  })
   await record(parts, visitor, viewer, 'user.disable_totp')
+  tell(parts, visitor, viewer, 'Your authenticator app was removed: signing in asks for the password only.')
   return { body: null, cookies }
 }
 
-/** New backup codes; the old ones are void. */
+/** New backup codes; the old ones are void, `code` among them if it was one. */
 export async function renewBackupCodes(
   parts: AuthParts,
   visitor: Visitor,
   viewer: Viewer,
-  password: string,
+  { password, code }: BothSteps,
 ): Promise<string[]> {
-  const { body } = await confirmed(parts, viewer, () =>
-    ask(parts, (library) =>
+  const { body } = await confirmed(parts, viewer, async () => {
+    await proveBothSteps(parts, visitor, viewer, { password, code })
+    return ask(parts, (library) =>
       library.api.generateBackupCodes({ body: { password }, headers: headersOf(visitor), returnHeaders: true }),
-    ),
-  )
+    )
+  })
   await record(parts, visitor, viewer, 'user.renew_backup_codes')
+  tell(parts, visitor, viewer, 'New backup codes were made for your account: the old ones no longer work.')
   return body.backupCodes
+}
+
+type BothSteps = { password: string; code: string }
+
+/** The password first: a wrong one uses up no code. */
+async function proveBothSteps(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: BothSteps): Promise<void> {
+  await proveByPassword(parts, viewer, proof.password)
+  await proveBySecondStep(parts, visitor, viewer, proof.code)
+}
+
+/** Whoever did not do it themselves has to learn of it where the thief of their session does not read. */
+function tell(parts: AuthParts, visitor: Visitor, { email }: Viewer, what: string): void {
+  parts.mailer?.post(secondStepChangedMail(email, pageOf(parts, visitor, 'settings'), what))
 }
 
 /** A stolen session must not be the place where the password is guessed. */
 async function confirmed<T>(parts: AuthParts, viewer: Viewer, work: () => Promise<T>): Promise<T> {
   await parts.throttle.attempt(confirmationsBy(viewer.userId))
-  const result = await work()
+  const result = await inOwnLine(work)
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
   return result
 }

@@ -1,6 +1,6 @@
 /** Proving again who one is, in a session that is open already: what moves money asks for it every few minutes. */
 import { eq } from 'drizzle-orm'
-import { verifyPassword } from '@/accounts/passwords'
+import { inOwnLine, verifyPassword } from '@/accounts/passwords'
 import { GatewayError } from '@/chat/error'
 import { wrongPassword } from '@/console/auth/failure'
 import { confirmationsBy } from '@/console/auth/limits'
@@ -17,26 +17,37 @@ type Proof = { kind: 'code'; code: string } | { kind: 'password'; password: stri
 /** Notes in the session that its person is there. Throws `wrong_code`, `wrong_password` or `too_many_attempts`. */
 export async function stepUp(parts: AuthParts, visitor: Visitor, viewer: Viewer, proof: Proof): Promise<void> {
   await parts.throttle.attempt(confirmationsBy(viewer.userId))
-  if (proof.kind === 'code') await proveByCode(parts, visitor, viewer, proof.code)
+  if (proof.kind === 'code') await proveBySecondStep(parts, visitor, viewer, proof.code)
   else await proveByPassword(parts, viewer, proof.password)
   await parts.throttle.forgive(confirmationsBy(viewer.userId))
   await parts.database.db.update(sessions).set({ provedAt: new Date() }).where(eq(sessions.id, viewer.sessionId))
   await record(parts, visitor, viewer, 'user.step_up')
 }
 
-async function proveByCode(parts: AuthParts, visitor: Visitor, viewer: Viewer, code: string): Promise<void> {
+/** By a code of the authenticator app; where it has another form, by a backup code, which is used up. Throws `wrong_code`. */
+export async function proveBySecondStep(
+  parts: AuthParts,
+  visitor: Visitor,
+  viewer: Viewer,
+  code: string,
+): Promise<void> {
   // Of an app that is only being set up, a first code would put it in force.
   if (!viewer.isTotpEnabled) {
     throw new GatewayError('conflict', 'No authenticator app is set up.', { code: 'totp_not_enabled' })
   }
-  await takeCode(parts, viewer.userId, code)
-  await ask(parts, (library) =>
-    library.api.verifyTOTP({ body: { code }, headers: headersOf(visitor), returnHeaders: true }),
-  )
+  const isOfApp = APP_CODE.test(code)
+  if (isOfApp) await takeCode(parts, viewer.userId, code)
+  const call = { body: { code }, headers: headersOf(visitor), returnHeaders: true } as const
+  await ask(parts, (library) => (isOfApp ? library.api.verifyTOTP(call) : library.api.verifyBackupCode(call)))
 }
 
-async function proveByPassword({ database }: AuthParts, { userId }: Viewer, password: string): Promise<void> {
+const APP_CODE = /^\d{6}$/
+
+/** By the password. Throws `wrong_password`. */
+export async function proveByPassword({ database }: AuthParts, { userId }: Viewer, password: string): Promise<void> {
   const [credential] = await database.db.select().from(credentials).where(eq(credentials.userId, userId))
-  const isRight = credential?.password ? await verifyPassword(password, credential.password) : false
+  const isRight = credential?.password
+    ? await inOwnLine(() => verifyPassword(password, credential.password ?? ''))
+    : false
   if (!isRight) throw wrongPassword()
 }

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { ORDER_STATES } from '@/console/orders/order-state'
-import type { FoundOrder, Order, OrderDetails, Payment } from '@/console/orders/types'
+import type { FoundOrder, Order, OrderDetails, Payment, Reversal } from '@/console/orders/types'
 import { titled } from '@/http/openapi/titled'
 import { centsText, NullableText, Usd } from './context'
 
@@ -55,6 +55,22 @@ export const PaymentBody = titled('ReceivedPayment', {
   resolution: NullableText,
 })
 
+export const ReversalBody = titled('Reversal', {
+  reversalId: Type.String(),
+  kind: Type.String({ description: '`chargeback`, `refund` or `reinstatement`, as the source says' }),
+  source: Type.String(),
+  externalId: Type.String(),
+  undoes: Type.String({ description: 'The external id of what it undoes' }),
+  orderId: NullableText,
+  amount: Type.String({ description: 'Decimal, of `currency`' }),
+  currency: Type.String(),
+  state: Type.String({ description: '`waiting` for its payment, `applied`, or `kept` for an administrator' }),
+  fault: NullableText,
+  note: NullableText,
+  moved: Type.String({ description: 'Decimal USD of credit taken, or given back' }),
+  receivedAt: Type.String(),
+})
+
 export const OrderDetailBody = Type.Composite([
   FoundOrderBody,
   Type.Object({
@@ -70,20 +86,7 @@ export const OrderDetailBody = Type.Composite([
       }),
     ),
     payments: Type.Array(PaymentBody),
-    reversals: Type.Array(
-      Type.Object({
-        reversalId: Type.String(),
-        kind: Type.String({ description: '`chargeback`, `refund` or `reinstatement`, as the source says' }),
-        externalId: Type.String(),
-        amount: Type.String({ description: 'Decimal, of `currency`' }),
-        currency: Type.String(),
-        state: Type.String({ description: '`waiting` for its payment, `applied`, or `kept` for an administrator' }),
-        fault: NullableText,
-        note: NullableText,
-        moved: Type.String({ description: 'Decimal USD of credit taken, or given back' }),
-        receivedAt: Type.String(),
-      }),
-    ),
+    reversals: Type.Array(ReversalBody),
   }),
 ])
 
@@ -132,13 +135,17 @@ export function orderDetailsBody(order: OrderDetails): Static<typeof OrderDetail
       createdAt: createdAt.toISOString(),
     })),
     payments: order.payments.map(paymentBody),
-    reversals: order.reversals.map(
-      ({ reversalId, kind, externalId, amountCents, currency, state, fault, note, movedCents, receivedAt }) => ({
-        ...{ reversalId, kind, externalId, currency, state, fault, note },
-        amount: centsText(amountCents),
-        moved: centsText(movedCents),
-        receivedAt: receivedAt.toISOString(),
-      }),
-    ),
+    reversals: order.reversals.map(reversalBody),
+  }
+}
+
+/** The reversal without the account it concerns. */
+export function reversalBody(reversal: Reversal): Static<typeof ReversalBody> {
+  const { reversalId, source, kind, externalId, undoes, orderId, currency, state, fault, note } = reversal
+  return {
+    ...{ reversalId, source, kind, externalId, undoes, orderId, currency, state, fault, note },
+    amount: centsText(reversal.amountCents),
+    moved: centsText(reversal.movedCents),
+    receivedAt: reversal.receivedAt.toISOString(),
   }
 }

@@ -30,6 +30,8 @@ import {
   PaymentBody,
   PaymentStateName,
   paymentBody,
+  ReversalBody,
+  reversalBody,
   StateName,
 } from './order-bodies'
 
@@ -47,11 +49,12 @@ const OrderQuery = Type.Object({
 const OrderParams = Type.Object({ orderId: Id })
 const PaymentParams = Type.Object({ paymentId: Id })
 
-/** Mounts `/dashboard/api/admin/orders` and `/dashboard/api/admin/payments`. */
+/** Mounts `/dashboard/api/admin/orders`, `/dashboard/api/admin/payments` and `/dashboard/api/admin/reversals`. */
 export function adminOrderRoutes(deps: AdminDeps) {
   return new Elysia({ name: 'admin-order-routes', prefix: ADMIN_PREFIX, tags: ['Dashboard'] })
     .use(orderRoutes(deps))
     .use(paymentRoutes(deps))
+    .use(reversalRoutes(deps))
 }
 
 function orderRoutes(deps: AdminDeps) {
@@ -192,4 +195,23 @@ function paymentRoutes(deps: AdminDeps) {
         },
       },
     )
+}
+
+function reversalRoutes(deps: AdminDeps) {
+  return new Elysia({ name: 'admin-reversals', prefix: '/reversals' }).use(guard(deps)).get(
+    '',
+    async ({ query }) => {
+      const page = await deps.orders.openReversals(query)
+      return { ...page, items: page.items.map(reversalBody) }
+    },
+    {
+      administrator: true,
+      query: Type.Object({ ...PAGE }),
+      response: Type.Object({ items: Type.Array(ReversalBody), nextCursor: NullableText }),
+      detail: {
+        summary: 'List chargebacks and refunds that moved nothing',
+        description: 'Those of unknown payments, and those that somebody has to look at. For administrators.',
+      },
+    },
+  )
 }

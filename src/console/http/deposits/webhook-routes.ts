@@ -5,6 +5,7 @@ import { GatewayError, invalidRequest } from '@/chat/error'
 import type { DepositDesk, DepositOutcome } from '@/console/orders/deposits/deposit-desk'
 import { SIGNATURE_HEADERS } from '@/console/orders/deposits/webhook-signature'
 import { databaseFailure } from '@/db/failure'
+import { ERRORS } from '@/http/openapi/errors'
 
 export type DepositWebhookDeps = { depositDesk: DepositDesk | undefined }
 
@@ -35,6 +36,8 @@ const Outcome = Type.Object({
   ),
 })
 
+const REFUSALS = { [ERRORS]: [401, 404, 413, 500, 503] }
+
 /** Mounts `POST /webhooks/deposits/:provider`. */
 export function depositWebhookRoutes(deps: DepositWebhookDeps) {
   return new Elysia({ name: 'deposit-webhook-routes', tags: ['Webhooks'] }).post(
@@ -50,6 +53,7 @@ export function depositWebhookRoutes(deps: DepositWebhookDeps) {
           'Signed by the provider: `webhook-id`, `webhook-timestamp` and `webhook-signature` (HMAC-SHA256 over the raw body, ' +
           'at most 300 seconds old). Any number of deliveries of one event credit once. 401: not signed; 413: above 64 KiB.',
         security: [],
+        ...REFUSALS,
       },
     },
   )

@@ -48,6 +48,17 @@ export const BackupCode = Type.String({
   description: 'One of the backup codes. Each works once.',
 })
 
+/** What proves both steps of signing in at once. */
+export const BothSteps = Type.Object(
+  {
+    password: Password,
+    code: Type.Union([TotpCode, BackupCode], {
+      description: 'A code of the authenticator app, or a backup code, which is used up.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
 /** A body of exactly these fields. */
 export function exactly<Fields extends Record<string, TSchema>>(fields: Fields) {
   return Type.Object(fields, { additionalProperties: false })

@@ -7,7 +7,7 @@ import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/consol
 import { stepUp } from '@/console/auth/totp/step-up'
 import { guard } from '@/console/http/guard'
 import { DONE_BODY, SESSION_PREFIX, type SessionDeps, visitorOf, withCookies } from './context'
-import { Done, exactly, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
+import { BothSteps, Done, exactly, Password, PersonName, SessionList, TotpCode, TotpSetup } from './schemas'
 
 /** Mounts profile, `totp` and `sessions`. */
 export function settingsRoutes(deps: SessionDeps) {
@@ -73,26 +73,32 @@ function totpRoutes(deps: SessionDeps) {
     .post(
       '/disable',
       async ({ request, body, viewer, set }) => {
-        withCookies(set, await disableTotp(parts, visitorOf(deps, request), viewer, body.password))
+        withCookies(set, await disableTotp(parts, visitorOf(deps, request), viewer, body))
         return DONE_BODY
       },
       {
         signedIn: true,
-        body: exactly({ password: Password }),
+        body: BothSteps,
         response: Done,
-        detail: { summary: 'Remove the authenticator app', description: 'Signing in then asks for the password only.' },
+        detail: {
+          summary: 'Remove the authenticator app',
+          description: 'Asks for both steps. Signing in then asks for the password only; its person is told by mail.',
+        },
       },
     )
     .post(
       '/backup-codes',
       async ({ request, body, viewer }) => ({
-        backupCodes: await renewBackupCodes(parts, visitorOf(deps, request), viewer, body.password),
+        backupCodes: await renewBackupCodes(parts, visitorOf(deps, request), viewer, body),
       }),
       {
         signedIn: true,
-        body: exactly({ password: Password }),
+        body: BothSteps,
         response: Type.Pick(TotpSetup, ['backupCodes']),
-        detail: { summary: 'Make new backup codes', description: 'The old ones no longer work.' },
+        detail: {
+          summary: 'Make new backup codes',
+          description: 'Asks for both steps. The old ones no longer work; their person is told by mail.',
+        },
       },
     )
 }

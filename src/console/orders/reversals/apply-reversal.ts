@@ -4,13 +4,14 @@ import { recordAudit } from '@/accounts/audit'
 import { recordCredit } from '@/accounts/credits'
 import { centsToNano, formatCents } from '@/console/orders/cents'
 import type { OrdersDeps } from '@/console/orders/deps'
+import { MAX_PAYMENT_CENTS } from '@/console/orders/limits'
 import { stateOf } from '@/console/orders/order-state'
 import { actorName, appendEvent, changeOrder, lockOrder, type OrderRow, type PaymentRow } from '@/console/orders/rows'
 import type { Actor, PaymentSource, Reversal } from '@/console/orders/types'
 import type { Transaction } from '@/db/client'
 import { payments, reversals } from '@/db/orders-schema'
 import { assert } from '@/lib/assert'
-import { awaitedRefunds, type Moved, shareOf, takenBackOf } from './moved'
+import { awaitedRefunds, creditTakenBack, type Moved, shareOf, standingCents } from './moved'
 
 export type ReversalRow = typeof reversals.$inferSelect
 type Applied = { reversal: ReversalRow; order: OrderRow; moved: Moved[] }
@@ -73,7 +74,8 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   assert(order, 'orders are never deleted')
   const paymentId = payment.id
   if (payment.currency !== row.currency) return { order, paymentId, fault: 'wrong_currency' }
-  const creditCents = await creditOf(transaction, row, payment)
+  const { takenCents, dueCents } = await measureTaken(transaction, payment, row)
+  const creditCents = Math.max(dueCents - takenCents, 0)
   const isChargeback = row.kind === 'chargeback'
   const awaited = isChargeback ? 0 : await awaitedRefunds(transaction, order.id, order.refundedCents)
   const matchedCents = Math.min(awaited, creditCents)
@@ -82,14 +84,19 @@ async function measureTake(transaction: Transaction, row: ReversalRow): Promise<
   return { order, paymentId, cents, matchedCents, isChargeback }
 }
 
-/** No more than the payment has credited and no reversal took before. */
-async function creditOf(transaction: Transaction, row: ReversalRow, payment: PaymentRow): Promise<number> {
-  const ofPayment = eq(reversals.paymentId, payment.id)
-  const taken = takenBackOf(await transaction.select().from(reversals).where(ofPayment))
-  return shareOf(payment.creditedCents, row.amountCents, payment.amountCents, {
-    whole: Math.max(payment.creditedCents - taken.creditCents, 0),
-    total: payment.amountCents - taken.amountCents,
-  })
+/**
+ * The credit that was taken back of a payment, and that which is due to be once `row` is applied: a matter of which reversals stand,
+ * and not of the order in which they came.
+ */
+async function measureTaken(
+  transaction: Transaction,
+  payment: PaymentRow,
+  row: ReversalRow,
+): Promise<{ takenCents: number; dueCents: number }> {
+  const before = await transaction.select().from(reversals).where(eq(reversals.paymentId, payment.id))
+  const standing = standingCents([...before.filter(({ state }) => state === 'applied'), row])
+  const dueCents = shareOf(payment.creditedCents, standing, payment.amountCents)
+  return { takenCents: creditTakenBack(before), dueCents }
 }
 
 async function measureReturn(transaction: Transaction, row: ReversalRow): Promise<Measured | Faulty | undefined> {
@@ -99,16 +106,24 @@ async function measureReturn(transaction: Transaction, row: ReversalRow): Promis
   const order = await lockOrder(transaction, undone.orderId)
   assert(order, 'orders are never deleted')
   const { paymentId } = undone
+  const [payment] = await transaction
+    .select()
+    .from(payments)
+    .where(eq(payments.id, paymentId ?? ''))
+    .for('update')
+  assert(payment, 'what was applied was of a payment')
   if (undone.kind === 'reinstatement') return { order, paymentId, fault: 'wrong_kind' }
   if (undone.currency !== row.currency) return { order, paymentId, fault: 'wrong_currency' }
   const isBefore = and(eq(reversals.provider, row.provider), eq(reversals.undoes, row.undoes))
   const before = (await transaction.select().from(reversals).where(isBefore)).filter(({ state }) => state === 'applied')
-  const sum = (value: (one: ReversalRow) => number) => before.reduce((total, one) => total + value(one), 0)
-  const cents = shareOf(undone.movedCents, row.amountCents, undone.amountCents, {
-    whole: undone.movedCents - sum((one) => one.movedCents),
-    total: undone.amountCents - sum((one) => one.amountCents),
-  })
-  if (cents <= 0) return { order, paymentId, fault: 'nothing_taken' }
+  const wonCents = before.reduce((total, { amountCents }) => total + amountCents, 0)
+  // What was refunded here as well stays so, whatever becomes of the provider's own refund.
+  const isShared = undone.matchedCents > 0
+  const leftCents = undone.movedCents - before.reduce((total, { movedCents }) => total + movedCents, 0)
+  if (wonCents >= undone.amountCents || (isShared && leftCents <= 0))
+    return { order, paymentId, fault: 'nothing_taken' }
+  const { takenCents, dueCents } = await measureTaken(transaction, payment, row)
+  const cents = Math.min(Math.max(takenCents - dueCents, 0), isShared ? leftCents : MAX_PAYMENT_CENTS)
   return { order, paymentId, cents: -cents, matchedCents: 0, isChargeback: undone.kind === 'chargeback' }
 }
 
@@ -140,10 +155,7 @@ async function book(
     accountId,
     paymentId,
   })
-  const sums = {
-    refundedCents: order.refundedCents + (isChargeback ? 0 : cents),
-    chargedBackCents: order.chargedBackCents + (isChargeback ? cents : 0),
-  }
+  const sums = sumsAfter(order, cents, isChargeback)
   const changed = await changeOrder(transaction, order.id, {
     set: { ...sums, state: stateOf({ ...order, ...sums }) },
     event: {
@@ -157,6 +169,16 @@ async function book(
   })
   await audit(transaction, reversal, changed, actor)
   return { reversal, order: changed, moved: entryId === null ? [] : [{ credit: { accountId, entryId, amount } }] }
+}
+
+/** Each kind has its own sum. What is given back beyond it was taken by the other kind, which came before. */
+function sumsAfter({ refundedCents, chargedBackCents }: OrderRow, cents: number, isChargeback: boolean) {
+  const own = (isChargeback ? chargedBackCents : refundedCents) + cents
+  const other = (isChargeback ? refundedCents : chargedBackCents) + Math.min(own, 0)
+  const [most, rest] = [Math.max(own, 0), Math.max(other, 0)]
+  return isChargeback
+    ? { refundedCents: rest, chargedBackCents: most }
+    : { refundedCents: most, chargedBackCents: rest }
 }
 
 /** Nothing can be taken or given by it: the order says so, and an administrator has to look. */

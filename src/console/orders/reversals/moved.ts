@@ -14,20 +14,29 @@ export function turnOf(thing: 'payment' | 'reversal', source: string, externalId
   return `${thing} ${source} ${externalId}`
 }
 
-/** The part of `whole` that `amount` is of `total`; all that is left of it once nothing of `total` is. */
-export function shareOf(whole: number, amount: number, total: number, left: { whole: number; total: number }): number {
-  if (amount >= left.total) return left.whole
-  return Math.min(left.whole, Math.floor((whole * amount) / total))
+/** The part of `whole` that `amount` is of `total`, and no more than the whole. */
+export function shareOf(whole: number, amount: number, total: number): number {
+  return amount >= total ? whole : Math.floor((whole * amount) / total)
 }
 
-/** What was taken back of a payment by now, in its own currency and in credit: chargebacks and refunds less reinstatements. */
-export function takenBackOf(rows: readonly ReversalRow[]): { amountCents: number; creditCents: number } {
-  const applied = rows.filter(({ state }) => state === 'applied')
-  const signed = (row: ReversalRow, value: number) => (row.kind === 'reinstatement' ? -value : value)
-  return {
-    amountCents: applied.reduce((sum, row) => sum + signed(row, row.amountCents), 0),
-    creditCents: applied.reduce((sum, row) => sum + signed(row, row.movedCents + row.matchedCents), 0),
-  }
+/** What these reversals of one payment take in all, in its own currency: each less what undid it, which is never more than it. */
+export function standingCents(rows: readonly ReversalRow[]): number {
+  const undoneCents = new Map<string, number>()
+  for (const { kind, undoes, amountCents } of rows)
+    if (kind === 'reinstatement') undoneCents.set(undoes, (undoneCents.get(undoes) ?? 0) + amountCents)
+  return rows
+    .filter(({ kind }) => kind !== 'reinstatement')
+    .reduce(
+      (sum, { externalId, amountCents }) => sum + Math.max(amountCents - (undoneCents.get(externalId) ?? 0), 0),
+      0,
+    )
+}
+
+/** The credit that was taken back of a payment by now: by chargebacks and refunds less reinstatements. */
+export function creditTakenBack(rows: readonly ReversalRow[]): number {
+  return rows
+    .filter(({ state }) => state === 'applied')
+    .reduce((sum, row) => sum + (row.kind === 'reinstatement' ? -1 : 1) * (row.movedCents + row.matchedCents), 0)
 }
 
 /** What an administrator has refunded of the order and no provider has told of yet: the next notices of refunds are those. */

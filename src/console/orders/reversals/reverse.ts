@@ -3,11 +3,10 @@
  * zero by it, and is suspended then.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import { createAccounts } from '@/accounts/accounts'
 import { applyEntry } from '@/console/orders/apply'
 import type { OrdersDeps } from '@/console/orders/deps'
 import { MAX_EXTERNAL_ID_CHARS, MAX_PAYMENT_CENTS, MAX_REASON_CHARS } from '@/console/orders/limits'
-import { actorName, appendEvent, lockOrder, optionalText, toOrder } from '@/console/orders/rows'
+import { appendEvent, lockOrder, optionalText, toOrder } from '@/console/orders/rows'
 import type { BookedReversal, ReversalNotice, ReverseOutcome } from '@/console/orders/types'
 import type { Transaction } from '@/db/client'
 import { orders, reversals } from '@/db/orders-schema'
@@ -15,6 +14,7 @@ import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
 import { applyReversal, type ReversalRow, toReversal } from './apply-reversal'
 import { type Moved, turnOf } from './moved'
+import { suspendIfOwing } from './owing'
 
 /** Books a reversal once per source and id. One that comes before what it undoes waits for it. */
 export async function reversePayment(deps: OrdersDeps, notice: ReversalNotice): Promise<ReverseOutcome> {
@@ -95,14 +95,4 @@ async function noteWaiting(
   if (!order) return
   const event = { kind: 'reversal_kept', amountCents, note: `${kind} of a payment that is not credited` } as const
   await appendEvent(transaction, order, { event, actor, now: new Date(clock.now()) })
-}
-
-/** Whoever owes credit pays nothing more with it. An administrator activates the account again. */
-async function suspendIfOwing(deps: OrdersDeps, accountId: string, notice: ReversalNotice): Promise<boolean> {
-  const balance = await deps.ledger.readBalance(accountId)
-  if (!balance || balance.available + balance.held >= 0) return false
-  const by = { actor: { userId: null, email: actorName(notice.actor) } }
-  const reason = `${notice.kind} ${notice.externalId} left the account below zero`
-  await createAccounts(deps.database, deps.ledger).setStatus(accountId, 'suspended', { by, reason })
-  return true
 }

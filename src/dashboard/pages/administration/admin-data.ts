@@ -73,6 +73,16 @@ export function useUnmatchedPayments() {
   })
 }
 
+/** Chargebacks and refunds that moved no credit. */
+export function useOpenReversals() {
+  return useInfiniteQuery({
+    queryKey: [...ADMIN_KEY, 'reversals'],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => answer(api.admin.reversals.get({ query: cursorOf(pageParam) })),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+}
+
 /** Accounts that hold `text` in address or name, or have it as their id. */
 export function useAccounts(text: string, status: '' | 'active' | 'suspended') {
   return useInfiniteQuery({

@@ -9,15 +9,8 @@ import { Status } from '@/dashboard/components/status'
 import { type OrderDetails, type Payment, useOrder } from './admin-data'
 import { Facts } from './facts'
 import { openMoneyDialog } from './money-dialog'
-import {
-  eventWords,
-  formatAmount,
-  METHOD_WORDS,
-  mismatchWords,
-  ORDER_WORDS,
-  reversalFaultWords,
-  reversalWords,
-} from './words'
+import { ReversalFacts } from './reversals/reversal-facts'
+import { eventWords, formatAmount, METHOD_WORDS, mismatchWords, ORDER_WORDS } from './words'
 
 type OrderDrawerProps = {
   /** Undefined: closed. */
@@ -198,16 +191,7 @@ function Reversals({ reversals }: { reversals: OrderDetails['reversals'] }) {
       </Title>
       <Stack gap="xs">
         {reversals.map((reversal) => (
-          <Box key={reversal.reversalId}>
-            <Text size="sm" fw={500} className="figures">
-              {formatAmount(reversal.amount, reversal.currency)} · {reversalWords(reversal.kind, reversal.state)}
-            </Text>
-            <Text size="xs" c="dimmed" component="div" className="wrap-anywhere">
-              <Moment at={reversal.receivedAt} /> {reversal.externalId}
-              {reversal.note !== null && `: ${reversal.note}`}
-              {reversal.fault !== null && `. ${reversalFaultWords(reversal.fault)}`}
-            </Text>
-          </Box>
+          <ReversalFacts key={reversal.reversalId} reversal={reversal} />
         ))}
       </Stack>
     </Box>

@@ -13,6 +13,7 @@ import { Status } from '@/dashboard/components/status'
 import { type FoundOrder, type OrderFilters, useOrders } from './admin-data'
 import { FilterInput } from './filter-input'
 import { OrderDrawer } from './order-drawer'
+import { OpenReversals } from './reversals/open-reversals'
 import { ShowMore } from './show-more'
 import { UnmatchedPayments } from './unmatched-payments'
 import { METHOD_WORDS, ORDER_WORDS } from './words'
@@ -27,6 +28,7 @@ export function AdminOrdersPage() {
   return (
     <Page title="Orders" description="Credit that customers have ordered, and the payments that arrived for it.">
       <UnmatchedPayments />
+      <OpenReversals />
       <Section title="All orders" isFlush>
         <FilterBar
           filters={filters}

@@ -15,6 +15,7 @@ export const BASIS_WORDS: Readonly<Record<GapRecord['basis'], string>> = {
   reclassified: "the provider's counts, writes to its cache at the price of an hour",
   relayed: 'what was relayed, beyond an early count of the provider',
   counted: 'our own count',
+  forgiven: 'nothing, as a client that left before the first byte',
   clamped: 'no more than was possible',
   expired: 'what was last recorded',
   late: 'the difference to an expired charge',

@@ -20,7 +20,7 @@ export function ModelsPage() {
   return (
     <Page
       title="Models"
-      description="Prices are USD per 1,000,000 tokens. Every model works with all three API formats."
+      description="Prices are USD per 1,000,000 tokens. Every chat model works with all four API formats."
     >
       <Loaded query={query}>{({ models, tiers }) => <Catalogue models={models} tiers={tiers} />}</Loaded>
     </Page>

@@ -87,8 +87,9 @@ function DisableTotp({ onDone }: { onDone(): void }) {
       explanation="Signing in will take your password only, and your backup codes stop working."
       action="Remove the app"
       isDestructive
-      run={async (password) => {
-        await answer(api.session.totp.disable.post({ password }))
+      asksForCode
+      run={async (password, code) => {
+        await answer(api.session.totp.disable.post({ password, code }))
         await queryClient.invalidateQueries()
         notifyDone('Two-step sign-in is off.')
         onDone()
@@ -111,8 +112,9 @@ function NewBackupCodes({ onDone }: { onDone(): void }) {
     <PasswordPrompt
       explanation="The backup codes you have now will stop working."
       action="Make new codes"
-      run={async (password) => {
-        const { backupCodes } = await answer(api.session.totp['backup-codes'].post({ password }))
+      asksForCode
+      run={async (password, code) => {
+        const { backupCodes } = await answer(api.session.totp['backup-codes'].post({ password, code }))
         setCodes(backupCodes)
       }}
     />

@@ -74,6 +74,8 @@ type Rest = {
     | 'broken_counted'
     | 'disconnect_usage'
     | 'disconnect_counted'
+    | 'hangup_free'
+    | 'hangup_input'
     | 'expired'
 }
 

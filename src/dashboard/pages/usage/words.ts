@@ -9,6 +9,8 @@ const RULES: Readonly<Record<string, string>> = {
   broken_counted: 'Broken off, our count',
   disconnect_usage: "Client left, provider's count",
   disconnect_counted: 'Client left, our count',
+  hangup_free: 'Client left at once, free',
+  hangup_input: 'Client left at once, input',
   expired: 'Gateway stopped',
 }
 

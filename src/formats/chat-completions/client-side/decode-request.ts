@@ -1,7 +1,7 @@
 /** A chat-completions request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import { type ChatRequest, VERBOSITIES } from '@/chat/request'
-import { judgeFields } from '@/formats/body-fields'
+import { type FieldVerdict, judgeFields } from '@/formats/body-fields'
 import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
 import { readPreferences } from '@/formats/preferences'
@@ -13,21 +13,23 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling, decodeTopK } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeTurns } from './decode-turns'
-import { listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
 export function decodeRequest(body: JsonObject, check: RequestCheck = checkRequest): ChatRequest {
   const request = check(body)
-  const { tools, others } = decodeTools(request)
+  const { tools, others, origins } = decodeTools(request)
   const toolChoice = decodeToolChoice(request.tool_choice ?? request.function_call)
   // Such a caller can be told of one call only.
   const isDeprecated = (request.functions?.length ?? 0) > 0 && (request.tools?.length ?? 0) === 0
   const parallelToolCalls = isDeprecated ? false : request.parallel_tool_calls
   const output = decodeOutput(request)
   const reasoning = decodeReasoning(request)
+  const verbosity = decodeVerbosity(request.verbosity)
   const maxOutputTokens = decodeOutputLimit(request)
   const nativeOnly = listNativeOnly(request)
+  const hostedHistory = listHostedHistory(request)
   const serverTools = listServerTools(request)
   const userId = request.safety_identifier ?? request.user
   const { system, turns } = decodeTurns(request.messages)
@@ -41,12 +43,13 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     ...(toolChoice && { toolChoice }),
     ...(typeof parallelToolCalls === 'boolean' && { parallelToolCalls }),
     ...(isDeprecated && { wantsFunctionCall: true }),
+    ...(origins.size > 0 && { toolOrigins: origins }),
     sampling: decodeSampling(request),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     choices: request.n ?? 1,
     ...(reasoning && { reasoning }),
     output: output ?? { type: 'text' },
-    ...decodeVerbosity(request.verbosity),
+    ...verbosity,
     ...(userId && { userId }),
     ...(request.prompt_cache_key && { cacheKey: request.prompt_cache_key }),
     ...(request.service_tier && { serviceTier: request.service_tier }),
@@ -55,18 +58,27 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
     ...readPreferences(request.svc),
     wantsUsage: request.stream_options?.include_usage === true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...judgeFields(body, BODY_FIELDS, 'chat-completions'),
+    ...judge(body),
     extensions: {
       'chat-completions': decodeExtensions(body, {
         tools: others.length > 0 ? (others as JsonValue) : undefined,
         response_format: output ? undefined : body.response_format,
         tool_choice: toolChoice ? undefined : body.tool_choice,
         reasoning_effort: reasoning ? undefined : body.reasoning_effort,
+        verbosity: verbosity.verbosity ? undefined : body.verbosity,
         top_k: decodeTopK(body) === undefined ? body.top_k : undefined,
       }),
     },
   }
+}
+
+/** `metadata` belongs to what is stored: providers refuse it where nothing is. */
+function judge(body: JsonObject): FieldVerdict {
+  const verdict = judgeFields(body, BODY_FIELDS, 'chat-completions')
+  if (!verdict.unlisted?.includes('store') || body.metadata === undefined) return verdict
+  return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }
 
 function decodeVerbosity(given: WireRequest['verbosity']): Pick<ChatRequest, 'verbosity'> {

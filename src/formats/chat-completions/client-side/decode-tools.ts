@@ -1,16 +1,16 @@
 /** Tools of a chat-completions request, and the choice between them, in the words of the hub. */
-import type { Tool, ToolChoice } from '@/chat/request'
+import type { Tool, ToolChoice, ToolOrigin } from '@/chat/request'
+import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { decodeCacheControl } from './decode-cache'
 import type { WireCacheControl, WireRequest, WireTool } from './wire'
 
 /** Tools that the hub can say, and those (built into a provider) that stay this format's own. */
-type DecodedTools = { tools: Tool[]; others: WireTool[] }
+type DecodedTools = { tools: Tool[]; others: WireTool[]; origins: ReadonlyMap<string, ToolOrigin> }
 
 /**
- * The tools of a request. A custom tool is decoded as a function with one text parameter, so that it is counted as
- * input; no other format is asked to carry it. Functions in the flat shape of another OpenAI interface are understood too,
+ * The tools of a request. A custom tool is a function with one text parameter wherever custom tools are unknown. Functions in the flat shape of another OpenAI interface are understood too,
  * because editors send them.
  */
 export function decodeTools(request: WireRequest): DecodedTools {
@@ -22,7 +22,8 @@ export function decodeTools(request: WireRequest): DecodedTools {
     else others.push(tool)
   }
   for (const definition of request.functions ?? []) tools.push(decodeFunction(definition))
-  return { tools, others }
+  const custom = tools.filter((tool) => tool.custom)
+  return { tools, others, origins: new Map(custom.map(({ name }) => [name, { kind: 'custom', name }])) }
 }
 
 /** The tool choice of a request, or undefined where it says nothing that the hub knows. */
@@ -45,10 +46,7 @@ export function decodeToolChoice(choice: JsonValue | undefined): ToolChoice | un
 
 function decodeTool(tool: WireTool): Tool | undefined {
   if (tool.function) return decodeFunction(tool.function, tool.cache_control)
-  if (tool.custom) {
-    const { name, description } = tool.custom
-    return { name, ...(description && { description }), parameters: CUSTOM_TOOL_PARAMETERS }
-  }
+  if (tool.custom) return decodeCustom(tool.custom)
   const flat: { type?: JsonValue; name?: JsonValue; description?: JsonValue; parameters?: JsonValue } =
     tool as JsonObject
   if (flat.type !== 'function' || typeof flat.name !== 'string' || flat.name === '') return undefined
@@ -59,10 +57,16 @@ function decodeTool(tool: WireTool): Tool | undefined {
   }
 }
 
-const CUSTOM_TOOL_PARAMETERS: JsonObject = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
+function decodeCustom({ name, description, format }: NonNullable<WireTool['custom']>): Tool {
+  const { definition, syntax } = (format?.type === 'grammar' && format.grammar) || {}
+  const grammar = definition ? { definition, ...(syntax && { syntax }) } : undefined
+  const words = describeCustom(description ?? undefined, grammar)
+  return {
+    name,
+    ...(words !== '' && { description: words }),
+    parameters: CUSTOM_PARAMETERS,
+    custom: { ...(description && { description }), ...(grammar && { grammar }) },
+  }
 }
 
 function decodeFunction(definition: NonNullable<WireTool['function']>, control?: WireCacheControl): Tool {

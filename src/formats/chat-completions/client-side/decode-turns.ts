@@ -3,7 +3,8 @@ import { invalidRequest } from '@/chat/error'
 import type { ContentBlock, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '@/chat/request'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { decodeSignature } from '@/formats/chat-completions/signature'
-import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { decodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { customArguments } from '@/formats/custom-tools'
 import { exceedsBounds, PARSED_BOUNDS } from '@/lib/json'
 import { decodeCacheControl, markLastBlock } from './decode-cache'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'
@@ -84,7 +85,8 @@ function decodeAssistant(message: WireMessage, param: string, index: number, cal
 function decodeCall(call: WireToolCall, param: string, fallbackId: string, calls: KnownCalls): ToolCallBlock {
   const id = call.id || fallbackId
   if (call.custom) {
-    return { type: 'tool-call', id, name: call.custom.name, argumentsText: customArguments(call.custom.input ?? '') }
+    const argumentsText = customArguments(call.custom.input ?? '')
+    return { type: 'tool-call', id, name: call.custom.name, argumentsText, isCustom: true }
   }
   if (!call.function) throw invalidRequest(`${param}.function is required`, `${param}.function`)
   const signature = decodeSignature(call.extra_content ?? undefined)

@@ -2,6 +2,7 @@
 import type { MediaSource, ToolCallBlock } from '@/chat/request'
 import { encodeSignature } from '@/formats/chat-completions/signature'
 import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { customInput } from '@/formats/custom-tools'
 import { formatDataUrl } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 
@@ -11,11 +12,16 @@ export function encodeImage(source: MediaSource): JsonObject {
 }
 
 /** A whole call with its id, by which the client's result finds it again. */
-export function encodeCall(call: ToolCallBlock): JsonObject {
+export function encodeCall(call: ToolCallBlock, isCustom: boolean): JsonObject {
+  const { id, name, argumentsText } = call
+  if (isCustom) {
+    const custom = { name, input: customInput(argumentsText) }
+    return { id, type: 'custom', custom, ...encodeSignature(call.signature) }
+  }
   return {
-    id: call.id,
+    id,
     type: 'function',
-    function: { name: call.name, arguments: encodeArguments(call.argumentsText) },
+    function: { name, arguments: encodeArguments(argumentsText) },
     ...encodeSignature(call.signature),
   }
 }

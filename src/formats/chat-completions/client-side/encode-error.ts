@@ -21,6 +21,7 @@ const WORDS_OF_KIND: Record<ErrorKind, Words> = {
   upstream_failed: { type: 'server_error', code: null },
   overloaded: { type: 'server_error', code: null },
   timeout: { type: 'server_error', code: 'timeout' },
+  client_gone: { type: 'invalid_request_error', code: null },
 }
 
 /** The error as status, body and headers. All four keys are always there, because client libraries read them. */

@@ -18,12 +18,16 @@ export function encodeResponse(response: ChatResponse, context: AnswerContext): 
   }
 }
 
-function encodeChoice(choice: Choice, { wantsFunctionCall = false }: AnswerContext): JsonObject {
+function encodeChoice(choice: Choice, { wantsFunctionCall = false, toolOrigins }: AnswerContext): JsonObject {
   const text = joinTexts(choice, 'text')
   const refusal = joinTexts(choice, 'refusal')
   const reasoning = joinTexts(choice, 'reasoning')
   const images = choice.content.flatMap((block) => (block.type === 'image' ? [encodeImage(block.source)] : []))
-  const calls = choice.content.flatMap((block) => (block.type === 'tool-call' ? [encodeCall(block)] : []))
+  const isCustom = (name: string) => toolOrigins?.get(name)?.kind === 'custom'
+  const calls = choice.content.flatMap((block) =>
+    block.type === 'tool-call' ? [encodeCall(block, isCustom(block.name))] : [],
+  )
+  const emitted = { hasToolCalls: calls.length > 0, hasRefusal: refusal !== '' }
   const isSilent = text === '' && (calls.length > 0 || refusal !== '')
   return {
     index: choice.index,
@@ -36,7 +40,7 @@ function encodeChoice(choice: Choice, { wantsFunctionCall = false }: AnswerConte
       ...(calls.length > 0 && (wantsFunctionCall ? { function_call: calls[0]?.function } : { tool_calls: calls })),
     },
     logprobs: choice.logprobs ?? null,
-    finish_reason: encodeFinishReason(choice.finish, calls.length > 0, wantsFunctionCall),
+    finish_reason: encodeFinishReason(choice.finish, emitted, wantsFunctionCall),
   }
 }
 

@@ -1,26 +1,34 @@
 /** Events of the hub as a streamed chat-completions answer. */
 import type { GatewayError } from '@/chat/error'
 import type { ChatEvent } from '@/chat/event'
+import type { FinishReason } from '@/chat/response'
 import type { Usage } from '@/chat/usage'
 import { encodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { DONE } from '@/formats/chat-completions/framing'
 import { encodeSignature } from '@/formats/chat-completions/signature'
 import { encodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { encodeUsage } from '@/formats/chat-completions/usage'
+import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext, StreamEncoder } from '@/formats/format'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 import { encodeImage } from './encode-content'
 import { encodeError } from './encode-error'
 
-/** A call's place among the calls of its choice; other blocks don't count. */
-type Call = { index: number; hasArguments: boolean }
+/**
+ * A call's place among the calls of its choice; other blocks don't count. `custom` is what there is so far of the arguments of a custom
+ * tool, whose text is told when it is whole: what a model makes of them is not known before.
+ */
+type Call = { index: number; hasArguments: boolean; custom?: string }
 
 /** Every chunk has the same id, time and model; the first of each choice brings the role, without which clients throw. */
 export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   const callOfBlock = new Map<number, Call>()
   const callsOfChoice = new Map<number, number>()
   const choicesWithRole = new Set<number>()
+  const choicesWithRefusal = new Set<number>()
+  /** Said at the end: some providers go on after a reason, and some clients do not read on after one. */
+  const finishes = new Map<number, FinishReason>()
   let usage: Usage | undefined
 
   function chunk(choices: JsonObject[], usageObject: JsonObject | null): Frame {
@@ -59,14 +67,22 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   function startCall(event: Extract<ChatEvent, { type: 'tool-call-start' }>): Frame[] {
     const index = callsOfChoice.get(event.choice) ?? 0
     callsOfChoice.set(event.choice, index + 1)
+    const { id, name } = event
+    if (context.toolOrigins?.get(name)?.kind === 'custom') {
+      callOfBlock.set(event.block, { index, hasArguments: false, custom: '' })
+      return delta(event.choice, { tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] })
+    }
     callOfBlock.set(event.block, { index, hasArguments: false })
-    const head = { id: event.id, type: 'function', function: { name: event.name, arguments: '' } }
-    return callDelta(event.choice, index, head)
+    return callDelta(event.choice, index, { id, type: 'function', function: { name, arguments: '' } })
   }
 
   function continueCall(event: Extract<ChatEvent, { type: 'tool-call-delta' }>): Frame[] {
     const call = callOfBlock.get(event.block)
     if (!call || event.argumentsText === '') return []
+    if (call.custom !== undefined) {
+      call.custom += event.argumentsText
+      return []
+    }
     call.hasArguments = true
     return callDelta(event.choice, call.index, { function: { arguments: event.argumentsText } })
   }
@@ -74,9 +90,19 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
   function endCall(event: Extract<ChatEvent, { type: 'tool-call-end' }>): Frame[] {
     const call = callOfBlock.get(event.block)
     const signature = encodeSignature(event.signature)
+    if (call?.custom !== undefined) {
+      const custom = { input: customInput(call.custom) }
+      return delta(event.choice, { tool_calls: [{ index: call.index, custom, ...signature }] })
+    }
     if (!call || (call.hasArguments && !signature.extra_content)) return []
     const rest = call.hasArguments ? '' : encodeArguments('')
     return callDelta(event.choice, call.index, { function: { arguments: rest }, ...signature })
+  }
+
+  function finishChunks([choice, finish]: [number, FinishReason]): Frame[] {
+    const emitted = { hasToolCalls: callsOfChoice.has(choice), hasRefusal: choicesWithRefusal.has(choice) }
+    const reason = encodeFinishReason(finish, emitted, context.wantsFunctionCall)
+    return [...roleChunk(choice), choiceChunk(choice, {}, reason)]
   }
 
   return {
@@ -87,7 +113,9 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
         case 'text-delta':
           return event.text === '' ? [] : delta(event.choice, { content: event.text })
         case 'refusal-delta':
-          return event.text === '' ? [] : delta(event.choice, { refusal: event.text })
+          if (event.text === '') return []
+          choicesWithRefusal.add(event.choice)
+          return delta(event.choice, { refusal: event.text })
         case 'reasoning-delta':
           return event.text === '' ? [] : delta(event.choice, { reasoning_content: event.text })
         case 'tool-call-start':
@@ -100,10 +128,9 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
           return delta(event.choice, {
             images: [encodeImage({ type: 'base64', mediaType: event.mediaType, data: event.data })],
           })
-        case 'finish': {
-          const reason = encodeFinishReason(event.finish, callsOfChoice.has(event.choice), context.wantsFunctionCall)
-          return [...roleChunk(event.choice), choiceChunk(event.choice, {}, reason)]
-        }
+        case 'finish':
+          finishes.set(event.choice, event.finish)
+          return []
         case 'usage':
           usage = event.usage
           return []
@@ -113,7 +140,7 @@ export function createStreamEncoder(context: AnswerContext): StreamEncoder {
     },
     end() {
       const usageChunk = context.wantsUsage && usage ? [chunk([], encodeUsage(usage))] : []
-      return [...usageChunk, { data: DONE }]
+      return [...[...finishes].flatMap(finishChunks), ...usageChunk, { data: DONE }]
     },
     fail: (error: GatewayError, requestId: string) => [{ data: JSON.stringify(encodeError(error, requestId).body) }],
   }

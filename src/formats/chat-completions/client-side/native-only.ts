@@ -2,17 +2,18 @@
  * What in a chat-completions request only a provider of the same format can carry, so that no other format's encoder
  * leaves it out unnoticed.
  */
+import type { JsonObject } from '@/lib/json'
 import { decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Each as the field and what it is, e.g. `tools[1] (custom)`. */
+/** Each as the field and what it is, e.g. `tools[1] (web_search)`. */
 export function listNativeOnly(request: WireRequest): string[] {
   const found: string[] = []
   request.tools?.forEach((tool, index) => {
-    const type = tool.custom ? 'custom' : (tool.type ?? 'function')
-    if (type !== 'function') found.push(`tools[${index}] (${shown(type)})`)
+    const type = tool.type ?? (tool.custom ? 'custom' : 'function')
+    if (type !== (tool.custom ? 'custom' : 'function')) found.push(`tools[${index}] (${shown(type)})`)
   })
   const { tool_choice: choice, response_format: format, modalities } = request
   if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
@@ -21,6 +22,12 @@ export function listNativeOnly(request: WireRequest): string[] {
   if (modality !== undefined) found.push(`modalities (${shown(modality)})`)
   if (request.web_search_options) found.push('web_search_options (search by the provider)')
   return found
+}
+
+/** Sound that the model spoke, which its provider keeps: only the words beside it can be told elsewhere. */
+export function listHostedHistory({ messages }: WireRequest): string[] {
+  const hasSound = messages.some((message) => message.role === 'assistant' && (message as JsonObject).audio)
+  return hasSound ? ['messages.audio'] : []
 }
 
 const MAX_SHOWN_CHARS = 40

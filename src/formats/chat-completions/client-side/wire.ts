@@ -74,10 +74,21 @@ const FunctionDefinition = titled('ChatCompletionFunction', {
   cache_control: CacheControl,
 })
 
+const CustomDefinition = titled('ChatCompletionCustomTool', {
+  name: NonEmptyString,
+  description: optional(Type.String()),
+  format: optional(
+    object({
+      type: Type.String({ description: 'text or grammar' }),
+      grammar: optional(object({ definition: optional(Type.String()), syntax: optional(Type.String()) })),
+    }),
+  ),
+})
+
 const Tool = titled('ChatCompletionTool', {
   type: optional(Type.String({ description: 'function or custom' })),
   function: optional(FunctionDefinition),
-  custom: optional(object({ name: NonEmptyString, description: optional(Type.String()) })),
+  custom: optional(CustomDefinition),
   cache_control: CacheControl,
 })
 

@@ -2,12 +2,13 @@
 import type { EmbeddingAnswer, Vector, VectorEncoding } from '@/chat/embedding'
 import { readCount, type Usage, ZERO_USAGE } from '@/chat/usage'
 import type { ExpectedVectors } from '@/formats/embeddings'
-import { findUnreadList, holdsVectors } from '@/formats/unread-list'
+import { findUnreadList, holdsVectors, isNumberedInOrder } from '@/formats/unread-list'
 import { readVector } from '@/formats/vectors'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 
 const LIST = 'data'
 const VECTOR_KEY = '"embedding":'
+const NUMBER_KEY = '"index":'
 
 const decoder = new TextDecoder()
 
@@ -19,6 +20,7 @@ export function decodeEmbeddingsResponse(bytes: Uint8Array, expected: ExpectedVe
 function keepWritten(bytes: Uint8Array, count: number, encoding: VectorEncoding): EmbeddingAnswer | undefined {
   const found = findUnreadList(bytes, LIST)
   if (!found || !holdsVectors(found.inside, { key: VECTOR_KEY, count, encoding })) return undefined
+  if (!isNumberedInOrder(found.inside, NUMBER_KEY, count)) return undefined
   return { written: found.inside, usage: decodeEmbeddingsUsage(found.around.usage) }
 }
 
@@ -31,11 +33,11 @@ function readAll(bytes: Uint8Array, count: number): EmbeddingAnswer | undefined 
   return { vectors, usage: decodeEmbeddingsUsage(json.usage) }
 }
 
-/** By their numbers, where each has one of its own. */
+/** By their numbers, where each has one of its own: many clients go by the place. */
 function inOrder(entries: readonly JsonObject[]): readonly JsonObject[] {
-  const byIndex = new Map(entries.map((entry) => [entry.index, entry]))
-  const sorted = entries.map((_, index) => byIndex.get(index))
-  return sorted.every(isJsonObject) ? sorted : entries
+  const numbers = new Set(entries.map(({ index }) => (typeof index === 'number' ? index : undefined)))
+  if (numbers.size < entries.length || numbers.has(undefined)) return entries
+  return entries.toSorted((one, other) => Number(one.index) - Number(other.index))
 }
 
 function isVector(vector: Vector | undefined): vector is Vector {

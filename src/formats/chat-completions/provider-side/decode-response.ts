@@ -5,8 +5,9 @@ import { decodeContent } from '@/formats/chat-completions/answer-content'
 import { decodeFinishReason } from '@/formats/chat-completions/finish-reason'
 import { decodeToolUses } from '@/formats/chat-completions/server-tools'
 import { decodeSignature } from '@/formats/chat-completions/signature'
-import { customArguments, decodeArguments } from '@/formats/chat-completions/tool-arguments'
+import { decodeArguments } from '@/formats/chat-completions/tool-arguments'
 import { decodeUsage, findUnknownUsage, findUsage } from '@/formats/chat-completions/usage'
+import { customArguments } from '@/formats/custom-tools'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 
@@ -37,14 +38,17 @@ function readUsage(usage: JsonValue | undefined): Pick<ChatResponse, 'usage' | '
 function decodeChoice(choice: JsonValue | undefined, position: number): Choice[] {
   if (!isJsonObject(choice) || !isJsonObject(choice.message)) return []
   const content: AnswerBlock[] = [...decodeContent(choice.message), ...decodeCalls(choice.message)]
-  const hasToolCalls = content.some((block) => block.type === 'tool-call')
+  const emitted = {
+    hasToolCalls: content.some(({ type }) => type === 'tool-call'),
+    hasRefusal: content.some(({ type }) => type === 'refusal'),
+  }
   const word = textOf(choice.finish_reason) ?? ''
   const { index, logprobs } = choice
   return [
     {
       index: typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : position,
       content,
-      finish: decodeFinishReason(word === '' ? undefined : word, hasToolCalls),
+      finish: decodeFinishReason(word === '' ? undefined : word, emitted),
       ...(logprobs !== undefined && logprobs !== null && { logprobs }),
     },
   ]

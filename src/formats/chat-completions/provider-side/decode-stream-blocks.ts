@@ -28,6 +28,7 @@ export function createBlockReader(choice: number, takeBlock: () => number): Bloc
   let open: { kind: TextKind; block: number } | undefined
   let finishWord: string | undefined
   let hasContent = false
+  let hasRefusal = false
 
   function closeText(): ChatEvent[] {
     if (!open) return []
@@ -47,6 +48,7 @@ export function createBlockReader(choice: number, takeBlock: () => number): Bloc
     if (open?.kind !== kind) {
       events.push(...closeText())
       open = { kind, block: takeBlock() }
+      hasRefusal ||= kind === 'refusal'
       events.push({ type: `${kind}-start`, choice, block: open.block })
     }
     events.push({ type: `${kind}-delta`, choice, block: open.block, text: part.text })
@@ -72,7 +74,7 @@ export function createBlockReader(choice: number, takeBlock: () => number): Bloc
       return isJsonObject(json.message) && !hasContent ? pushDelta(json.message) : []
     },
     closeBlocks: () => [...closeText(), ...tools.end()],
-    finish: () => decodeFinishReason(finishWord, tools.hasCalls),
+    finish: () => decodeFinishReason(finishWord, { hasToolCalls: tools.hasCalls, hasRefusal }),
     get isFinished() {
       return finishWord !== undefined
     },

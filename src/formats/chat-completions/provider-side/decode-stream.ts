@@ -111,7 +111,7 @@ export function createStreamDecoder(): StreamDecoder {
       if (event.event === 'error') return fail(decodeError(undefined, json ?? data))
       if (data === '') return []
       if (data.includes('"arguments"')) rememberNumbers(json, data)
-      const chunk = Array.isArray(json) ? json[0] : json
+      const chunk = loneOf(json)
       if (!isJsonObject(chunk)) return failUnread('malformed_event', 'the stream held an event that is no JSON object')
       return chunk.error ? fail(decodeError(undefined, chunk)) : readChunk(chunk)
     },
@@ -121,6 +121,11 @@ export function createStreamDecoder(): StreamDecoder {
       return phase === 'open' && isFinished() ? finishAll() : closeBlocks()
     },
   }
+}
+
+/** Some send a chunk inside a list. Of several no client of the format would read more than the first: that is no chunk. */
+function loneOf(json: JsonValue | undefined): JsonValue | undefined {
+  return Array.isArray(json) && json.length === 1 ? json[0] : json
 }
 
 function startEvent(chunk: JsonObject): ChatEvent {

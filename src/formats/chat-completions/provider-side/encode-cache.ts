@@ -1,6 +1,5 @@
 /** Prompt-cache hints for a chat-completions provider that reads `cache_control`, and no more of them than those take. */
-import { hasCacheHint } from '@/chat/cache-hints'
-import type { CacheHint, ChatRequest, Warning } from '@/chat/request'
+import type { CacheHint } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
@@ -20,18 +19,4 @@ export function limitBreakpoints(tools: readonly JsonObject[], messages: readonl
   const excess = Math.max(0, marked.length - MAX_BREAKPOINTS)
   for (const object of marked.slice(0, excess)) delete object.cache_control
   return excess
-}
-
-/** Says that hints were left out, if any were. */
-export function warnOfCache(
-  request: ChatRequest,
-  quirks: ReadonlySet<string>,
-  excess: number,
-  warnings: Warning[],
-): void {
-  if (!quirks.has(QUIRKS.cacheControl)) {
-    if (hasCacheHint(request)) warnings.push({ feature: 'cache_control', detail: 'the provider takes no cache hints' })
-  } else if (excess > 0) {
-    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
-  }
 }

@@ -69,7 +69,7 @@ function encodeFilePart(file: FileBlock): JsonObject[] {
     const text = Buffer.from(source.data, 'base64').toString('utf8')
     return [...lead, textPart(textDocument(text, filename))]
   }
-  const name = filename ?? filenameFor(source.mediaType)
+  const name = filenameFor(source.mediaType, filename)
   const data = formatDataUrl(source.mediaType, source.data)
   return [...lead, { type: 'file', file: { filename: name, file_data: data } }]
 }

@@ -1,4 +1,5 @@
 /** How hard to think, from the hub's effort or budget to the one word that chat-completions has for it. */
+import { lost } from '@/chat/features'
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import type { TargetTraits } from '@/formats/format'
@@ -17,7 +18,7 @@ export function encodeReasoning(
   const effort = reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens)
   if (effort === undefined) return {}
   if (traits.quirks.has(QUIRKS.noReasoningEffort)) {
-    warnings.push({ feature: 'reasoning-effort', detail: 'this model takes no reasoning effort' })
+    warnings.push(lost('reasoning', 'this model takes no reasoning effort'))
     return {}
   }
   return { reasoning_effort: effort }

@@ -1,14 +1,16 @@
 /** A request of the hub as a chat-completions request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
+import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
 import { cacheKeyFor } from '@/formats/cache-key'
+import { LACKING } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { sha256Hex } from '@/lib/ids'
-import { isJsonObject, type JsonObject } from '@/lib/json'
-import { encodeCache, limitBreakpoints, warnOfCache } from './encode-cache'
+import type { JsonObject } from '@/lib/json'
+import { encodeCache, limitBreakpoints } from './encode-cache'
 import { textPart } from './encode-content'
 import { encodeOutput, withMentionOfJson } from './encode-output'
 import { encodeReasoning } from './encode-reasoning'
@@ -20,17 +22,19 @@ import { encodeTurns } from './encode-turns'
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
-  const warnings: Warning[] = []
+  const warnings = lacking(request, LACKING, traits.quirks.has(QUIRKS.cacheControl) ? 'cacheHints' : undefined)
   const messages = [...encodeSystem(request.system, traits.quirks), ...encodeTurns(request.turns, traits, warnings)]
   const tools = encodeTools(request, traits)
-  warnOfCache(request, traits.quirks, limitBreakpoints(tools.tools ?? [], messages), warnings)
+  if (limitBreakpoints(tools.tools ?? [], messages) > 0) {
+    warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
+  }
   const body: JsonObject = {
     ...request.extensions['chat-completions'],
     model: traits.model,
     messages: request.output.type === 'json' ? withMentionOfJson(messages) : messages,
     ...encodeStream(request, traits),
     ...encodeOutputLimit(request, traits, warnings),
-    ...encodeSampling(request.sampling, traits, warnings),
+    ...encodeSampling(request, traits, warnings),
     ...(request.choices > 1 && { n: request.choices }),
     ...encodeOutput(request.output),
     ...(request.verbosity !== undefined && { verbosity: request.verbosity }),
@@ -55,8 +59,7 @@ function encodeSystem(system: readonly TextBlock[], quirks: ReadonlySet<string>)
 function encodeStream(request: ChatRequest, traits: TargetTraits): JsonObject {
   if (!request.stream) return {}
   if (traits.quirks.has(QUIRKS.noStreamOptions)) return { stream: true }
-  const own = request.extensions['chat-completions']?.stream_options
-  return { stream: true, stream_options: { ...(isJsonObject(own) && own), include_usage: true } }
+  return { stream: true, stream_options: { include_usage: true } }
 }
 
 function encodeOutputLimit(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): JsonObject {
@@ -80,6 +83,6 @@ function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonO
   if (tier === undefined) return {}
   if (tier === 'standard' || tier === 'standard_only') return { service_tier: 'default' }
   if (SERVICE_TIERS.has(tier)) return { service_tier: tier }
-  warnings.push({ feature: 'service-tier', detail: 'this format has no such service tier' })
+  warnings.push(lost('serviceTier', 'this format has no such service tier'))
   return {}
 }

@@ -6,9 +6,7 @@ import type { TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
-const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/
-
-/** The tool fields of a request; none where there are no tools. Throws where a name or the choice can't be said. */
+/** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject & { tools?: JsonObject[] } {
   const { tools, toolChoice, parallelToolCalls } = request
   if (tools.length === 0) {
@@ -33,9 +31,6 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
 }
 
 function encodeTool(tool: Tool, quirks: ReadonlySet<string>): JsonObject {
-  if (!ACCEPTED_NAME.test(tool.name)) {
-    throw invalidRequest('This model takes tool names of 1 to 64 characters A-Z, a-z, 0-9, _ and -')
-  }
   const { name, description, parameters, strict } = tool
   const definition = {
     name,

@@ -83,16 +83,13 @@ function orphanAsBlocks(encoding: Encoding, result: ToolResultBlock): ContentBlo
 function encodeAssistant(encoding: Encoding, turn: Turn, results: ToolResultBlock[]): void {
   flushCarried(encoding)
   const calls = turn.content.filter((block): block is ToolCallBlock => block.type === 'tool-call')
-  const text = joinTexts(turn.content, '')
-  const refusal = turn.content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
+  const text = wordsOf(turn)
   const reasoning = turn.content.map((block) => (block.type === 'reasoning' ? block.text : '')).join('')
   const newId = createToolIds()
   const wireIds = calls.map((call) => newId(call.id))
   encoding.messages.push({
     role: 'assistant',
-    content:
-      text === '' && (calls.length > 0 || refusal !== '') ? null : marked(text, lastHint(turn.content), encoding),
-    ...(refusal !== '' && { refusal }),
+    content: text === '' && calls.length > 0 ? null : marked(text, lastHint(turn.content), encoding),
     ...(turn.name && { name: turn.name }),
     ...(reasoning !== '' && encoding.quirks.has(QUIRKS.reasoningContent) && { reasoning_content: reasoning }),
     ...(calls.length > 0 && {
@@ -191,6 +188,15 @@ function marked(text: string, cache: CacheHint | undefined, { quirks }: Encoding
 function lastHint(blocks: readonly ContentBlock[]): CacheHint | undefined {
   const block = blocks.findLast((candidate) => 'cache' in candidate && candidate.cache !== undefined)
   return block && 'cache' in block ? block.cache : undefined
+}
+
+/**
+ * What an assistant turn says. A refusal is told as text: services refuse a message without content, and many the field that
+ * OpenAI has for refusals.
+ */
+function wordsOf({ content }: Turn): string {
+  const refusal = content.map((block) => (block.type === 'refusal' ? block.text : '')).join('')
+  return [joinTexts(content, ''), refusal].filter((words) => words !== '').join('\n\n')
 }
 
 function joinTexts(blocks: ContentBlock[], separator: string): string {

@@ -14,7 +14,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
-import { listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeOnly } from './native-only'
 import { modelOfResource } from './path'
 import type { WireRequest } from './wire'
 
@@ -41,6 +41,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
   const reasoning = decodeReasoning(config.thinkingConfig)
   const extensions = decodeExtensions(wire, others)
   const nativeOnly = listNativeOnly(wire)
+  const hostedHistory = listHostedHistory(wire)
   const answerField = answerFieldOf(config)
   const serverTools = listServerTools(wire.tools ?? [])
   const turns = decodeTurns(wire.contents)
@@ -64,6 +65,7 @@ export function decodeChecked(wire: WireRequest, line: RequestLine): ChatRequest
     ...readPreferences(wire.svc),
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judge(wire, config),
     extensions: Object.keys(extensions).length > 0 ? { 'generate-content': extensions } : {},

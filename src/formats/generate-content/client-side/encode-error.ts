@@ -42,6 +42,7 @@ const STATUS_WORDS: Record<ErrorKind, string> = {
   upstream_failed: 'INTERNAL',
   overloaded: 'UNAVAILABLE',
   timeout: 'DEADLINE_EXCEEDED',
+  client_gone: 'CANCELLED',
 }
 
 /** The machine-readable reason of kinds whose status word is too coarse to act on. */

@@ -50,9 +50,21 @@ const KNOWN_PARTS = [
   'thoughtSignature',
 ]
 
+/** What tools of a provider did in earlier answers. */
+const HOSTED_HISTORY = ['toolCall', 'toolResponse']
+
+/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `contents.toolCall`. */
+export function listHostedHistory({ contents }: WireRequest): string[] {
+  const parts = contents.flatMap(({ parts = [] }) => parts as readonly JsonValue[]).filter(isJsonObject)
+  const kinds = HOSTED_HISTORY.filter((key) => parts.some((part) => part[key] !== undefined))
+  return kinds.map((kind) => `contents.${kind}`)
+}
+
+const SAYABLE = [...KNOWN_PARTS, ...HOSTED_HISTORY]
+
 function nativeParts(parts: readonly JsonValue[], path: string): string[] {
   return parts.flatMap((part, index) => {
-    if (!isJsonObject(part) || KNOWN_PARTS.some((key) => part[key] !== undefined)) return []
+    if (!isJsonObject(part) || SAYABLE.some((key) => part[key] !== undefined)) return []
     const [kind] = Object.keys(part)
     return kind === undefined ? [] : [`${path}.parts[${index}] (${kind})`]
   })

@@ -4,34 +4,40 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 
 export interface PartialArguments {
-  /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`; what makes no sense is ignored. */
+  /** Applies a list of `{jsonPath, stringValue | numberValue | boolValue | nullValue}`. */
   apply(pieces: readonly JsonValue[]): void
-  /** The arguments so far as JSON text. */
+  /** The arguments so far as JSON text; what has no place in them stands behind it, so that nobody takes them for whole. */
   text(): string
 }
 
 type Container = JsonObject | JsonValue[]
 
-/** The deepest path that is followed. */
+/** Where and whether more follows, but not what. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['jsonPath', 'willContinue'])
+/** The deepest path that is followed; a deeper piece has no place. */
 const MAX_SEGMENTS = 32
 
 /** Creates the arguments of one call. Texts at the same path add up. */
 export function createPartialArguments(): PartialArguments {
   const root = createObject()
+  const unplaced: JsonValue[] = []
 
-  function applyPiece(piece: JsonValue): void {
-    if (typeof piece !== 'object' || piece === null || Array.isArray(piece)) return
+  function applyPiece(piece: JsonValue): boolean {
+    if (!isJsonObject(piece)) return false
+    if (Object.keys(piece).every((name) => SAYS_NOTHING.has(name))) return true
     const path = typeof piece.jsonPath === 'string' ? parsePath(piece.jsonPath) : undefined
     const value = pieceValue(piece)
     const last = path?.at(-1)
-    if (!path || last === undefined || value === undefined) return
+    if (!path || last === undefined || value === undefined) return false
     const container = containerAt(root, path)
-    if (container) write(container, last, value)
+    return container !== undefined && write(container, last, value)
   }
 
   return {
-    apply: (pieces) => pieces.forEach(applyPiece),
-    text: () => JSON.stringify(root),
+    apply(pieces) {
+      for (const piece of pieces) if (!applyPiece(piece)) unplaced.push(piece)
+    },
+    text: () => JSON.stringify(root) + (unplaced.length === 0 ? '' : JSON.stringify(asWritten(unplaced))),
   }
 }
 

@@ -4,6 +4,7 @@
  * where a provider streams its arguments: then it is open until a part comes that does not announce another.
  */
 import type { ChatEvent } from '@/chat/event'
+import type { FinishReason } from '@/chat/response'
 import { textOfCode } from '@/formats/generate-content/code-text'
 import { decodeFinishReason } from '@/formats/generate-content/finish-reason'
 import { normaliseBase64 } from '@/formats/generate-content/signature'
@@ -20,19 +21,20 @@ type BlockSource = { nextBlock(): number; mintCallId(): string }
 
 export interface BlockReader {
   readonly isFinished: boolean
-  /** The events of one chunk's share of this candidate. Whatever follows the finish is ignored. */
+  /** The events of one chunk's share of this candidate, also of one that follows its finish reason. */
   push(candidate: JsonObject): ChatEvent[]
-  /** Ends the candidate without its own finish reason: a refused prompt. */
-  finish(event: Extract<ChatEvent, { type: 'finish' }>): ChatEvent[]
-  /** Closes what is open when the stream is over. */
-  abandon(): ChatEvent[]
+  /** The whole prompt was refused: its reason where the candidate has none of its own. */
+  refuse(reason: FinishReason): void
+  /** The stream is over: closes what is open, and says why the candidate ended if it did. */
+  end(): ChatEvent[]
 }
 
 /** Creates the reader of candidate number `choice`. */
 export function createBlockReader(choice: number, source: BlockSource): BlockReader {
   let open: OpenText | undefined
   let openCall: OpenCall | undefined
-  let isFinished = false
+  /** Why it ended, of all that was said: some state it with every chunk, and some go on after it. The latest counts. */
+  let finish: ((answer: Parameters<typeof decodeFinishReason>[1]) => FinishReason) | undefined
   let hasToolCalls = false
   let hasContent = false
 
@@ -114,24 +116,22 @@ export function createBlockReader(choice: number, source: BlockSource): BlockRea
 
   return {
     get isFinished() {
-      return isFinished
+      return finish !== undefined
     },
     push(candidate) {
-      if (isFinished) return []
       const parts = isJsonObject(candidate.content) ? candidate.content.parts : undefined
       const events = Array.isArray(parts) ? parts.flatMap(pushPart) : []
-      const reason = candidate.finishReason
-      if (typeof reason !== 'string' || reason === '') return events
-      isFinished = true
-      const finish = decodeFinishReason(reason, { hasToolCalls, hasContent })
-      return [...events, ...close(), { type: 'finish', choice, finish }]
+      const reason = textOf(candidate.finishReason) ?? ''
+      if (reason !== '') finish = (answer) => decodeFinishReason(reason, answer)
+      return events
     },
-    finish(event) {
-      if (isFinished) return []
-      isFinished = true
-      return [...close(), event]
+    refuse(reason) {
+      finish ??= () => reason
     },
-    abandon: () => [...closeText(), ...closeCall(false)],
+    end() {
+      if (!finish) return [...closeText(), ...closeCall(false)]
+      return [...close(), { type: 'finish', choice, finish: finish({ hasToolCalls, hasContent }) }]
+    },
   }
 }
 

@@ -49,6 +49,10 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     return [{ type: 'error', error }]
   }
 
+  function failUnread(kind: string, message: string): ChatEvent[] {
+    return fail(providerError({ status: UNSTATED_STATUS, kind, message }))
+  }
+
   function start(chunk: JsonObject): ChatEvent[] {
     if (hasStarted) return []
     hasStarted = true
@@ -75,7 +79,8 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
   function pushBlocked(feedback: JsonValue | undefined): ChatEvent[] {
     const reason = isJsonObject(feedback) ? feedback.blockReason : undefined
     if (typeof reason !== 'string' || reason === '') return []
-    return candidateAt(0).finish({ type: 'finish', choice: 0, finish: decodeBlockReason(reason) })
+    candidateAt(0).refuse(decodeBlockReason(reason))
+    return []
   }
 
   /**
@@ -115,11 +120,9 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
     pushUsage,
     push({ data }, json) {
       if (data === undefined || data.trim() === '' || data.trim() === FOREIGN_TERMINATOR) return []
-      if (json === undefined) {
-        return fail(
-          providerError({ status: UNSTATED_STATUS, kind: 'MALFORMED_EVENT', message: 'an event is not JSON' }),
-        )
-      }
+      if (json === undefined) return failUnread('MALFORMED_EVENT', 'an event is not JSON')
+      // An error comes in a list by habit; several chunks in one event can't be told to clients of the format.
+      if (Array.isArray(json) && json.length > 1) return failUnread('MALFORMED_EVENT', 'an event holds several chunks')
       if (data.includes('"functionCall"')) rememberNumbers(json, data)
       return Array.isArray(json) ? json.flatMap(pushChunk) : pushChunk(json)
     },
@@ -128,7 +131,7 @@ export function createStreamDecoder(mintCallId: () => string = randomCallId): St
       const closed = candidates
         .values()
         .toArray()
-        .flatMap((candidate) => candidate.abandon())
+        .flatMap((candidate) => candidate.end())
       return isFinished() && !hasFailed ? [...closed, { type: 'end' }] : closed
     },
   }

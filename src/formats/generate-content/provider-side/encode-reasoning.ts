@@ -2,6 +2,7 @@
  * How hard to think, from the hub's effort or budget to the level or the budget that a generate-content model takes.
  */
 
+import { lost } from '@/chat/features'
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/generate-content/quirks'
@@ -15,7 +16,7 @@ export function encodeReasoning(
 ): JsonObject | undefined {
   if (!reasoning) return undefined
   if (traits.quirks.has(QUIRKS.noThinking)) {
-    warnings.push({ feature: 'reasoning', detail: 'this model does not think' })
+    warnings.push(lost('reasoning', 'this model does not think'))
     return undefined
   }
   const config = {

@@ -1,9 +1,11 @@
 /** A request of the hub as a generate-content request, for callers of the other formats. */
 
 import { invalidRequest } from '@/chat/error'
+import { lacking } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { LACKING } from '@/formats/generate-content/body-fields'
 import { LIMITS } from '@/formats/generate-content/limits'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { encodeOutput } from './encode-output'
@@ -20,7 +22,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const [native] = request.nativeOnly ?? []
   if (native !== undefined)
     throw invalidRequest(`the provider of this model can't take ${native}`, native.split(' ')[0])
-  const warnings: Warning[] = []
+  const warnings = lacking(request, LACKING)
   const system = request.system.filter(({ text }) => text !== '' && !isClientMark(text))
   const contents = encodeTurns(request.turns, traits, warnings)
   const { generationConfig: ownConfig, tools: _, ...ownFields } = request.extensions['generate-content'] ?? {}
@@ -31,10 +33,6 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(isJsonObject(ownConfig) && ownConfig),
     ...encodeGenerationConfig(request, traits, warnings),
   }
-  if (request.parallelToolCalls === false)
-    warn(warnings, 'parallelToolCalls', 'this format cannot forbid parallel calls')
-  if (request.userId !== undefined) warn(warnings, 'userId', 'this format has no field for it')
-  if (request.serviceTier !== undefined) warn(warnings, 'serviceTier', 'tiers of other formats mean nothing here')
   const isSystemAll = contents.length === 0
   const body = {
     ...ownFields,
@@ -65,14 +63,10 @@ function encodeGenerationConfig(request: ChatRequest, traits: TargetTraits, warn
   const thinkingConfig = encodeReasoning(request.reasoning, traits, warnings)
   const limit = request.maxOutputTokens
   return {
-    ...encodeSampling(request.sampling, warnings),
+    ...encodeSampling(request, warnings),
     ...(request.choices > 1 && { candidateCount: request.choices }),
     ...(limit !== undefined && { maxOutputTokens: Math.min(limit, traits.maxOutputTokens) }),
     ...encodeOutput(request.output, traits),
     ...(thinkingConfig && { thinkingConfig }),
   }
-}
-
-function warn(warnings: Warning[], feature: string, detail: string): void {
-  warnings.push({ feature, detail })
 }

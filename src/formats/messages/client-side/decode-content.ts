@@ -3,7 +3,7 @@
  * references.
  */
 import type { FileBlock, ImageBlock, MediaSource, TextBlock } from '@/chat/request'
-import type { JsonObject } from '@/lib/json'
+import { isJsonObject, type JsonObject } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { checkBlock, isKnownBlock } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -30,6 +30,7 @@ export function decodeMedia(block: MaterialWire, path: string): Material[] {
           source: { type: 'text', text: joinTexts(block.content, `${path}.content`), mediaType: 'text/plain' },
           filename: block.title,
           context: block.source,
+          ...citationsOf(block),
           cache,
         },
       ]
@@ -70,6 +71,7 @@ function decodeDocument(block: WireBlock<'document'>, path: string): Material[] 
     type: 'file',
     filename: block.title ?? undefined,
     context: block.context ?? undefined,
+    ...citationsOf(block),
     cache: decodeCache(block.cache_control),
   } as const
   switch (source.type) {
@@ -82,6 +84,10 @@ function decodeDocument(block: WireBlock<'document'>, path: string): Material[] 
     default:
       return [{ ...about, source: decodeSource(source) }]
   }
+}
+
+function citationsOf({ citations }: WireTypedBlock & JsonObject): Pick<FileBlock, 'hasCitations'> {
+  return isJsonObject(citations) && citations.enabled === true ? { hasCitations: true } : {}
 }
 
 function decodeContentDocument(

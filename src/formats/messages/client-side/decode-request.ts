@@ -15,7 +15,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { decodeToolChoice, decodeTools } from './decode-tools'
 import { decodeSystem, decodeTurns } from './decode-turns'
-import { listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeOnly } from './native-only'
 import type { WireCountRequest } from './wire'
 
 /** Throws a GatewayError `invalid_request` that names the field and the limit it breaks. Never changes `body`. */
@@ -35,6 +35,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
 export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatRequest {
   const { system, turns } = decodeTurns(wire.messages)
   const nativeOnly = listNativeOnly(wire, body)
+  const hostedHistory = listHostedHistory(wire)
   const serverTools = listServerTools(wire.tools ?? [])
   markLastBlock(turns, decodeCache(wire.cache_control))
   return {
@@ -54,6 +55,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     wantsUsage: true,
     extensions: { messages: decodeExtensions(body) },
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judgeFields(body, BODY_FIELDS, 'messages'),
   }

@@ -20,7 +20,11 @@ const TYPE_OF_KIND: Record<ErrorKind, string> = {
   upstream_failed: 'api_error',
   overloaded: 'overloaded_error',
   timeout: 'timeout_error',
+  client_gone: 'invalid_request_error',
 }
+
+/** Where the libraries of this format look for the id, in answers and errors alike. */
+export const REQUEST_ID_HEADER = 'request-id'
 
 /** The status this format's clients know for an overload, and retry. */
 const OVERLOADED_STATUS = 529
@@ -33,7 +37,7 @@ export function encodeError(error: GatewayError, requestId: string): EncodedErro
     body: encodeBody(error, requestId),
     headers: {
       ...headers,
-      'request-id': requestId,
+      [REQUEST_ID_HEADER]: requestId,
       'x-request-id': requestId,
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
     },

@@ -11,6 +11,9 @@ import type { WireCountRequest } from './wire'
 const NATIVE_FIELDS = ['container', 'mcp_servers', 'inference_geo', 'thread', 'compaction'] as const
 const IDLE_VALUES: readonly unknown[] = [undefined, null, 'global']
 
+/** What tools of a provider did in earlier answers. */
+const HOSTED_HISTORY = /^(?:server_tool_use|mcp_tool_use|mcp_tool_listing|\w+_tool_result)$/
+
 /** Each as the field and what it is, e.g. `tools[1] (web_search_20250305)`. */
 export function listNativeOnly(request: WireCountRequest, body: JsonObject): string[] {
   const found: string[] = []
@@ -20,12 +23,27 @@ export function listNativeOnly(request: WireCountRequest, body: JsonObject): str
   request.messages.forEach(({ role, content }, message) => {
     if (role === 'system' || typeof content === 'string') return
     content.forEach((block, index) => {
-      if (!isKnownBlock(block)) found.push(`messages[${message}].content[${index}] (${block.type})`)
+      if (!isKnownBlock(block) && !isHosted(role, block.type))
+        found.push(`messages[${message}].content[${index}] (${block.type})`)
     })
   })
   for (const field of NATIVE_FIELDS) if (!isIdle(body[field])) found.push(field)
   if (body.max_tokens === 0) found.push('max_tokens 0 (warms the cache)')
   return found
+}
+
+/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `messages.server_tool_use`. */
+export function listHostedHistory({ messages }: WireCountRequest): string[] {
+  const found = new Set<string>()
+  for (const { role, content } of messages) {
+    if (typeof content === 'string') continue
+    for (const { type } of content) if (isHosted(role, type)) found.add(`messages.${type}`)
+  }
+  return [...found]
+}
+
+function isHosted(role: string, type: string): boolean {
+  return role === 'assistant' && HOSTED_HISTORY.test(type)
 }
 
 function isIdle(value: unknown): boolean {

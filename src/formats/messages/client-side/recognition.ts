@@ -1,8 +1,8 @@
 /** By what a messages request is known: its path, the version that its clients name, and fields that only it has. */
 import type { Recognition } from '@/formats/format'
+import { VERSION_HEADER } from '@/formats/messages/version'
 import { isJsonObject, type JsonObject, textOf } from '@/lib/json'
 
-const VERSION_HEADER = 'anthropic-version'
 /** Fields that only a messages body has. `thinking` is not among them: chat-completions providers take a field of that name, too. */
 const OWN_FIELDS = ['system', 'stop_sequences', 'output_config'] as const
 const OWN_PARTS: ReadonlySet<string> = new Set(['image', 'document', 'tool_use', 'tool_result', 'thinking'])

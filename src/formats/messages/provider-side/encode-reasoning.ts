@@ -1,4 +1,5 @@
 /** How hard to think, from the hub's effort or budget to the thinking configuration that a messages model takes. */
+import { lost } from '@/chat/features'
 import type { Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/messages/limits'
@@ -30,7 +31,7 @@ export function encodeReasoning(
   if (!reasoning) return {}
   const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0
   if (traits.quirks.has(QUIRKS.noThinking)) {
-    if (!isOff) warnings.push({ feature: 'reasoning', detail: 'the model has no thinking' })
+    if (!isOff) warnings.push(lost('reasoning', 'the model has no thinking'))
     return {}
   }
   if (isOff && traits.quirks.has(QUIRKS.alwaysThinking)) {
@@ -43,7 +44,7 @@ export function encodeReasoning(
   const tooSmall = budget < MIN_BUDGET ? `the output limit leaves less than ${MIN_BUDGET} tokens` : undefined
   const obstacle = obstacles.any ?? obstacles.budget ?? tooSmall
   if (obstacle) {
-    warnings.push({ feature: 'reasoning', detail: obstacle })
+    warnings.push(lost('reasoning', obstacle))
     return {}
   }
   return { thinking: { type: 'enabled', budget_tokens: budget } }

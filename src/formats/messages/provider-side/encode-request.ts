@@ -1,7 +1,9 @@
 /** A request of the hub as a messages request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
-import type { ChatRequest, Warning } from '@/chat/request'
+import { lacking } from '@/chat/features'
+import type { ChatRequest } from '@/chat/request'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { LACKING } from '@/formats/messages/body-fields'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { encodeCache, limitBreakpoints } from './encode-cache'
 import { encodeOutput } from './encode-output'
@@ -13,7 +15,7 @@ import { encodeTurns, type Message } from './encode-turns'
 /** Reads the quirks of `quirks.ts`. Throws a GatewayError `invalid_request` where leaving something out would change the meaning. */
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   refuseUnsayable(request)
-  const warnings: Warning[] = []
+  const warnings = lacking(request, LACKING)
   const maxTokens = Math.min(request.maxOutputTokens ?? traits.maxOutputTokens, traits.maxOutputTokens)
   const { tools, toolChoice, isForced, instruction } = encodeTools(request, traits, warnings)
   const output = encodeOutput(request.output, traits, warnings)
@@ -25,7 +27,6 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   if (limitBreakpoints([...tools, ...system, ...messages.flatMap((message) => message.content)]) > 0) {
     warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
   }
-  warnOfNames(request, warnings)
   const body: JsonObject = {
     ...request.extensions.messages,
     model: traits.model,
@@ -38,7 +39,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...(thinking && { thinking }),
     ...(Object.keys(config).length > 0 && { output_config: config }),
     ...(request.userId !== undefined && { metadata: { user_id: request.userId } }),
-    ...encodeServiceTier(request.serviceTier, warnings),
+    ...(isStandard(request.serviceTier) && { service_tier: 'standard_only' }),
     ...(request.stream && { stream: true }),
   }
   return { body, warnings }
@@ -47,7 +48,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
 function refuseUnsayable(request: ChatRequest): void {
   const [first] = request.nativeOnly ?? []
   if (first !== undefined) throw invalidRequest(`this model's provider can't take ${first}`, first.split(' ')[0])
-  if (request.choices !== 1) throw invalidRequest('n must be 1 for this model', 'n')
+  if (request.choices !== 1) throw invalidRequest('n (candidateCount) must be 1 for this model', 'n')
 }
 
 function encodeSystem(request: ChatRequest, instructions: readonly (string | undefined)[]): JsonObject[] {
@@ -86,16 +87,7 @@ function isThinking(thinking: JsonValue | undefined): boolean {
   return isJsonObject(thinking) && thinking.type !== 'disabled'
 }
 
-/** `default` elsewhere means standard capacity at the standard price. */
-function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonObject {
-  if (tier === undefined || tier === 'auto') return {}
-  if (tier === 'standard_only' || tier === 'default') return { service_tier: 'standard_only' }
-  warnings.push({ feature: 'service_tier', detail: 'the format knows no such tier' })
-  return {}
-}
-
-function warnOfNames(request: ChatRequest, warnings: Warning[]): void {
-  if (request.turns.some((turn) => turn.name !== undefined)) {
-    warnings.push({ feature: 'name', detail: 'names of participants were left out' })
-  }
+/** Standard capacity at the standard price, in the words of any format. Of other tiers this one knows none. */
+function isStandard(tier: string | undefined): boolean {
+  return tier === 'standard_only' || tier === 'standard' || tier === 'default'
 }

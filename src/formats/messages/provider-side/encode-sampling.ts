@@ -1,7 +1,8 @@
 /**
  * Sampling parameters for a messages provider: clamped to what the format takes, dropped where the model takes none.
  */
-import type { Sampling, Warning } from '@/chat/request'
+import { lost } from '@/chat/features'
+import type { Feature, Sampling, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { LIMITS } from '@/formats/messages/limits'
 import { QUIRKS } from '@/formats/messages/quirks'
@@ -10,7 +11,6 @@ import type { JsonObject } from '@/lib/json'
 const MAX_TEMPERATURE = LIMITS.temperature.maximum
 /** Beside thinking the API takes top_p only from here up. */
 const MIN_TOP_P_WITH_THINKING = 0.95
-const UNKNOWN_HERE = ['frequencyPenalty', 'presencePenalty', 'seed', 'logprobs', 'topLogprobs'] as const
 
 /** Reads the quirks `noSampling` and `temperatureOrTopP`. */
 export function encodeSampling(
@@ -19,11 +19,6 @@ export function encodeSampling(
   isThinking: boolean,
   warnings: Warning[],
 ): JsonObject {
-  for (const feature of UNKNOWN_HERE) {
-    if (sampling[feature] !== undefined && sampling[feature] !== false) {
-      warnings.push({ feature, detail: 'the format has no such parameter' })
-    }
-  }
   return { ...encodeStop(sampling.stop, warnings), ...encodeRandomness(sampling, traits, isThinking, warnings) }
 }
 
@@ -32,7 +27,7 @@ function encodeStop(stop: string[] | undefined, warnings: Warning[]): JsonObject
   if (!stop) return {}
   const kept = stop.filter((sequence) => sequence.trim() !== '')
   if (kept.length < stop.length) {
-    warnings.push({ feature: 'stop', detail: 'stop sequences of white space were left out' })
+    warnings.push(lost('stop', 'stop sequences of white space were left out'))
   }
   return kept.length > 0 ? { stop_sequences: kept } : {}
 }
@@ -44,23 +39,23 @@ function encodeRandomness(
   warnings: Warning[],
 ): JsonObject {
   const { temperature, topP, topK } = sampling
-  function drop(feature: string, value: number | undefined, detail: string): undefined {
-    if (value !== undefined) warnings.push({ feature, detail })
+  function drop(feature: Feature, value: number | undefined, detail: string): undefined {
+    if (value !== undefined) warnings.push(lost(feature, detail))
     return undefined
   }
   if (traits.quirks.has(QUIRKS.noSampling) || isThinking) {
     const why = isThinking ? 'not possible beside thinking' : 'the model takes no sampling parameters'
     const keepsTopP = !traits.quirks.has(QUIRKS.noSampling) && topP !== undefined && topP >= MIN_TOP_P_WITH_THINKING
     drop('temperature', temperature === 1 ? undefined : temperature, why)
-    drop('top_k', topK, why)
-    if (!keepsTopP) drop('top_p', topP, why)
+    drop('topK', topK, why)
+    if (!keepsTopP) drop('topP', topP, why)
     return keepsTopP ? { top_p: topP } : {}
   }
   if (temperature !== undefined && temperature > MAX_TEMPERATURE) {
     warnings.push({ feature: 'temperature', detail: `clamped to ${MAX_TEMPERATURE}` })
   }
   const isBoth = temperature !== undefined && topP !== undefined && traits.quirks.has(QUIRKS.temperatureOrTopP)
-  const keptTopP = isBoth ? drop('top_p', topP, 'the model takes temperature or top_p, not both') : topP
+  const keptTopP = isBoth ? drop('topP', topP, 'the model takes temperature or top_p, not both') : topP
   return {
     ...(temperature !== undefined && { temperature: Math.min(temperature, MAX_TEMPERATURE) }),
     ...(keptTopP !== undefined && { top_p: keptTopP }),

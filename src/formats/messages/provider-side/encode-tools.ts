@@ -6,13 +6,11 @@ import { QUIRKS } from '@/formats/messages/quirks'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/
-
 type EncodedTools = { tools: JsonObject[]; toolChoice: JsonObject | undefined; isForced: boolean; instruction?: string }
 
 /**
  * Writes tools and the choice. A choice among some names becomes a shorter list of tools, since the format can't say it.
- * Where a model always thinks, the demand of a call is an instruction. Throws `invalid_request` where a tool must be called and there is none, or where a name can't be said in this format.
+ * Where a model always thinks, the demand of a call is an instruction. Throws `invalid_request` where a tool must be called and there is none.
  */
 export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings: Warning[]): EncodedTools {
   const choice = request.toolChoice
@@ -39,9 +37,6 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits, warnings
 }
 
 function encodeTool(tool: Tool, traits: TargetTraits): JsonObject {
-  if (!TOOL_NAME.test(tool.name)) {
-    throw invalidRequest('a tool name must be 1 to 128 letters, digits, _ or - for this model', 'tools')
-  }
   return {
     name: tool.name,
     ...(tool.description !== undefined && { description: tool.description }),

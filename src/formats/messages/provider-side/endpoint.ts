@@ -1,13 +1,11 @@
 /** Where messages providers are called, in which version of the protocol. */
 import type { Endpoint } from '@/formats/format'
-
-/** The last version of the protocol that takes sampling parameters. */
-const VERSION = '2023-06-01'
+import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/version'
 
 export const endpoint: Endpoint = {
   url: ({ baseUrl }) => `${baseUrl}/v1/messages`,
   hasApiVersion: false,
   credential: { header: 'x-api-key', prefix: '' },
-  headers: { 'anthropic-version': VERSION },
+  headers: { [VERSION_HEADER]: DEFAULT_VERSION },
   sandboxPath: '',
 }

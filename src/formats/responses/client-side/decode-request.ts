@@ -14,7 +14,7 @@ import { decodeReasoning } from './decode-reasoning'
 import { decodeSampling } from './decode-sampling'
 import { type DecodedTools, decodeToolChoice, decodeTools } from './decode-tools'
 import { type DecodedTurns, decodeTurns } from './decode-turns'
-import { listNativeOnly } from './native-only'
+import { listHostedHistory, listNativeOnly } from './native-only'
 import type { WireRequest } from './wire'
 
 /**
@@ -30,6 +30,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
   const output = decodeOutput(request, conversation.format)
   const reasoning = decodeReasoning(request, conversation.effort)
   const nativeOnly = listNativeOnly(request, tools)
+  const hostedHistory = listHostedHistory(request)
   const serverTools = placedServerTools(tools, request.max_tool_calls)
   const userId = request.safety_identifier ?? request.user
   const verbosity = VERBOSITIES.find((candidate) => candidate === request.text?.verbosity)
@@ -58,6 +59,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     wantsEncryptedReasoning: true,
     wantsUsage: true,
     ...(nativeOnly.length > 0 && { nativeOnly }),
+    ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
     ...judgeFields(body, BODY_FIELDS, 'responses'),
     extensions: { responses: decodeExtensions(body, tools, conversation) },

@@ -1,8 +1,8 @@
 /** Tools of a responses request, and the choice between them, in the words of the hub. */
 import { invalidRequest } from '@/chat/error'
-import type { Tool, ToolChoice, ToolOrigin } from '@/chat/request'
+import type { Tool, ToolChoice, ToolGrammar, ToolOrigin } from '@/chat/request'
+import { CUSTOM_PARAMETERS, describeCustom } from '@/formats/custom-tools'
 import { LIMITS } from '@/formats/responses/limits'
-import { CUSTOM_PARAMETERS } from '@/formats/responses/tool-arguments'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { asWritten } from '@/lib/json-source/as-written'
 import { checkItem, typeOfItem } from './check-request'
@@ -126,7 +126,7 @@ function decodeFunction({ tool, path }: PlacedTool, names: ToolNames, namespace?
 
 function decodeCustom({ tool, path }: PlacedTool, names: ToolNames, namespace?: string): Tool {
   const origin = originOf('custom', nameOf(tool, path), namespace)
-  const description = [textOf(tool.description), grammarOf(tool.format)].filter(Boolean).join('\n\n')
+  const description = describeCustom(textOf(tool.description), grammarOf(tool.format))
   return {
     name: names.add(origin, path),
     ...(description !== '' && { description }),
@@ -134,11 +134,11 @@ function decodeCustom({ tool, path }: PlacedTool, names: ToolNames, namespace?: 
   }
 }
 
-/** The form of a custom tool's text, in words: only providers of this format can hold a model to it. */
-function grammarOf(format: JsonValue | undefined): string | undefined {
+function grammarOf(format: JsonValue | undefined): ToolGrammar | undefined {
   if (!isJsonObject(format) || format.type !== 'grammar') return undefined
   const definition = textOf(format.definition)
-  return definition && `The input must match this ${textOf(format.syntax) ?? ''} grammar:\n${definition}`
+  const syntax = textOf(format.syntax)
+  return definition ? { definition, ...(syntax !== undefined && { syntax }) } : undefined
 }
 
 function originOf(kind: ToolOrigin['kind'], name: string, namespace: string | undefined): ToolOrigin {

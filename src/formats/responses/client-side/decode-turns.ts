@@ -1,9 +1,10 @@
 /** The items of a responses request as a system prompt and turns of the hub. */
 import { GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, Signature, TextBlock, ToolResultBlock, Turn } from '@/chat/request'
+import { customArguments } from '@/formats/custom-tools'
 import { LIMITS } from '@/formats/responses/limits'
 import { decodeSignature } from '@/formats/responses/signature'
-import { customArguments, decodeArguments } from '@/formats/responses/tool-arguments'
+import { decodeArguments } from '@/formats/responses/tool-arguments'
 import { exceedsBounds, type JsonObject, PARSED_BOUNDS } from '@/lib/json'
 import { checkItem, isKnownType, typeOfItem } from './check-request'
 import { decodeContent, decodeTexts, isResultBlock } from './decode-content'

@@ -1,8 +1,8 @@
 /** The items of an answer as responses clients read them: shared by complete and streamed answers. */
 import type { ReasoningBlock, Signature, ToolOrigin } from '@/chat/request'
+import { customInput } from '@/formats/custom-tools'
 import type { AnswerContext } from '@/formats/format'
 import { encodeCallSignature, encodeRedacted, encodeSignature, ownSignature } from '@/formats/responses/signature'
-import { customInput } from '@/formats/responses/tool-arguments'
 import { randomId } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
 

@@ -1,6 +1,6 @@
 /** The events of a responses stream by which the pieces of an item are named and closed. */
 import type { ToolOrigin } from '@/chat/request'
-import { customInput } from '@/formats/responses/tool-arguments'
+import { customInput } from '@/formats/custom-tools'
 import type { JsonObject } from '@/lib/json'
 import type { Frame } from '@/lib/sse'
 import { refusalPart, summaryPart, textPart } from './encode-content'

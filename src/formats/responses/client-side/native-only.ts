@@ -2,19 +2,15 @@
  * What in a responses request only a provider of the same format can carry, so that no other format's encoder leaves it out
  * unnoticed.
  */
-import type { JsonObject } from '@/lib/json'
 import { isKnownType, typeOfItem } from './check-request'
 import { type DecodedTools, decodeToolChoice } from './decode-tools'
 import type { WireRequest } from './wire'
 
 const KNOWN_OUTPUTS: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema'])
 
-/** Fields that ask something of the provider itself. */
-const NATIVE_FIELDS = ['moderation', 'access_programs']
-
 /**
- * What tools of a provider did in earlier answers. The text that came of it stands beside it, and a refusal would end the
- * conversation as soon as another model is asked: other providers are sent the rest.
+ * What tools of a provider did in earlier answers, and what a caller said of it. The text that came of it stands beside it, and a
+ * refusal would end the conversation as soon as another model is asked: other providers are sent the rest.
  */
 const HOSTED_HISTORY: ReadonlySet<string> = new Set([
   'web_search_call',
@@ -38,13 +34,19 @@ export function listNativeOnly(request: WireRequest, { others }: Pick<DecodedToo
   if (choice !== undefined && choice !== null && !decodeToolChoice(choice)) found.push('tool_choice (of unknown kind)')
   const format = text?.format?.type
   if (format !== undefined && !KNOWN_OUTPUTS.has(format)) found.push(`text.format (${shown(format)})`)
-  for (const field of NATIVE_FIELDS) if ((request as JsonObject)[field]) found.push(field)
   if (!Array.isArray(input)) return found
   input.forEach((item, index) => {
     const type = typeOfItem(item)
     if (!isKnownType(type) && !HOSTED_HISTORY.has(type)) found.push(`input[${index}] (${shown(type)})`)
   })
   return found
+}
+
+/** The kinds of {@link HOSTED_HISTORY} that a request holds, e.g. `input.mcp_call`. */
+export function listHostedHistory({ input }: WireRequest): string[] {
+  if (!Array.isArray(input)) return []
+  const types = new Set(input.map(typeOfItem).filter((type) => HOSTED_HISTORY.has(type)))
+  return [...types].map((type) => `input.${type}`)
 }
 
 const MAX_SHOWN_CHARS = 40

@@ -1,7 +1,8 @@
 /** Items of a complete response as blocks of the hub. */
 import type { AnswerBlock } from '@/chat/response'
+import { customArguments } from '@/formats/custom-tools'
 import { decodeSignature } from '@/formats/responses/signature'
-import { customArguments, decodeArguments } from '@/formats/responses/tool-arguments'
+import { decodeArguments } from '@/formats/responses/tool-arguments'
 import { randomId } from '@/lib/ids'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 

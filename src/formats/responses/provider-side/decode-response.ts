@@ -7,11 +7,14 @@ import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/jso
 import { decodeItem } from './decode-content'
 
 const FAILED: ReadonlySet<JsonValue | undefined> = new Set(['failed', 'cancelled'])
+/** Of an answer that is still to come; whoever asked once gets nothing more. */
+const UNFINISHED: ReadonlySet<JsonValue | undefined> = new Set(['queued', 'in_progress'])
 
-/** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200. */
+/** Returns undefined where `body` is no answer of this format: another shape, or a response that failed in a 200, or has yet to begin. */
 export function decodeResponse(body: JsonValue): ChatResponse | undefined {
   if (!isJsonObject(body) || body.error || FAILED.has(body.status) || !Array.isArray(body.output)) return undefined
   const content = body.output.flatMap(decodeItem)
+  if (content.length === 0 && UNFINISHED.has(body.status)) return undefined
   const emitted = {
     hasToolCalls: content.some((block) => block.type === 'tool-call'),
     hasRefusal: content.some((block) => block.type === 'refusal'),

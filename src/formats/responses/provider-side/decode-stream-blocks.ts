@@ -34,6 +34,8 @@ type Slot = { item: Item; isOpen: boolean; id: string | undefined }
 export function createBlockReader(): BlockReader {
   const slots = new Map<JsonValue | undefined, Slot>()
   let count = 0
+  /** How many items were told of, by kind. */
+  const told = new Map<string, number>()
   const saw = { call: false, refusal: false, nameless: false }
   const takePlace = (): Place => ({ choice: 0, block: count++ })
 
@@ -41,6 +43,8 @@ export function createBlockReader(): BlockReader {
     const before = slots.get(key)
     const slot: Slot = { item: { type: 'skipped' }, isOpen: true, id: textOf(item.call_id) ?? textOf(item.id) }
     slots.set(key, slot)
+    const kind = typeOf(textOf(item.type))
+    told.set(kind, (told.get(kind) ?? 0) + 1)
     const ends = before?.isOpen ? close(before, undefined) : []
     switch (item.type) {
       case 'message':
@@ -224,10 +228,23 @@ export function createBlockReader(): BlockReader {
     const items = output.filter(isJsonObject)
     // The places of a list are those of the events only where these left none out, so items are found by what they are called.
     if (slots.size === 0) return items.flatMap((item, index) => done({ output_index: index }, item))
-    return [...slots.values()].flatMap((slot) => {
+    const closed = [...slots.values()].flatMap((slot) => {
       if (!slot.isOpen) return []
       const isOne = ({ call_id: call, id }: JsonObject) => slot.id !== undefined && (call === slot.id || id === slot.id)
       return close(slot, items.find(isOne))
+    })
+    return [...closed, ...untold(items)]
+  }
+
+  /** What only the final output has: the messages and calls beyond as many of their kind as events told of. */
+  function untold(items: readonly JsonObject[]): ChatEvent[] {
+    const left = new Map(told)
+    return items.flatMap((item, index) => {
+      const kind = typeOf(textOf(item.type))
+      const count = left.get(kind) ?? 0
+      left.set(kind, count - 1)
+      if (count > 0 || (kind !== 'message' && kind !== 'call')) return []
+      return done({ item_id: `untold ${index}` }, item)
     })
   }
 

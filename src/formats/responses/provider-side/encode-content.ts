@@ -1,7 +1,7 @@
 /** Blocks of the hub as the content of a responses message. */
 import { type GatewayError, invalidRequest } from '@/chat/error'
 import type { ContentBlock, FileBlock, ImageBlock, MediaSource } from '@/chat/request'
-import { audioFormat, formatDataUrl, isText, textDocument } from '@/formats/media'
+import { audioFormat, filenameFor, formatDataUrl, isText, textDocument } from '@/formats/media'
 import type { JsonObject } from '@/lib/json'
 import { encodeCache } from './encode-cache'
 
@@ -60,7 +60,7 @@ function encodeFilePart({ source, filename, context }: FileBlock): JsonObject[] 
     const text = Buffer.from(source.data, 'base64').toString('utf8')
     return [...lead, textPart(textDocument(text, filename))]
   }
-  const name = filename ?? (mediaType === 'application/pdf' ? 'file.pdf' : 'file')
+  const name = filenameFor(source.mediaType, filename)
   return [...lead, { type: 'input_file', filename: name, file_data: formatDataUrl(source.mediaType, source.data) }]
 }
 

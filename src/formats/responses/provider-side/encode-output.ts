@@ -1,4 +1,5 @@
 /** What a responses provider's answer must look like: `text`, and the word that JSON mode demands in the input. */
+import { lost } from '@/chat/features'
 import type { ChatRequest, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/responses/quirks'
@@ -11,7 +12,7 @@ export function encodeOutput(
   warnings: Warning[],
 ): { text?: JsonObject } {
   const isRefused = verbosity !== undefined && traits.quirks.has(QUIRKS.noVerbosity)
-  if (isRefused) warnings.push({ feature: 'verbosity', detail: 'this model is not told how much to say' })
+  if (isRefused) warnings.push(lost('verbosity', 'this model is not told how much to say'))
   const format = encodeFormat(output)
   const said = isRefused ? undefined : verbosity
   if (!format && said === undefined) return {}

@@ -1,4 +1,5 @@
 /** How hard to think, and whether to show it, from the hub to `reasoning` of a responses request. */
+import { lost } from '@/chat/features'
 import type { Effort, Reasoning, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/responses/quirks'
@@ -18,7 +19,7 @@ export function encodeReasoning(
   const isShown = reasoning?.visible === true && effort !== 'none'
   if (effort === undefined && !isShown) return {}
   if (traits.quirks.has(QUIRKS.noReasoning)) {
-    if (effort !== 'none') warnings.push({ feature: 'reasoning', detail: 'this model does not think' })
+    if (effort !== 'none') warnings.push(lost('reasoning', 'this model does not think'))
     return {}
   }
   return { reasoning: { ...(effort !== undefined && { effort }), ...(isShown && { summary: 'auto' }) } }

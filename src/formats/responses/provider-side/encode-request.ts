@@ -1,13 +1,15 @@
 /** A request of the hub as a responses request, for callers of the other formats. */
 import { invalidRequest } from '@/chat/error'
+import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
 import { cacheKeyFor } from '@/formats/cache-key'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
+import { LACKING } from '@/formats/responses/body-fields'
 import { QUIRKS } from '@/formats/responses/quirks'
 import { sha256Hex } from '@/lib/ids'
 import type { JsonObject } from '@/lib/json'
-import { encodeCache, warnOfCache } from './encode-cache'
+import { encodeCache } from './encode-cache'
 import { textPart } from './encode-content'
 import { encodeOutput, withMentionOfJson } from './encode-output'
 import { encodeReasoning } from './encode-reasoning'
@@ -19,12 +21,11 @@ import { encodeTurns } from './encode-turns'
 export function encodeRequest(request: ChatRequest, traits: TargetTraits): EncodedRequest {
   const [native] = request.nativeOnly ?? []
   if (native !== undefined) throw invalidRequest(`This model cannot take ${native}`, native.split(' ')[0])
-  if (request.choices > 1) throw invalidRequest('n: this model gives one answer to a request', 'n')
-  const warnings: Warning[] = []
+  if (request.choices > 1) throw invalidRequest('n (candidateCount): this model gives one answer to a request', 'n')
+  const warnings = lacking(request, LACKING, traits.quirks.has(QUIRKS.cacheBreakpoints) ? 'cacheHints' : undefined)
   const turns = encodeTurns(request.turns, traits, warnings)
   const { instructions, input } = encodeSystem(request.system, turns, traits.quirks)
-  const sampling = encodeSampling(request.sampling, traits, warnings)
-  warnOfCache(request, traits.quirks, warnings)
+  const sampling = encodeSampling(request, traits, warnings)
   const body: JsonObject = {
     ...request.extensions.responses,
     model: traits.model,
@@ -92,6 +93,6 @@ function encodeServiceTier(tier: string | undefined, warnings: Warning[]): JsonO
   if (tier === undefined) return {}
   if (tier === 'standard' || tier === 'standard_only') return { service_tier: 'default' }
   if (SERVICE_TIERS.has(tier)) return { service_tier: tier }
-  warnings.push({ feature: 'service-tier', detail: 'this format has no such service tier' })
+  warnings.push(lost('serviceTier', 'this format has no such service tier'))
   return {}
 }

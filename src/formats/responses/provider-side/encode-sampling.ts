@@ -1,6 +1,7 @@
 /** Sampling parameters for a responses provider: few are left of them, and what has no word here is dropped or refused. */
 import { invalidRequest } from '@/chat/error'
-import type { Sampling, Warning } from '@/chat/request'
+import { lost } from '@/chat/features'
+import type { ChatRequest, Warning } from '@/chat/request'
 import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/responses/quirks'
 import type { JsonObject } from '@/lib/json'
@@ -12,27 +13,32 @@ const TOP_LOGPROBS = { minimum: 0, maximum: 20 }
 export const LOGPROBS_INCLUDE = 'message.output_text.logprobs'
 
 /**
- * Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for stop sequences: the format has no word for them, and
- * an answer that runs on past one is another answer.
+ * Reads the quirk `noSampling`. Throws a GatewayError `invalid_request` for stop sequences, for which the format has no word, and for
+ * log probabilities beside that quirk, unless a loss is fine: an answer that runs on past a stop sequence is another answer.
  */
-export function encodeSampling(sampling: Sampling, traits: TargetTraits, warnings: Warning[]): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, logprobs, topLogprobs } = sampling
-  if (stop?.some((sequence) => sequence !== '')) {
-    throw invalidRequest('stop: this model takes no stop sequences; send the request without them', 'stop')
+export function encodeSampling(
+  {
+    sampling: { temperature, topP, stop, logprobs, topLogprobs },
+    preferences,
+  }: Pick<ChatRequest, 'sampling' | 'preferences'>,
+  traits: TargetTraits,
+  warnings: Warning[],
+): JsonObject {
+  const leaveOut = (feature: 'stop' | 'logprobs', what: string) => {
+    if (!preferences?.lossy)
+      throw invalidRequest(`${feature}: this model takes no ${what}; send the request without them`, feature)
+    warnings.push(lost(feature, `this model takes no ${what}`))
   }
-  const lacking = { top_k: topK, frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty, seed }
-  for (const [feature, value] of Object.entries(lacking)) {
-    if (value !== undefined) warnings.push({ feature, detail: 'this format has no such parameter' })
-  }
+  if (stop?.some((sequence) => sequence !== '')) leaveOut('stop', 'stop sequences (stop_sequences, stopSequences)')
   const chosen: JsonObject = {
     ...(temperature !== undefined && { temperature: clamped(temperature, TEMPERATURE) }),
     ...(topP !== undefined && { top_p: clamped(topP, TOP_P) }),
     ...(logprobs && { top_logprobs: clamped(topLogprobs ?? 0, TOP_LOGPROBS) }),
   }
   if (!traits.quirks.has(QUIRKS.noSampling)) return chosen
-  if (Object.keys(chosen).length > 0) {
-    warnings.push({ feature: 'sampling', detail: 'this model takes no temperature, top_p or log probabilities' })
-  }
+  if (temperature !== undefined) warnings.push(lost('temperature', 'this model takes none'))
+  if (topP !== undefined) warnings.push(lost('topP', 'this model takes none'))
+  if (logprobs) leaveOut('logprobs', 'log probabilities')
   return {}
 }
 

@@ -5,9 +5,7 @@ import type { TargetTraits } from '@/formats/format'
 import { QUIRKS } from '@/formats/responses/quirks'
 import { isJsonObject, type JsonObject } from '@/lib/json'
 
-const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/
-
-/** The tool fields of a request; none where there are no tools. Throws where a name or the choice can't be said. */
+/** The tool fields of a request; none where there are no tools. Throws where the choice can't be said. */
 export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObject {
   const { tools, toolChoice, parallelToolCalls } = request
   if (tools.length === 0) {
@@ -23,7 +21,7 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
   const own = request.extensions.responses?.tools
   return {
     tools: [...offered.map(encodeTool), ...(Array.isArray(own) ? own.filter(isJsonObject) : [])],
-    ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted) }),
+    ...(toolChoice && { tool_choice: encodeToolChoice(toolChoice, isRestricted, tools) }),
     ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
   }
 }
@@ -32,10 +30,8 @@ export function encodeTools(request: ChatRequest, traits: TargetTraits): JsonObj
  * `strict` is always said: left out, a provider of this format closes the schema and makes every field required, which nobody who
  * speaks another format has asked for.
  */
-function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
-  if (!ACCEPTED_NAME.test(name)) {
-    throw invalidRequest('This model takes tool names of 1 to 64 characters A-Z, a-z, 0-9, _ and -')
-  }
+function encodeTool({ name, description, parameters, strict, custom }: Tool): JsonObject {
+  if (custom) return encodeCustom(name, custom)
   return {
     type: 'function',
     name,
@@ -45,7 +41,20 @@ function encodeTool({ name, description, parameters, strict }: Tool): JsonObject
   }
 }
 
-function encodeToolChoice(choice: ToolChoice, isRestricted: boolean): string | JsonObject {
+function encodeCustom(name: string, { description, grammar }: NonNullable<Tool['custom']>): JsonObject {
+  return {
+    type: 'custom',
+    name,
+    ...(description !== undefined && { description }),
+    ...(grammar && { format: { type: 'grammar', ...grammar } }),
+  }
+}
+
+function encodeToolChoice(choice: ToolChoice, isRestricted: boolean, tools: readonly Tool[]): string | JsonObject {
+  const named = (name: string) => ({
+    type: tools.some((tool) => tool.name === name && tool.custom) ? 'custom' : 'function',
+    name,
+  })
   if (choice.type === 'none') return 'none'
   if (choice.type === 'tool') return named(choice.name)
   const { type: mode, names } = choice
@@ -53,8 +62,4 @@ function encodeToolChoice(choice: ToolChoice, isRestricted: boolean): string | J
   const [only] = names
   if (mode === 'required' && names.length === 1 && only !== undefined) return named(only)
   return { type: 'allowed_tools', mode, tools: names.map(named) }
-}
-
-function named(name: string): JsonObject {
-  return { type: 'function', name }
 }

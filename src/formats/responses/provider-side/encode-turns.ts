@@ -14,6 +14,7 @@ import type {
   Turn,
   Warning,
 } from '@/chat/request'
+import { customInput } from '@/formats/custom-tools'
 import type { TargetTraits } from '@/formats/format'
 import { ownSignature } from '@/formats/responses/signature'
 import { encodeArguments } from '@/formats/responses/tool-arguments'
@@ -135,6 +136,9 @@ function encodeReasoningItem({ signature }: ReasoningBlock): JsonObject | undefi
 function encodeCall({ open, newId }: Encoding, call: ToolCallBlock): JsonObject {
   const id = newId(call.id)
   open.push({ call, id })
+  if (call.isCustom) {
+    return { type: 'custom_tool_call', call_id: id, name: call.name, input: customInput(call.argumentsText) }
+  }
   return { type: 'function_call', call_id: id, name: call.name, arguments: encodeArguments(call.argumentsText) }
 }
 
@@ -148,7 +152,8 @@ function answerOpenCalls(encoding: Encoding, results: readonly ToolResultBlock[]
       encoding.warnings.push({ feature: 'tool-call', detail })
     }
     const output = result ? encodeResult(result, encoding.quirks) : NO_RESULT
-    encoding.items.push({ type: 'function_call_output', call_id: id, output })
+    const type = call.isCustom ? 'custom_tool_call_output' : 'function_call_output'
+    encoding.items.push({ type, call_id: id, output })
   }
   encoding.open = []
 }

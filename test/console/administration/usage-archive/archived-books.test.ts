@@ -20,7 +20,7 @@ import { createFlusher } from '@/usage/flusher'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type ArchiveWorld, openArchiveWorld, recordOf } from './archive-world'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 let redis: TestServer
 let world: ArchiveWorld

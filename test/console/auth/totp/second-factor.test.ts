@@ -5,7 +5,7 @@ import { totpCode } from '@test/support/totp'
 import { finishSignIn, signIn } from '@/console/auth/sign-in'
 import { confirmTotp, disableTotp, enableTotp, renewBackupCodes } from '@/console/auth/totp/second-factor'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const WRONG_PASSWORD = { kind: 'invalid_request', code: 'wrong_password', param: 'password' }
 const TOO_MANY = { kind: 'rate_limited', code: 'too_many_attempts' }
@@ -32,6 +32,10 @@ async function actionsOf(userId: string): Promise<string[]> {
   const rows = await desk.parts.database.sql<{ action: string }[]>`
     SELECT action FROM audit_entries WHERE subject = ${userId} AND action NOT LIKE 'user.sign%' ORDER BY seq`
   return rows.map((row) => row.action)
+}
+
+function mailsTo(email: string): number {
+  return desk.logLines.filter((line) => line.includes('two-step sign-in was changed') && line.includes(email)).length
 }
 
 describe('setting it up', () => {
@@ -89,26 +93,49 @@ describe('a code works once', () => {
 
 describe('a stolen session', () => {
   test('is not the place where the password is guessed: all that ask for it count together', async () => {
-    const { visitor, viewer } = await withTotp()
-    const wrong = [enableTotp, disableTotp, renewBackupCodes].map(
-      (change) => () => refusalOf(change(desk.parts, visitor, viewer, 'wrong')),
-    )
+    const { visitor, viewer, backupCodes } = await withTotp()
+    const code = backupCodes[0] as string
+    const wrong = [
+      () => refusalOf(enableTotp(desk.parts, visitor, viewer, 'wrong')),
+      ...[disableTotp, renewBackupCodes].map(
+        (change) => () => refusalOf(change(desk.parts, visitor, viewer, { password: 'wrong', code })),
+      ),
+    ]
     for (let guess = 0; guess < 10; guess++) expect(await wrong[guess % 3]?.()).toEqual(WRONG_PASSWORD)
-    expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, PASSWORD))).toEqual(TOO_MANY)
+    const right = { password: PASSWORD, code }
+    expect(await refusalOf(renewBackupCodes(desk.parts, visitor, viewer, right))).toEqual(TOO_MANY)
+  })
+
+  test('with the password neither removes the second step nor makes codes that could', async () => {
+    const ada = await withTotp()
+    const mailsBefore = mailsTo(ada.email)
+    for (const change of [disableTotp, renewBackupCodes]) {
+      for (const code of ['000000', 'aaaaa-bbbbb', totpCode(ada.secret)]) {
+        const work = change(desk.parts, ada.visitor, ada.viewer, { password: PASSWORD, code })
+        expect(await refusalOf(work)).toEqual({ kind: 'invalid_request', code: 'wrong_code', param: 'code' })
+      }
+    }
+    expect((await signIn(desk.parts, visitorWith(), ada)).body.status).toBe('totp_required')
+    expect(await actionsOf(ada.viewer.userId)).toEqual(['user.enable_totp'])
+    expect(mailsTo(ada.email)).toBe(mailsBefore)
   })
 
   test('a right password forgives the wrong ones before it', async () => {
-    const { visitor, viewer } = await withTotp()
-    for (let guess = 0; guess < 9; guess++) await refusalOf(disableTotp(desk.parts, visitor, viewer, 'wrong'))
-    await renewBackupCodes(desk.parts, visitor, viewer, PASSWORD)
-    expect(await refusalOf(disableTotp(desk.parts, visitor, viewer, 'wrong'))).toEqual(WRONG_PASSWORD)
+    const { visitor, viewer, backupCodes } = await withTotp()
+    const code = backupCodes[0] as string
+    const guess = () => refusalOf(disableTotp(desk.parts, visitor, viewer, { password: 'wrong', code }))
+    for (let time = 0; time < 9; time++) await guess()
+    await renewBackupCodes(desk.parts, visitor, viewer, { password: PASSWORD, code })
+    expect(await guess()).toEqual(WRONG_PASSWORD)
   })
 })
 
 describe('taking it away', () => {
-  test('replaces the session, asks for no code from then on, and is noted', async () => {
+  test('by a code of the app replaces the session, asks for no code from then on, is noted and told by mail', async () => {
     const ada = await withTotp()
-    const { cookies } = await disableTotp(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    const proof = { password: PASSWORD, code: totpCode(ada.secret, 1) }
+    const { cookies } = await disableTotp(desk.parts, ada.visitor, ada.viewer, proof)
+    expect(mailsTo(ada.email)).toBe(1)
     expect(await desk.identifyViewer(visitorWith(cookies).request)).toMatchObject({ userId: ada.viewer.userId })
     expect((await signIn(desk.parts, visitorWith(), ada)).body.status).toBe('signed_in')
     expect(await actionsOf(ada.viewer.userId)).toEqual(['user.enable_totp', 'user.disable_totp'])
@@ -118,11 +145,16 @@ describe('taking it away', () => {
 describe('backup codes', () => {
   test('are made anew only where there is a second step, and all of them', async () => {
     const ada = await withTotp()
-    const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, PASSWORD)
+    const proof = { password: PASSWORD, code: ada.backupCodes[3] as string }
+    const renewed = await renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof)
+    expect(mailsTo(ada.email)).toBe(1)
+    expect(await refusalOf(renewBackupCodes(desk.parts, ada.visitor, ada.viewer, proof))).toMatchObject({
+      code: 'wrong_code',
+    })
     expect(new Set([...renewed, ...ada.backupCodes]).size).toBe(20)
     expect(await actionsOf(ada.viewer.userId)).toEqual(['user.enable_totp', 'user.renew_backup_codes'])
     const eve = await signUpSomebody(desk)
-    expect(await refusalOf(renewBackupCodes(desk.parts, eve.visitor, eve.viewer, PASSWORD))).toEqual({
+    expect(await refusalOf(renewBackupCodes(desk.parts, eve.visitor, eve.viewer, proof))).toEqual({
       kind: 'conflict',
       code: 'totp_not_enabled',
     })

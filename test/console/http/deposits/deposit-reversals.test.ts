@@ -6,7 +6,7 @@ import { chatCompletion } from '@test/support/upstream'
 import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Order } from '@/console/orders/types'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
@@ -75,6 +75,18 @@ test('nobody takes credit back without the signature', async () => {
   }
   expect((await post(event, OTHER_SECRET)).status).toBe(401)
   expect((await gateway.gateway.deps.dashboard.orders.get(order.orderId))?.state).toBe('paid')
+})
+
+test('a chargeback of a payment that nobody knows is on the list of administrators, and of nobody else', async () => {
+  const data = { payment_id: 'pay_of_nobody', amount: '50.00', currency: 'USD', reason: 'fraudulent' }
+  const event = { type: 'deposit.charged_back', data: { ...data, chargeback_id: 'cb_lost', transfer_id: 'tr_lost' } }
+  expect(await post(event)).toEqual({ status: 200, result: 'waiting' })
+  const path = '/dashboard/api/admin/reversals'
+  const { items } = (await administrator.json('GET', path)).body as { items: Record<string, unknown>[] }
+  const lost = items.find(({ externalId }) => externalId === 'cb_lost')
+  expect(lost).toMatchObject({ undoes: 'tr_lost', state: 'waiting', orderId: null, amount: '50' })
+  expect(items.filter(({ state }) => state === 'applied')).toEqual([])
+  expect((await customer.json('GET', path)).status).toBe(404)
 })
 
 test('an event of a type that nobody has listed is acknowledged, logged and counted', async () => {

@@ -8,7 +8,7 @@ import { signWebhook } from '@/console/orders/deposits/webhook-signature'
 import type { Actor, Order } from '@/console/orders/types'
 import { migrate } from '@/db/migrate'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const NEW_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const OLD_SECRET = `whsec_${Buffer.alloc(24, 2).toString('base64')}`

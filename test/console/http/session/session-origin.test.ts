@@ -6,7 +6,7 @@ import { signUpPerson } from '@test/support/person'
 import { upsertAdministrator } from '@/accounts/operator-access'
 import { createUser } from '@/accounts/users'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let open: TestGateway
 let closed: TestGateway

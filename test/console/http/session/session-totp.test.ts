@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '@test/support/gateway'
 import { cookieOf, type Person, personWith, signUpPerson } from '@test/support/person'
 import { totpCode } from '@test/support/totp'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 let gateway: TestGateway
 
@@ -116,7 +116,10 @@ describe('an authenticator app', () => {
 
   test("'s backup codes are void once new ones were made", async () => {
     const { person, setup } = await withTotp()
-    const { body } = await person.json('POST', `${SESSION}/totp/backup-codes`, { password: person.password })
+    const { body } = await person.json('POST', `${SESSION}/totp/backup-codes`, {
+      password: person.password,
+      code: setup.backupCodes[9],
+    })
     const { backupCodes } = body as Pick<Setup, 'backupCodes'>
     const cookie = await firstStep(person)
     const old = await post(gateway, '/sign-in/backup-code', { code: setup.backupCodes[0] }, { cookie })
@@ -124,11 +127,14 @@ describe('an authenticator app', () => {
     expect((await post(gateway, '/sign-in/backup-code', { code: backupCodes[0] }, { cookie })).status).toBe(200)
   })
 
-  test('is taken away with the password only', async () => {
-    const { person } = await withTotp()
-    const refused = await person.json('POST', `${SESSION}/totp/disable`, { password: 'not it' })
-    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'wrong_password' } } })
-    expect((await person.json('POST', `${SESSION}/totp/disable`, { password: person.password })).status).toBe(200)
+  test('is taken away with the password and a code only', async () => {
+    const { person, setup } = await withTotp()
+    const disable = (body: object) => person.json('POST', `${SESSION}/totp/disable`, body)
+    const [{ password }, [code]] = [person, setup.backupCodes]
+    expect((await disable({ password })).status).toBe(400)
+    expect(await disable({ password: 'not it', code })).toMatchObject({ body: { error: { code: 'wrong_password' } } })
+    expect(await disable({ password, code: '000000' })).toMatchObject({ body: { error: { code: 'wrong_code' } } })
+    expect((await disable({ password, code })).status).toBe(200)
     const signedIn = await post(gateway, '/sign-in', { email: person.email, password: person.password })
     expect(await signedIn.json()).toEqual({ status: 'signed_in' })
   })

@@ -1,8 +1,10 @@
 /** What customers see of archived months: that they are archived, what their days add up to, and never a silent nothing. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { PATIENCE_MS } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import { OPERATOR } from '@/accounts/audit'
 import { archiveUsage } from '@/console/administration/usage-archive/usage-archive'
@@ -10,7 +12,7 @@ import { connectDatabase } from '@/db/client'
 import { connectRedis, waitForRedis } from '@/ledger/store/connection'
 import { writeUsageBatch } from '@/usage/write-batch'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const HORIZON = '2025-10-01T00:00:00.000Z'
 let gateway: TestGateway
@@ -23,7 +25,7 @@ beforeAll(async () => {
   eve = await signUpCustomer(gateway, '5')
   const owner = connectDatabase(`${gateway.stores.databaseUrl}?role=svc_migrator`, { maxConnections: 2 })
   const redis = connectRedis(gateway.stores.redisUrl, { logger: silentLogger })
-  await waitForRedis(redis, 5_000)
+  await waitForRedis(redis, PATIENCE_MS)
   await owner.sql`SELECT ensure_usage_partitions('2025-09-01', 2)`
   const gone = { recordId: 'req_archived', holdId: 'req_archived', keyId: ada.keyId, cost: 500_000_000 }
   await writeUsageBatch(owner.sql, [

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { ADMINISTRATOR, noticeOf, type OrdersFixture, openOrders } from '@test/console/orders/fixture'
+import { createAccounts } from '@/accounts/accounts'
 import { createOutboxWorker } from '@/accounts/outbox'
 import { createOrders } from '@/console/orders/orders'
 import type { Order, ReversalNotice } from '@/console/orders/types'
 import { nano } from '@/lib/money'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const PROVIDER = { kind: 'system', name: 'sandbox' } as const
 let world: OrdersFixture
@@ -47,6 +48,21 @@ describe('a chargeback', () => {
     expect(await audited(accountId)).toEqual(['account.suspend'])
     expect(await world.orders.reverse(notice)).toMatchObject({ kind: 'duplicate', isSame: true })
     expect(await audited(accountId)).toEqual(['account.suspend'])
+  })
+
+  test('while an open request holds the credit suspends when it is charged, and not over an administrator', async () => {
+    const { depositId } = await deposited()
+    const { ledger, database } = world.fixture
+    const entryId = `withheld-${accountId}`
+    const held = { accountId, entryId, amount: nano(40_000_000_000) }
+    await ledger.withhold({ ...held, ttlMs: 600_000, allowNegative: false, debits: [] })
+    expect(await chargeback(depositId)).toMatchObject({ kind: 'reversed', isSuspended: false })
+    expect([await world.orders.suspendOwing(), (await ledger.readBalance(accountId))?.status]).toEqual([0, 'active'])
+    await ledger.resolveWithheld(held)
+    await spend(40)
+    expect([await world.orders.suspendOwing(), (await ledger.readBalance(accountId))?.status]).toEqual([1, 'suspended'])
+    await createAccounts(database, ledger).setStatus(accountId, 'active')
+    expect([await world.orders.suspendOwing(), (await ledger.readBalance(accountId))?.status]).toEqual([0, 'active'])
   })
 
   test('suspends also where the ledger could not be told before: the provider sends it again', async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatRequest } from '@/chat/request'
 import { decodeRequest } from '@/formats/chat-completions/client-side/decode-request'
+import { CUSTOM_PARAMETERS } from '@/formats/custom-tools'
 import type { JsonObject, JsonValue } from '@/lib/json'
 
 const USER: JsonObject = { role: 'user', content: 'hi' }
@@ -173,7 +174,8 @@ describe('tools', () => {
       {
         name: 'three',
         description: 'Three',
-        parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+        parameters: CUSTOM_PARAMETERS,
+        custom: { description: 'Three' },
       },
       { name: 'flat', parameters },
       { name: 'old', parameters },

@@ -21,6 +21,7 @@ describe('an error of ours', () => {
     ['upstream_failed', 502, 'server_error', null],
     ['overloaded', 503, 'server_error', null],
     ['timeout', 504, 'server_error', 'timeout'],
+    ['client_gone', 499, 'invalid_request_error', null],
   ]
   for (const [kind, status, type, code] of table) {
     test(`${kind} has its status, type and code, and all four keys`, () => {

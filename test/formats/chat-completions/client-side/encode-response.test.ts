@@ -85,7 +85,7 @@ describe('an answer', () => {
   test('that refuses has no content', () => {
     expect(choiceOf(answer([{ type: 'refusal', text: 'No' }], { kind: 'content-filter' }))).toMatchObject({
       message: { content: null, refusal: 'No' },
-      finish_reason: 'content_filter',
+      finish_reason: 'stop',
     })
   })
 

@@ -34,6 +34,26 @@ function deltas(events: ChatEvent[]): JsonValue[] {
 const ROLE = { role: 'assistant', content: '' }
 
 describe('a stream', () => {
+  test('says why it ended once, after everything: what follows a first reason is not lost to clients that stop there', () => {
+    const late = { kind: 'tool-calls' } as const
+    expect(
+      deltas([
+        START,
+        text('Hi'),
+        STOP,
+        text(' there'),
+        { type: 'tool-call-start', choice: 0, block: 1, id: 'call_1', name: 'f' },
+        { type: 'finish', choice: 0, finish: late },
+      ]).slice(-1),
+    ).toEqual(['tool_calls'])
+    expect(deltas([START, text('Hi'), STOP, text(' there'), STOP])).toEqual([
+      ROLE,
+      { content: 'Hi' },
+      { content: ' there' },
+      'stop',
+    ])
+  })
+
   test('has one id, time and public model on every chunk, then the usage, then [DONE]', () => {
     const chunks = encode([
       START,
@@ -99,7 +119,7 @@ describe('a stream', () => {
       { reasoning_content: 'Hm' },
       { refusal: 'No' },
       { images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }] },
-      'content_filter',
+      'stop',
     ])
   })
 

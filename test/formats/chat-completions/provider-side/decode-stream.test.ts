@@ -1,6 +1,7 @@
 /** Streams of every provider dialect that was seen, from bytes to events. */
 import { describe, expect, test } from 'bun:test'
 import { decodeChunks, decodePieces, fixtureBytes, fold, usageOf } from '@test/formats/chat-completions/support'
+import type { JsonValue } from '@/lib/json'
 
 const START = { id: 'chatcmpl-1', model: 'alpha-2026-01', created: 1_760_000_000 }
 const USAGE = usageOf({ uncached: 8, cacheRead: 12, output: 7, reasoning: 3 })
@@ -235,6 +236,14 @@ describe('errors inside a stream', () => {
     ['error-in-google-shape.sse', { kind: 'UNAVAILABLE', message: 'The model is overloaded.', status: 503 }],
     ['malformed-json.sse', { kind: 'malformed_event' }],
   ]
+  test('several chunks in one event, of which clients of the format read the first, are an error', () => {
+    const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }
+    const list = (...chunks: JsonValue[]) =>
+      fold(decodePieces([new TextEncoder().encode(`data: ${JSON.stringify(chunks)}\n\n`)]))
+    expect(list(chunk).blocks).toEqual(['0 text: a'])
+    expect(list(chunk, chunk).error).toMatchObject({ kind: 'malformed_event' })
+  })
+
   for (const [file, error] of cases) {
     test(`${file} ends in an error, whatever follows`, async () => {
       const folded = await decodeFixture(file)

@@ -1,6 +1,6 @@
 /** The OpenAPI subset that this format calls a schema, as JSON Schema. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { decodeSchema } from '@/formats/generate-content/client-side/decode-schema'
 import { encodeSchema } from '@/formats/generate-content/provider-side/encode-schema'
 import type { JsonObject } from '@/lib/json'

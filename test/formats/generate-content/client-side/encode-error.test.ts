@@ -21,6 +21,7 @@ describe('encodeError', () => {
     ['upstream_failed', 'INTERNAL'],
     ['overloaded', 'UNAVAILABLE'],
     ['timeout', 'DEADLINE_EXCEEDED'],
+    ['client_gone', 'CANCELLED'],
   ])('%s is %s', (kind, word) => {
     const { status, body } = generateContent.encodeError(new GatewayError(kind, 'Words.'), 'req_1')
     expect(status).toBe(STATUS_OF_KIND[kind])

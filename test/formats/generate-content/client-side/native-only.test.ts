@@ -12,15 +12,16 @@ test('what only a provider of this format can do is named, and kept for it', () 
       mediaResolution: 'LOW',
     },
     labels: { team: 'x' },
-    contents: [{ parts: [{ text: 'Hi' }, { toolResponse: {} }] }],
+    contents: [{ parts: [{ text: 'Hi' }, { toolResponse: {} }, { unheardOf: {} }] }],
   })
   expect(request.nativeOnly).toEqual([
     'cachedContent',
     'generationConfig.responseMimeType (text/x.enum)',
     'generationConfig.responseModalities',
     'tools[1] (googleSearch)',
-    'contents[0].parts[1] (toolResponse)',
+    'contents[0].parts[2] (unheardOf)',
   ])
+  expect(request.hostedHistory).toEqual(['contents.toolResponse'])
   expect(request.extensions['generate-content']).toMatchObject({
     cachedContent: 'cachedContents/1',
     labels: { team: 'x' },

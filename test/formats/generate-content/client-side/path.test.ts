@@ -1,6 +1,6 @@
 /** Every way in which real clients write the path of a call. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { modelOfResource, parseModelPath } from '@/formats/generate-content/client-side/path'
 
 const GENERATE = { model: 'svc/foo', verb: 'generateContent' } as const

@@ -1,6 +1,6 @@
 /** What generate-content providers call an error, in the words of the hub. */
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { generateContent } from '@/formats/generate-content/index'
 import type { JsonValue } from '@/lib/json'
 

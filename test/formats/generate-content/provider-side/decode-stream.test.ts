@@ -30,12 +30,12 @@ describe('recorded streams', () => {
         type: 'usage',
         usage: { uncached: 5, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 3, reasoning: 0 },
       },
-      { type: 'text-end', choice: 0, block: 0 },
-      { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'STOP' } },
       {
         type: 'usage',
         usage: { uncached: 5, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 4, reasoning: 0 },
       },
+      { type: 'text-end', choice: 0, block: 0 },
+      { type: 'finish', choice: 0, finish: { kind: 'stop', raw: 'STOP' } },
       { type: 'end' },
     ])
   })
@@ -184,12 +184,30 @@ describe('streams that go wrong', () => {
 })
 
 describe('odd chunks', () => {
-  test('a candidate that is finished says nothing more', () => {
+  test('a reason with every chunk, or before the last of them, ends nothing by itself', () => {
     const events = decodeChunks(
       answer([{ text: 'a' }], { finishReason: 'STOP' }),
-      answer([{ text: 'b' }], { finishReason: 'OTHER' }),
+      answer([{ text: 'b' }], { finishReason: 'STOP' }),
+      answer([{ functionCall: { name: 'f', id: 'c', args: { x: 1 } } }]),
     )
-    expect(fold(events).choices).toMatchObject([{ content: [{ text: 'a' }], finish: { kind: 'stop' } }])
+    expect(fold(events).choices).toMatchObject([
+      {
+        content: [
+          { type: 'text', text: 'ab' },
+          { name: 'f', argumentsText: '{"x":1}' },
+        ],
+        finish: { kind: 'tool-calls' },
+      },
+    ])
+    expect(events.at(-1)).toEqual({ type: 'end' })
+  })
+
+  test('several chunks in one event can be told to no client of the format, and are an error', () => {
+    const events = decodeChunks([answer([{ text: 'a' }]), answer([{ text: 'b' }], { finishReason: 'STOP' })])
+    expect(events).toMatchObject([{ type: 'error', error: { kind: 'MALFORMED_EVENT' } }])
+    expect(fold(decodeChunks([answer([{ text: 'a' }], { finishReason: 'STOP' })])).choices).toMatchObject([
+      { content: [{ text: 'a' }] },
+    ])
   })
 
   test('failure words without content are an error, with content a stop, with a call a call', () => {
@@ -200,7 +218,7 @@ describe('odd chunks', () => {
     expect(finishOf([{ functionCall: { name: 'a' } }])).toBe('tool-calls')
   })
 
-  test('a cut-off turn of calls stays cut off; unknown words are a stop', () => {
+  test('a cut-off turn of calls stays cut off, and an unknown word says less than a call', () => {
     const finishOf = (finishReason: string) =>
       fold(decodeChunks(answer([{ functionCall: { name: 'a' } }], { finishReason }))).choices[0]?.finish
     expect(finishOf('MAX_TOKENS')).toEqual({ kind: 'length', raw: 'MAX_TOKENS' })
@@ -217,24 +235,43 @@ describe('odd chunks', () => {
   })
 
   test('hostile paths of arguments build nothing', () => {
-    const paths = [
-      '$',
-      '$.',
-      'a',
-      '$[999999]',
-      '$.__proto__.polluted',
-      '$.a[5]',
-      `$${'.a'.repeat(5000)}`,
-      '$.constructor.prototype.x',
-    ]
+    const paths = ['$.__proto__.polluted', '$.constructor.prototype.x']
     const pieces = paths.map((jsonPath) => ({ jsonPath, stringValue: 'x' }))
     const [call] =
       fold(decodeChunks(answer([{ functionCall: { name: 'a', partialArgs: pieces } }], { finishReason: 'STOP' })))
         .choices[0]?.content ?? []
     expect(call?.type === 'tool-call' && call.argumentsText).toBe(
-      '{"__proto__":{"polluted":"x"},"a":[],"constructor":{"prototype":{"x":"x"}}}',
+      '{"__proto__":{"polluted":"x"},"constructor":{"prototype":{"x":"x"}}}',
     )
     expect({}).not.toHaveProperty('polluted')
+  })
+
+  test.each([
+    ['$', { stringValue: 'x' }],
+    ['$.', { stringValue: 'x' }],
+    ['a', { stringValue: 'x' }],
+    ['$[999999]', { stringValue: 'x' }],
+    ['$.a[5]', { stringValue: 'x' }],
+    [`$${'.a'.repeat(33)}`, { stringValue: 'x' }],
+    ['$.a', { structValue: {} }],
+  ])('a piece of arguments that has no place (%p, %p) is told, and the arguments are none', (jsonPath, value) => {
+    const pieces = [
+      { jsonPath: '$.b', numberValue: 1 },
+      { jsonPath, ...value },
+    ]
+    const call = { name: 'a', partialArgs: pieces }
+    const response = fold(decodeChunks(answer([{ functionCall: call }], { finishReason: 'STOP' })))
+    const [told] = response.choices[0]?.content ?? []
+    const text = told?.type === 'tool-call' ? told.argumentsText : ''
+    expect(text).toEndWith(JSON.stringify(pieces.slice(1)))
+    expect(parseJson(text)).toBeUndefined()
+  })
+
+  test('a piece of arguments that says nothing is none', () => {
+    const call = { name: 'a', partialArgs: [{ jsonPath: '$.a', willContinue: true }] }
+    expect(fold(decodeChunks(answer([{ functionCall: call }], { finishReason: 'STOP' }))).choices).toMatchObject([
+      { content: [{ argumentsText: '{}' }] },
+    ])
   })
 
   test('the creation time as Unix seconds', () => {

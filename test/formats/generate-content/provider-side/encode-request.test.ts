@@ -233,7 +233,12 @@ describe('what the format lacks', () => {
   test('what the format cannot say is a warning', () => {
     const request = chatRequest({ parallelToolCalls: false, userId: 'u', serviceTier: 'priority', cacheKey: 'k' })
     const { body, warnings } = generateContent.encodeRequest(request, traits())
-    expect(warnings.map((warning) => warning.feature)).toEqual(['parallelToolCalls', 'userId', 'serviceTier'])
+    expect(warnings.map((warning) => warning.feature)).toEqual([
+      'userId',
+      'cacheKey',
+      'serviceTier',
+      'parallelToolCalls',
+    ])
     expect(Object.keys(body)).toEqual(['contents'])
   })
 

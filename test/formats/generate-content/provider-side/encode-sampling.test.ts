@@ -13,7 +13,7 @@ test('sampling, clamped and bounded', () => {
         frequencyPenalty: 2,
         presencePenalty: -2,
         seed: 2 ** 40,
-        stop: ['1', '', '2', '3', '4', '5', '6'],
+        stop: ['1', '', '2', '3', '4', '5'],
         logprobs: true,
         topLogprobs: 3,
       },
@@ -34,6 +34,15 @@ test('sampling, clamped and bounded', () => {
     candidateCount: 2,
     maxOutputTokens: 8192,
   })
-  expect(warnings.map((warning) => warning.feature)).toEqual(['sampling.stop', 'sampling.seed'])
+  expect(warnings.map((warning) => warning.feature)).toEqual(['seed'])
   expect(refusalOf(() => encode({ choices: 9 })).message).toContain('at most 8')
+})
+
+test('more stop sequences than the format takes are refused, unless a loss is fine', () => {
+  const sampling = { stop: ['1', '2', '3', '4', '5', '6'] }
+  expect(refusalOf(() => encode({ sampling })).message).toContain('at most 5 stop sequences')
+  const preferences = { order: [], only: [], ignore: [], lossy: true as const }
+  const { body, warnings } = generateContent.encodeRequest(chatRequest({ sampling, preferences }), traits())
+  expect(body.generationConfig).toEqual({ stopSequences: ['1', '2', '3', '4', '5'] })
+  expect(warnings.map(({ feature }) => feature)).toEqual(['stop'])
 })

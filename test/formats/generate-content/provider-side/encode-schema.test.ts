@@ -1,7 +1,7 @@
 /** JSON Schema in the OpenAPI subset. */
 
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { encodeSchema } from '@/formats/generate-content/provider-side/encode-schema'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
 import { parseAsWritten } from '@/lib/json-source/as-written'

@@ -105,6 +105,18 @@ describe('limits', () => {
     ],
     ['service tier', { service_tier: 'gold' }, 'service_tier', 'service_tier must be one of "auto", "standard_only"'],
     ['system block', { system: [{ type: 'image' }] }, 'system[0]', 'system[0] must be a text block'],
+    ...[0, -1, 1.5, '5', 2 ** 60].map((limit): [string, JsonObject, string, string] => [
+      `${limit} uses of a tool`,
+      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: limit as number }] },
+      'tools[0].max_uses',
+      'tools[0].max_uses must be a positive integer',
+    ]),
+    [
+      'no tokens of a page',
+      { tools: [{ type: 'web_fetch_20250910', name: 'web_fetch', max_content_tokens: 0 }] },
+      'tools[0].max_content_tokens',
+      'tools[0].max_content_tokens must be a positive integer',
+    ],
     [
       'older output',
       { output_format: 'json' },
@@ -263,8 +275,8 @@ describe('what only the format itself can carry', () => {
     [{ mcp_servers: [{ url: 'https://example.org' }], container: null }, ['mcp_servers']],
     [{ inference_geo: 'us' }, ['inference_geo']],
     [
-      { messages: [{ role: 'assistant', content: [{ type: 'server_tool_use', id: 's', name: 'w', input: {} }] }] },
-      ['messages[0].content[0] (server_tool_use)'],
+      { messages: [{ role: 'assistant', content: [{ type: 'compaction', content: 's' }] }] },
+      ['messages[0].content[0] (compaction)'],
     ],
   ])('%j', (changes, expected) => {
     expect(decode(changes).nativeOnly).toEqual(expected)

@@ -21,6 +21,7 @@ describe('our errors', () => {
     ['upstream_failed', 502, 'api_error'],
     ['overloaded', 529, 'overloaded_error'],
     ['timeout', 504, 'timeout_error'],
+    ['client_gone', 499, 'invalid_request_error'],
   ])('%s', (kind, status, type) => {
     expect(messages.encodeError(new GatewayError(kind, 'Words'), 'req_1')).toEqual({
       status,

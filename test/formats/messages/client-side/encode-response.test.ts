@@ -1,7 +1,7 @@
 /** Complete answers, written for a client and read again. */
 import { describe, expect, test } from 'bun:test'
 import { context } from '@test/formats/messages/support'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { AnswerBlock, ChatResponse, FinishReason } from '@/chat/response'
 import { messages } from '@/formats/messages/index'
 import type { JsonObject } from '@/lib/json'

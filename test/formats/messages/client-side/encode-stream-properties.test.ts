@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { blocksOf, start, text, thinking, tool } from '@test/formats/messages/stream-events'
 import { decodeText, encodeEvents, readFixture, toSse } from '@test/formats/messages/support'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import type { ChatResponse } from '@/chat/response'

@@ -1,7 +1,7 @@
 /** Reading streams: fixtures of the documented shapes, and everything a provider should not but may send. */
 import { describe, expect, test } from 'bun:test'
 import { decodeChunks, decodeText, readFixture } from '@test/formats/messages/support'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import type { ChatEvent } from '@/chat/event'
 import { createFolder } from '@/chat/fold'
 import { messages } from '@/formats/messages/index'

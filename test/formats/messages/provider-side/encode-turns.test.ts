@@ -70,7 +70,7 @@ describe('roles', () => {
   })
 
   test('names of participants are named as lost', () => {
-    expect(encode([{ ...user(text('a')), name: 'Ann' }]).features).toEqual(['name'])
+    expect(encode([{ ...user(text('a')), name: 'Ann' }]).features).toEqual(['participants'])
   })
 })
 

@@ -1,7 +1,7 @@
 /** What holds for every input: a request is decoded or refused, and never changed; what is decoded can be sent and answered. */
 import { expect, test } from 'bun:test'
 import { traitsWith } from '@test/formats/responses/support'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { GatewayError } from '@/chat/error'
 import { responses } from '@/formats/responses/index'
 import type { JsonObject, JsonValue } from '@/lib/json'

@@ -1,7 +1,7 @@
 /** Writing streams of any shape: the order is always the published one, and OpenAI's own library reads what was meant. */
 import { expect, test } from 'bun:test'
 import { judgeOrder } from '@test/formats/responses/stream-order'
-import fc from 'fast-check'
+import { fc } from '@test/support/property'
 import { ResponseStream } from 'openai/lib/responses/ResponseStream'
 import type { ChatEvent } from '@/chat/event'
 import type { FinishKind } from '@/chat/response'

@@ -1,0 +1,83 @@
+/** How many tokens a picture, a file or a sound in a request is at most, and usually. */
+import { invalidRequest } from '@/chat/error'
+import type { AudioBlock, MediaSource } from '@/chat/request'
+import { pdfTokens } from './pdf-tokens'
+import { soundTokens } from './sound-tokens'
+
+/**
+ * The most tokens and the usual number of tokens that a medium costs, and how many characters of the body it takes. Infinity stands
+ * for whatever a model's context holds.
+ */
+export type MediaSize = { isPicture: boolean; mostTokens: number; usualTokens: number; bodyChars: number }
+
+/**
+ * The most one image costs at any provider on sale: 10,000 patches of an image in original detail, times the 1.2 that small
+ * models charge per patch. Other providers stay below 5,000.
+ */
+export const IMAGE_TOKENS_MAX = 12_000
+const IMAGE_TOKENS_USUAL = 1_000
+const FILE_TOKENS_USUAL = 3_000
+const SOUND_TOKENS_USUAL = 1_000
+/** Beyond the context of any model on sale nothing is counted, over all media of a request, so that what is looked into stays small. */
+export const COUNTED_TOKENS_MAX = 1_100_000
+/** Readers of PDF look for its beginning so far into a file. */
+const MAGIC_BYTES = 1_024
+const ZIP_MAGIC = 'PK\x03\x04'
+
+/** Of a picture, or what somebody sends as one. A file beyond `room` tokens is not looked into. Throws `invalid_request` for a file's id. */
+export function imageSize(source: MediaSource, room: number): MediaSize {
+  const known = knownSource(source)
+  const { mediaType } = known
+  if (mediaType !== undefined && !isKind(mediaType, 'image')) return fileSize(source, room)
+  const bodyChars = known.type === 'base64' ? known.data.length : 0
+  return { isPicture: true, mostTokens: IMAGE_TOKENS_MAX, usualTokens: IMAGE_TOKENS_USUAL, bodyChars }
+}
+
+/** Of a file: a PDF by its pages and text, text by its bytes, and what nobody here can see into by whatever a context holds. */
+export function fileSize(source: MediaSource, room: number): MediaSize {
+  const known = knownSource(source)
+  const { mediaType = '' } = known
+  if (isKind(mediaType, 'image')) return imageSize(source, room)
+  if (known.type !== 'base64') return sizeOf(Number.POSITIVE_INFINITY, FILE_TOKENS_USUAL, 0)
+  if (isKind(mediaType, 'audio')) return audioSize(known, room)
+  const { data } = known
+  const bytes = Math.ceil((data.length * 3) / 4)
+  if (isText(mediaType, data)) return sizeOf(bytes, Math.ceil(bytes / 4), data.length)
+  const isCounted = bytes < room && isPdf(data)
+  const tokens = isCounted ? pdfTokens(Buffer.from(data, 'base64'), room) : Number.POSITIVE_INFINITY
+  return sizeOf(tokens, FILE_TOKENS_USUAL, data.length)
+}
+
+/** Of a sound. */
+export function audioSize({ data }: Pick<AudioBlock, 'data'>, room: number): MediaSize {
+  const tokens = room > 0 ? soundTokens(Buffer.from(data, 'base64')) : Number.POSITIVE_INFINITY
+  return sizeOf(tokens + SOUND_TOKENS_USUAL, SOUND_TOKENS_USUAL, data.length)
+}
+
+/** Not what only says so: the file's own beginning counts, as it does for who reads it. */
+function isText(mediaType: string, data: string): boolean {
+  const isSaid = isKind(mediaType, 'text') || mediaType.toLowerCase() === 'application/json'
+  return isSaid && !isPdf(data) && !beginning(data).startsWith(ZIP_MAGIC)
+}
+
+function isPdf(data: string): boolean {
+  return beginning(data).includes('%PDF-')
+}
+
+function beginning(data: string): string {
+  return Buffer.from(data.slice(0, Math.ceil((MAGIC_BYTES * 4) / 3)), 'base64').toString('latin1')
+}
+
+function isKind(mediaType: string, kind: string): boolean {
+  return mediaType.split('/')[0]?.trim().toLowerCase() === kind
+}
+
+function sizeOf(mostTokens: number, usualTokens: number, bodyChars: number): MediaSize {
+  return { isPicture: false, mostTokens, usualTokens, bodyChars }
+}
+
+/** A stored file belongs to the gateway's own account at the provider, which all callers share, and has no known size. */
+function knownSource(source: MediaSource): Exclude<MediaSource, { type: 'file-id' }> {
+  if (source.type !== 'file-id') return source
+  throw invalidRequest('Files cannot be named by id here: send the content itself, or its address')
+}

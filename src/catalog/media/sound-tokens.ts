@@ -1,0 +1,47 @@
+/** The most tokens that a sound can be: by its own length where its format has a least number of bytes for each second. */
+
+/** The most that any provider on sale charges for a second. */
+export const TOKENS_PER_SECOND = 32
+/** MPEG layer III knows no lower rate than 8 kbit/s, whatever is heard; the free format, which has none, is not taken for it. */
+const MP3_BYTES_PER_SECOND = 1_000
+/** PCM, floating point, A-law and µ-law: as many bytes for silence as for anything else. */
+const PLAIN_CODECS: ReadonlySet<number> = new Set([1, 3, 6, 7])
+const FORMAT_CHUNK = 'fmt '
+const FORMAT_CHUNK_AT = 12
+const WAV_HEADER_BYTES = 36
+
+/** Infinity where the bytes do not tell: a codec may make hours of silence of next to nothing. */
+export function soundTokens(bytes: Buffer): number {
+  const bytesPerSecond = wavRate(bytes) ?? (isMp3(bytes) ? MP3_BYTES_PER_SECOND : 0)
+  return bytesPerSecond > 0 ? Math.ceil((bytes.length / bytesPerSecond) * TOKENS_PER_SECOND) : Number.POSITIVE_INFINITY
+}
+
+/** Bytes for each second of a plain WAV: the lower of what its header says and what follows from it. */
+function wavRate(bytes: Buffer): number | undefined {
+  if (bytes.length < WAV_HEADER_BYTES || !isAt(bytes, 'RIFF', 0) || !isAt(bytes, 'WAVE', 8)) return undefined
+  if (!isAt(bytes, FORMAT_CHUNK, FORMAT_CHUNK_AT)) return undefined
+  // Readers differ in which of two they follow.
+  if (bytes.indexOf(FORMAT_CHUNK, FORMAT_CHUNK_AT + 1, 'latin1') !== -1) return undefined
+  if (!PLAIN_CODECS.has(bytes.readUInt16LE(20))) return undefined
+  const [channels, samples] = [bytes.readUInt16LE(22), bytes.readUInt32LE(24)]
+  const [stated, bits] = [bytes.readUInt32LE(28), bytes.readUInt16LE(34)]
+  return Math.min(stated, (samples * channels * bits) / 8)
+}
+
+function isMp3(bytes: Buffer): boolean {
+  const start = isAt(bytes, 'ID3', 0) ? tagBytes(bytes) : 0
+  const [sync = 0, version = 0, rates = 0] = bytes.subarray(start, start + 3)
+  if (sync !== 0xff || (version & 0xe0) !== 0xe0) return false
+  const [layer, bitRate, sampleRate] = [(version >> 1) & 3, rates >> 4, (rates >> 2) & 3]
+  return layer === 1 && bitRate > 0 && bitRate < 15 && sampleRate < 3
+}
+
+/** Seven bits of each of four bytes, and the header. */
+function tagBytes(bytes: Buffer): number {
+  const sizes = [...bytes.subarray(6, 10)]
+  return sizes.reduce((sum, part) => sum * 128 + (part & 0x7f), 0) + 10
+}
+
+function isAt(bytes: Buffer, text: string, at: number): boolean {
+  return bytes.toString('latin1', at, at + text.length) === text
+}

@@ -1,0 +1,57 @@
+/** Does what one command line says: tables for people, JSON for programs, one clear line where it fails, and an exit code. */
+
+import { EmbeddedServerError } from '@/boot/embedded/error'
+import { GatewayError } from '@/chat/error'
+import { describeFailure } from '@/db/failure'
+import { createRedactor } from '@/lib/redact'
+import { CommandFailure } from './failure'
+import { parseCommand } from './parse-command'
+import { formatForPeople } from './print/for-people'
+import { type Surroundings, withServices } from './services'
+
+/** The work was done and its answer is no: something was refused, or found to be wrong. */
+const REFUSED = 1
+/** The work could not be begun, or not be finished. */
+const NOT_DONE = 2
+
+/** Runs the command of `args` and resolves with its exit code; whatever goes wrong is told, and never thrown. */
+export async function runCommandLine(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const progress = { hasBegun: false }
+  try {
+    return await run(args, surroundings, progress)
+  } catch (error) {
+    surroundings.tell(createRedactor()(explain(error)))
+    return progress.hasBegun && error instanceof CommandFailure ? REFUSED : NOT_DONE
+  }
+}
+
+async function run(
+  args: readonly string[],
+  surroundings: Surroundings,
+  progress: { hasBegun: boolean },
+): Promise<number> {
+  const parsed = await parseCommand(args, surroundings)
+  if (parsed.kind === 'help') {
+    await surroundings.answer(parsed.text)
+    return 0
+  }
+  const { environment, columns } = surroundings
+  const begin = <Taken, Result>(work: (taken: Taken) => Result) => {
+    return (taken: Taken) => {
+      progress.hasBegun = true
+      return work(taken)
+    }
+  }
+  const { output, exitCode = 0 } = await (parsed.kind === 'alone'
+    ? begin(parsed.run)(environment)
+    : ((await parsed.checkFirst(environment)) ?? withServices(surroundings, parsed, begin(parsed.run))))
+  const isForPeople = columns !== undefined && !parsed.isJson
+  await surroundings.answer(isForPeople ? formatForPeople(output, columns) : `${JSON.stringify(output)}\n`)
+  return exitCode
+}
+
+function explain(error: unknown): string {
+  if (error instanceof CommandFailure || error instanceof EmbeddedServerError) return error.message
+  if (error instanceof GatewayError && error.options.cause !== undefined) return describeFailure(error.options.cause)
+  return describeFailure(error)
+}

@@ -1,0 +1,104 @@
+/** What becomes of each field of a request at a provider of each format: the one table of it, of which the documents are printed. */
+import { isCarried } from '@/chat/features'
+import type { ChatRequest, Warning } from '@/chat/request'
+import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
+import { CACHE_CONTROL_FIELD, costsNothing, isEmpty, type RequestFields } from './body-fields'
+import type { Format } from './format'
+
+/**
+ * `carried` the provider is sent it as it is. `translated` it is told in the words of the provider's format, within what that can say.
+ * `heeded` the gateway does what it says, whoever answers. `named` it is left out, and `x-svc-left-out` says so. `refused` a 400 names it.
+ */
+export type Fate = 'carried' | 'translated' | 'heeded' | 'named' | 'refused'
+
+type Speaker = Pick<Format, 'name' | 'requestFields'>
+
+/** What becomes of a field that a client of `client` sends, spelt as `x-svc-left-out` spells it, at a provider of `provider`. */
+export function fateOf(name: string, client: Speaker, provider: Speaker): Fate {
+  const isOwn = client.name === provider.name
+  const { lacking, refusing } = provider.requestFields
+  const rule = ruleOf(name, client.requestFields.tables)
+  if (rule?.kind === 'unpriced' || rule?.kind === 'values') return 'refused'
+  if (rule?.kind === 'kept') return 'named'
+  if (rule?.kind === 'hub' && rule.isOurs) return 'heeded'
+  // Services of a format that does not have it refuse it, but for those that the catalogue names.
+  if (isOwn) return name === CACHE_CONTROL_FIELD && lacking.includes('cacheHints') ? 'named' : 'carried'
+  if (rule?.bound) return rule.bound.carriedBy.has(provider.name) ? 'translated' : 'refused'
+  if (rule?.kind === 'passed') return 'named'
+  if (rule?.kind === 'hub' && rule.isNative) return 'refused'
+  const { spelling } = client.requestFields
+  if (refusing.some((feature) => spelling[feature]?.includes(name))) return 'refused'
+  return lacking.some((feature) => spelling[feature]?.includes(name)) ? 'named' : 'translated'
+}
+
+/** Whether a field that is refused is left out and named where the caller takes the loss (`svc.lossy`). */
+export function yieldsToLoss(name: string, client: Speaker): boolean {
+  const rule = ruleOf(name, client.requestFields.tables)
+  return (rule?.kind === 'hub' || rule?.kind === 'passed') && (rule.bound !== undefined || isStop(name, client))
+}
+
+function isStop(name: string, { requestFields: { spelling } }: Speaker): boolean {
+  return spelling.stop?.includes(name) === true
+}
+
+/** The names of all fields of a format's requests, those that are known only inside others last. */
+export function listFields({ requestFields: { tables, spelling } }: Speaker): string[] {
+  const listed = Object.entries(tables).flatMap(([place, table]) =>
+    [...table.keys()].map((name) => within(place, name)),
+  )
+  return [...new Set([...listed, ...Object.values(spelling).flat()])]
+}
+
+/** The fields that a provider of another format was not sent, as the caller spells them; `warnings` are its encoder's. */
+export function lostFields(
+  request: ChatRequest,
+  body: JsonObject,
+  client: Speaker,
+  provider: Speaker,
+  warnings: readonly Warning[],
+): string[] {
+  const { tables, spelling } = client.requestFields
+  const names = new Set(request.unlisted)
+  const own = request.extensions[client.name]
+  for (const place in tables) {
+    const fields = place === '' ? own : own?.[place]
+    if (!isJsonObject(fields)) continue
+    for (const field in fields) {
+      const name = within(place, field)
+      if (isUnsaid(name, fields[field], client, provider)) names.add(name)
+    }
+  }
+  for (const bound of request.bound ?? []) if (!isCarried(bound, provider.name, request.stream)) names.add(bound.field)
+  for (const { feature, isLost } of warnings) {
+    if (!isLost) continue
+    const spelt = spelling[feature] ?? []
+    const used = spelt.filter((name) => !isEmpty(body[name]))
+    // What stands inside other fields has one spelling, but for cache hints, of which the request says how they are spelt.
+    const inside = request.hasCacheControl ? spelt[0] : spelt.at(-1)
+    for (const name of used.length > 0 || inside === undefined ? used : [inside]) names.add(name)
+  }
+  return [...names]
+}
+
+/** Whether a field that the hub has no word for, or none for its value, says something that the provider is not told. */
+function isUnsaid(name: string, value: JsonValue | undefined, client: Speaker, provider: Speaker): boolean {
+  const rule = ruleOf(name, client.requestFields.tables)
+  if (!rule || isEmpty(value)) return false
+  if (rule.kind === 'hub') return isWord(value)
+  if (rule.kind !== 'passed' && costsNothing(rule, value)) return false
+  return fateOf(name, client, provider) !== 'translated'
+}
+
+/** Objects and lists that the hub has no word for are told of one by one. */
+function isWord(value: JsonValue | undefined): boolean {
+  return typeof value !== 'object'
+}
+
+function within(place: string, name: string): string {
+  return place === '' ? name : `${place}.${name}`
+}
+
+function ruleOf(name: string, tables: RequestFields['tables']) {
+  const [place = '', field = ''] = name.includes('.') ? name.split('.', 2) : ['', name]
+  return (Object.hasOwn(tables, place) ? tables[place] : undefined)?.get(field)
+}

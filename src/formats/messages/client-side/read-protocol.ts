@@ -1,0 +1,49 @@
+/** The headers in which messages clients name the version of the protocol and its beta interfaces, checked. */
+import { invalidRequest } from '@/chat/error'
+import type { Protocol } from '@/chat/protocol'
+import { describeBeta } from '@/formats/messages/betas'
+import { DEFAULT_VERSION, VERSION_HEADER } from '@/formats/messages/version'
+import type { JsonObject, JsonValue } from '@/lib/json'
+
+const BETA_HEADER = 'anthropic-beta'
+/** Where some clients repeat them in the body, which providers don't read. */
+const BETA_FIELDS = ['betas', 'anthropic_beta'] as const
+
+const VERSION = /^\d{4}-\d{2}-\d{2}$/
+const BETA = /^[A-Za-z0-9][\w.-]*$/
+const LIMITS = { betas: 64, betaChars: 96 }
+
+/** Undefined where nothing is asked for beyond the usual. Throws `invalid_request` for what no provider could be told. */
+export function readProtocol(headers: Headers, body: JsonObject): Protocol | undefined {
+  const version = headers.get(VERSION_HEADER)
+  const named = headers.get(BETA_HEADER)
+  const isUsual = version === null || version === DEFAULT_VERSION
+  if (isUsual && named === null && body.betas === undefined && body.anthropic_beta === undefined) return undefined
+  if (!isUsual && !VERSION.test(version)) throw invalidRequest(`${VERSION_HEADER} must be a date`, VERSION_HEADER)
+  const names = new Set(readNames(named, BETA_HEADER))
+  for (const field of BETA_FIELDS) for (const name of readNames(body[field], field)) names.add(name)
+  if (names.size > LIMITS.betas) refuse(BETA_HEADER)
+  return {
+    ...(!isUsual && { version: { header: VERSION_HEADER, value: version } }),
+    betaHeader: BETA_HEADER,
+    betas: [...names].map((name) => describeBeta(name, body)),
+  }
+}
+
+function readNames(list: JsonValue | undefined, place: string): string[] {
+  if (list === undefined || list === null) return []
+  const items = Array.isArray(list) ? list : [list]
+  return items.flatMap((item) => (typeof item === 'string' ? splitNames(item, place) : refuse(place)))
+}
+
+function splitNames(text: string, place: string): string[] {
+  const names = text.split(',').flatMap((piece) => piece.trim() || [])
+  if (names.some((name) => name.length > LIMITS.betaChars || !BETA.test(name))) refuse(place)
+  return names
+}
+
+function refuse(place: string): never {
+  const { betas, betaChars } = LIMITS
+  const words = `at most ${betas} names of letters, digits, dots, _ and -, each of at most ${betaChars} characters`
+  throw invalidRequest(`${place} must be ${words}`, place)
+}

@@ -1,0 +1,58 @@
+/** What of a caller's protocol a provider of its own format is told, and what of the request is left out with the rest. */
+import type { Beta, Protocol } from '@/chat/protocol'
+import type { ChatRequest } from '@/chat/request'
+import { leftOutFields, UNPRICED_EXTRAS } from './body-fields'
+import type { TargetTraits } from './format'
+
+/** In a provider's list of betas: those that it would be asked for if it had no list. */
+const USUAL = 'default'
+
+type BetaTraits = Pick<TargetTraits, 'quirks' | 'passFields' | 'betas' | 'toolPrices'>
+
+/** The headers in which a provider is told of it. What the catalogue says in `fixed` stands, and betas there are asked for as well. */
+export function protocolHeaders(
+  { version, betaHeader, betas }: Protocol,
+  traits: BetaTraits,
+  fixed: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (version && fixed[version.header] === undefined) headers[version.header] = version.value
+  const always = fixed[betaHeader]?.split(',').map((name) => name.trim())
+  const names = new Set([
+    ...(always ?? []),
+    ...betas.filter((beta) => isAskedFor(beta, traits)).map(({ name }) => name),
+  ])
+  if (names.size > 0) headers[betaHeader] = [...names].join(',')
+  return headers
+}
+
+/** What a target of the caller's own format is not sent: fields of the body, then betas by header and name. */
+export function leftOutOfOwn(
+  request: Pick<ChatRequest, 'unlisted' | 'hasCacheControl' | 'protocol'>,
+  traits: BetaTraits,
+): readonly string[] {
+  const { protocol } = request
+  const fields = leftOutFields(request, traits)
+  const untold = protocol?.betas.filter((beta) => !isAskedFor(beta, traits)) ?? []
+  if (!protocol || untold.length === 0) return fields
+  const kept = new Set(protocol.betas.flatMap((beta) => (untold.includes(beta) ? [] : beta.fields)))
+  for (const field of traits.passFields ?? []) kept.add(field)
+  const unread = new Set(untold.flatMap((beta) => beta.fields))
+  return [...fields, ...unread.difference(kept), ...untold.map(({ name }) => `${protocol.betaHeader}.${name}`)]
+}
+
+/** What of a request towards another format has no word in any body: betas, and what a provider's own tools did earlier. */
+export function untoldElsewhere({
+  hostedHistory = [],
+  protocol,
+}: Pick<ChatRequest, 'hostedHistory' | 'protocol'>): readonly string[] {
+  return protocol && protocol.betas.length > 0 ? [...hostedHistory, protocol.betaHeader] : hostedHistory
+}
+
+/** A list of the catalogue's decides, by name with or without date; without one, whatever the prices of the target cover. */
+function isAskedFor(beta: Beta, { quirks, passFields, betas, toolPrices }: BetaTraits): boolean {
+  if (betas && (betas.has(beta.name) || betas.has(beta.family))) return true
+  if (betas && !betas.has(USUAL)) return false
+  const isPaidFor = beta.isFree || (beta.tool !== undefined && toolPrices?.has(beta.tool) === true)
+  return isPaidFor || quirks.has(UNPRICED_EXTRAS) || beta.fields.some((field) => passFields?.has(field))
+}

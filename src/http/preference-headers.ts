@@ -1,0 +1,38 @@
+/** The headers by which a client says what it wishes without touching its bodies. */
+import { invalidRequest } from '@/chat/error'
+import type { RoutePreferences } from '@/chat/preferences'
+import type { ChatRequest } from '@/chat/request'
+
+/** Their names, for the documentation as well. */
+export const QUALITY_HEADER = 'x-svc-quality'
+export const LOSSY_HEADER = 'x-svc-lossy'
+
+const FROM_0_TO_1 = /^(?:0?\.\d{1,9}|[01](?:\.0{1,9})?)$/
+const NO_WISH: RoutePreferences = { order: [], only: [], ignore: [] }
+
+/**
+ * The request with the quality that the header asks for, whatever its body says, and allowed a loss where a header says so. Throws
+ * `invalid_request` for a quality that is no number from 0 to 1, and for any other word on losses than `true` and `false`.
+ */
+export function withPreferenceHeaders(request: ChatRequest, headers: Headers): ChatRequest {
+  const quality = readQuality(headers)
+  const lossy = readLossy(headers)
+  if (quality === undefined && !lossy) return request
+  const { preferences = NO_WISH } = request
+  const wished = { ...(quality !== undefined && { quality }), ...(lossy && { lossy }) }
+  return { ...request, preferences: { ...preferences, ...wished } }
+}
+
+function readQuality(headers: Headers): number | undefined {
+  const text = headers.get(QUALITY_HEADER)
+  if (!text) return undefined
+  if (!FROM_0_TO_1.test(text)) throw invalidRequest(`${QUALITY_HEADER} must be a number from 0 to 1`, QUALITY_HEADER)
+  return Number(text)
+}
+
+function readLossy(headers: Headers): true | undefined {
+  const text = headers.get(LOSSY_HEADER)
+  if (!text || text === 'false') return undefined
+  if (text !== 'true') throw invalidRequest(`${LOSSY_HEADER} must be true or false`, LOSSY_HEADER)
+  return true
+}

@@ -1,0 +1,44 @@
+/** The way of a request that asks for a free answer about its body: who may, how much of it is read, and whose turn it is. */
+
+import { readJsonBody } from '@/http/body'
+import type { HttpDeps } from '@/http/deps'
+import { requireActiveKey } from '@/http/require-active-key'
+import { isLarge } from '@/http/unpaid'
+import type { KeyUsage, Payer } from '@/ledger/outcomes'
+import type { JsonObject } from '@/lib/json'
+import type { Share } from './share'
+
+/** One such request, whose body is not read yet. */
+export type FreeRequest = {
+  /** The key that it came with. */
+  key: KeyUsage
+  /** Reads the body, when it is its turn. Throws as readJsonBody does, and `overloaded`. */
+  read(): Promise<{ body: JsonObject; bytes: number; share: Share }>
+  /** To be called once it is answered, well or not. */
+  end(): void
+}
+
+/**
+ * Counts a free answer of the account. Throws before anything of the body is read where the account has had its share, the key is none
+ * that may ask, or the body is large and nobody has credit for it.
+ */
+export async function openFree(deps: HttpDeps, request: Request, payer: Payer): Promise<FreeRequest> {
+  deps.unpaid.answer(payer)
+  const key = await requireActiveKey(deps, payer)
+  if (isLarge(request)) await deps.unpaid.admitLarge(payer)
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  deps.unpaid.charge(payer, announced)
+  const share = deps.openShare(payer)
+  return {
+    key,
+    async read() {
+      const reading = { beforeRead: share.enter, onPiece: share.grow, beforeParse: share.takeTurn }
+      const { json, bytes } = await readJsonBody(request, deps, reading)
+      return { body: json, bytes, share }
+    },
+    end() {
+      deps.unpaid.charge(payer, share.bytesRead - announced)
+      share.end()
+    },
+  }
+}

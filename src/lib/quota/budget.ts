@@ -1,0 +1,130 @@
+/**
+ * Something of which there is only so much at once: each subject may have a share, all together the whole of it, and whoever finds it
+ * used up waits in line. Who has the least goes first, so that nobody is kept waiting by one who has much.
+ */
+
+/** A part of the whole, until it is given back. */
+export interface Lease {
+  /** Takes more at once, without waiting; whether there was as much. */
+  grow(amount: number): boolean
+  /** Gives all of it back. Once is enough, and more does no harm. */
+  release(): void
+}
+
+interface Budget {
+  /** A lease, at once or after waiting; undefined where the line is too long, or the time is over. */
+  take(subject: string, amount: number): Lease | undefined | Promise<Lease | undefined>
+  /** A lease at once, or undefined. */
+  takeNow(subject: string, amount: number): Lease | undefined
+  /** What is taken of it, and how many wait. */
+  state(): { used: number; waiting: number }
+}
+
+type BudgetOptions = {
+  /** What one subject may have. One that has nothing gets what it asks for, however much: else it would never get it. */
+  perSubject: number
+  total: number
+  /** How many may wait in all, and how many of them of one subject. */
+  maxWaiting: number
+  maxWaitingEach: number
+  waitMs: number
+}
+
+type Waiting = { subject: string; amount: number; enter(lease: Lease | undefined): void }
+
+/** Creates a budget of one process. */
+export function createBudget({ perSubject, total, maxWaiting, maxWaitingEach, waitMs }: BudgetOptions): Budget {
+  const usedBy = new Map<string, number>()
+  const line: Waiting[] = []
+  let used = 0
+
+  const usedOf = (subject: string) => usedBy.get(subject) ?? 0
+
+  function fits(subject: string, amount: number): boolean {
+    const own = usedOf(subject)
+    return (own === 0 || own + amount <= perSubject) && (used === 0 || used + amount <= total)
+  }
+
+  function add(subject: string, amount: number): void {
+    used += amount
+    const own = usedOf(subject) + amount
+    if (own === 0) usedBy.delete(subject)
+    else usedBy.set(subject, own)
+  }
+
+  function open(subject: string, amount: number): Lease {
+    let taken = amount
+    add(subject, amount)
+    return {
+      grow(more) {
+        if (taken > 0 && usedOf(subject) > taken && usedOf(subject) + more > perSubject) return false
+        if (used > taken && used + more > total) return false
+        taken += more
+        add(subject, more)
+        return true
+      },
+      release() {
+        if (taken === 0) return
+        add(subject, -taken)
+        taken = 0
+        admit()
+      },
+    }
+  }
+
+  /** Lets in whoever fits, those first who have the least. Whom only the whole keeps out is not overtaken by those who have more. */
+  function admit(): void {
+    for (;;) {
+      let next: Waiting | undefined
+      for (const waiting of line) {
+        if (isOwnFault(waiting)) continue
+        if (!next || usedOf(waiting.subject) < usedOf(next.subject)) next = waiting
+      }
+      if (!next || !fits(next.subject, next.amount)) return
+      line.splice(line.indexOf(next), 1)
+      next.enter(open(next.subject, next.amount))
+    }
+  }
+
+  /** Whether it waits for what its own subject has, whatever others do. */
+  function isOwnFault({ subject, amount }: Waiting): boolean {
+    const own = usedOf(subject)
+    return own > 0 && own + amount > perSubject
+  }
+
+  /** Whether somebody waits who has no more than `subject`, and only for want of the whole. */
+  function isOvertaking(subject: string): boolean {
+    return line.some((waiting) => !isOwnFault(waiting) && usedOf(waiting.subject) <= usedOf(subject))
+  }
+
+  function queue(subject: string, amount: number): Promise<Lease | undefined> | undefined {
+    if (line.length >= maxWaiting) return undefined
+    if (line.filter((waiting) => waiting.subject === subject).length >= maxWaitingEach) return undefined
+    const { promise, resolve } = Promise.withResolvers<Lease | undefined>()
+    const waiting: Waiting = {
+      subject,
+      amount,
+      enter(lease) {
+        clearTimeout(timer)
+        resolve(lease)
+      },
+    }
+    const timer = setTimeout(() => {
+      line.splice(line.indexOf(waiting), 1)
+      resolve(undefined)
+      // Who stood behind it may fit where it did not.
+      admit()
+    }, waitMs)
+    line.push(waiting)
+    return promise
+  }
+
+  const takeNow = (subject: string, amount: number) =>
+    fits(subject, amount) && (line.length === 0 || !isOvertaking(subject)) ? open(subject, amount) : undefined
+
+  return {
+    take: (subject, amount) => takeNow(subject, amount) ?? queue(subject, amount),
+    takeNow,
+    state: () => ({ used, waiting: line.length }),
+  }
+}

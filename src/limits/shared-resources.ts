@@ -1,0 +1,97 @@
+/**
+ * Everything that customers share, and how much of it one of them may have: the one list of it. Whoever hands a resource out takes its
+ * numbers from here; the table of docs/SECURITY.md is this list, and a test holds one to the other.
+ */
+
+/** One thing that is shared. A number that is left out has no meaning for it, or is said in `told`. */
+export type SharedResource = {
+  /** As people read it. */
+  resource: string
+  /** What the numbers count. */
+  unit: string
+  /** The most that one account has, by all of its keys together. */
+  perAccount?: number
+  /** The most that all have together, in one process. */
+  perProcess?: number
+  /** The most that all have together, in the whole installation. */
+  perStore?: number
+  /** What happens beyond that, as its caller sees it. */
+  told: string
+}
+
+const MIB = 1024 * 1024
+
+/** By a short name. A resource that is shared has a row here, or nobody has thought of who owns it. */
+export const SHARED = {
+  freeAnswers: {
+    resource: 'Free answers: counts of tokens, `/v1/route`, `/v1/usage`, `/v1/feedback`, stored responses',
+    unit: 'a minute (more where the catalogue allows more requests)',
+    perAccount: 600,
+    told: '429 `too_many_unpaid` with `retry-after`',
+  },
+  unpaidBytes: {
+    resource: 'Bodies and conversations that are read for free or for a refusal',
+    unit: 'bytes a minute',
+    perAccount: 32 * MIB,
+    told: '429 `too_many_unpaid` with `retry-after`, before anything more is read',
+  },
+  unpaidTurns: {
+    resource: 'The event loop for a large free body, any body of many fields, or a long conversation behind an id',
+    unit: 'requests at once',
+    perAccount: 1,
+    perProcess: 2,
+    told: 'waits its turn, 5 s at most, then 503 with `retry-after`',
+  },
+  bodies: {
+    resource: 'Memory for bodies from their arrival to the end of their answers, with what they build on',
+    unit: 'bytes at once, of bodies above 16 KiB',
+    perAccount: 128 * MIB,
+    perProcess: 320 * MIB,
+    told: 'waits its turn unread, 5 s at most, then 503 with `retry-after`',
+  },
+  chainBytes: {
+    resource: 'Reading a conversation behind `previous_response_id` or ids of items',
+    unit: 'bytes for one request, told from sums before it is read',
+    perAccount: 16 * MIB,
+    told: '400 `chain_too_large`; 402 where the credit does not pay the least of it',
+  },
+  chainValues: {
+    resource: 'Parsing it',
+    unit: 'JSON values for one request',
+    perAccount: 100_000,
+    told: '400 `chain_too_large`',
+  },
+  paidCounts: {
+    resource: "The tokenizer's thread, for requests that are paid for",
+    unit: 'counts that wait',
+    perAccount: 16,
+    perProcess: 64,
+    told: 'nothing: beyond it one byte counts as one token, which may hold more credit',
+  },
+  freeCounts: {
+    resource: "The tokenizer's thread, for free counts: after all paid ones",
+    unit: 'counts that wait',
+    perAccount: 4,
+    perProcess: 32,
+    told: 'nothing: beyond it the count is a guess',
+  },
+  keyLimits: {
+    resource: "Providers' keys, which rest after a 429",
+    unit: 'accounts that have to meet it before a key rests for all, where the provider does not say what is left',
+    perProcess: 2,
+    told: 'the key rests for the account that met it',
+  },
+  changes: {
+    resource: 'The audit log, whose writers wait for each other: what signed-in people change',
+    unit: 'changes a minute, of which one person makes half',
+    perAccount: 240,
+    told: '429 `too_many_attempts` with `retry-after`',
+  },
+  hashing: {
+    resource:
+      'Hashing of passwords, for strangers; who has signed in before has one more place and a line of their own',
+    unit: 'at once',
+    perProcess: 3,
+    told: 'waits its turn behind 200 others at most, then 503 with `retry-after`',
+  },
+} as const satisfies Record<string, SharedResource>

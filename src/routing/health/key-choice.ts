@@ -1,0 +1,31 @@
+/** Which of several keys that may be used a call gets: one for all of a conversation, or one by chance, both as often as the weights say. */
+import type { Provider, ProviderKey } from '@/catalog/types'
+import { sha256Hex } from '@/lib/ids'
+import { providerKeyId } from './target-id'
+
+/** Hexadecimal digits of a digest that fit into a number exactly. */
+const LOT_DIGITS = 12
+
+/**
+ * The key of a conversation, which is that of as many conversations as its weight says: each key draws a lot by its own name, so
+ * that a key that comes or goes moves nobody else's.
+ */
+export function keyOf(provider: Provider, keys: readonly ProviderKey[], conversation: string): ProviderKey | undefined {
+  let [best, shortest]: [ProviderKey | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
+  for (const key of keys) {
+    const lot = Number.parseInt(sha256Hex(`${conversation}\n${providerKeyId(provider, key)}`).slice(0, LOT_DIGITS), 16)
+    const wait = -Math.log((lot + 0.5) / 16 ** LOT_DIGITS) / key.weight
+    if (wait < shortest) [best, shortest] = [key, wait]
+  }
+  return best
+}
+
+/** One of `keys`, each as likely as its weight says. */
+export function draw(keys: readonly ProviderKey[], random: () => number): ProviderKey | undefined {
+  let ticket = random() * keys.reduce((sum, key) => sum + key.weight, 0)
+  for (const key of keys) {
+    ticket -= key.weight
+    if (ticket < 0) return key
+  }
+  return keys[keys.length - 1]
+}

@@ -1,0 +1,25 @@
+/** The command that migrates: with the address of the schema's owner alone, before a gateway that has none of it. */
+import { expect, test } from 'bun:test'
+import { run } from '@test/cli/run'
+import { freshDatabase } from '@test/support/stores'
+import { connectDatabase } from '@/db/client'
+import { MIGRATIONS } from '@/db/migrate'
+
+test('brings an empty database to this version as the owner of its schema, and does nothing the next time', async () => {
+  const address = await freshDatabase()
+  const database = connectDatabase(address, { maxConnections: 1 })
+  await database.sql.unsafe('DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION svc_migrator')
+  const migrate = () => run(['schema', 'migrate'], { DATABASE_MIGRATOR_URL: `${address}?role=svc_migrator` })
+  const { applied } = (await migrate()).json as { applied: string[] }
+  expect(applied).toEqual(MIGRATIONS.map(({ id, name }) => `${id} (${name})`))
+  const [table] = await database.sql`SELECT tableowner AS owner FROM pg_tables WHERE tablename = 'accounts'`
+  expect(table?.owner).toBe('svc_migrator')
+  expect(await migrate()).toMatchObject({ code: 0, json: { applied: [] } })
+  await database.close()
+})
+
+test('without an address says which settings name one', async () => {
+  const { code, stderr } = await run(['schema', 'migrate'], {})
+  expect(code).toBe(1)
+  expect(stderr).toBe('neither DATABASE_MIGRATOR_URL nor DATABASE_URL is set\n')
+})

@@ -1,0 +1,95 @@
+/** The id of a request where each library looks for it: in answers, in streams, and in errors. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { startTrio } from '@test/clients/trio'
+import { TEXT } from '@test/matrix/cases/words'
+import { respondWith } from '@test/matrix/provider'
+import type { TestGateway } from '@test/support/gateway'
+import Anthropic0 from 'anthropic-0'
+import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
+
+const ID = /^req_[0-9a-f]{32}$/
+
+let gateway: TestGateway
+let key: string
+beforeAll(async () => {
+  gateway = await startTrio()
+  gateway.upstream.respond(({ body }) => respondWith(TEXT, 'messages', body.stream === true))
+  key = (await gateway.customer('100')).key
+})
+afterAll(() => gateway.stop())
+
+/** Where libraries put it, whether their types say so or not. */
+function idOf(answer: object): string {
+  return '_request_id' in answer ? String(answer._request_id) : 'none'
+}
+
+const HI = [{ role: 'user' as const, content: 'Hi' }]
+const MODEL = 'svc/messages'
+const UNKNOWN = 'svc/unknown'
+
+describe.each([
+  ['@anthropic-ai/sdk 1', Anthropic],
+  ['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic],
+])('%s', (_, Client) => {
+  const client = () => new Client({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
+  const body = { model: MODEL, max_tokens: 100, messages: HI }
+
+  test('finds it in an answer, and it is the one that all answers have', async () => {
+    const { data, response, request_id } = await client().messages.create(body).withResponse()
+    expect(idOf(data)).toMatch(ID)
+    expect(request_id).toBe(idOf(data))
+    expect(response.headers.get('x-request-id')).toBe(idOf(data))
+  })
+
+  test('finds it in a count', async () => {
+    expect(idOf(await client().messages.countTokens({ model: MODEL, messages: HI }))).toMatch(ID)
+  })
+
+  test('finds it in a stream', async () => {
+    const stream = client().messages.stream(body)
+    await stream.finalMessage()
+    expect(stream.request_id).toMatch(ID)
+  })
+
+  test('finds it in an error', async () => {
+    const error = await client()
+      .messages.create({ ...body, model: UNKNOWN })
+      .catch((thrown: { requestID?: string }) => thrown)
+    expect('requestID' in error && error.requestID).toMatch(ID)
+  })
+})
+
+describe.each([
+  ['openai 7', OpenAI],
+  ['openai 6', OpenAI6 as unknown as typeof OpenAI],
+])('%s', (_, Client) => {
+  const client = () => new Client({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+
+  test('finds it in answers', async () => {
+    const chat = await client().chat.completions.create({ model: MODEL, messages: HI })
+    expect(chat._request_id).toMatch(ID)
+    expect((await client().responses.create({ model: MODEL, input: 'Hi' }))._request_id).toMatch(ID)
+  })
+
+  test('finds it in streams', async () => {
+    const chat = await client().chat.completions.create({ model: MODEL, messages: HI, stream: true }).withResponse()
+    expect(chat.request_id).toMatch(ID)
+    for await (const _chunk of chat.data);
+    const response = await client().responses.create({ model: MODEL, input: 'Hi', stream: true }).withResponse()
+    expect(response.request_id).toMatch(ID)
+    for await (const _event of response.data);
+  })
+
+  test('finds it in errors', async () => {
+    const asking = [
+      client().chat.completions.create({ model: UNKNOWN, messages: HI }),
+      client().responses.create({ model: UNKNOWN, input: 'Hi' }),
+    ]
+    for (const asked of asking) {
+      const error = await asked.catch((thrown: { requestID?: string }) => thrown)
+      expect('requestID' in error && error.requestID).toMatch(ID)
+    }
+  })
+})

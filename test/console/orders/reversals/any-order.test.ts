@@ -1,0 +1,58 @@
+/** Notices of one payment come in any order: the balance that they leave is a matter of what they say, and not of when. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { noticeOf, type OrdersFixture, openOrders } from '@test/console/orders/fixture'
+import type { PaymentNotice, ReversalNotice } from '@/console/orders/types'
+
+let world: OrdersFixture
+
+beforeAll(async () => {
+  world = await openOrders()
+})
+afterAll(async () => {
+  expect(await world.check()).toEqual([])
+  await world.close()
+})
+
+type Told = { id: string; kind: ReversalNotice['kind']; undoes?: string; amountCents: number }
+const take = (id: string, amountCents: number): Told => ({ id, kind: 'chargeback', amountCents })
+const win = (id: string, undoes: string, amountCents: number): Told => ({
+  ...{ id, kind: 'reinstatement', undoes, amountCents },
+})
+
+function* ordersOf<T>(all: readonly T[]): Generator<T[]> {
+  if (all.length === 0) yield []
+  for (const [index, one] of all.entries())
+    for (const rest of ordersOf([...all.slice(0, index), ...all.slice(index + 1)])) yield [one, ...rest]
+}
+
+/** What is left of 50 USD, in cents. */
+const CASES: [string, Told[], number][] = [
+  ['a second chargeback of all, and the first one won', [take('a', 3_000), take('b', 5_000), win('c', 'a', 3_000)], 0],
+  ['both won', [take('a', 3_000), take('b', 5_000), win('c', 'a', 3_000), win('d', 'b', 5_000)], 5_000],
+  ['thirds, of which one is won in part', [take('a', 1_667), take('b', 1_667), win('c', 'b', 833)], 2_499],
+  [
+    'a refund that failed beside a chargeback of all',
+    [{ id: 'a', kind: 'refund', amountCents: 3_000 }, take('b', 5_000), win('c', 'a', 3_000)],
+    0,
+  ],
+]
+
+test.each(CASES)('%s', async (_name, told, left) => {
+  for (const sequence of ordersOf<Told | 'received'>(['received', ...told])) {
+    const accountId = await world.account()
+    const order = await world.order(accountId, { method: 'deposit' })
+    const idOf = (id: string) => `${id}_${order.orderId}`
+    const paid: PaymentNotice = noticeOf(order, { externalId: idOf('received') })
+    for (const one of sequence) {
+      if (one === 'received') await world.orders.confirmPayment(paid)
+      else
+        await world.orders.reverse({
+          ...{ source: paid.source, externalId: idOf(one.id), kind: one.kind, undoes: idOf(one.undoes ?? 'received') },
+          ...{ amountCents: one.amountCents, currency: 'USD', actor: { kind: 'system', name: 'sandbox' } },
+        })
+    }
+    const names = sequence.map((one) => (one === 'received' ? one : one.id)).join()
+    const { ledger, history, entries } = await world.money(accountId)
+    expect({ names, ledger, history, entries }).toEqual({ names, ledger: left, history: left, entries: left })
+  }
+})

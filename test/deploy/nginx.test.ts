@@ -1,0 +1,87 @@
+/** The nginx of deploy/nginx, as it runs its file: one address has no more than its share of what stands behind it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
+import { programPath } from '@test/support/debian'
+import { until } from '@test/support/until'
+import { freePort } from '@/boot/embedded/free-port'
+import { ROOT } from './compose-file'
+
+/** In the place of the file's own number, which is more than one process calls at once. */
+const AT_ONCE = 64
+const BEYOND = 8
+
+let behind: Bun.Server<unknown>
+let nginx: Bun.Subprocess
+let folder: string
+let port: number
+let release: () => void
+let waiting = 0
+
+beforeAll(async () => {
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  behind = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      if (new URL(request.url).pathname !== '/slow') return new Response('here')
+      waiting += 1
+      await released
+      return new Response('late')
+    },
+  })
+  folder = await mkdtemp(join(tmpdir(), 'svc-nginx-'))
+  port = await freePort()
+  const shipped = await Bun.file(join(ROOT, 'deploy', 'nginx', 'gateways.conf')).text()
+  const site = shipped
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+    .replace(/gateway-1:3000/, `127.0.0.1:${behind.port}`)
+    .replace(/^.*gateway-2:3000.*$/m, '')
+    .replace(/limit_conn svc_open \d+/, `limit_conn svc_open ${AT_ONCE}`)
+    // So that what opens connections at once is told of their number, and of nothing else.
+    .replace(/rate=\d+r\/s/, 'rate=10000r/s')
+    .replace(/burst=\d+/, 'burst=10000')
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  )
+  const head = `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr crit;\nevents { worker_connections 4096; }\n`
+  const file = join(folder, 'nginx.conf')
+  await writeFile(file, `${head}http {\naccess_log off;\n${places.join('\n')}\n${site}}\n`)
+  nginx = Bun.spawn([programPath('nginx'), '-c', file, '-p', folder], { stdout: 'ignore', stderr: 'inherit' })
+  await until(async () => (await statusFrom('127.0.0.1')) === '200', 'nginx')
+})
+afterAll(async () => {
+  release()
+  nginx.kill()
+  await nginx.exited
+  await behind.stop(true)
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** What a caller at this address of loopback is answered. */
+async function statusFrom(address: string): Promise<string> {
+  const words = ['--silent', '--output', '/dev/null', '--write-out', '%{http_code}', '--interface', address]
+  const child = Bun.spawn(['curl', ...words, `http://127.0.0.1:${port}/`], { env: BARE_ENVIRONMENT, stdout: 'pipe' })
+  return new Response(child.stdout).text()
+}
+
+test('requests of one address beyond its share are a 429 at once, and those of another are answered meanwhile', async () => {
+  const statuses: number[] = []
+  const calls = Array.from({ length: AT_ONCE + BEYOND }, async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/slow`)
+    statuses.push(response.status)
+    await response.text()
+  })
+  await until(() => waiting === AT_ONCE && statuses.length === BEYOND, 'all to be waiting or refused')
+  expect(new Set(statuses)).toEqual(new Set([429]))
+  expect(await statusFrom('127.0.0.1')).toBe('429')
+  expect(await statusFrom('127.0.0.2')).toBe('200')
+  release()
+  await Promise.all(calls)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(AT_ONCE)
+})

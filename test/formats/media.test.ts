@@ -1,0 +1,40 @@
+/** Names of files: services tell by the extension what a file is, and refuse one that has none. */
+import { describe, expect, test } from 'bun:test'
+import type { FileBlock } from '@/chat/request'
+import { encodeUserBlock as encodeForChat } from '@/formats/chat-completions/provider-side/encode-content'
+import { filenameFor } from '@/formats/media'
+import { encodeUserBlock as encodeForResponses } from '@/formats/responses/provider-side/encode-content'
+
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+
+describe('the name under which a file is sent', () => {
+  test.each([
+    ['application/pdf', 'Annual report', 'Annual report.pdf'],
+    ['application/pdf', 'report.v2', 'report.v2.pdf'],
+    ['application/pdf', 'report.PDF', 'report.PDF'],
+    ['Application/PDF; charset=binary', 'Annual report', 'Annual report.pdf'],
+    ['application/pdf', undefined, 'file.pdf'],
+    ['application/pdf', '', 'file.pdf'],
+    [DOCX, 'Letter', 'Letter.docx'],
+    [DOCX, 'Letter.doc', 'Letter.doc.docx'],
+    ['application/vnd.ms-excel', 'Sums', 'Sums.xls'],
+    ['application/octet-stream', 'data', 'data'],
+    ['application/octet-stream', undefined, 'file'],
+  ])('%s called %p is %s', (mediaType, given, name) => expect(filenameFor(mediaType, given)).toBe(name))
+})
+
+test('is that of its media type towards every provider that asks for a name', () => {
+  const titled = (mediaType: string): FileBlock => ({
+    type: 'file',
+    source: { type: 'base64', mediaType, data: 'JVBE' },
+    filename: 'Annual report',
+  })
+  for (const [mediaType, filename] of [
+    ['application/pdf', 'Annual report.pdf'],
+    [DOCX, 'Annual report.docx'],
+  ] as const) {
+    const file_data = `data:${mediaType};base64,JVBE`
+    expect(encodeForChat(titled(mediaType), new Set())).toEqual([{ type: 'file', file: { filename, file_data } }])
+    expect(encodeForResponses(titled(mediaType), new Set())).toEqual([{ type: 'input_file', filename, file_data }])
+  }
+})

@@ -1,0 +1,53 @@
+/** Which betas a target of the caller's own format is asked for, by its catalogue entry, and what goes with the others. */
+import { describe, expect, test } from 'bun:test'
+import type { Beta, Protocol } from '@/chat/protocol'
+import { leftOutOfOwn, protocolHeaders, untoldElsewhere } from '@/formats/protocol'
+
+const free: Beta = { name: 'free-2026-01-01', family: 'free', isFree: true, fields: ['shared'] }
+const dear: Beta = { name: 'dear-2026-01-01', family: 'dear', isFree: false, fields: ['shared', 'own'] }
+const tool: Beta = { name: 'tool-2026-01-01', family: 'tool', isFree: false, fields: [], tool: 'searching' }
+const protocol: Protocol = { betaHeader: 'x-beta', betas: [free, dear, tool] }
+const TRAITS = { quirks: new Set<string>() }
+
+function askedFor(traits: Partial<Parameters<typeof protocolHeaders>[1]>): string {
+  return protocolHeaders(protocol, { ...TRAITS, ...traits }, {})['x-beta'] ?? ''
+}
+
+describe('a target is asked for', () => {
+  test.each([
+    ['what is free, as a rule', {}, [free]],
+    ['what its prices cover', { toolPrices: new Map([['searching', {}]]) }, [free, tool]],
+    ['what a field that it is sent needs', { passFields: new Set(['own']) }, [free, dear]],
+    ['everything where the operator bears what it costs', { quirks: new Set(['unpriced-extras']) }, [free, dear, tool]],
+    ['nothing, by an empty list', { betas: new Set<string>(), quirks: new Set(['unpriced-extras']) }, []],
+    ['what its list names by family', { betas: new Set(['dear']) }, [dear]],
+    ['what its list names as a whole', { betas: new Set(['dear-2026-01-01', 'free-2025-01-01']) }, [dear]],
+    ['what its list adds to the rule', { betas: new Set(['default', 'tool']) }, [free, tool]],
+  ])('%s', (_, traits, expected) => {
+    expect(askedFor(traits)).toBe(expected.map(({ name }) => name).join(','))
+  })
+})
+
+test('a field is left out with its beta, unless it is another’s too or the catalogue has it passed on', () => {
+  const leftOut = (traits: object) => leftOutOfOwn({ unlisted: ['x'], protocol }, { ...TRAITS, ...traits })
+  expect(leftOut({})).toEqual(['x', 'own', 'x-beta.dear-2026-01-01', 'x-beta.tool-2026-01-01'])
+  const none = { betas: new Set<string>() }
+  const betas = [free, dear, tool].map(({ name }) => `x-beta.${name}`)
+  expect(leftOut(none)).toEqual(['x', 'shared', 'own', ...betas])
+  expect(leftOut({ ...none, passFields: new Set(['own', 'x']) })).toEqual(['shared', ...betas])
+  expect(leftOut({ quirks: new Set(['unpriced-extras']) })).toEqual([])
+})
+
+test('towards another format all of them are left out, in one word', () => {
+  expect(untoldElsewhere({ hostedHistory: ['input.mcp_call'], protocol })).toEqual(['input.mcp_call', 'x-beta'])
+  expect(untoldElsewhere({ protocol: { ...protocol, betas: [] } })).toEqual([])
+  expect(untoldElsewhere({})).toEqual([])
+})
+
+test('what the catalogue fixes stands: its version, and its betas beside the caller’s', () => {
+  const asking: Protocol = { ...protocol, version: { header: 'x-version', value: '2' } }
+  expect(protocolHeaders(asking, TRAITS, {})).toEqual({ 'x-version': '2', 'x-beta': 'free-2026-01-01' })
+  const fixed = { 'x-version': '1', 'x-beta': 'other, free-2026-01-01' }
+  expect(protocolHeaders(asking, TRAITS, fixed)).toEqual({ 'x-beta': 'other,free-2026-01-01' })
+  expect(protocolHeaders({ ...asking, betas: [] }, TRAITS, {})).toEqual({ 'x-version': '2' })
+})

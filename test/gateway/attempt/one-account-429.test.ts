@@ -1,0 +1,58 @@
+/** A provider that limits what one customer sends: nobody else is refused for it, unless a second account meets the same. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type ScriptedModels, soundAnswer, startScriptedModels } from '@test/gateway/scripted-models'
+import type { UpstreamCall } from '@test/support/upstream'
+
+let models: ScriptedModels
+
+beforeAll(async () => {
+  models = await startScriptedModels({ keys: ['sk-only-canary'] })
+})
+
+afterAll(() => models.gateway.stop())
+
+/** Limits whatever holds the word `large`, in the given words and headers. */
+const limiting = (message: string, headers: Record<string, string>) => (call: UpstreamCall) => {
+  if (!JSON.stringify(call.body).includes('large')) return soundAnswer('chat-completions', false)
+  return Response.json({ error: { message, type: 'tokens', code: 'rate_limit_exceeded' } }, { status: 429, headers })
+}
+
+async function say(key: string, model: string, content: string): Promise<number> {
+  const response = await fetch(`${models.gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }], max_tokens: 10 }),
+  })
+  await response.text()
+  return response.status
+}
+
+const TOO_LARGE = 'Request too large for x on tokens per min (TPM): Limit 30000, Requested 34041.'
+const REACHED = 'Rate limit reached for x on tokens per min (TPM).'
+
+test.each([
+  [TOO_LARGE, {}, 413],
+  [REACHED, {}, 503],
+  [REACHED, { 'retry-after': '60' }, 503],
+  [REACHED, { 'retry-after': '60', 'x-ratelimit-remaining-tokens': '9000' }, 503],
+] as [string, Record<string, string>, number][])(
+  '%p with %j is one account’s own',
+  async (message, headers, status) => {
+    const model = models.modelWith('chat-completions', limiting(message, headers))
+    const { key } = await models.gateway.customer('1')
+    const others: number[] = []
+    for (let time = 0; time < 10; time++) {
+      expect(await say(models.customer.key, model, 'large')).toBe(status)
+      others.push(await say(key, model, 'good'))
+    }
+    expect(others).toEqual(Array.from({ length: 10 }, () => 200))
+  },
+)
+
+test('that nothing is left is believed at once: the provider is not asked again', async () => {
+  const headers = { 'retry-after': '60', 'x-ratelimit-remaining-tokens': '0' }
+  const model = models.modelWith('chat-completions', limiting(REACHED, headers))
+  const { key } = await models.gateway.customer('1')
+  expect(await say(models.customer.key, model, 'large')).toBe(503)
+  expect(await say(key, model, 'good')).toBe(503)
+})

@@ -1,0 +1,27 @@
+/** Files as they are served: not sent again to whoever names the one that is there. */
+import { expect, test } from 'bun:test'
+import { assetResponse, createAsset } from '@/http/asset'
+
+const file = await createAsset('text/css', new TextEncoder().encode('body { color: red }'))
+const other = await createAsset('text/css', new TextEncoder().encode('body { color: blue }'))
+
+test('two files have two tags, one has one', async () => {
+  expect(file.tag).not.toBe(other.tag)
+  expect((await createAsset('text/css', file.body)).tag).toBe(file.tag)
+})
+
+test.each([
+  ['the tag', file.tag, 304],
+  ['the tag without its weakness', file.tag.slice(2), 304],
+  ['a list with it', `"a", ${file.tag} , W/"b"`, 304],
+  ['anything', '*', 304],
+  ['another tag', other.tag, 200],
+  ['a part of the tag', file.tag.slice(3, -1), 200],
+  ['nothing', undefined, 200],
+])('%s', async (_, named, status) => {
+  const request = new Request('http://localhost/', { headers: named === undefined ? {} : { 'if-none-match': named } })
+  const response = assetResponse(file, request, { 'cache-control': 'no-cache' })
+  expect([response.status, (await response.text()).length]).toEqual([status, status === 304 ? 0 : file.body.length])
+  expect([response.headers.get('etag'), response.headers.get('cache-control')]).toEqual([file.tag, 'no-cache'])
+  expect(response.headers.get('content-type')).toBe(status === 304 ? null : 'text/css')
+})

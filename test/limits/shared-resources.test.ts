@@ -1,0 +1,28 @@
+/** That the list of what is shared is the one that people read. */
+import { expect, test } from 'bun:test'
+import { SHARED, type SharedResource } from '@/limits/shared-resources'
+
+const MIB = 1024 * 1024
+
+function show(amount: number | undefined): string {
+  if (amount === undefined) return '–'
+  return amount >= MIB && amount % MIB === 0 ? `${amount / MIB} Mi` : amount.toLocaleString('en-US')
+}
+
+function row({ resource, unit, perAccount, perProcess, perStore, told }: SharedResource): string {
+  return `| ${resource} | ${unit} | ${show(perAccount)} | ${show(perProcess)} | ${show(perStore)} | ${told} |`
+}
+
+test('SECURITY.md has the list of what customers share, row by row', async () => {
+  const security = await Bun.file(new URL('../../docs/SECURITY.md', import.meta.url)).text()
+  const heading = '| what | of it | an account | a process | all | beyond that |\n|---|---|---|---|---|---|\n'
+  const start = security.indexOf(heading) + heading.length
+  const table = security.slice(start, security.indexOf('\n\n', start))
+  expect(table.split('\n')).toEqual(Object.values<SharedResource>(SHARED).map(row))
+})
+
+test('nothing that is shared is one account’s alone', () => {
+  for (const { perAccount, perProcess } of Object.values<SharedResource>(SHARED)) {
+    if (perAccount !== undefined && perProcess !== undefined) expect(perAccount).toBeLessThan(perProcess)
+  }
+})

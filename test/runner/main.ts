@@ -1,0 +1,112 @@
+/**
+ * `bun run test` and `bun run judges`: runs the test files of its part in parallel, and says in the end what was not tried. Paths
+ * after it narrow it down; `--timings` shows what took how long; any other option is handed to `bun test`.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { availableParallelism, loadavg, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { IS_BUILD_MACHINE, OUR_ENVIRONMENT } from '@test/support/bare-environment'
+import { FIXED_SEED, SEED_VARIABLE } from '@test/support/seed'
+import { GIVEN_POSTGRES, startMigratedPostgres, stopStores } from '@test/support/stores'
+import { assert } from '@/lib/assert'
+import { missingOf, prepareNeeds } from './needs'
+import { selectFiles } from './parts'
+import { readTimings, skippedTests, timingTable, untriedLines } from './report'
+import { processorSeconds, TIMINGS_FILE } from './timings'
+
+/** More than there are processors, since the tests mostly wait; each worker takes up to half of this memory. */
+const WORKERS_PER_PROCESSOR = 2
+const WORKER_BYTES = 1024 ** 3
+const PROGRESS_MS = 30_000
+/** No load makes a test take that long. */
+const TEST_TIMEOUT_MS = 300_000
+const ROOT = join(import.meta.dir, '..', '..')
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+const [part, ...words] = process.argv.slice(2)
+assert(part === 'test' || part === 'judges', 'package.json names the part')
+const options = words.filter((word) => word.startsWith('-') && word !== '--timings')
+const wanted = words.filter((word) => !word.startsWith('-'))
+const started = performance.now()
+const folder = await mkdtemp(join(tmpdir(), 'svc-gateway-run-'))
+const timingsPath = join(folder, 'timings')
+const reportPath = join(folder, 'report.xml')
+await Bun.write(timingsPath, '')
+
+let child: Bun.Subprocess | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, async () => {
+    child?.kill('SIGKILL')
+    await leave(1)
+  })
+}
+await leave(await run())
+
+async function run(): Promise<number> {
+  assert(part === 'test' || part === 'judges', 'package.json names the part')
+  const files = selectFiles(part, wanted)
+  if (files.length === 0) {
+    say(`Nothing of \`bun run ${part}\` lies there; \`bun test ${wanted.join(' ')}\` runs whatever does.`)
+    return 1
+  }
+  if (part === 'judges') await prepareNeeds(files, say)
+  const missing = await missingOf(files)
+  // The build machine leaves nothing out: what lacks its program fails there.
+  const tried = IS_BUILD_MACHINE ? files : files.filter((file) => !missing.has(file))
+  const seed = OUR_ENVIRONMENT[SEED_VARIABLE] ?? (part === 'test' ? FIXED_SEED : Math.floor(Math.random() * 2 ** 31))
+  const workers = Math.max(
+    1,
+    Math.min(availableParallelism() * WORKERS_PER_PROCESSOR, Math.floor(totalmem() / WORKER_BYTES)),
+  )
+  say(`${tried.length} files, ${workers} at a time, seed ${seed} (${SEED_VARIABLE}=${seed} repeats it).`)
+  const exitCode = tried.length === 0 ? 0 : await runFiles(tried, workers, String(seed))
+  const skipped = skippedTests(await readFile(reportPath, 'utf8').catch(() => ''))
+  if (words.includes('--timings')) say(timingTable(await timings()))
+  // Postgres counts once it has ended.
+  await stopStores()
+  const { own, children } = processorSeconds()
+  say(
+    `${seconds()} s, ${Math.round(own + children)} s of the processors; load average ${loadavg()[0]?.toFixed(1)}; seed ${seed}.`,
+  )
+  for (const line of untriedLines(part, tried === files ? new Map() : missing, skipped)) say(line)
+  return exitCode === 0 && IS_BUILD_MACHINE && skipped.length > 0 ? 1 : exitCode
+}
+
+async function runFiles(files: readonly string[], workers: number, seed: string): Promise<number> {
+  const postgres = await startMigratedPostgres()
+  const command = [process.execPath, '--no-orphans', 'test', `--parallel=${workers}`, '--no-isolate', '--only-failures']
+  const report = ['--reporter=junit', `--reporter-outfile=${reportPath}`, `--timeout=${TEST_TIMEOUT_MS}`]
+  child = Bun.spawn([...command, ...report, ...options, ...files.map((file) => `./${file}`)], {
+    cwd: ROOT,
+    env: {
+      ...OUR_ENVIRONMENT,
+      [GIVEN_POSTGRES]: JSON.stringify(postgres),
+      [TIMINGS_FILE]: timingsPath,
+      [SEED_VARIABLE]: seed,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const progress = setInterval(async () => {
+    say(`${(await timings()).length} of ${files.length} files, ${seconds()} s`)
+  }, PROGRESS_MS)
+  const exitCode = await child.exited
+  clearInterval(progress)
+  return exitCode
+}
+
+async function timings() {
+  return readTimings(await readFile(timingsPath, 'utf8'))
+}
+
+function seconds(): number {
+  return Math.round((performance.now() - started) / 1_000)
+}
+
+async function leave(exitCode: number): Promise<never> {
+  await stopStores()
+  await rm(folder, { recursive: true, force: true })
+  process.exit(exitCode)
+}

@@ -1,0 +1,65 @@
+/** What a run of tests says in the end: which files took how long, what was skipped, and what was not tried. */
+import type { Need } from './judges'
+import { packageOf } from './needs'
+import type { Part } from './parts'
+import type { Timing } from './timings'
+
+/** Below this, a folder or a file is not worth a line. */
+const SHOWN_SECONDS = 2
+
+/** Reads what the workers noted. */
+export function readTimings(text: string): Timing[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line) as Timing)
+}
+
+/** The folders of test/ and the files that took the most, in seconds of the clock and of the processors. */
+export function timingTable(timings: readonly Timing[]): string {
+  const folders = new Map<string, { wall: number; processor: number; files: number }>()
+  for (const { file, wall, own, children } of timings) {
+    const name = file.split('/').slice(0, 2).join('/')
+    const sum = folders.get(name) ?? { wall: 0, processor: 0, files: 0 }
+    folders.set(name, { wall: sum.wall + wall, processor: sum.processor + own + children, files: sum.files + 1 })
+  }
+  const rows = timings.map(({ file, wall, own, children }) => ({ name: file, wall, processor: own + children }))
+  const folderRows = [...folders].map(([name, sum]) => ({ ...sum, name: `${name} (${sum.files})` }))
+  return [
+    `  clock  processors (s; from ${SHOWN_SECONDS} s of processors on; without the Postgres that all files share)`,
+    ...tableLines(folderRows),
+    '',
+    ...tableLines(rows),
+  ].join('\n')
+}
+
+function tableLines(rows: readonly { name: string; wall: number; processor: number }[]): string[] {
+  const shown = rows.filter(({ processor }) => processor >= SHOWN_SECONDS)
+  return shown
+    .toSorted((one, other) => other.processor - one.processor)
+    .map(({ name, wall, processor }) => `${cell(wall)}  ${cell(processor)}  ${name}`)
+}
+
+function cell(seconds: number): string {
+  return seconds.toFixed(1).padStart(7)
+}
+
+/** The tests of a JUnit report that were skipped while they ran, as `file: name`. */
+export function skippedTests(report: string): string[] {
+  return [...report.matchAll(/<testcase ([^>]*[^/])>\s*<skipped/g)].map(([, attributes = '']) => {
+    const value = (name: string) => new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
+    return `${value('file')}: ${value('name')}`
+  })
+}
+
+/** What was not tried, and which command tries it, in one line; then each test that skipped itself. Nothing where all was tried. */
+export function untriedLines(
+  part: Part,
+  missing: ReadonlyMap<string, readonly Need[]>,
+  skipped: readonly string[],
+): string[] {
+  const lines = skipped.map((test) => `SKIPPED: ${test}`)
+  if (missing.size === 0) return lines
+  const needs = [...new Set([...missing.values()].flat())].sort()
+  const places = [...new Set([...missing.keys()].map((file) => file.split('/').slice(0, 2).join('/')))]
+  const how = `apt-get install ${needs.map(packageOf).join(' ')} && bun run ${part} ${[...missing.keys()].join(' ')}`
+  return [`NOT TRIED: ${missing.size} files of ${places.join(', ')}, for want of ${needs.join(', ')}: ${how}`, ...lines]
+}

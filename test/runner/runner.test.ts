@@ -1,0 +1,87 @@
+/** The parts of the suite, what files need of the machine, and what a run says in the end. */
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { JUDGES, judgeOf } from './judges'
+import { createNeedsReader } from './needs'
+import { selectFiles } from './parts'
+import { readTimings, skippedTests, timingTable, untriedLines } from './report'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const needsOf = createNeedsReader()
+
+describe('the list of judges', () => {
+  test('names what is there, each once', () => {
+    expect(JUDGES.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([])
+    const within = JUDGES.filter((judge) => JUDGES.some(({ path }) => judge.path.startsWith(`${path}/`)))
+    expect(within).toEqual([])
+    expect(new Set(JUDGES.map(({ path }) => path)).size).toBe(JUDGES.length)
+  })
+
+  test('takes a file or a folder, and no file that merely begins alike', () => {
+    expect(judgeOf('test/fuzz/fuzz.test.ts')).toMatchObject({ path: 'test/fuzz' })
+    expect(judgeOf('test/fuzzy.test.ts')).toBeUndefined()
+  })
+
+  test('has whatever drives a program other than Chromium', () => {
+    const driving = selectFiles('test', []).filter((file) => [...needsOf(file)].some((need) => need !== 'chromium'))
+    expect(driving).toEqual([])
+  })
+})
+
+describe('the parts', () => {
+  test('share all files without overlap', () => {
+    const all = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync(ROOT)].sort()
+    expect([...selectFiles('test', []), ...selectFiles('judges', [])].sort()).toEqual(all)
+  })
+
+  test('are narrowed by folders and files, with or without a dot before', () => {
+    expect(selectFiles('test', ['test/lib/money.test.ts'])).toEqual(['test/lib/money.test.ts'])
+    expect(selectFiles('test', ['./test/lib/'])).toContain('test/lib/money.test.ts')
+    expect(selectFiles('judges', ['test/lib'])).toEqual([])
+    expect(selectFiles('test', ['test/li'])).toEqual([])
+  })
+
+  test('a program is needed by who asks for it, himself or through others', () => {
+    expect([...needsOf('test/dashboard/keys.test.ts')]).toEqual(['chromium'])
+    expect([...needsOf('test/deploy/proxy.test.ts')]).toEqual(['caddy'])
+    expect([...needsOf('test/clients/python/clients.test.ts')]).toEqual(['python'])
+    expect([...needsOf('test/lib/money.test.ts')]).toEqual([])
+    expect([...needsOf('test/deploy/documents/blocks.test.ts')]).toEqual(['curl'])
+  })
+})
+
+describe('in the end', () => {
+  test('what lacked a program is named in one line, with the command that tries it', () => {
+    const missing = new Map([['test/dashboard/keys.test.ts', ['chromium'] as const]])
+    expect(untriedLines('test', missing, [])).toEqual([
+      'NOT TRIED: 1 files of test/dashboard, for want of chromium: apt-get install chromium && bun run test test/dashboard/keys.test.ts',
+    ])
+    expect(untriedLines('test', new Map(), [])).toEqual([])
+  })
+
+  test('tests that skipped themselves are named', () => {
+    const report = `<testsuite name="a"><testcase name="ok" file="test/a.test.ts" line="2" assertions="1" />
+      <testcase name="one &gt; two" classname="d" time="0" file="test/a.test.ts" line="2" assertions="0">
+        <skipped />
+      </testcase></testsuite>`
+    expect(untriedLines('judges', new Map(), skippedTests(report))).toEqual(['SKIPPED: test/a.test.ts: one &gt; two'])
+  })
+
+  test('folders and files are listed by what they took, the most first', () => {
+    const timings = readTimings(
+      [
+        { file: 'test/a/one.test.ts', wall: 3, own: 2, children: 0.5 },
+        { file: 'test/b/two.test.ts', wall: 9, own: 4, children: 3 },
+        { file: 'test/b/three.test.ts', wall: 1, own: 0.1, children: 0 },
+      ]
+        .map((timing) => `${JSON.stringify(timing)}\n`)
+        .join(''),
+    )
+    const names = timingTable(timings)
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s\s+/).at(-1))
+    expect(names).toEqual(['test/b (2)', 'test/a (1)', '', 'test/b/two.test.ts', 'test/a/one.test.ts'])
+  })
+})

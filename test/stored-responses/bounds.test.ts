@@ -1,0 +1,278 @@
+/** What a request may have read for it, and what may be stored for nothing: bounded before anything is read, however it is asked for. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { until } from '@test/support/until'
+import { GatewayError } from '@/chat/error'
+import type { JsonObject } from '@/lib/json'
+import { MAX_CHAIN_BYTES, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
+import type { StoredSum } from '@/stored-responses/stored-items'
+import { refusal, type StoreWorld, said, startStore, text } from './world'
+
+setDefaultTimeout(300_000)
+
+const MEGABYTE = 1_000_000
+
+let world: StoreWorld
+/** What the store was asked for since the test began. */
+let asked: string[] = []
+/** What was announced before it was read. */
+let announced: StoredSum[] = []
+let refuses = false
+
+beforeAll(async () => {
+  world = await startStore({
+    copies: (whole) => ({
+      ...whole,
+      get(name) {
+        asked.push(name)
+        return whole.get(name)
+      },
+    }),
+    async beforeReading(sum) {
+      announced.push(sum)
+      if (refuses) throw new GatewayError('insufficient_credit', 'No.')
+    },
+  })
+})
+afterAll(() => world.stop())
+beforeEach(() => {
+  asked = []
+  announced = []
+  refuses = false
+})
+
+const isWritten = (id: string) =>
+  until(async () => (await world.database.sql`SELECT FROM stored_responses WHERE id = ${id}`).length === 1, 'the row')
+
+/** An account with one stored answer of so many characters, whose item is `msg_big`. */
+async function accountWith(characters: number): Promise<string> {
+  const accountId = await world.account()
+  const { id } = await world.answer(accountId, { input: 'Hi' }, [text('x'.repeat(characters), 'msg_big')])
+  await isWritten(id)
+  asked = []
+  announced = []
+  return accountId
+}
+
+const named = (times: number): JsonObject[] => Array.from({ length: times }, () => ({ id: 'msg_big' }))
+
+describe('one item that is named many times', () => {
+  test('counts as often as it is named: ten thousand times is refused before anybody is asked', async () => {
+    const accountId = await accountWith(3_800_000)
+    const refused = await refusal(world.resume(accountId, { input: named(10_000) }))
+    expect(refused).toMatchObject({ status: 400, param: 'input' })
+    expect([asked, announced]).toEqual([[], []])
+  })
+
+  test('is refused by its size before it is read, also where each name alone is allowed', async () => {
+    const accountId = await accountWith(3_800_000)
+    const refused = await refusal(world.resume(accountId, { input: named(5) }))
+    expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
+    expect(announced).toEqual([])
+    expect(said((await world.resume(accountId, { input: named(4) })).body.input)).toHaveLength(4)
+  })
+
+  test('is refused by its size where an older version has stored it and measured nothing, before anything is built', async () => {
+    const accountId = await accountWith(100_000)
+    await world.database
+      .sql`UPDATE stored_response_items SET bytes = NULL, place = NULL WHERE account_id = ${accountId}`
+    await world.loseCopies(accountId)
+    const refused = await refusal(world.resume(accountId, { input: named(MAX_REFERENCES) }))
+    expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
+  })
+
+  test('is counted with the conversation that it comes on top of', async () => {
+    const accountId = await accountWith(3_800_000)
+    const [{ id = '' } = {}] = await world.database.sql`SELECT id FROM stored_responses WHERE account_id = ${accountId}`
+    const input = named(4)
+    expect(await refusal(world.resume(accountId, { input, previous_response_id: id }))).toMatchObject({
+      code: 'chain_too_large',
+    })
+  })
+
+  test('brings no more values than a request may have', async () => {
+    const accountId = await world.account()
+    const content = Array.from({ length: 2_000 }, () => ({ type: 'output_text', text: '' }))
+    await world.answer(accountId, { input: 'Hi' }, [{ type: 'message', id: 'msg_big', role: 'assistant', content }])
+    expect(said((await world.resume(accountId, { input: named(10) })).body.input)).toHaveLength(10)
+    const refused = await refusal(world.resume(accountId, { input: named(100) }))
+    expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
+  })
+})
+
+describe('a conversation behind an id', () => {
+  async function chainOf(accountId: string, links: number, characters: number): Promise<string> {
+    let last: string | undefined
+    for (let link = 0; link < links; link++) {
+      const output = [text('y'.repeat(characters))]
+      const body = { input: 'Hi', ...(last !== undefined && { previous_response_id: last }) }
+      last = (await world.answer(accountId, body, output)).id
+    }
+    await isWritten(last ?? '')
+    return last ?? ''
+  }
+
+  test.each([
+    ['the copies', false],
+    ['the history', true],
+  ])('is announced as a whole before more than its newest answer is read from %s', async (_, isLost) => {
+    const accountId = await world.account()
+    const last = await chainOf(accountId, 20, 10_000)
+    if (isLost) await world.loseCopies(accountId)
+    asked = []
+    announced = []
+    refuses = true
+    expect(await refusal(world.resume(accountId, { previous_response_id: last }))).toMatchObject({ status: 402 })
+    expect(asked).toHaveLength(1)
+    expect(announced).toEqual([{ bytes: expect.any(Number), tokens: 0 }])
+    refuses = false
+    const { bytes } = await world.resume(accountId, { previous_response_id: last })
+    // It was announced once more, and it is what was announced.
+    expect(announced).toHaveLength(2)
+    expect(bytes - (announced[0]?.bytes ?? 0)).toBeWithin(0, 200)
+  })
+
+  test('is announced with what its provider has counted', async () => {
+    const accountId = await world.account()
+    const { keep } = await world.resume(accountId, { input: 'Hi' })
+    const usage = { input_tokens: 1_234, output_tokens: 5 }
+    const output = [text('x')]
+    await keep?.(JSON.stringify({ id: 'resp_counted', status: 'completed', output, usage }), 'complete')
+    await world.resume(accountId, { previous_response_id: 'resp_counted' })
+    expect(announced).toEqual([{ bytes: expect.any(Number), tokens: 1_234 }])
+  })
+
+  test.each([
+    ['bytes', 'bytes', MAX_CHAIN_BYTES],
+    ['values', 'json_values', MAX_CHAIN_VALUES],
+  ])('is refused unread where it has too many %s', async (_, column, most) => {
+    const accountId = await world.account()
+    const last = await chainOf(accountId, 2, 10)
+    await world.loseCopies(accountId)
+    announced = []
+    const { sql } = world.database
+    await sql`UPDATE stored_responses SET ${sql(column)} = ${most} WHERE account_id = ${accountId}`
+    const refused = await refusal(world.resume(accountId, { previous_response_id: last }))
+    expect(refused).toMatchObject({ status: 400, code: 'chain_too_large' })
+    expect(announced).toEqual([])
+  })
+})
+
+describe('of what a request says', () => {
+  const junk = 'j'.repeat(MEGABYTE)
+  const sizeOf = async (accountId: string) => {
+    await until(async () => (await world.store.standing(accountId)).kept === 1, 'the row')
+    return (await world.store.standing(accountId)).bytes
+  }
+
+  test.each<[string, JsonObject]>([
+    ['an item', { role: 'user', content: 'Hi', junk }],
+    ['an id that is none', { role: 'user', content: 'Hi', id: junk }],
+    ['a status', { role: 'user', content: 'Hi', status: junk }],
+    ['a part', { role: 'user', content: [{ type: 'input_text', text: 'Hi', junk }] }],
+    [
+      'an address of an image',
+      { role: 'user', content: [{ type: 'input_image', image_url: { url: 'https://a.test/b', junk } }] },
+    ],
+    ['a result', { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'Hi', junk }] }],
+    ['a call', { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', junk }],
+    ['a thought', { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm', junk }], junk }],
+  ])('only what the format knows is stored: not more of %s', async (_, item) => {
+    const accountId = await world.account()
+    expect((await world.answer(accountId, { input: [item] })).told.store).toBe(true)
+    expect(await sizeOf(accountId)).toBeLessThan(1_000)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['the name of a call', { type: 'function_call', call_id: 'c', name: junk, arguments: '{}' }],
+    ['the id of a call', { type: 'function_call', call_id: junk, name: 'f', arguments: '{}' }],
+    ['an item that only providers read', { type: 'some_call', junk }],
+  ])('nothing is stored where %s is long without being text for the model', async (_, item) => {
+    const accountId = await world.account()
+    expect((await world.answer(accountId, { input: [item] })).told.store).toBe(false)
+    expect(await world.store.standing(accountId)).toMatchObject({ kept: 0, bytes: 0 })
+  })
+
+  test('all that a model reads is stored, with its numbers as they were written', async () => {
+    const accountId = await world.account()
+    const items: JsonObject[] = [
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'user',
+        content: [{ type: 'input_file', filename: 'a.pdf', file_data: 'eA==' }],
+      },
+      {
+        type: 'function_call',
+        id: 'fc_1',
+        status: 'completed',
+        call_id: 'c',
+        name: 'f',
+        namespace: 'n',
+        arguments: '{"a":1.0}',
+      },
+      { type: 'function_call_output', id: 'fco_1', call_id: 'c', output: 'out' },
+      {
+        type: 'additional_tools',
+        id: 'item_1',
+        tools: [{ type: 'function', name: 'g', parameters: { type: 'object' } }],
+      },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
+    ]
+    const { id } = await world.answer(accountId, { input: items })
+    await isWritten(id)
+    await world.loseCopies(accountId)
+    const page = await world.store.findInput(accountId, id, { order: 'asc', limit: 100, after: null })
+    expect(page.items).toEqual(items)
+  })
+})
+
+describe('the input of a stored answer', () => {
+  test('is read page by page, in both directions, across answers, from the copies as from the history', async () => {
+    const accountId = await world.account()
+    const input = (turn: number) =>
+      Array.from({ length: 3 }, (_, index) => ({
+        role: 'user',
+        id: `msg_${turn}_${index}`,
+        content: `in ${turn} ${index}`,
+      }))
+    const first = await world.answer(accountId, { input: input(0) }, [
+      text('out 0', 'msg_out_0'),
+      text('out 1', 'msg_out_1'),
+    ])
+    const last = await world.answer(accountId, { input: input(1), previous_response_id: first.id })
+    const all = ['in 0 0', 'in 0 1', 'in 0 2', 'out 0', 'out 1', 'in 1 0', 'in 1 1', 'in 1 2']
+    await isWritten(last.id)
+    for (const round of ['copied', 'written']) {
+      if (round === 'written') await world.loseCopies(accountId)
+      for (const order of ['asc', 'desc'] as const) {
+        for (const limit of [1, 2, 3, 5, 8]) {
+          const found: unknown[] = []
+          let after: string | null = null
+          for (let isMore = true; isMore; ) {
+            const page = await world.store.findInput(accountId, last.id, { order, limit, after })
+            expect(page.items.length).toBeWithin(1, limit + 1)
+            found.push(...said(page.items))
+            after = String(page.items.at(-1)?.id)
+            isMore = page.hasMore
+          }
+          expect(found).toEqual(order === 'asc' ? all : all.toReversed())
+        }
+      }
+      const beyond = world.store.findInput(accountId, last.id, { order: 'asc', limit: 1, after: 'msg_none' })
+      expect(await refusal(beyond)).toMatchObject({ status: 400, param: 'after' })
+    }
+  })
+
+  test('is read by no more than a page holds, however large its items are', async () => {
+    const accountId = await world.account()
+    const input = Array.from({ length: 6 }, (_, index) => ({
+      role: 'user',
+      id: `msg_${index}`,
+      content: 'z'.repeat(600_000),
+    }))
+    const { id } = await world.answer(accountId, { input })
+    await isWritten(id)
+    const page = await world.store.findInput(accountId, id, { order: 'asc', limit: 100, after: null })
+    expect([page.items.map((item) => item.id), page.hasMore]).toEqual([['msg_0', 'msg_1'], true])
+  })
+})

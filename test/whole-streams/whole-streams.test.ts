@@ -1,0 +1,25 @@
+/** The small form, with a seed that stays; main.ts has the large one. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { runBurst } from './burst'
+import { smallCases } from './cases'
+import { judge } from './judge'
+import { startWorld, type World } from './world'
+
+setDefaultTimeout(300_000)
+
+const SEED = 23
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.stop())
+
+test(`what goes in comes out, for every pair, however it is cut and whoever else is asked (seed ${SEED})`, async () => {
+  expect(await judge(world, smallCases(SEED))).toEqual([])
+  expect(world.besides()).toBeGreaterThan(0)
+})
+
+test(`a hundred streams at once are whole, while the machine is busy (seed ${SEED})`, async () => {
+  expect(await runBurst({ seed: SEED, streams: 100, pieces: 130 })).toEqual([])
+})
