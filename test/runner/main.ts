@@ -11,7 +11,7 @@ import { GIVEN_POSTGRES, startMigratedPostgres, stopStores } from '@test/support
 import { assert } from '@/lib/assert'
 import { missingOf, prepareNeeds } from './needs'
 import { selectFiles } from './parts'
-import { readTimings, skippedTests, timingTable, untriedLines } from './report'
+import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
 import { processorSeconds, TIMINGS_FILE } from './timings'
 
 /** More than there are processors, since the tests mostly wait; each worker takes up to half of this memory. */
@@ -63,7 +63,8 @@ async function run(): Promise<number> {
   )
   say(`${tried.length} files, ${workers} at a time, seed ${seed} (${SEED_VARIABLE}=${seed} repeats it).`)
   const exitCode = tried.length === 0 ? 0 : await runFiles(tried, workers, String(seed))
-  const skipped = skippedTests(await readFile(reportPath, 'utf8').catch(() => ''))
+  const report = await readFile(reportPath, 'utf8').catch(() => '')
+  const skipped = skippedTests(report)
   if (words.includes('--timings')) say(timingTable(await timings()))
   // Postgres counts once it has ended.
   await stopStores()
@@ -71,6 +72,8 @@ async function run(): Promise<number> {
   say(
     `${seconds()} s, ${Math.round(own + children)} s of the processors; load average ${loadavg()[0]?.toFixed(1)}; seed ${seed}.`,
   )
+  // At the end, since the place where it happened may be thousands of lines up.
+  for (const failure of failedTests(report)) say(`FAILED: ${failure}`)
   for (const line of untriedLines(part, tried === files ? new Map() : missing, skipped)) say(line)
   return exitCode === 0 && IS_BUILD_MACHINE && skipped.length > 0 ? 1 : exitCode
 }

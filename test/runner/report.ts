@@ -6,6 +6,16 @@ import type { Timing } from './timings'
 
 /** Below this, a folder or a file is not worth a line. */
 const SHOWN_SECONDS = 2
+/** Characters of a failure's reason that its line at the end shows; the whole stands where it happened. */
+const SHOWN_MESSAGE = 400
+const ENTITIES: Record<string, string> = {
+  '&#10;': ' ',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+  '&amp;': '&',
+}
 
 /** Reads what the workers noted. */
 export function readTimings(text: string): Timing[] {
@@ -44,10 +54,26 @@ function cell(seconds: number): string {
 
 /** The tests of a JUnit report that were skipped while they ran, as `file: name`. */
 export function skippedTests(report: string): string[] {
-  return [...report.matchAll(/<testcase ([^>]*[^/])>\s*<skipped/g)].map(([, attributes = '']) => {
-    const value = (name: string) => new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
-    return `${value('file')}: ${value('name')}`
+  return [...report.matchAll(/<testcase ([^>]*[^/])>\s*<skipped/g)].map(([, attributes = '']) => testName(attributes))
+}
+
+/** The tests of a JUnit report that failed, as `file: name: why`, the reason cut to its beginning. */
+export function failedTests(report: string): string[] {
+  const failures = report.matchAll(/<testcase ([^>]*[^/])>\s*<failure([^>]*)>/g)
+  return [...failures].map(([, attributes = '', failure = '']) => {
+    const message = attributeOf(failure, 'message').replaceAll(/\s+/g, ' ').trim()
+    return `${testName(attributes)}: ${message.slice(0, SHOWN_MESSAGE)}`
   })
+}
+
+function testName(attributes: string): string {
+  const place = [attributeOf(attributes, 'classname'), attributeOf(attributes, 'name')].filter((name) => name !== '')
+  return `${attributeOf(attributes, 'file')}: ${place.join(' > ')}`
+}
+
+function attributeOf(attributes: string, name: string): string {
+  const written = new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
+  return written.replaceAll(/&(#10|lt|gt|quot|apos|amp);/g, (entity) => ENTITIES[entity] ?? entity)
 }
 
 /** What was not tried, and which command tries it, in one line; then each test that skipped itself. Nothing where all was tried. */

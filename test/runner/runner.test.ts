@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { JUDGES, judgeOf } from './judges'
 import { createNeedsReader } from './needs'
 import { selectFiles } from './parts'
-import { readTimings, skippedTests, timingTable, untriedLines } from './report'
+import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const needsOf = createNeedsReader()
@@ -65,7 +65,21 @@ describe('in the end', () => {
       <testcase name="one &gt; two" classname="d" time="0" file="test/a.test.ts" line="2" assertions="0">
         <skipped />
       </testcase></testsuite>`
-    expect(untriedLines('judges', new Map(), skippedTests(report))).toEqual(['SKIPPED: test/a.test.ts: one &gt; two'])
+    expect(untriedLines('judges', new Map(), skippedTests(report))).toEqual(['SKIPPED: test/a.test.ts: d > one > two'])
+  })
+
+  test('tests that failed are named, with the beginning of the reason', () => {
+    const report = `<testsuite name="a"><testcase name="ok" classname="" time="0" file="test/a.test.ts" line="2" assertions="1" />
+      <testcase name="says &quot;no&quot;" classname="d" time="0.1" file="test/a.test.ts" line="2" assertions="1">
+        <failure type="AssertionError" message="expect(received).toBe(expected)&#10;&#10;Expected: 2&#10;">AssertionError</failure>
+      </testcase>
+      <testcase name="thrown" classname="" time="0.1" file="test/b.test.ts" line="2" assertions="1">
+        <failure type="TestTimeoutError" />
+      </testcase></testsuite>`
+    expect(failedTests(report)).toEqual([
+      'test/a.test.ts: d > says "no": expect(received).toBe(expected) Expected: 2',
+      'test/b.test.ts: thrown: ',
+    ])
   })
 
   test('folders and files are listed by what they took, the most first', () => {
