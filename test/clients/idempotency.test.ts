@@ -75,7 +75,7 @@ function genai(Client: typeof GoogleGenAI): Ask {
 
 function aiSdk(open: () => LanguageModel): Ask {
   return async ({ headers, stream }) => {
-    const wish = { model: open(), prompt: 'Hi', headers }
+    const wish = { model: open(), prompt: 'Hi', headers, maxOutputTokens: 256 }
     return stream ? await streamText(wish).text : (await generateText(wish)).text
   }
 }
