@@ -22,9 +22,6 @@ export interface ScriptedUpstream {
   stop(): void
 }
 
-/** What a script breaks a stream with; anything else that is thrown in a script is printed. */
-const SCRIPTED_BREAK = new Error('scripted break')
-
 /** Starts a scripted provider on a free loopback port. */
 export function startUpstream(script: Respond): ScriptedUpstream {
   let current = script
@@ -33,6 +30,8 @@ export function startUpstream(script: Respond): ScriptedUpstream {
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
+    // Otherwise each scripted break is printed with its stack.
+    development: false,
     async fetch(request) {
       const text = await request.text().catch(() => '')
       const call = {
@@ -47,10 +46,6 @@ export function startUpstream(script: Respond): ScriptedUpstream {
       })
       calls.push(call)
       return current(call, calls.length - 1)
-    },
-    error(cause) {
-      if (cause !== SCRIPTED_BREAK) process.stderr.write(`${Bun.inspect(cause)}\n`)
-      return new Response(null, { status: 500 })
     },
   })
   return {
@@ -79,7 +74,7 @@ export function liveStream(headers: Record<string, string> = {}): LiveStream {
     response: new Response(body, { headers: { 'content-type': 'text/event-stream', ...headers } }),
     write: (text) => controller?.enqueue(encoder.encode(text)),
     close: () => controller?.close(),
-    error: () => controller?.error(SCRIPTED_BREAK),
+    error: () => controller?.error(new Error('scripted break')),
   }
 }
 
