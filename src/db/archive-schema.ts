@@ -1,5 +1,5 @@
 /** The tables of archived usage as TypeScript sees them: months, their checkpoints, and the records that were taken out (migration 0020). */
-import { bigint, date, index, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import { bigint, date, index, numeric, pgTable, primaryKey, smallint, text } from 'drizzle-orm/pg-core'
 import { amount, moment, tokens } from './columns'
 import { usageRecordColumns } from './schema'
 
@@ -15,6 +15,8 @@ export const archivedMonths = pgTable('archived_months', {
   charges: numeric('charges_nano').notNull(),
   /** Over the month's checkpoints; the audit log has it, too. */
   digest: text('digest').notNull(),
+  /** Which version of the digests its checkpoints have, from 1. */
+  digestVersion: smallint('digest_version').notNull().default(1),
   sealedAt: moment('sealed_at').notNull().defaultNow(),
   /** Null as long as the records are still among the live ones. */
   archivedAt: moment('archived_at'),

@@ -24,6 +24,7 @@ import disabledUsers from './migrations/0018_disabled_users.sql' with { type: 't
 import storedResponses from './migrations/0019_stored_responses.sql' with { type: 'text' }
 import usageArchive from './migrations/0020_usage_archive.sql' with { type: 'text' }
 import storedSizes from './migrations/0021_stored_sizes.sql' with { type: 'text' }
+import digestVersion from './migrations/0022_digest_version.sql' with { type: 'text' }
 
 /**
  * One SQL file. Never changed once it was released: the next change is the next number. `isExpansion`: gateways that don't know it
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 19, name: 'stored_responses', sql: storedResponses },
   { id: 20, name: 'usage_archive', sql: usageArchive },
   { id: 21, name: 'stored_sizes', sql: storedSizes, isExpansion: true },
+  { id: 22, name: 'digest_version', sql: digestVersion, isExpansion: true },
 ]
 
 type MigrateOptions = {

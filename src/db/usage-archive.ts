@@ -15,21 +15,46 @@ export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<numbe
   return row?.before_ms ?? null
 }
 
-/** Every column, as text that no setting of a session changes. */
-const RECORD_TEXT = `ROW(event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
+type DigestTexts = {
+  /** Of a record: every column, as text that no setting of a session changes. */
+  record: string
+  /** Of what the records of a day amount to. */
+  day: string
+}
+
+/** In every schema that has archived months. */
+const FIRST_TEXTS: DigestTexts = {
+  record: `ROW(event_id, hold_id, account_id, key_id, kind, cost_nano::bigint, held_nano::bigint, seq,
   extract(epoch FROM settled_at), request_id, model, requested_model, provider, upstream_model, client_format, provider_format,
   uncached_tokens::bigint, cache_read_tokens::bigint, cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint,
   output_tokens::bigint, reasoning_tokens::bigint, rule, flags, stream, status, attempts, extract(epoch FROM started_at),
   first_token_ms, duration_ms, route_reason, provider_cost_nano, charge_basis, count_gaps, provider_input_tokens,
-  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges)::text`
-
-/** What the records of a day amount to; how many were errors, and how long they took, is left out: it is no matter of money. */
-const DAY_TEXT = `ROW(day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
+  provider_output_tokens, local_input_tokens, local_output_tokens, tool_charges)::text`,
+  day: `ROW(day - '1970-01-01'::date, key_id, model, requests, uncached_tokens::bigint, cache_read_tokens::bigint,
   cache_write_5m_tokens::bigint, cache_write_1h_tokens::bigint, output_tokens::bigint, reasoning_tokens::bigint,
-  cost_nano::bigint, provider_cost_nano, costed_nano)::text`
+  cost_nano::bigint, provider_cost_nano, costed_nano)::text`,
+}
+
+/**
+ * What is digested, by the version that a month was sealed with. A version never changes, or every month that was sealed with it would
+ * count as altered: whoever adds a column to the records or the daily sums adds a version.
+ */
+export const DIGEST_TEXTS: readonly DigestTexts[] = [FIRST_TEXTS]
+
+/** The version that months are sealed with: the last. The first is 1. */
+export const DIGEST_VERSION = DIGEST_TEXTS.length
+
+/** Columns of `usage_daily` that are no matter of money, or say whose they are. */
+export const UNDIGESTED_DAY_COLUMNS = ['account_id', 'errors', 'duration_ms', 'first_token_ms', 'first_token_count']
 
 const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
   last_id, records_digest, days_digest)::text`
+
+/** The text to digest, in `version`; without one, in the version that `month`, an SQL expression, was sealed with: null where that is not known here. */
+function digestText(part: keyof DigestTexts, month: string, version?: number): string {
+  const known = DIGEST_TEXTS.map((texts, index) => `WHEN ${index + 1} THEN ${texts[part]}`)
+  return `CASE ${version ?? `(SELECT digest_version FROM archived_months sealed WHERE sealed.month = ${month})`} ${known.join(' ')} END`
+}
 
 const hashed = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}, ''::bytea ORDER BY ${order}))`
@@ -37,21 +62,22 @@ const hashOfHashes = (hash: string, order: string) => `sha256(string_agg(${hash}
 /**
  * A query for what the records of `table` add up to, by account and month: `account_id, month, records, requests, cost_nano, output_tokens,
  * provider_cost_nano, last_seq, last_id, records_digest`. Hashed hour by hour first: no hash may hold all hashes of a large account at once.
+ * Digested in `version`, or in that of each month.
  */
-export function recordSumsQuery(table: string): string {
+export function recordSumsQuery(table: string, version?: number): string {
   return `
     SELECT account_id, month, sum(records)::bigint AS records, sum(requests)::bigint AS requests, sum(cost) AS cost_nano,
       sum(output) AS output_tokens, sum(bills) AS provider_cost_nano, max(last_seq) AS last_seq,
       (array_agg(last_id ORDER BY hour DESC))[1] AS last_id,
       encode(${hashOfHashes('hash', 'hour')}, 'hex') AS records_digest
     FROM (
-      SELECT account_id, date_trunc('month', settled_at AT TIME ZONE 'UTC')::date AS month,
+      SELECT account_id, ${MONTH_OF_RECORD} AS month,
         floor(extract(epoch FROM settled_at) / 3600)::bigint AS hour, count(*) AS records,
         count(*) FILTER (WHERE kind <> 'late') AS requests, sum(cost_nano) AS cost,
         coalesce(sum(output_tokens) FILTER (WHERE kind <> 'late'), 0) AS output, sum(provider_cost_nano) AS bills,
         max(seq) AS last_seq,
         (array_agg(event_id ORDER BY settled_at DESC, seq DESC, event_id COLLATE "C" DESC))[1] AS last_id,
-        ${hashOfHashes(hashed(RECORD_TEXT), 'event_id COLLATE "C", settled_at')} AS hash
+        ${hashOfHashes(hashed(digestText('record', MONTH_OF_RECORD, version)), 'event_id COLLATE "C", settled_at')} AS hash
       FROM ${table} GROUP BY 1, 2, 3) hours
     GROUP BY account_id, month`
 }
@@ -64,14 +90,16 @@ export function daySumsQuery(condition: string): string {
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 
-/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of. */
-export function dayDigestsQuery(condition: string): string {
+/** A query for `account_id, month, days_digest` of the daily sums that `condition` is true of, in `version` or in that of each month. */
+export function dayDigestsQuery(condition: string, version?: number): string {
+  const text = digestText('day', MONTH_OF_DAY, version)
   return `
     SELECT account_id, ${MONTH_OF_DAY} AS month,
-      encode(${hashOfHashes(hashed(DAY_TEXT), 'day, key_id COLLATE "C", model COLLATE "C"')}, 'hex') AS days_digest
+      encode(${hashOfHashes(hashed(text), 'day, key_id COLLATE "C", model COLLATE "C"')}, 'hex') AS days_digest
     FROM usage_daily WHERE ${condition} GROUP BY 1, 2`
 }
 
+const MONTH_OF_RECORD = `date_trunc('month', settled_at AT TIME ZONE 'UTC')::date`
 const MONTH_OF_DAY = `date_trunc('month', day::timestamp)::date`
 
 /** An aggregate over the checkpoints of a month: the month's digest. That of none is the hash of nothing. */
