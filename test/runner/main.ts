@@ -14,9 +14,9 @@ import { selectFiles } from './parts'
 import { failedTests, readTimings, skippedTests, timingTable, untriedLines } from './report'
 import { processorSeconds, TIMINGS_FILE } from './timings'
 
-/** More than there are processors, since the tests mostly wait; each worker takes up to half of this memory. */
+/** More than there are processors, since the tests mostly wait; a worker that had the files with large bodies takes this much memory. */
 const WORKERS_PER_PROCESSOR = 2
-const WORKER_BYTES = 1024 ** 3
+const WORKER_BYTES = 2 * 1024 ** 3
 const PROGRESS_MS = 30_000
 /** No load makes a test take that long. */
 const TEST_TIMEOUT_MS = 300_000
