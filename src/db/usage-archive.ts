@@ -18,7 +18,7 @@ export async function archivedBeforeMs(sql: Sql | TransactionSql): Promise<numbe
 type DigestTexts = {
   /** Of a record: every column, as text that no setting of a session changes. */
   record: string
-  /** Of what the records of a day amount to. */
+  /** Of what the records of a day amount to; how many were errors, and how long they took, is left out: it is no matter of money. */
   day: string
 }
 
@@ -43,9 +43,6 @@ export const DIGEST_TEXTS: readonly DigestTexts[] = [FIRST_TEXTS]
 
 /** The version that months are sealed with: the last. The first is 1. */
 export const DIGEST_VERSION = DIGEST_TEXTS.length
-
-/** Columns of `usage_daily` that are no matter of money, or say whose they are. */
-export const UNDIGESTED_DAY_COLUMNS = ['account_id', 'errors', 'duration_ms', 'first_token_ms', 'first_token_count']
 
 const CHECKPOINT_TEXT = `ROW(account_id, records, requests, cost_nano::bigint, output_tokens::bigint, provider_cost_nano, last_seq,
   last_id, records_digest, days_digest)::text`
