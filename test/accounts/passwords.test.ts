@@ -1,4 +1,7 @@
-/** Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away. */
+/**
+ * Password hashes: what they are made of, that nothing is cut off, and that a flood of them is turned away.
+ * Takes long: hashing is meant to.
+ */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { hashPassword, inOwnLine, verifyPassword } from '@/accounts/passwords'
 

@@ -1,4 +1,7 @@
-/** A start with a real provider key, seen from outside: a stranger gets no account, no credit and no answer. */
+/**
+ * A start with a real provider key, seen from outside: a stranger gets no account, no credit and no answer.
+ * Takes long: each case starts a process.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshDatabase, redisUrl } from '@test/support/stores'
 import { until } from '@test/support/until'

@@ -1,4 +1,7 @@
-/** A gateway looks at the schema before it serves: one that it cannot use ends the start, and commands, in one line. */
+/**
+ * A gateway looks at the schema before it serves: one that it cannot use ends the start, and commands, in one line.
+ * Takes long: each case starts a process.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { asGateway, freshDatabase, redisUrl } from '@test/support/stores'

@@ -1,4 +1,7 @@
-/** Starting and stopping, seen from outside: faults, the banner, the pasted line, drains, several processes. */
+/**
+ * Starting and stopping, seen from outside: faults, the banner, the pasted line, drains, several processes.
+ * Takes long: each case starts a process.
+ */
 import { describe, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

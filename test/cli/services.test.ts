@@ -1,4 +1,7 @@
-/** Which stores a command speaks to: those of a gateway that runs, those it brings itself, and none that no gateway has used. */
+/**
+ * Which stores a command speaks to: those of a gateway that runs, those it brings itself, and none that no gateway has used.
+ * Takes long: stores are started anew for each case.
+ */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too. */
+/**
+ * The pages of the account statement in Chromium: the movements between two balances, the period, the file; for administrators too.
+ * Takes long: Chromium draws every state in both schemes.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Office, openOffice } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'

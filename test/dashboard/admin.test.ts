@@ -1,4 +1,7 @@
-/** The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere. */
+/**
+ * The pages of administration in Chromium: money moves only as shown and confirmed, and every page reads well everywhere.
+ * Takes long: Chromium draws every page in both schemes and two widths.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { adjustment, balanceOf, type Office, openOffice, pendingOrder } from '@test/console/administration/fixture'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'

@@ -1,4 +1,7 @@
-/** The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state. */
+/**
+ * The pages of credit in a real browser: ordering, paying in the sandbox, bank transfers, receipts, and every state.
+ * Takes long: Chromium draws every state in both schemes.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

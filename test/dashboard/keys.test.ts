@@ -1,4 +1,7 @@
-/** The pages of API keys and of models in a real browser: every state, both schemes, phone width, by keyboard and screen reader. */
+/**
+ * The pages of API keys and of models in a real browser: every state, both schemes, phone width, by keyboard and screen reader.
+ * Takes long: Chromium draws every state in both schemes and two widths.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,7 @@
-/** The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code. */
+/**
+ * The playground in a real browser: a conversation as it is written, stopped, refused, paid by session and by key, and as code.
+ * Takes long: Chromium reads streams.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

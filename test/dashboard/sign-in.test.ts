@@ -1,4 +1,7 @@
-/** The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong. */
+/**
+ * The pages of signing in and of settings in a real browser: the whole way in, and back after everything that can go wrong.
+ * Takes long: Chromium, and passwords that are hashed for real.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,7 @@
-/** The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export. */
+/**
+ * The overview and usage pages in Chromium: a new account's first steps, live figures, filters, charts, usage records, the export.
+ * Takes long: Chromium draws charts of thousands of records.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'

@@ -1,4 +1,7 @@
-/** Every case between every pair of formats, in every mode: a real client, a scripted provider, a real ledger. */
+/**
+ * Every case between every pair of formats, in every mode: a real client, a scripted provider, a real ledger.
+ * Takes long: thousands of requests by real clients.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GROUPS } from './cases/index'
 import { cellsOf, type MatrixGateway, startMatrixGateway } from './lanes'

@@ -1,16 +1,17 @@
 /** The packages that the product is to be built on are those it is built on: each pinned, and used where it serves. */
 import { expect, test } from 'bun:test'
-import { readText, readTrees } from './tree'
+import { listFiles, readText } from './tree'
 
 const GIVEN = ['elysia', '@elysiajs/swagger', '@sinclair/typebox', 'ioredis', 'drizzle-orm', 'postgres'] as const
 
-const { src: SOURCES } = readTrees()
+const SOURCES = listFiles('src').map((path) => ({ path, text: readText(path) }))
 const { dependencies, devDependencies, packageManager } = JSON.parse(readText('package.json'))
 
 /** Specifiers of what runs: types alone would be gone once it does. */
-const LOADED = SOURCES.flatMap(({ imports }) => imports.filter(({ isTypeOnly }) => !isTypeOnly)).map(
-  ({ specifier }) => specifier,
-)
+const LOADED = SOURCES.flatMap(({ path, text }) => {
+  const loader = /\.(tsx?)$/.exec(path)?.[1] as 'ts' | 'tsx' | undefined
+  return loader === undefined ? [] : new Bun.Transpiler({ loader }).scanImports(text).map((found) => found.path)
+})
 
 test.each(GIVEN)('%s is depended on, and imported by src/', (name) => {
   expect(Object.keys(dependencies)).toContain(name)

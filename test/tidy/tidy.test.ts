@@ -1,4 +1,7 @@
-/** The structure of our trees as a test: who imports whom, takers of exports, sizes, headers, syntax, scripts, migrations. */
+/**
+ * The structure of our trees as a test: who imports whom, takers of exports, sizes, headers, syntax, scripts, migrations.
+ * Takes long: it parses every source of every tree.
+ */
 import { describe, expect, test } from 'bun:test'
 import { basename } from 'node:path'
 import { SCRIPTS } from '@/ledger/scripts/scripts'

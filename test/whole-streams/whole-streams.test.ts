@@ -1,4 +1,4 @@
-/** The small form, with a seed that stays; main.ts has the large one. */
+/** The small form, with a seed that stays; main.ts has the large one. Takes long: thousands of streams, each by two client libraries. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { runBurst } from './burst'
 import { smallCases } from './cases'

@@ -1,4 +1,7 @@
-/** Where the store's user lacks a right, readiness fails wherever a paid request would, and says which right it is. */
+/**
+ * Where the store's user lacks a right, readiness fails wherever a paid request would, and says which right it is.
+ * Takes long: each right is taken away and given back on a gateway that runs.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'

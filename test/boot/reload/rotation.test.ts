@@ -1,4 +1,7 @@
-/** A provider key is replaced as the page on deployment says, with two gateways of two processes each under load: nobody notices. */
+/**
+ * A provider key is replaced as the page on deployment says, with two gateways of two processes each under load: nobody notices.
+ * Takes long: four processes under load.
+ */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'

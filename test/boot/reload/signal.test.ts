@@ -1,4 +1,7 @@
-/** SIGHUP, as an operator sends it: to one process, to the supervisor of several, with a sound file and with a bad one. */
+/**
+ * SIGHUP, as an operator sends it: to one process, to the supervisor of several, with a sound file and with a bad one.
+ * Takes long: gateways of several processes.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

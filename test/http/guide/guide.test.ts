@@ -1,4 +1,7 @@
-/** The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out. */
+/**
+ * The guide as readers meet it: every page is served, every link leads somewhere, search finds, and nothing keeps anybody out.
+ * Takes long: every page and every link.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'

@@ -1,4 +1,7 @@
-/** The check: silent where all is right, also under traffic, and loud about each thing that can be wrong. */
+/**
+ * The check: silent where all is right, also under traffic, and loud about each thing that can be wrong.
+ * Takes long: each fault is checked on books of its own.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'

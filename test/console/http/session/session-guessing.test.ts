@@ -1,4 +1,7 @@
-/** Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to. */
+/**
+ * Guessing passwords: slowed down by address and by account, never at the cost of whom the account belongs to.
+ * Takes long: every guess is a password hash.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { errorOf, loggedToken, post } from '@test/console/http/support'
 import { expectAtLeast } from '@test/support/at-least'
