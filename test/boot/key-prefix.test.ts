@@ -5,6 +5,7 @@ import { ROOT } from '@test/deploy/compose-file'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { monitorRedis } from '@test/support/redis-monitor'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatCompletion, chatStream, eventStream, usageOf } from '@test/support/upstream'
@@ -113,11 +114,9 @@ async function command(side: Side, ...words: string[]): Promise<{ code: number; 
 }
 
 test('a whole story, within the names of its prefix', async () => {
-  const monitor = await admin.monitor()
-  onTestFinished(() => monitor.disconnect())
   const outside = new Set<string>()
   let count = 0
-  monitor.on('monitor', (_time: string, words: string[]) => {
+  const monitor = await monitorRedis(redis.url, (words) => {
     const [name = '', ...args] = words
     if (/^(evalsha|eval)$/i.test(name)) count += 1
     for (const word of args) {
@@ -126,6 +125,7 @@ test('a whole story, within the names of its prefix', async () => {
       }
     }
   })
+  onTestFinished(() => monitor.stop())
   for (const side of gateways) await story(side)
   for (const { gateway } of gateways) {
     await until(async () => (await gateway.gateway.deps.ledger.unsyncedRecordCount()) === 0, 'the records to be booked')

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from 'bun:test'
 import { type Bench, connect, createBench, passDeadline, request, settlement } from '@test/ledger/harness'
+import { monitorRedis } from '@test/support/redis-monitor'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
-import { Redis } from 'ioredis'
 import { checkLedger } from '@/ledger/check/check'
 import { rebuildAll } from '@/ledger/check/rebuild'
 import { findNames, listNames } from '@/ledger/check/store-names'
@@ -181,17 +181,14 @@ describe('a check that reads the lists of the shards', () => {
   async function holdReads(work: () => Promise<unknown>): Promise<number> {
     let reads = 0
     let isOver = false
-    const client = new Redis(server.url)
-    const monitor = await client.monitor()
-    monitor.on('monitor', (_time: string, [command = '', name = '']: string[]) => {
+    const monitor = await monitorRedis(server.url, ([command = '', name = '']) => {
       if (command.toUpperCase() === 'HMGET' && name.includes(':hold:')) reads++
       isOver ||= command.toUpperCase() === 'ECHO'
     })
     await work()
     await bench.redis.echo('over')
     await until(() => isOver, 'the monitor to have seen all')
-    monitor.disconnect()
-    client.disconnect()
+    monitor.stop()
     return reads
   }
 })
