@@ -1,7 +1,4 @@
-/**
- * The flusher against real stores: every record reaches the books exactly once, whatever breaks on the way.
- * Takes long: thousands of records, workers that are killed, stores that go away.
- */
+/** The flusher against real stores: each record is booked exactly once, whatever breaks. Takes long: thousands of records, killed workers. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spend } from '@test/support/delays'
 import { freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
