@@ -42,6 +42,8 @@ export type StoreState = {
   missing: MissingRights
   /** Of the fullest node, the part of `maxmemory` that is in use; 0 where there is no such limit. */
   memoryShare: number
+  /** Of the smallest node with such a limit, the bytes; 0 where no node has one. */
+  memoryLimit: number
 }
 
 export interface StoreWatch extends BackgroundWorker {
@@ -69,7 +71,13 @@ const FRESH_MS = 500
 /** Rights are looked at when a connection begins, where something was refused, and otherwise this often: an idle gateway asks little. */
 const RIGHTS_INTERVAL_MS = 60_000
 const NONE_MISSING: MissingRights = { required: [], optional: [] }
-const SOUND: StoreState = { fault: undefined, partFault: undefined, missing: NONE_MISSING, memoryShare: 0 }
+const SOUND: StoreState = {
+  fault: undefined,
+  partFault: undefined,
+  missing: NONE_MISSING,
+  memoryShare: 0,
+  memoryLimit: 0,
+}
 
 /** By the words of a store's refusal. */
 const FAULTS: readonly [RegExp, StoreFault][] = [
@@ -156,7 +164,7 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
 }
 
 type WatchedNode = { node: Redis; shards: readonly number[] }
-type NodeState = Pick<StoreState, 'fault' | 'memoryShare' | 'missing'> & { shards: readonly number[] }
+type NodeState = Omit<StoreState, 'partFault'> & { shards: readonly number[] }
 type LookDeps = { redis: RedisClient; runner: ScriptRunner; fullShare: number; rights: readonly Right[] }
 
 function nodesOf(redis: RedisClient): WatchedNode[] {
@@ -171,10 +179,11 @@ function nodesOf(redis: RedisClient): WatchedNode[] {
 async function lookAt({ node, shards }: WatchedNode, deps: LookDeps, areRightsDue: boolean): Promise<NodeState> {
   const { runner, fullShare } = deps
   const [shard] = shards
-  const found: NodeState = { shards, fault: undefined, memoryShare: 0, missing: { required: [], optional: [] } }
+  const missing: MissingRights = { required: [], optional: [] }
+  const found: NodeState = { shards, fault: undefined, memoryShare: 0, memoryLimit: 0, missing }
   try {
-    const { memoryShare, mayEvict } = readMemory(await runner.guard(() => node.info('memory')))
-    found.memoryShare = memoryShare
+    const { memoryShare, memoryLimit, mayEvict } = readMemory(await runner.guard(() => node.info('memory')))
+    Object.assign(found, { memoryShare, memoryLimit })
     if (mayEvict) found.fault = 'may_evict'
     else if (memoryShare >= fullShare) found.fault = 'full'
     else if (shard !== undefined) await runner.run(SCRIPTS.probe, probeNames(shard), [])
@@ -209,12 +218,12 @@ function refusalOf(error: unknown): string {
 }
 
 /** Buffers of replicas and of the file are not what the limit counts. */
-function readMemory(info: string): { memoryShare: number; mayEvict: boolean } {
+function readMemory(info: string): Pick<StoreState, 'memoryShare' | 'memoryLimit'> & { mayEvict: boolean } {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? ''
   const limit = Number(field('maxmemory'))
-  if (!(limit > 0)) return { memoryShare: 0, mayEvict: false }
+  if (!(limit > 0)) return { memoryShare: 0, memoryLimit: 0, mayEvict: false }
   const used = Number(field('used_memory')) - Number(field('mem_not_counted_for_evict'))
-  return { memoryShare: used / limit, mayEvict: field('maxmemory_policy') !== 'noeviction' }
+  return { memoryShare: used / limit, memoryLimit: limit, mayEvict: field('maxmemory_policy') !== 'noeviction' }
 }
 
 function combine(nodes: readonly NodeState[]): StoreState {
@@ -223,7 +232,9 @@ function combine(nodes: readonly NodeState[]): StoreState {
   const fault = faults.includes(undefined) ? undefined : partFault
   const all = (kind: keyof MissingRights) => [...new Set(nodes.flatMap(({ missing }) => missing[kind]))]
   const missing = { required: all('required'), optional: all('optional') }
-  return { fault, partFault, missing, memoryShare: Math.max(0, ...nodes.map(({ memoryShare }) => memoryShare)) }
+  const memoryShare = Math.max(0, ...nodes.map((node) => node.memoryShare))
+  const limits = nodes.map(({ memoryLimit }) => memoryLimit).filter((limit) => limit > 0)
+  return { fault, partFault, missing, memoryShare, memoryLimit: limits.length > 0 ? Math.min(...limits) : 0 }
 }
 
 function note(logger: Logger, before: StoreState, { partFault: fault, memoryShare, missing }: StoreState): void {

@@ -61,6 +61,18 @@ export const SHARED = {
     perAccount: 100_000,
     told: '400 `chain_too_large`',
   },
+  keptAnswers: {
+    resource: 'Redis, for answers that are kept by an `Idempotency-Key`',
+    unit: 'bytes for 24 hours (less the fuller Redis is; beyond half of `REDIS_FULL_PERCENT` 64 KiB, beyond three quarters none)',
+    perAccount: 32 * MIB,
+    told: 'the oldest of whoever keeps most are dropped: their keys are 409 `idempotency_answer_lost`, charged and not sent again',
+  },
+  idempotencyKeys: {
+    resource: 'Redis, for the keys themselves',
+    unit: 'keys in 24 hours (fewer beyond half of `REDIS_FULL_PERCENT`, 1,000 beyond three quarters)',
+    perAccount: 50_000,
+    told: '429 `too_many_idempotency_keys` with `retry-after`',
+  },
   paidCounts: {
     resource: "The tokenizer's thread, for requests that are paid for",
     unit: 'counts that wait',

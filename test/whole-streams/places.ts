@@ -93,8 +93,6 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'src/http/idempotency/claims.ts': {
     MAX_ANSWER_BYTES:
       'a longer answer is not kept: asking again says so, and is not charged (test/http/idempotency/answer-once.test.ts)',
-    MAX_ACCOUNT_BYTES: 'older answers make room, and asking again says so (test/http/idempotency/claims.test.ts)',
-    MAX_CLAIMS: 'one more is refused with 429 (test/http/idempotency/claims.test.ts)',
     MAX_DROPS: 'an answer without room is not kept: asking again says so',
   },
   'src/http/idempotency/header.ts': { MAX_KEY_CHARS: 'a longer key is refused' },

@@ -125,7 +125,7 @@ function inUse(originalRequestId: string): GatewayError {
 function lost(originalRequestId: string): GatewayError {
   const message =
     'The request with this Idempotency-Key was charged, and its answer cannot be given again: it broke off, was too long to ' +
-    'be kept, or its server failed. It is not sent a second time. Use a new key to ask and pay again.'
+    'be kept, made room for newer ones, or its server failed. It is not sent a second time. Use a new key to ask and pay again.'
   return conflict('idempotency_answer_lost', message, originalRequestId)
 }
 

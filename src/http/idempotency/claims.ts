@@ -6,10 +6,14 @@ import { GatewayError } from '@/chat/error'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import { sha256Hex } from '@/lib/ids'
+import { SHARED } from '@/limits/shared-resources'
 import claimText from './claim.lua' with { type: 'text' }
 import dropText from './drop.lua' with { type: 'text' }
 import endText from './end.lua' with { type: 'text' }
 import keepText from './keep.lua' with { type: 'text' }
+import { ALL_ROOM, LEAST_ACCOUNT_BYTES, type Room } from './room'
+import surplusText from './surplus.lua' with { type: 'text' }
+import weighText from './weigh.lua' with { type: 'text' }
 
 /** A request that wants to be the only one with its key. `fingerprint` tells it from any other. */
 export type Claimant = Payer & { idempotencyKey: string; fingerprint: string; requestId: string }
@@ -45,53 +49,102 @@ export type RunScript = (text: string, names: readonly string[], args: readonly 
 export const KEEP_MS = 24 * 60 * 60 * 1000
 /** Longer answers can't be given again. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** What an account's kept answers take together: beyond it, the oldest are dropped. */
-export const MAX_ACCOUNT_BYTES = 32 * 1024 * 1024
-/** Of the memory up to which the store takes requests, the part beyond which no answers are kept; nearer to it, fewer. */
-const ANSWERS_SHARE = 0.5
-/** The keys of an account that are remembered at once. */
-export const MAX_CLAIMS = 50_000
-/** How often room is made for one answer. Each time drops up to a hundred. */
+/** How often room is made for one answer, or in one account for others. Each time drops up to a hundred. */
 const MAX_DROPS = 20
+/** The accounts by what they keep. */
+const ACCOUNTS_NAME = 'idempotency:{accounts}:kept'
 
-/**
- * Creates the claims over a store. `limits` are those above, unless a test has smaller ones. `room` is the part of an account's bytes
- * that the store has room for now, 0 to 1: what is kept may crowd out nothing that is needed.
- */
-export function createClaims(
-  run: RunScript,
-  limits = { claims: MAX_CLAIMS, accountBytes: MAX_ACCOUNT_BYTES },
-  room: () => number = () => 1,
-): Claims {
+type ClaimsOptions = {
+  run: RunScript
+  /** What an account may have at most; those of the list of what is shared, unless a test has smaller ones. */
+  limits?: { claims: number; accountBytes: number }
+  /** How much of that the store has room for now. */
+  room?: Room
+}
+
+/** What is shared, as limits of one account. */
+const LIMITS = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED.keptAnswers.perAccount }
+
+/** Creates the claims over a store. */
+export function createClaims({ run, limits = LIMITS, room = ALL_ROOM }: ClaimsOptions): Claims {
+  let isTrimming = false
+
   async function end(claimant: Claimant, requestId: string, ...how: string[]): Promise<boolean> {
-    const { claim, claims, digest } = namesOf(claimant)
-    return (await asked(run(endText, [claim, claims], [digest, requestId, ...how]))) === 1
+    const { claim, claims } = namesOf(claimant.accountId)
+    const digest = digestOf(claimant)
+    return (await asked(run(endText, [claim(digest), claims], [digest, requestId, ...how]))) === 1
+  }
+
+  /** Drops an account's oldest answers until it keeps no more than `most`. Resolves to the bytes that it keeps then. */
+  async function dropOldest(accountId: string, most: number): Promise<number> {
+    const { answers, bytes, claim } = namesOf(accountId)
+    let total = 0
+    for (let drops = 0; drops < MAX_DROPS; drops++) {
+      const [kept, ...oldest] = textsOf(await asked(run(surplusText, [answers, bytes], [most])))
+      total = Number(kept)
+      if (oldest.length === 0) return total
+      await asked(run(dropText, [answers, bytes, ...oldest.map(claim)], oldest))
+    }
+    return total
+  }
+
+  /** Notes what an account keeps. Resolves to those that keep more than there is room for. */
+  async function weigh(accountId: string, total: number): Promise<string[]> {
+    const args = [accountId, total, LEAST_ACCOUNT_BYTES, room.leftBytes(limits.accountBytes), KEEP_MS]
+    return textsOf(await asked(run(weighText, [ACCOUNTS_NAME], args)))
+  }
+
+  /** Has accounts give back what they keep beyond what there is room for. Nobody waits for it, and one at a time is enough. */
+  function trim(accountId: string, kept: number): void {
+    if (isTrimming) return
+    isTrimming = true
+    weigh(accountId, kept)
+      .then(async (heavy) => {
+        for (const one of heavy) await weigh(one, await dropOldest(one, room.leftBytes(limits.accountBytes)))
+      })
+      // Whoever keeps an answer next tries again.
+      .catch(() => undefined)
+      .finally(() => {
+        isTrimming = false
+      })
   }
 
   return {
     async claim(claimant) {
       const { fingerprint, requestId, keyId } = claimant
-      const { claim, claims, digest } = namesOf(claimant)
-      const args = [digest, fingerprint, requestId, keyId, KEEP_MS, limits.claims]
-      const reply = asked(run(claimText, [claim, claims], args))
+      const { claim, claims } = namesOf(claimant.accountId)
+      const digest = digestOf(claimant)
+      const args = [digest, fingerprint, requestId, keyId, KEEP_MS, room.claims(limits.claims)]
+      const reply = asked(run(claimText, [claim(digest), claims], args))
       // The claim may have happened although its answer was lost.
       reply.catch(() => end(claimant, requestId, 'free').catch(() => undefined))
       return outcomeOf(await reply)
     },
     takeOver: (claimant, from) => end(claimant, from, 'taken', claimant.requestId, claimant.keyId),
     async keep(claimant, { status, headers, body }) {
-      const { claim, answers, bytes, digest, claimOf } = namesOf(claimant)
+      const { accountId, requestId } = claimant
+      const { claim, answers, bytes } = namesOf(accountId)
+      const digest = digestOf(claimant)
       const head = JSON.stringify({ status, headers })
       const size = head.length + Buffer.byteLength(body)
-      const most = Math.floor(limits.accountBytes * room())
-      const args = [digest, claimant.requestId, head, body, size, most]
-      for (let drops = 0; drops < MAX_DROPS; drops++) {
-        const [kind, ...oldest] = textsOf(await asked(run(keepText, [claim, answers, bytes], args)))
-        if (kind !== 'full') return kind === 'kept'
-        if (oldest.length === 0) return false
-        await asked(run(dropText, [answers, bytes, ...oldest.map(claimOf)], oldest))
+      const most = room.answerBytes(limits.accountBytes)
+      if (size > most) {
+        if (size <= limits.accountBytes) trim('', 0)
+        return false
       }
-      return false
+      room.taking(size)
+      const put = async () =>
+        textsOf(
+          await asked(run(keepText, [claim(digest), answers, bytes], [digest, requestId, head, body, size, most])),
+        )
+      let [kind, total = ''] = await put()
+      if (kind === 'full') {
+        await dropOldest(accountId, most - size)
+        ;[kind, total = ''] = await put()
+      }
+      if (kind !== 'kept') return false
+      if (Number(total) >= LEAST_ACCOUNT_BYTES) trim(accountId, Number(total))
+      return true
     },
     async free(claimant) {
       await end(claimant, claimant.requestId, 'free')
@@ -102,24 +155,19 @@ export function createClaims(
   }
 }
 
-/** The part of their bytes that accounts may keep in a store that is so full, where it takes nothing more beyond `fullShare`. */
-export function roomFor(memoryShare: number, fullShare: number): number {
-  return Math.max(0, 1 - memoryShare / (fullShare * ANSWERS_SHARE))
-}
-
-/** Names of one account share a slot. A key is whatever a client sends, so only its digest enters a name. */
-function namesOf({ accountId, idempotencyKey }: Claimant) {
-  const digest = sha256Hex(idempotencyKey)
+/** Names of one account, which share a slot. A claim is named by the digest of its key. */
+function namesOf(accountId: string) {
   const prefix = `idempotency:{${accountId}}:`
-  const claimOf = (one: string) => `${prefix}claim:${one}`
   return {
-    ...{ digest, claimOf },
-    claim: claimOf(digest),
+    claim: (digest: string) => `${prefix}claim:${digest}`,
     claims: `${prefix}claims`,
     answers: `${prefix}answers`,
     bytes: `${prefix}bytes`,
   }
 }
+
+/** A key is whatever a client sends, so only its digest enters a name. */
+const digestOf = ({ idempotencyKey }: Claimant): string => sha256Hex(idempotencyKey)
 
 function outcomeOf(reply: unknown): ClaimOutcome {
   const [kind, second = '', third = '', fourth = ''] = textsOf(reply)

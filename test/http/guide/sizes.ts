@@ -5,7 +5,7 @@ import { MAX_EMBEDDING_TOKENS } from '@/chat/embedding'
 import type { Config } from '@/config/config'
 import { MAX_ANSWER_BYTES } from '@/gateway/attempt/read-complete'
 import { KEEP_ALIVE_MS } from '@/gateway/relay/relay-stream'
-import { KEEP_MS, MAX_CLAIMS, MAX_ANSWER_BYTES as MAX_KEPT_BYTES } from '@/http/idempotency/claims'
+import { KEEP_MS, MAX_ANSWER_BYTES as MAX_KEPT_BYTES } from '@/http/idempotency/claims'
 import { FINISH_UNSEEN_MS } from '@/http/idempotency/operation'
 import { KNOWN_IDLE_SECONDS } from '@/http/silence'
 import { assert } from '@/lib/assert'
@@ -72,7 +72,7 @@ export const SIZE_ROWS: readonly SizeRow[] = [
   { what: 'life of an `Idempotency-Key`', value: () => hours(KEEP_MS), beyond: 'the request is a new one' },
   {
     what: 'keys of an account in that time',
-    value: () => count(MAX_CLAIMS),
+    value: () => count(SHARED.idempotencyKeys.perAccount),
     beyond: '429 `too_many_idempotency_keys`',
   },
   {

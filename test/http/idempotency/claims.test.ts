@@ -3,9 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { connect } from '@test/ledger/harness'
 import { asGateway, redisUrl } from '@test/support/stores'
+import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
-import { type Claimant, createClaims, KEEP_MS, MAX_ACCOUNT_BYTES, MAX_CLAIMS, roomFor } from '@/http/idempotency/claims'
+import { type Claimant, createClaims, KEEP_MS, type RunScript } from '@/http/idempotency/claims'
+import { createRoom, LEAST_ACCOUNT_BYTES, LEAST_CLAIMS } from '@/http/idempotency/room'
 import { randomId } from '@/lib/ids'
+import { SHARED } from '@/limits/shared-resources'
 
 let redis: Redis
 /** Looks around, which the gateway's own rights do not allow. */
@@ -22,11 +25,14 @@ afterAll(() => {
   redis.disconnect()
 })
 
-function open(limits?: { claims: number; accountBytes: number }) {
-  return createClaims((text, keys, args) => {
-    names.push(...keys)
-    return redis.eval(text, keys.length, ...keys, ...args)
-  }, limits)
+const run: RunScript = (text, keys, args) => {
+  names.push(...keys)
+  return redis.eval(text, keys.length, ...keys, ...args)
+}
+
+function open(limits: { claims?: number; accountBytes?: number } = {}) {
+  const most = { claims: SHARED.idempotencyKeys.perAccount, accountBytes: SHARED.keptAnswers.perAccount }
+  return createClaims({ run, limits: { ...most, ...limits } })
 }
 
 function claimantOf(accountId: string, idempotencyKey: string): Claimant {
@@ -85,7 +91,7 @@ test('what is kept lasts a day, and so does all that counts it', async () => {
 })
 
 test('a key more than an account may have is refused until the oldest ends; a freed one makes room', async () => {
-  const claims = open({ claims: 2, accountBytes: MAX_ACCOUNT_BYTES })
+  const claims = open({ claims: 2 })
   const accountId = randomId('acct')
   const [one, two, three] = ['one', 'two', 'three'].map((key) => claimantOf(accountId, key)) as Claimant[]
   if (!one || !two || !three) throw new Error('there are three')
@@ -99,7 +105,7 @@ test('a key more than an account may have is refused until the oldest ends; a fr
 })
 
 test('beyond the bytes of an account the oldest answers are dropped, and their keys stay spent', async () => {
-  const claims = open({ claims: MAX_CLAIMS, accountBytes: 250 * 1_100 })
+  const claims = open({ accountBytes: 250 * 1_100 })
   const accountId = randomId('acct')
   const all = Array.from({ length: 400 }, (_, index) => claimantOf(accountId, `key-${index}`))
   for (const claimant of all) {
@@ -122,31 +128,76 @@ test('beyond the bytes of an account the oldest answers are dropped, and their k
   expect(await claims.keep(huge, { ...ANSWER, body: 'x'.repeat(251 * 1_100) })).toBe(false)
 })
 
-test('the fuller the store, the less is kept; beyond half of what it takes nothing, and the key is spent all the same', async () => {
-  let room = roomFor(0.1, 0.8)
-  const claims = createClaims(
-    (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
-    { claims: MAX_CLAIMS, accountBytes: 4 * 1_100 },
-    () => room,
-  )
+test('the fuller the store, the less is kept, down to a little for everybody; nearly full, nothing', async () => {
+  const memory = { memoryShare: 0.1, memoryLimit: 0 }
+  const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
+  const body = 'x'.repeat(LEAST_ACCOUNT_BYTES / 2)
+  const claims = createClaims({ run, limits: { claims: 9, accountBytes: 8 * LEAST_ACCOUNT_BYTES }, room })
   const accountId = randomId('acct')
-  const kinds = async () => {
-    const asked = ['one', 'two', 'three', 'four'].map((key) => claims.claim(claimantOf(accountId, key)))
-    return (await Promise.all(asked)).map(({ kind }) => kind)
-  }
   const keep = async (key: string) => {
     const claimant = claimantOf(accountId, key)
     await claims.claim(claimant)
-    const isKept = await claims.keep(claimant, ANSWER)
+    const isKept = await claims.keep(claimant, { ...ANSWER, body })
     if (!isKept) await claims.spend(claimant)
     return isKept
   }
+  const kinds = async (...keys: string[]) =>
+    Promise.all(keys.map(async (key) => (await claims.claim(claimantOf(accountId, key))).kind))
   expect([await keep('one'), await keep('two'), await keep('three')]).toEqual([true, true, true])
-  room = roomFor(0.4, 0.8)
-  expect(room).toBe(0)
-  expect(await keep('four')).toBe(false)
-  expect(await kinds()).toEqual(['spent', 'spent', 'spent', 'spent'])
-  expect(await redis.get(`idempotency:{${accountId}}:bytes`)).toBe('0')
+  memory.memoryShare = 0.5
+  expect(await keep('four')).toBe(true)
+  expect(await kinds('one', 'two', 'three', 'four')).toEqual(['spent', 'spent', 'spent', 'kept'])
+  memory.memoryShare = 0.7
+  expect(await keep('five')).toBe(false)
+  expect(await kinds('five')).toEqual(['spent'])
+})
+
+test('who keeps most gives back, the oldest first, where others have filled the store', async () => {
+  const memory = { memoryShare: 0, memoryLimit: 0 }
+  const room = createRoom({ state: () => ({ ...memory }), fullShare: 0.8, processes: 1 })
+  const claims = createClaims({ run, limits: { claims: 99, accountBytes: 64 * LEAST_ACCOUNT_BYTES }, room })
+  const keep = async (accountId: string, key: string, bytes: number) => {
+    const claimant = claimantOf(accountId, key)
+    await claims.claim(claimant)
+    return claims.keep(claimant, { ...ANSWER, body: 'x'.repeat(bytes) })
+  }
+  const [heavy, light] = [randomId('acct'), randomId('acct')]
+  for (const key of ['one', 'two', 'three', 'four']) await keep(heavy, key, 4 * LEAST_ACCOUNT_BYTES)
+  expect(await keep(light, 'mine', LEAST_ACCOUNT_BYTES / 2)).toBe(true)
+  await until(
+    async () => (await redis.zscore('idempotency:{accounts}:kept', heavy)) !== null,
+    'the heavy one to be noted',
+  )
+  // What has grown since belongs to others, and somebody's answer finds no room.
+  memory.memoryShare = 0.35
+  expect(await keep(light, 'large', 32 * LEAST_ACCOUNT_BYTES)).toBe(false)
+  const kept = async (accountId: string) => Number(await redis.get(`idempotency:{${accountId}}:bytes`))
+  await until(async () => (await kept(heavy)) < 9 * LEAST_ACCOUNT_BYTES, 'the oldest to be dropped')
+  const kindOf = async (accountId: string, key: string) => (await claims.claim(claimantOf(accountId, key))).kind
+  expect([await kindOf(heavy, 'one'), await kindOf(heavy, 'four')]).toEqual(['spent', 'kept'])
+  expect(await kindOf(light, 'mine')).toBe('kept')
+})
+
+test('keys are fewer where the store is nearly full, and never fewer than some', () => {
+  const claimsAt = (memoryShare: number) =>
+    createRoom({ state: () => ({ memoryShare, memoryLimit: 0 }), fullShare: 0.8, processes: 1 }).claims(50_000)
+  expect([claimsAt(0), claimsAt(0.4), claimsAt(0.5), claimsAt(0.6), claimsAt(0.9)]).toEqual([
+    ...[50_000, 50_000, 25_000, LEAST_CLAIMS, LEAST_CLAIMS],
+  ])
+})
+
+test('what is on its way counts before a look has seen it, of this process and of its siblings', () => {
+  let memory = { memoryShare: 0, memoryLimit: 1_000_000 }
+  const room = createRoom({ state: () => memory, fullShare: 0.8, processes: 2 })
+  expect(room.answerBytes(10_000_000)).toBe(10_000_000)
+  room.taking(100_000)
+  expect(room.answerBytes(10_000_000)).toBe(5_000_000)
+  expect(room.leftBytes(10_000_000)).toBe(10_000_000)
+  // The look that came next may not have seen all of it.
+  memory = { ...memory }
+  expect(room.answerBytes(10_000_000)).toBe(5_000_000)
+  memory = { ...memory }
+  expect(room.answerBytes(10_000_000)).toBe(10_000_000)
 })
 
 test('an account has one slot, and nothing of a key is stored', async () => {
@@ -165,8 +216,9 @@ test('a Redis Cluster takes every step, for accounts on all of its nodes', async
   const cluster = await startCluster(3)
   const client = await connect(cluster.url)
   try {
-    const claims = createClaims((text, keys, args) => client.eval(text, keys.length, ...keys, ...args), {
-      ...{ claims: MAX_CLAIMS, accountBytes: 2_500 },
+    const claims = createClaims({
+      run: (text, keys, args) => client.eval(text, keys.length, ...keys, ...args),
+      limits: { claims: 99, accountBytes: 2_500 },
     })
     for (let account = 0; account < 20; account++) {
       const accountId = randomId('acct')

@@ -1,0 +1,27 @@
+-- Forgets the kept answers of an account that have ended by themselves, and tells which of the others are too many: the oldest.
+--
+-- KEYS  1 the account's kept answers by the time they end, a sorted set · 2 how many bytes they have
+-- ARGV  most bytes that they may have
+-- Returns the bytes that they have, and the digests of those that have to be dropped, a hundred at most
+
+local time = redis.call('TIME')
+local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local function bytesOf(member)
+  return tonumber(string.match(member, ':(%d+)$'))
+end
+
+local total = tonumber(redis.call('GET', KEYS[2]) or '0')
+-- An answer ends with its claim; only what it took is still to be given back.
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', nowMs))) do
+  redis.call('ZREM', KEYS[1], member)
+  total = redis.call('DECRBY', KEYS[2], bytesOf(member))
+end
+local reply = { string.format('%.0f', math.max(0, total)) }
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, 99)) do
+  if total <= tonumber(ARGV[1]) then
+    break
+  end
+  reply[#reply + 1] = string.match(member, '^(.*):%d+$')
+  total = total - bytesOf(member)
+end
+return reply

@@ -1,0 +1,22 @@
+-- Notes how much an account keeps, and tells which accounts keep too much: those that keep most first.
+--
+-- KEYS  1 the accounts by the bytes that they keep, a sorted set
+-- ARGV  account id, or nothing where only others are asked for · bytes that it keeps · the least that is noted · most bytes that an account may keep · time to live in ms
+-- Returns accounts that keep more, ten at most
+
+if ARGV[1] == '' then
+  -- Nothing is noted.
+elseif tonumber(ARGV[2]) < tonumber(ARGV[3]) then
+  redis.call('ZREM', KEYS[1], ARGV[1])
+else
+  redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], ARGV[5])
+end
+local heaviest = redis.call('ZRANGE', KEYS[1], 0, 9, 'REV', 'WITHSCORES')
+local reply = {}
+for index = 1, #heaviest, 2 do
+  if tonumber(heaviest[index + 1]) > tonumber(ARGV[4]) then
+    reply[#reply + 1] = heaviest[index]
+  end
+end
+return reply

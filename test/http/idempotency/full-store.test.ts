@@ -1,0 +1,100 @@
+/** Accounts with a cent each fill a small store with kept answers: everybody else is answered as before, and nobody pays twice. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { chatCompletion } from '@test/support/upstream'
+import { Redis } from 'ioredis'
+import { codeOf, send, settledBalance } from './repeated'
+
+setDefaultTimeout(300_000)
+
+const NEIGHBOURS = 12
+/** Together six times what the store has. */
+const ANSWERS_EACH = 20
+const AT_ONCE = 4
+const LIMIT_BYTES = 32 * 1024 * 1024
+const LONG = { ...chatCompletion('Hello'), padding: 'x'.repeat(900_000) }
+const SHORT = { ...chatCompletion('Hello'), padding: 'x'.repeat(20_000) }
+
+let redis: TestServer
+let admin: Redis
+let gateway: TestGateway
+let victim: Customer
+let neighbours: Customer[]
+/** What others noticed while the store was filled. */
+const noticed: string[] = []
+let fullest = 0
+
+beforeAll(async () => {
+  redis = await startRedis({ config: { maxmemory: String(LIMIT_BYTES), 'maxmemory-policy': 'noeviction' } })
+  admin = new Redis(redis.url)
+  gateway = await startGateway({
+    respond: ({ text }) => Response.json(text.includes('Short') ? SHORT : LONG),
+    redisUrl: redis.url,
+    databaseUrl: await freshDatabase(),
+  })
+  victim = await gateway.customer('1')
+  neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, () => gateway.customer('0.01')))
+  await Promise.all(neighbours.map(fill))
+})
+afterAll(async () => {
+  await gateway.stop()
+  admin.disconnect()
+  await redis.stop()
+})
+
+/** Has as many long answers kept as there are requests, while somebody else goes on as ever. */
+async function fill({ key }: Customer, neighbour: number): Promise<void> {
+  for (let first = 0; first < ANSWERS_EACH; first += AT_ONCE) {
+    const keys = Array.from({ length: AT_ONCE }, (_, index) => `${neighbour}-${first + index}`)
+    const answers = keys.map((idempotencyKey) => send(gateway, { key, idempotencyKey }))
+    for (const answer of await Promise.all(answers)) await answer.text()
+    await look(`${neighbour}-${first}`)
+  }
+}
+
+async function look(name: string): Promise<void> {
+  const plain = await ask()
+  const named = await send(gateway, { key: victim.key, idempotencyKey: name, prompt: 'Short' })
+  const ready = await fetch(`${gateway.url}/readyz`)
+  for (const { url, status } of [plain, named, ready]) if (status !== 200) noticed.push(`${status} ${url}`)
+  await Promise.all([plain.text(), named.text(), ready.text()])
+  const used = Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1])
+  fullest = Math.max(fullest, used / LIMIT_BYTES)
+}
+
+function ask(): Promise<Response> {
+  const headers = { authorization: `Bearer ${victim.key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Short' }], max_tokens: 10 })
+  return fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+}
+
+test('others are answered, the gateway stays ready, and the store has room left for what is paid', () => {
+  expect(noticed).toEqual([])
+  expect(fullest).toBeLessThan(0.8)
+})
+
+test('an answer of somebody who keeps little is still there when others have filled the store', async () => {
+  const { key } = await gateway.customer('1')
+  const wish = { key, idempotencyKey: 'mine', prompt: 'Short' }
+  await (await send(gateway, wish)).text()
+  await Promise.all(neighbours.slice(0, 3).map((neighbour, index) => fill(neighbour, NEIGHBOURS + index)))
+  const again = await send(gateway, wish)
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+})
+
+test('a key whose answer had to go is said to be charged, and is neither sent nor charged again', async () => {
+  const [neighbour] = neighbours
+  if (!neighbour) throw new Error('there is one')
+  const before = await settledBalance(gateway, neighbour)
+  const callsBefore = gateway.upstream.calls.length
+  const codes: (string | undefined)[] = []
+  for (let index = 0; index < ANSWERS_EACH; index++) {
+    const answer = await send(gateway, { key: neighbour.key, idempotencyKey: `0-${index}` })
+    codes.push(answer.status === 200 ? 'replayed' : await codeOf(answer))
+  }
+  expect(codes[0]).toBe('idempotency_answer_lost')
+  expect(codes.filter((code) => code !== 'replayed' && code !== 'idempotency_answer_lost')).toEqual([])
+  expect(gateway.upstream.calls).toHaveLength(callsBefore)
+  expect(await settledBalance(gateway, neighbour)).toEqual(before)
+})
