@@ -87,6 +87,13 @@ export const SHARED = {
     perProcess: 32,
     told: 'nothing: beyond it the count is a guess',
   },
+  readingOn: {
+    resource: 'Calls that are read on after their clients have left',
+    unit: "percent of a provider's `maxConcurrent`, 50 at once unless its `onDisconnect` says otherwise",
+    perAccount: 25,
+    perProcess: 100,
+    told: 'nothing: the provider is stopped, and what was relayed is counted',
+  },
   keyLimits: {
     resource: "Providers' keys, which rest after a 429",
     unit: 'accounts that have to meet it before a key rests for all, where the provider does not say what is left',

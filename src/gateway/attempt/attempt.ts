@@ -135,7 +135,8 @@ async function callTarget(
   bodyText: string,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
   // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
-  const readingOn = input.request.stream ? undefined : createReadingOn(deps, input.ticket.planned.target.provider)
+  const { accountId, request, ticket } = input
+  const readingOn = request.stream ? undefined : createReadingOn(deps, accountId, ticket.planned.target.provider)
   try {
     return await callOnce(deps, input, bodyText, readingOn)
   } finally {

@@ -1,24 +1,33 @@
 /**
- * Calls that go on although their client has gone, within bounds: so many at once of each provider, and each for so long. What
- * they used is only known at their end.
+ * Calls that go on although their client has gone, within bounds: so many at once of each provider, of which one account has a part,
+ * and each for so long. What they used is only known at their end.
  */
 import type { Provider } from '@/catalog/types'
+import { SHARED } from '@/limits/shared-resources'
 
-/** Counts the calls that are read on, per provider. */
+/** Counts the calls that are read on, per provider and account. */
 export interface DrainSlots {
-  /** Takes a slot and returns the way to give it back, or undefined where all are taken. */
-  take(provider: string, limit: number): (() => void) | undefined
+  /** Takes one of `limit` slots and returns the way to give it back, once; undefined where all are taken, or all of the account's. */
+  take(provider: string, accountId: string, limit: number): (() => void) | undefined
 }
 
 /** Creates the slots of one process. */
 export function createDrainSlots(): DrainSlots {
   const taken = new Map<string, number>()
+  const add = (name: string, change: number) => {
+    const count = (taken.get(name) ?? 0) + change
+    if (count > 0) taken.set(name, count)
+    else taken.delete(name)
+  }
   return {
-    take(provider, limit) {
-      const count = taken.get(provider) ?? 0
-      if (count >= limit) return undefined
-      taken.set(provider, count + 1)
-      return () => taken.set(provider, (taken.get(provider) ?? 1) - 1)
+    take(provider, accountId, limit) {
+      const own = `${accountId} ${provider}`
+      const ownLimit = Math.max(1, Math.floor((limit * SHARED.readingOn.perAccount) / SHARED.readingOn.perProcess))
+      if ((taken.get(provider) ?? 0) >= limit || (taken.get(own) ?? 0) >= ownLimit) return undefined
+      for (const name of [provider, own]) add(name, 1)
+      return () => {
+        for (const name of [provider, own]) add(name, -1)
+      }
     },
   }
 }
@@ -36,9 +45,10 @@ export type ReadingOn = {
 /** Where calls of this process are found that have to end with it. */
 export type Streams = { add(interrupt: () => void): () => void }
 
-/** Prepares to read on one call of a provider; undefined where its policy forbids it. */
+/** Prepares to read on an account's call of a provider; undefined where its policy forbids it. */
 export function createReadingOn(
   { drains, streams }: { drains: DrainSlots; streams: Streams },
+  accountId: string,
   { name, onDisconnect }: Provider,
 ): ReadingOn | undefined {
   if (onDisconnect.kind === 'abort') return undefined
@@ -50,7 +60,7 @@ export function createReadingOn(
   }
   return {
     leave(end) {
-      const giveBack = drains.take(name, maxConcurrent)
+      const giveBack = drains.take(name, accountId, maxConcurrent)
       if (!giveBack) return end()
       function stop(): void {
         over()

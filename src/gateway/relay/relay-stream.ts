@@ -207,9 +207,10 @@ async function fail(relay: Relay, error: GatewayError, textBefore = ''): Promise
 async function hangUp(relay: Relay): Promise<void> {
   if (!close(relay)) return
   const { deps, answer, source } = relay
-  const { meter } = answer.charge
+  const { provider, client, charge } = answer
+  const { meter } = charge
   const policy = drainPolicy(answer, source)
-  const giveBack = policy && deps.drains.take(answer.provider.name, policy.maxConcurrent)
+  const giveBack = policy && deps.drains.take(provider.name, client.accountId, policy.maxConcurrent)
   if (policy && giveBack) {
     const underWay = relay.reading ? [relay.reading, ...relay.early] : relay.early
     const unregister = deps.streams.add(source.abort)

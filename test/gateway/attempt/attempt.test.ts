@@ -176,10 +176,10 @@ describe('a client that leaves', () => {
 
     test('is read on to its end, which frees the slot', async () => {
       await leave(READ_ON)
-      expect(drains.take('p', 1)).toBeUndefined()
+      expect(drains.take('p', 'other', 1)).toBeUndefined()
       answer.resolve(Response.json(chatCompletion('Hello')))
       expect((await waiting).kind).toBe('complete')
-      expect(drains.take('p', 1)).toBeDefined()
+      expect(drains.take('p', 'other', 1)).toBeDefined()
     })
 
     test('that fails after all is the provider’s fault', async () => {

@@ -8,16 +8,27 @@ import { drainUpstream } from '@/gateway/relay/drain'
 
 test('slots are counted by provider, refused when all are taken, and free again when given back', () => {
   const slots = createDrainSlots()
-  const first = slots.take('one', 2)
-  expect([first, slots.take('one', 2), slots.take('other', 1)].every(Boolean)).toBe(true)
-  expect([slots.take('one', 2), slots.take('other', 1)]).toEqual([undefined, undefined])
+  const first = slots.take('one', 'a', 2)
+  expect([first, slots.take('one', 'b', 2), slots.take('other', 'a', 1)].every(Boolean)).toBe(true)
+  expect([slots.take('one', 'c', 2), slots.take('other', 'b', 1)]).toEqual([undefined, undefined])
   first?.()
-  expect(slots.take('one', 2)).toBeDefined()
-  expect(slots.take('one', 2)).toBeUndefined()
+  expect(slots.take('one', 'c', 2)).toBeDefined()
+  expect(slots.take('one', 'a', 2)).toBeUndefined()
+})
+
+test('one account has a quarter of a provider’s slots and leaves the rest to others', () => {
+  const slots = createDrainSlots()
+  const own = Array.from({ length: 50 }, () => slots.take('one', 'loud', 50)).filter(Boolean)
+  expect(own).toHaveLength(12)
+  expect(slots.take('other', 'loud', 50)).toBeDefined()
+  const others = Array.from({ length: 50 }, (_, index) => slots.take('one', `account ${index}`, 50)).filter(Boolean)
+  expect(others).toHaveLength(38)
+  own[0]?.()
+  expect(slots.take('one', 'loud', 50)).toBeDefined()
 })
 
 test('a policy of none at once reads nothing on', () => {
-  expect(createDrainSlots().take('one', 0)).toBeUndefined()
+  expect(createDrainSlots().take('one', 'a', 0)).toBeUndefined()
 })
 
 test('what was under way counts before what comes, up to the provider’s last word or the first fault', async () => {
