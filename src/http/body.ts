@@ -1,7 +1,7 @@
 /** Reads a JSON request body within limits, before anything is parsed from it. */
 import { GatewayError } from '@/chat/error'
 import { isJsonObject, type JsonObject, type JsonValue } from '@/lib/json'
-import { rememberNumbers } from '@/lib/json-source/as-written'
+import { rememberNumbers, rememberNumbersInTurns, TURN_CHARS } from '@/lib/json-source/as-written'
 import { inspectJson, type JsonBounds } from '@/lib/json-source/scan'
 import { noteWork } from '@/metrics/work-log'
 
@@ -34,6 +34,10 @@ export type BodyLimits = {
 const MAX_JSON_VALUES = 100_000
 /** Names of fields that differ, each of which is dear to parse. */
 const MAX_JSON_NAMES = 10_000
+/** Outside of strings: names of fields and values are short, and nobody indents a conversation to more. */
+const MAX_JSON_OUTSIDE = 4 * 1024 * 1024
+/** Escaped characters: of a text as long as any model reads, all. */
+const MAX_JSON_ESCAPES = 2 * 1024 * 1024
 const JSON_TYPE = 'application/json'
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -53,11 +57,15 @@ export async function readJsonBody(
   const bytes = await readBytes(request, limits.maxBodyBytes, onPiece)
   noteWork(request.url)
   onBytes?.(bytes)
-  const inspected = inspectBody(bytes, { depth: limits.maxJsonDepth, values: maxValues, names: MAX_JSON_NAMES })
+  const inspected = inspectBody(bytes, {
+    ...{ depth: limits.maxJsonDepth, values: maxValues, names: MAX_JSON_NAMES },
+    ...{ outside: MAX_JSON_OUTSIDE, escapes: MAX_JSON_ESCAPES },
+  })
   const { values, fields, losesNumbers } = inspected
   const waiting = beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
   if (waiting) await waiting
   const json = parseBody(bytes, inspected)
+  if (losesNumbers && inspected.text.length > TURN_CHARS) await rememberNumbersInTurns(json, inspected.text)
   if (!isJsonObject(json)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
   return { json, bytes: bytes.length }
 }
@@ -107,6 +115,8 @@ const BREACHES: Readonly<Record<keyof JsonBounds, (bounds: JsonBounds) => string
   depth: ({ depth }) => `is nested deeper than ${depth} levels`,
   values: ({ values }) => `holds more than ${values} values`,
   names: ({ names }) => `has more than ${names} different names of fields`,
+  outside: ({ outside }) => `has more than ${outside} characters outside of its strings`,
+  escapes: ({ escapes }) => `has more than ${escapes} escaped characters`,
 }
 
 type Inspected = ReturnType<typeof inspectJson> & { text: string }
@@ -124,7 +134,7 @@ function inspectBody(bytes: Uint8Array, bounds: JsonBounds): Inspected {
 function parseBody(bytes: Uint8Array, { text, losesNumbers }: Inspected): JsonValue {
   try {
     const json = JSON.parse(text) as JsonValue
-    rememberNumbers(json, text, losesNumbers)
+    if (text.length <= TURN_CHARS) rememberNumbers(json, text, losesNumbers)
     return json
   } catch (cause) {
     throw notJson(bytes, cause)

@@ -2,22 +2,21 @@
 
 import { heapStats } from 'bun:jsc'
 import { FORMATS, soundAnswer } from '@test/gateway/scripted-models'
-import { spend } from '@test/support/delays'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { stopStores } from '@test/support/stores'
 import type { UpstreamCall } from '@test/support/upstream'
 import { ask, signUpCustomer } from '@test/usage/customer'
 import { assert } from '@/lib/assert'
 import { watchLoop } from './loop-watch'
+import { answerPatiently } from './patient-provider'
 import type { FuzzUser, Vitals } from './world'
 
 const USERS = 5
-const PATIENT_MS = 200
 const PASSWORD = 'a canary on a battery'
 
-async function respond({ path, body }: UpstreamCall): Promise<Response> {
-  // As long as a good provider takes.
-  if (path.startsWith('/patient/')) await spend(PATIENT_MS)
+function respond(call: UpstreamCall): Response | Promise<Response> {
+  const { path, body } = call
+  if (path.startsWith('/patient/')) return answerPatiently(call)
   const format = FORMATS.find((name) => path.startsWith(`/${name}/`)) ?? 'chat-completions'
   return soundAnswer(format, body.stream === true || path.includes('streamGenerateContent'))
 }
@@ -39,16 +38,31 @@ function startTarget(): Promise<TestGateway> {
   })
 }
 
+async function storeInput(account: string, id: string, parent: string | null, input: string, values: number) {
+  await gateway.gateway.database.sql`
+    INSERT INTO stored_responses
+      (account_id, id, key_id, parent_id, model, input, answer, bytes, created_at, expires_at, json_values, input_items, output_items)
+    VALUES (${account}, ${id}, 'key', ${parent}, 'svc/responses', ${input},
+      '{"output":[]}', ${input.length}, now(), now() + interval '1 day', ${values}, 1, 0)`
+}
+
+/** Conversations of as many values as one may have, and of more. */
+async function storeValues({ accountId }: FuzzUser): Promise<void> {
+  for (const [id, count] of [
+    ['resp_values', 18_000],
+    ['resp_many_values', 30_000],
+  ] as const) {
+    const items = Array.from({ length: count }, () => ({ type: 'message', role: 'user', content: 'x' }))
+    await storeInput(accountId, id, null, JSON.stringify(items), 5 * count)
+  }
+}
+
 /** A conversation as long as one may be, which a neighbour has others' time wasted with. */
 async function storeConversation({ accountId }: FuzzUser): Promise<void> {
   const words = 'So it goes on and on. '.repeat(170_000)
   for (let link = 0; link < 4; link++) {
     const input = JSON.stringify([{ type: 'message', role: 'user', id: `msg_${link}`, content: words }])
-    await gateway.gateway.database.sql`
-      INSERT INTO stored_responses
-        (account_id, id, key_id, parent_id, model, input, answer, bytes, created_at, expires_at, json_values, input_items, output_items)
-      VALUES (${accountId}, ${`resp_${link}`}, 'key', ${link === 0 ? null : `resp_${link - 1}`}, 'svc/responses', ${input},
-        '{"output":[]}', ${input.length}, now(), now() + interval '1 day', 5, 1, 0)`
+    await storeInput(accountId, `resp_${link}`, link === 0 ? null : `resp_${link - 1}`, input, 5)
     await gateway.gateway.database.sql`
       INSERT INTO stored_response_items (account_id, item_id, response_id, bytes, place)
       VALUES (${accountId}, ${`msg_${link}`}, ${`resp_${link}`}, ${input.length}, 0)`
@@ -73,7 +87,10 @@ async function createUser(gateway: TestGateway): Promise<FuzzUser> {
 const gateway = await startTarget()
 const users: FuzzUser[] = []
 for (let index = 0; index < USERS; index++) users.push(await createUser(gateway))
-for (const user of users) await storeConversation(user)
+for (const user of users) {
+  await storeConversation(user)
+  await storeValues(user)
+}
 const secrets = [...FORMATS.map(secretOf), 'sk-provider1-secret-canary', PASSWORD]
 const inLogs = [...secrets, ...users.flatMap(({ key, cookie }) => [key, cookie.split('=', 2)[1] ?? cookie])]
 const longestStall = watchLoop()
@@ -94,8 +111,9 @@ function vitals(): Vitals {
   return told
 }
 
-process.on('message', async (question) => {
+process.on('message', async (question: 'vitals' | 'stop' | { usd: string }) => {
   if (question === 'vitals') process.send?.(vitals())
+  else if (question !== 'stop') process.send?.({ key: (await gateway.customer(question.usd)).key })
   else {
     await gateway.stop()
     await stopStores()

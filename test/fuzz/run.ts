@@ -6,6 +6,7 @@ import { type Probe, send } from './probe'
 import { createRandom } from './random'
 import { abuseSockets, openSlowClients } from './raw'
 import { type GatewayProcess, startGatewayProcess } from './world'
+import { judgeWorstBodies } from './worst-bodies'
 
 type FuzzOptions = {
   seed: number
@@ -14,7 +15,7 @@ type FuzzOptions = {
   bombs: { depth: number; bytes: number }
   /** Takes one bomb of so many. */
   everyBomb: number
-  /** Whether customers are held against each other, which takes two minutes of a machine that does nothing else. */
+  /** Whether customers are held against each other, and the dearest bodies measured: some minutes of a machine that does nothing else. */
   neighbours?: boolean
   note(line: string): void
 }
@@ -32,7 +33,10 @@ export async function runFuzz(options: FuzzOptions): Promise<string[]> {
   const faults: string[] = []
   try {
     // First: whoever was attacked has nothing left of what is counted by the minute.
-    if (options.neighbours) faults.push(...(await judgeNeighbours(gateway, options.note)))
+    if (options.neighbours) {
+      faults.push(...(await judgeNeighbours(gateway, options.note)))
+      faults.push(...(await judgeWorstBodies(gateway, options.note)))
+    }
     await attack(gateway, options, faults)
   } finally {
     await gateway.stop()

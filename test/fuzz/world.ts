@@ -35,6 +35,8 @@ export type Vitals = {
 export interface GatewayProcess {
   readonly world: World
   vitals(): Promise<Vitals>
+  /** The key of a new account with so much credit, which has had nothing yet of what is counted by the minute. */
+  customer(usd: string): Promise<string>
   stop(): Promise<void>
 }
 
@@ -44,10 +46,12 @@ const PROGRAM = join(import.meta.dir, 'gateway-process.ts')
 export async function startGatewayProcess(): Promise<GatewayProcess> {
   const ready = Promise.withResolvers<World>()
   let answer: PromiseWithResolvers<Vitals> | undefined
+  let key: PromiseWithResolvers<string> | undefined
   const child = Bun.spawn(['bun', PROGRAM], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc(message: World | Vitals) {
+    ipc(message: World | Vitals | { key: string }) {
       if ('url' in message) ready.resolve(message)
+      else if ('key' in message) key?.resolve(message.key)
       else answer?.resolve(message)
     },
     onExit: () => ready.reject(new Error('the gateway did not start')),
@@ -60,6 +64,11 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
       answer = Promise.withResolvers<Vitals>()
       child.send('vitals')
       return answer.promise
+    },
+    customer(usd) {
+      key = Promise.withResolvers<string>()
+      child.send({ usd })
+      return key.promise
     },
     async stop() {
       child.send('stop')

@@ -1,6 +1,7 @@
 /** That a body which would take the processor for long is refused before it is parsed, and is read only when it may be. */
 import { afterEach, beforeEach, describe, expect, type Mock, spyOn, test } from 'bun:test'
 import { readJsonBody } from '@/http/body'
+import { asWritten, TURN_CHARS } from '@/lib/json-source/as-written'
 
 const LIMITS = { maxBodyBytes: 20_000_000, maxJsonDepth: 64 }
 
@@ -37,6 +38,54 @@ describe('a body of nothing but names', () => {
     expect((json.messages as unknown[]).length).toBe(20_000)
     await readJsonBody(requestOf(fields(10_000, String)), LIMITS)
   })
+})
+
+describe('a body is refused before it is parsed', () => {
+  const refusalOf = (body: string) => readJsonBody(requestOf(body), LIMITS).catch((error: unknown) => `${error}`)
+
+  test.each([
+    ['spaces', `{"x":1.0${' '.repeat(4_300_000)}}`],
+    ['the digits of one number', `{"x":${'7'.repeat(4_300_000)}}`],
+    ['the digits of many', `{"x":[${`1.${'7'.repeat(60)},`.repeat(80_000)}1]}`],
+    ['colons', `{"x":${':'.repeat(4_300_000)}}`],
+  ])('where it is nothing but %s', async (_, body) => {
+    expect(await refusalOf(body)).toContain('more than 4194304 characters outside of its strings')
+    expect(parse).not.toHaveBeenCalled()
+  })
+
+  test.each([
+    ['\\u0041', 6],
+    ['\\"', 2],
+    ['\\\\', 2],
+  ])('where it is nothing but %s', async (escaped, length) => {
+    expect(await refusalOf(`{"x":"${escaped.repeat(13_000_000 / length)}"}`)).toContain('more than 2097152 escaped')
+    expect(parse).not.toHaveBeenCalled()
+  })
+
+  test('and not where it has as many as it may, or is as long only within strings', async () => {
+    const { json } = await readJsonBody(
+      requestOf(`{"x":"${'\\"'.repeat(2_097_152)}","y":"${'x'.repeat(9_000_000)}"}`),
+      LIMITS,
+    )
+    expect(String(json.x)).toBe('"'.repeat(2_097_152))
+    await readJsonBody(requestOf(`{"x":1${' '.repeat(4_190_000)}}`), LIMITS)
+  })
+})
+
+test('a body of many numbers that keep their digits lets others have turns, and keeps every one', async () => {
+  const text = `{"a":[${Array.from({ length: 45_000 }, (_, index) => `{"n${index % 50}":${index}.0}`).join(',')}]}`
+  let turns = 0
+  let isRead = false
+  const others = () => {
+    turns++
+    if (!isRead) setImmediate(others)
+  }
+  const reading = readJsonBody(requestOf(text), LIMITS)
+  setImmediate(others)
+  const { json } = await reading
+  isRead = true
+  expect(JSON.stringify(asWritten(json))).toBe(text)
+  expect(turns).toBeGreaterThan(text.length / TURN_CHARS)
 })
 
 test('a body waits between its end and the parse where it has to, and is not parsed where it may not be', async () => {

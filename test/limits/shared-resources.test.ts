@@ -1,5 +1,6 @@
 /** That the list of what is shared is the one that people read. */
 import { expect, test } from 'bun:test'
+import { NEIGHBOURS } from '@test/fuzz/bad-neighbours'
 import { SHARED, type SharedResource } from '@/limits/shared-resources'
 
 const MIB = 1024 * 1024
@@ -19,6 +20,13 @@ test('SECURITY.md has the list of what customers share, row by row', async () =>
   const start = security.indexOf(heading) + heading.length
   const table = security.slice(start, security.indexOf('\n\n', start))
   expect(table.split('\n')).toEqual(Object.values<SharedResource>(SHARED).map(row))
+})
+
+test('each thing that is shared has a bad neighbour, who does the worst with it, and a name of its own', () => {
+  expect(Object.keys(NEIGHBOURS).sort()).toEqual(Object.keys(SHARED).sort())
+  const names = Object.values(NEIGHBOURS).map((cases) => cases.map(({ name }) => name))
+  expect(names.filter(({ length }) => length === 0)).toEqual([])
+  expect(new Set(names.flat()).size).toBe(names.flat().length)
 })
 
 test('nothing that is shared is one account’s alone', () => {

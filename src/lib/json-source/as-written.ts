@@ -54,7 +54,7 @@ export function parseAsWritten(text: string): JsonValue | undefined {
   if (!losesNumbers || value === undefined) return value
   if (typeof value === 'number') return rawJson.rawJSON(text.trim())
   // Nobody else has it yet.
-  if (typeof value === 'object' && value !== null) walk(value, text, itself)
+  if (typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, itself)
   return value
 }
 
@@ -90,35 +90,57 @@ type Place = {
  * `isNeeded` where somebody has looked through the text already.
  */
 export function rememberNumbers(value: JsonValue | undefined, text: string, isNeeded = losesNumbers(text)): void {
-  if (isNeeded && typeof value === 'object' && value !== null) walk(value, text, twinAt)
+  if (isNeeded && typeof value === 'object' && value !== null) walkOn(walkOf(value, text), text.length, twinAt)
 }
+
+/** The same of a text that has such numbers, with a turn for everything else after each {@link TURN_CHARS} of it. */
+export async function rememberNumbersInTurns(value: JsonValue, text: string): Promise<void> {
+  if (typeof value !== 'object' || value === null) return
+  const walk = walkOf(value, text)
+  while (walk.index < text.length) {
+    walkOn(walk, walk.index + TURN_CHARS, twinAt)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** So many characters are looked through in some twenty milliseconds, if all of them are numbers that have to be kept. */
+export const TURN_CHARS = 128 * 1024
 
 /** Which array or object is given a number as it is written, where `parsed` was parsed at `depth`. */
 type HolderAt = (walk: Walk, depth: number, parsed: Container) => Container
 
-function walk(root: Container, text: string, holderAt: HolderAt): void {
-  const places: Place[] = []
-  let depth = -1
-  for (let index = 0; index < text.length; index++) {
+/** Where the walk is, and what it walks through. */
+type Walk = { readonly root: Container; readonly text: string; readonly places: Place[]; depth: number; index: number }
+
+function walkOf(root: Container, text: string): Walk {
+  return { root, text, places: [], depth: -1, index: 0 }
+}
+
+/** Goes on to the first token that begins at `until` or behind it. */
+function walkOn(walk: Walk, until: number, holderAt: HolderAt): void {
+  const { text, places } = walk
+  const end = Math.min(until, text.length)
+  let { index } = walk
+  for (; index < end; index++) {
     const character = text.charAt(index)
-    const place = places[depth]
+    const place = places[walk.depth]
     switch (character) {
       case '"': {
-        const end = endOfString(text, index + 1)
+        const quoteEnd = endOfString(text, index + 1)
         if (place?.isNameNext) {
           place.nameStart = index
-          place.nameEnd = end
+          place.nameEnd = quoteEnd
         }
-        index = end - 1
+        index = quoteEnd - 1
         break
       }
       case '{':
       case '[':
-        enter(places, ++depth, character === '[')
+        enter(places, ++walk.depth, character === '[')
         break
       case '}':
       case ']':
-        depth--
+        walk.depth--
         break
       case ':':
         if (place) place.isNameNext = false
@@ -131,12 +153,13 @@ function walk(root: Container, text: string, holderAt: HolderAt): void {
         break
       default:
         if (isNumberStart(text.charCodeAt(index))) {
-          const end = endOfNumber(text, index)
-          if (end < 0) keep(text.slice(index, -end), { root, places, depth, text }, holderAt)
-          index = Math.abs(end) - 1
+          const numberEnd = endOfNumber(text, index)
+          if (numberEnd < 0) keep(text.slice(index, -numberEnd), walk, holderAt)
+          index = Math.abs(numberEnd) - 1
         }
     }
   }
+  walk.index = index
 }
 
 /** Places are used again: a text has many arrays and objects, but few inside each other. */
@@ -157,9 +180,6 @@ function enter(places: Place[], depth: number, isArray: boolean): void {
   place.parsed = undefined
   place.twin = undefined
 }
-
-/** Where the walk is. */
-type Walk = { root: Container; places: readonly Place[]; depth: number; text: string }
 
 /** Keeps the number `token`, unless it is not what was parsed there. */
 function keep(token: string, walk: Walk, holderAt: HolderAt): void {

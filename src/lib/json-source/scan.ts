@@ -1,10 +1,11 @@
 /** Looks through JSON text before it is parsed: how deep and how much it is, and whether a parse loses how its numbers are written. */
 
 /**
- * How much one JSON text may hold: arrays and objects inside each other, values in all, and names of fields that differ, of which each
- * costs a parser as much as twenty other values do.
+ * How much one JSON text may hold: arrays and objects inside each other, values in all, names of fields that differ, of which each
+ * costs a parser as much as twenty other values do; characters outside of its strings, and backslashes in them, of which each costs as
+ * much as a hundred other characters of a string.
  */
-export type JsonBounds = { depth: number; values: number; names?: number }
+export type JsonBounds = { depth: number; values: number; names?: number; outside?: number; escapes?: number }
 
 type JsonFindings = {
   /** Which bound the text exceeds, if any. Nothing is looked for behind that place. */
@@ -44,21 +45,28 @@ const SMALLEST_ZEROS = 6
  */
 export function inspectJson(
   text: string,
-  { depth: maxDepth, values: maxValues, names: maxNames }: JsonBounds,
+  { depth: maxDepth, values: maxValues, names: maxNames, outside: maxOutside, escapes: maxEscapes }: JsonBounds,
 ): JsonFindings {
   let depth = 0
   let values = 1
   let fields = 0
   let losesNumbers = false
+  if (maxEscapes !== undefined && text.length > 2 * maxEscapes && hasMoreEscapes(text, maxEscapes))
+    return { breach: 'escapes', values, fields, losesNumbers }
   // Each value takes a character, and another that parts it from the next: empty arrays are counted as more than they are.
   const maxCount = text.length <= 2 * maxValues ? Number.POSITIVE_INFINITY : maxValues
-  for (let index = 0; index < text.length; index++) {
+  const most = maxOutside ?? text.length
+  let stop = Math.min(text.length, most)
+  for (let index = 0; index < stop; index++) {
     const code = text.charCodeAt(index)
-    if (code === QUOTE) index = endOfString(text, index + 1) - 1
-    else if (code === COMMA) values++
+    if (code === QUOTE) {
+      const end = endOfString(text, index + 1)
+      stop = Math.min(text.length, stop + end - index)
+      index = end - 1
+    } else if (code === COMMA) values++
     else if (code === COLON) fields++
     else if (!losesNumbers && isNumberStart(code)) {
-      const end = endOfNumber(text, index)
+      const end = endOfNumber(text, index, stop)
       if (end < 0) losesNumbers = true
       index = Math.abs(end) - 1
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
@@ -67,8 +75,18 @@ export function inspectJson(
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
     if (values > maxCount) return { breach: 'values', values, fields, losesNumbers }
   }
-  const breach = maxNames !== undefined && fields > maxNames && hasMoreNames(text, maxNames) ? 'names' : undefined
-  return { breach, values, fields, losesNumbers }
+  const found = { values, fields, losesNumbers }
+  if (stop < text.length) return { breach: 'outside', ...found }
+  if (maxNames !== undefined && fields > maxNames && hasMoreNames(text, maxNames)) return { breach: 'names', ...found }
+  return { breach: undefined, ...found }
+}
+
+/** Whether there are more than `max` escaped characters. Only for long texts: in others there is no room for so many. */
+function hasMoreEscapes(text: string, max: number): boolean {
+  let count = 0
+  for (let index = text.indexOf('\\'); index !== -1; index = text.indexOf('\\', index + 2))
+    if (++count > max) return true
+  return false
 }
 
 /** Whether more than `max` names of fields differ. Only for texts of more fields: most have the same few names again and again. */
@@ -97,22 +115,22 @@ export function isNumberStart(code: number): boolean {
 
 /**
  * Where the number that begins at `start` ends; negative where JavaScript would write it otherwise: for a whole number beyond its
- * precision, `-0`, `1.0`, `1e5`. Anything that is no number counts as such.
+ * precision, `-0`, `1.0`, `1e5`. Anything that is no number counts as such. Nothing is read from `stop` on.
  */
-export function endOfNumber(text: string, start: number): number {
+export function endOfNumber(text: string, start: number, stop = text.length): number {
   const whole = text.charCodeAt(start) === MINUS ? start + 1 : start
-  let end = endOfDigits(text, whole)
+  let end = endOfDigits(text, whole, stop)
   let code = text.charCodeAt(end)
   const isNegativeZero = whole !== start && end === whole + 1 && text.charCodeAt(whole) === ZERO
   if (code !== DOT && !isExponent(code) && end - whole <= SAFE_DIGITS && end > whole && !isNegativeZero) return end
   if (code === DOT) {
     const fraction = end + 1
-    end = endOfDigits(text, fraction)
+    end = endOfDigits(text, fraction, stop)
     code = text.charCodeAt(end)
     const isPlain = !isExponent(code) && end - whole <= SAFE_DIGITS && end - fraction < SMALLEST_ZEROS
     if (isPlain && end > fraction && text.charCodeAt(end - 1) !== ZERO) return end
   }
-  while (isNumberPart(code)) code = text.charCodeAt(++end)
+  while (isNumberPart(code) && end < stop) code = text.charCodeAt(++end)
   const token = text.slice(start, end)
   return String(Number(token)) === token ? end : -end
 }
@@ -128,9 +146,9 @@ export function endOfString(text: string, from: number): number {
   return text.length
 }
 
-function endOfDigits(text: string, from: number): number {
+function endOfDigits(text: string, from: number, stop: number): number {
   let end = from
-  for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE; code = text.charCodeAt(end)) end++
+  for (let code = text.charCodeAt(end); code >= ZERO && code <= NINE && end < stop; code = text.charCodeAt(end)) end++
   return end
 }
 

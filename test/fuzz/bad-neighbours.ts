@@ -1,0 +1,193 @@
+/** What bad neighbours do: for each thing that all share, the worst that one customer can make of it. */
+import { openRaw, rawRequest } from '@test/support/raw-connection'
+import { withDeadline } from '@/lib/deadline'
+import type { SHARED } from '@/limits/shared-resources'
+import { LIMITED_WORDS, LONG_WORDS } from './patient-provider'
+import type { FuzzUser } from './world'
+
+export type Neighbour = {
+  name: string
+  /** How many of them at once. */
+  atOnce: number
+  /** What its account has; much unless said. */
+  usd?: string
+  /** Does it once. */
+  annoy(url: string, user: NeighbourUser, turn: number): Promise<unknown>
+}
+
+/** Whoever annoys: of those who were there from the start, each also signed in; or a new customer with little credit. */
+export type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'spareKeyId'>
+
+const MIB = 1024 * 1024
+
+const names = `{"model":"svc/alpha","max_tokens":1,"messages":[],"x":{${Array.from(
+  { length: 240_000 },
+  (_, index) => `"${index * 7_919}":1.0`,
+).join(',')}}}`
+const numbers = `{"model":"svc/alpha","max_tokens":1,"messages":[],"x":[${'1.0,'.repeat(90_000)}1]}`
+const repeated = `{"model":"svc/alpha","max_tokens":1,"messages":[],"x":[${Array.from(
+  { length: 45_000 },
+  (_, index) => `{"${(index % 9_000) * 7_919}":1.0}`,
+).join(',')}]}`
+const rare = JSON.stringify({
+  ...{ model: 'svc/alpha', max_tokens: 1 },
+  messages: [{ role: 'user', content: 'ideograph 龘靐齉齾'.repeat(9_000) }],
+})
+const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'x'.repeat(18 * MIB)}` } }
+const pictures = JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user', content: [picture] }] })
+const FREE = ['/v1/messages/count_tokens', '/v1/responses/input_tokens', '/v1/route?format=messages']
+
+function send(
+  url: string,
+  { key }: NeighbourUser,
+  path: string,
+  body: string,
+  more: Record<string, string> = {},
+): Promise<unknown> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more }
+  return fetch(url + path, { method: 'POST', headers, body }).then((response) => response.text())
+}
+
+const resume = (input: unknown, previous?: string) =>
+  JSON.stringify({ model: 'svc/responses', input, previous_response_id: previous, max_output_tokens: 1_000_000 })
+const NAMED = resume(Array.from({ length: 10_000 }, () => ({ id: 'msg_1' })))
+const NAMED_LESS = resume(Array.from({ length: 1_000 }, () => ({ id: 'msg_1' })))
+
+const hello = (content: string) =>
+  JSON.stringify({ model: 'svc/patient', messages: [{ role: 'user', content }], max_tokens: 9 })
+const CHAT = '/v1/chat/completions'
+/** As dear to count as they are to guess, so that little credit makes them be counted. */
+const RARE_AND_SHORT = JSON.stringify({
+  ...{ model: 'svc/alpha', max_tokens: 1 },
+  messages: [{ role: 'user', content: 'ideograph 龘靐齉齾'.repeat(4_000) }],
+})
+
+/** A change of something of one's own, from the pages. */
+function change(url: string, { cookie, spareKeyId }: NeighbourUser, turn: number): Promise<unknown> {
+  const headers = { cookie, origin: url, 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: `name ${turn}` })
+  return fetch(`${url}/dashboard/api/keys/${spareKeyId}`, { method: 'PATCH', headers, body }).then((response) =>
+    response.text(),
+  )
+}
+
+function guessPassword(url: string, turn: number): Promise<unknown> {
+  const headers = { origin: url, 'content-type': 'application/json' }
+  const body = JSON.stringify({ email: `nobody-${turn}@example.test`, password: `a guess that is wrong ${turn}` })
+  return fetch(`${url}/dashboard/api/session/sign-in`, { method: 'POST', headers, body }).then((response) =>
+    response.text(),
+  )
+}
+
+/** Asks, and leaves before the provider has sent a byte. */
+async function hangUp(url: string, { key }: NeighbourUser, body: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const leaving = new AbortController()
+  const asking = fetch(url + CHAT, { method: 'POST', headers, body, signal: leaving.signal })
+  await withDeadline(asking, 50, () => undefined)
+  leaving.abort()
+}
+
+/** For each thing that is shared, by its name in the list of these. */
+export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour[]>> = {
+  freeAnswers: [
+    {
+      ...{ name: 'small free questions', atOnce: 48 },
+      annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', hello('Hi')),
+    },
+  ],
+  unpaidBytes: [
+    {
+      ...{ name: 'free bodies of names', atOnce: 12 },
+      annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', names),
+    },
+    {
+      ...{ name: 'paid bodies that are refused', atOnce: 12 },
+      annoy: (url, user, turn) => send(url, user, '/v1/messages', turn % 2 === 0 ? names : repeated),
+    },
+  ],
+  unpaidTurns: [
+    {
+      ...{ name: 'free bodies of numbers', atOnce: 12 },
+      annoy: (url, user, turn) => send(url, user, FREE[turn % FREE.length] ?? '', turn % 2 === 0 ? numbers : repeated),
+    },
+  ],
+  bodies: [
+    {
+      ...{ name: 'bodies of 18 MiB', atOnce: 45 },
+      annoy: (url, user) => send(url, user, CHAT, pictures),
+    },
+    {
+      ...{ name: 'bodies that are announced and do not come', atOnce: 200 },
+      async annoy(url, { key }) {
+        const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': String(18 * MIB) }
+        const connection = openRaw(url, rawRequest(`POST ${CHAT}`, headers, '{'))
+        await withDeadline(connection.closed, 2_000, () => undefined)
+        connection.end()
+      },
+    },
+  ],
+  chainBytes: [
+    {
+      ...{ name: 'long conversations', atOnce: 24 },
+      annoy: (url, user, turn) =>
+        send(url, user, turn % 2 === 0 ? '/v1/responses' : '/v1/responses/input_tokens', resume('So?', 'resp_3')),
+    },
+    {
+      ...{ name: 'one item many times', atOnce: 24 },
+      annoy: (url, user, turn) => send(url, user, '/v1/responses', turn % 2 === 0 ? NAMED : NAMED_LESS),
+    },
+    {
+      ...{ name: 'pages of long conversations', atOnce: 24 },
+      annoy: (url, { key }) =>
+        fetch(`${url}/v1/responses/resp_3/input_items?limit=100`, { headers: { authorization: `Bearer ${key}` } }).then(
+          (response) => response.text(),
+        ),
+    },
+  ],
+  chainValues: [
+    {
+      ...{ name: 'conversations of many values', atOnce: 24 },
+      annoy: (url, user, turn) =>
+        send(url, user, '/v1/responses', resume('So?', turn % 2 === 0 ? 'resp_values' : 'resp_many_values')),
+    },
+  ],
+  keptAnswers: [
+    {
+      ...{ name: 'long answers that are kept', atOnce: 12 },
+      annoy: (url, user) => send(url, user, CHAT, hello(LONG_WORDS), { 'idempotency-key': crypto.randomUUID() }),
+    },
+  ],
+  idempotencyKeys: [
+    {
+      ...{ name: 'keys without end', atOnce: 48 },
+      annoy: (url, user) => send(url, user, CHAT, hello('Hi'), { 'idempotency-key': crypto.randomUUID() }),
+    },
+  ],
+  paidCounts: [
+    {
+      ...{ name: 'paid counts of rare words', atOnce: 48, usd: '0.07' },
+      annoy: (url, user) => send(url, user, CHAT, RARE_AND_SHORT),
+    },
+  ],
+  freeCounts: [
+    {
+      ...{ name: 'free counts of rare words', atOnce: 48 },
+      annoy: (url, user) => send(url, user, '/v1/messages/count_tokens', rare),
+    },
+  ],
+  readingOn: [
+    {
+      ...{ name: 'clients that leave before the first byte', atOnce: 48 },
+      annoy: (url, user) => hangUp(url, user, hello('Hi')),
+    },
+  ],
+  keyLimits: [
+    {
+      ...{ name: 'requests that the provider limits', atOnce: 4 },
+      annoy: (url, user) => send(url, user, CHAT, hello(LIMITED_WORDS)),
+    },
+  ],
+  changes: [{ name: 'changes without end', atOnce: 12, annoy: change }],
+  hashing: [{ name: 'guesses of passwords', atOnce: 24, annoy: (url, _, turn) => guessPassword(url, turn) }],
+}
