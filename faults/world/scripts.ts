@@ -100,7 +100,7 @@ export function dataEvent(json: unknown): string {
 }
 
 /** A whole answer. */
-export function completion(content: string, usage: unknown): unknown {
+export function completion(content: string, usage: unknown): Record<string, unknown> {
   const message = { role: 'assistant', content, refusal: null }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
   return { ...ENVELOPE, object: 'chat.completion', choices, usage }

@@ -1,0 +1,80 @@
+/** That the numbers which docs/SECURITY.md gives are those of the code. That the code keeps to them, its own tests show. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS } from '@/accounts/passwords'
+import { changesAt, changesBy, KNOWN_SECONDS } from '@/console/auth/limits'
+import { MAX_WEBHOOK_BYTES } from '@/console/http/deposits/webhook-routes'
+import { WEBHOOK_TOLERANCE_SECONDS } from '@/console/orders/deposits/webhook-signature'
+import { KEEP_MS, MAX_ANSWER_BYTES } from '@/http/idempotency/claims'
+import { LEAST_ACCOUNT_BYTES, LEAST_CLAIMS } from '@/http/idempotency/room'
+import { KNOWN_IDLE_SECONDS } from '@/http/silence'
+import { LARGE_BYTES } from '@/http/unpaid'
+import { PARSED_BOUNDS } from '@/lib/json'
+import { SHARED } from '@/limits/shared-resources'
+import { COPY_SECONDS } from '@/stored-responses/copies'
+import { MAX_CHAIN_BYTES, MAX_CHAIN_LINKS, MAX_CHAIN_VALUES, MAX_REFERENCES } from '@/stored-responses/limits'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** The value of a constant that its file keeps to itself: a number, or a product of some. */
+function constant(file: string, name: string): number {
+  const text = readFileSync(join(ROOT, 'src', file), 'utf8')
+  const factors = new RegExp(`^(?:export )?const ${name} = ([\\d_ *]+)$`, 'm').exec(text)?.[1] ?? ''
+  return factors.split('*').reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1)
+}
+
+const n = (value: number) => value.toLocaleString('en-US')
+
+const CLAIMS: readonly [name: string, claim: string][] = [
+  [
+    'keys',
+    `${constant('accounts/key-text.ts', 'SECRET_CHARS')} random base62 characters (178 bits) + a ${constant('accounts/key-text.ts', 'CHECKSUM_CHARS')}-character checksum`,
+  ],
+  [
+    'bodies',
+    `values (${n(constant('http/body.ts', 'MAX_JSON_VALUES'))}), names of fields that differ (${n(constant('http/body.ts', 'MAX_JSON_NAMES'))}), characters outside of strings (${constant('http/body.ts', 'MAX_JSON_OUTSIDE') / MIB} Mi) and escaped characters (${constant('http/body.ts', 'MAX_JSON_ESCAPES') / MIB} Mi)`,
+  ],
+  ['texts in bodies', `at most ${n(PARSED_BOUNDS.depth)} levels and ${n(PARSED_BOUNDS.values)} values`],
+  ['copies of stored answers', COPY_SECONDS === 600 ? 'and for ten minutes in Redis' : 'another time'],
+  [
+    'what only providers read',
+    `all of it up to ${constant('formats/responses/client-side/stored/kept-items.ts', 'MAX_UNREAD_CHARS') / KIB} KiB a request`,
+  ],
+  [
+    'conversations',
+    `at most ${n(MAX_CHAIN_LINKS)} answers, ${MAX_CHAIN_BYTES / MIB} MiB and ${n(MAX_CHAIN_VALUES)} JSON values, which are summed up before anything is read; it names at most ${n(MAX_REFERENCES)} items`,
+  ],
+  ['long conversations', `From ${LARGE_BYTES / KIB} KiB on the account's credit has to pay`],
+  [
+    'kept answers',
+    `for ${KEEP_MS / 3_600_000} hours, for keys of the same account, at most ${MAX_ANSWER_BYTES / MIB} MiB each and ${SHARED.keptAnswers.perAccount / MIB} MiB and ${n(SHARED.idempotencyKeys.perAccount)} keys per account`,
+  ],
+  ['kept answers in a full store', `it is ${LEAST_ACCOUNT_BYTES / KIB} KiB, beyond three quarters nothing`],
+  ['keys in a full store', `fewer beyond half of \`REDIS_FULL_PERCENT\`, ${n(LEAST_CLAIMS)} beyond three quarters`],
+  [
+    'silent connections',
+    `closed after ${constant('boot/serve.ts', 'STRANGER_IDLE_SECONDS')} seconds, and between two requests as well; a caller whose key or session is accepted has ${KNOWN_IDLE_SECONDS}`,
+  ],
+  [
+    'bodies of the dashboard',
+    `up to ${constant('console/http/guard.ts', 'FORM_BYTES') / KIB} KiB, or to what the route says`,
+  ],
+  ['free answers', `at least ${SHARED.freeAnswers.perAccount}; refused requests`],
+  ['strangers', `Keys that are none: ${constant('http/unpaid.ts', 'STRANGERS_PER_MINUTE')} a minute for each address`],
+  ['large bodies', `A body of more than ${LARGE_BYTES / KIB} KiB (free or paid)`],
+  ['passwords', `Passwords have ${PASSWORD_MIN_CHARS} to ${PASSWORD_MAX_CHARS} characters`],
+  ['who is known', `within ${KNOWN_SECONDS / 86_400} days from the same address`],
+  ['changes', `One person may change ${changesBy('').max} things a minute`],
+  ['changes of an account', `the people of one account ${changesAt('').max}:`],
+  ['webhooks', `at most ${MAX_WEBHOOK_BYTES / KIB} KiB of it, at most ${WEBHOOK_TOLERANCE_SECONDS} seconds old`],
+  ['waiting in line', `behind ${constant('accounts/passwords.ts', 'MAX_WAITING')} others at most`],
+]
+
+const security = readFileSync(join(ROOT, 'docs', 'SECURITY.md'), 'utf8').replace(/\s+/g, ' ')
+
+test.each(CLAIMS)('of %s', (_, claim) => {
+  expect(security).toContain(claim)
+})
