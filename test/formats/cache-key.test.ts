@@ -11,10 +11,16 @@ const CALLERS: [FormatName, JsonObject][] = [
 ]
 const GIVEN = 'support-bot'
 
-function told(name: FormatName, says: JsonObject, accountId: string, isOwnFormat: boolean): JsonValue | undefined {
+function told(
+  name: FormatName,
+  says: JsonObject,
+  accountId: string,
+  isOwnFormat: boolean,
+  ...quirks: string[]
+): JsonValue | undefined {
   const format = FORMATS.get(name)
   const body = { model: 'svc/alpha', ...says }
-  const traits = { ...traitsWith(), accountId }
+  const traits = { ...traitsWith(), accountId, quirks: new Set(quirks) }
   const request = format?.decodeRequest(body, {})
   if (!format || !request) throw new Error(`there is a codec for ${name}`)
   const sent = isOwnFormat
@@ -40,6 +46,22 @@ test.each(CALLERS)('none where the caller named none: %s', (name, says) => {
     expect(told(name, { ...says, ...none }, 'acc_1', false)).toBeUndefined()
   }
 })
+
+test.each(CALLERS)(
+  'the account’s own where the provider keeps by it what callers name nothing for: %s',
+  (name, says) => {
+    const own = (account: string, isOwnFormat: boolean, given: JsonObject = {}) =>
+      told(name, { ...says, ...given }, account, isOwnFormat, 'account-cache-key')
+    const first = own('acc_1', true)
+    expect(first).toMatch(/^[0-9a-f]{40}$/)
+    expect([own('acc_1', true), own('acc_1', false)]).toEqual([first, first] as JsonValue[])
+    expect(own('acc_2', true)).not.toBe(first as string)
+    // What the caller names is not lost: another conversation has another.
+    expect(own('acc_1', true, { prompt_cache_key: GIVEN })).toBe(
+      told(name, { ...says, prompt_cache_key: GIVEN }, 'acc_1', true) as string,
+    )
+  },
+)
 
 test('every format that has a word for it says it of callers of all others', () => {
   const sent = [...FORMATS.values()].map((format) =>

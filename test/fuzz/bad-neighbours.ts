@@ -5,7 +5,7 @@ import type { SHARED } from '@/limits/shared-resources'
 import { LIMITED_WORDS, LONG_WORDS } from './patient-provider'
 import type { FuzzUser } from './world'
 
-export type Neighbour = {
+type Neighbour = {
   name: string
   /** How many of them at once. */
   atOnce: number
@@ -16,7 +16,7 @@ export type Neighbour = {
 }
 
 /** Whoever annoys: of those who were there from the start, each also signed in; or a new customer with little credit. */
-export type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'spareKeyId'>
+type NeighbourUser = Pick<FuzzUser, 'key' | 'cookie' | 'spareKeyId'>
 
 const MIB = 1024 * 1024
 

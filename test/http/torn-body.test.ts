@@ -1,7 +1,10 @@
 /** Clients that go away while their request is still on its way: nothing unexpected, and nothing for an operator to read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { startGateway } from '@test/support/gateway'
+import { openRaw, rawRequest } from '@test/support/raw-connection'
 import { until } from '@test/support/until'
+import { chatCompletion } from '@test/support/upstream'
 import { GatewayError } from '@/chat/error'
 import { readJsonBody } from '@/http/body'
 
@@ -36,3 +39,23 @@ test.each(['content-length: 500', 'transfer-encoding: chunked'])(
     expect(outcomes[0]?.error).toBeInstanceOf(GatewayError)
   },
 )
+
+test('a request behind one that is not answered yet ends the connection, and nobody pays for either', async () => {
+  const gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello')) })
+  try {
+    const { key, accountId } = await gateway.customer('1')
+    const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Hi' }] })
+    const headers = {
+      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      'content-length': String(body.length),
+    }
+    const request = rawRequest('POST /v1/chat/completions', headers, body)
+    const connection = openRaw(gateway.url, request + request)
+    await connection.closed
+    expect(connection.received()).toBe('')
+    await until(async () => (await gateway.balance(accountId)).held === 0, 'nothing to be held')
+    expect((await gateway.balance(accountId)).spent as number).toBe(0)
+  } finally {
+    await gateway.stop()
+  }
+})

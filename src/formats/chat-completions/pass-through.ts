@@ -4,7 +4,7 @@
  */
 import type { ChatRequest } from '@/chat/request'
 import { CACHE_CONTROL_FIELD, leftOutFields, relayedFields } from '@/formats/body-fields'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@/lib/json'
 import { asWritten, rememberNumbers } from '@/lib/json-source/as-written'
@@ -32,9 +32,8 @@ function request(body: JsonObject, decoded: ChatRequest, traits: TargetTraits): 
   const leftOut = leftOutFields(decoded, traits)
   for (const field of leftOut) delete own[field]
   if (leftOut.includes(CACHE_CONTROL_FIELD)) leaveOutCacheControl(own)
-  if (decoded.cacheKey !== undefined && own.prompt_cache_key !== undefined) {
-    own.prompt_cache_key = cacheKeyFor(traits.accountId, decoded.cacheKey)
-  }
+  const cacheKey = cacheKeyOf(traits, decoded.cacheKey)
+  if (cacheKey !== undefined) own.prompt_cache_key = cacheKey
   own.messages = restoreSignatures(own.messages, traits.quirks)
   return withOutputLimit(own, decoded.maxOutputTokens, traits)
 }

@@ -1,7 +1,10 @@
 /** What the chat-completions encoder and pass-through can do differently for a provider; the catalogue names them. */
 import { CACHE_CONTROL } from '@/formats/body-fields'
+import { CACHE_KEY_QUIRK } from '@/formats/cache-key'
 
 export const QUIRKS = {
+  /** Keep callers' cached prompts apart by a `prompt_cache_key` of their account where they name none. */
+  accountCacheKey: CACHE_KEY_QUIRK,
   /** Limit the output by `max_tokens`, for services that don't know `max_completion_tokens`. */
   maxTokens: 'max_tokens',
   /** No system messages after the conversation has begun: they become user text in `<system>` tags. */

@@ -4,7 +4,7 @@
  */
 import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
@@ -50,9 +50,8 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   if (quirks.has(QUIRKS.noVerbosity)) leaveOutVerbosity(own)
   own.include = includeFor(own.include, quirks)
   if (traits.untakenTools?.size) leaveOutTools(own, traits.untakenTools)
-  if (decoded.cacheKey !== undefined && own.prompt_cache_key !== undefined) {
-    own.prompt_cache_key = cacheKeyFor(traits.accountId, decoded.cacheKey)
-  }
+  const cacheKey = cacheKeyOf(traits, decoded.cacheKey)
+  if (cacheKey !== undefined) own.prompt_cache_key = cacheKey
   own.input = restoreSignatures(own.input)
   if (decoded.maxOutputTokens !== undefined && decoded.maxOutputTokens !== own.max_output_tokens) {
     own.max_output_tokens = decoded.maxOutputTokens

@@ -1,6 +1,9 @@
 /** What the responses encoder and pass-through can do differently for a provider; the catalogue names them. */
+import { CACHE_KEY_QUIRK } from '@/formats/cache-key'
 
 export const QUIRKS = {
+  /** Keep callers' cached prompts apart by a `prompt_cache_key` of their account where they name none. */
+  accountCacheKey: CACHE_KEY_QUIRK,
   /** The model does not think: leave `reasoning` out, and don't ask for encrypted reasoning, which it refuses. */
   noReasoning: 'no-reasoning',
   /** Leave temperature, top_p and log probabilities out, which reasoning models refuse. */

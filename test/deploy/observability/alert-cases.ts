@@ -83,6 +83,7 @@ export const HEALTHY: Values = {
   // What callers do wrong is nobody's alarm, nor is that they leave.
   [LEFT]: rises(20),
   [attempts('request')]: rises(50),
+  [attempts('over-limit')]: rises(50),
   [`svc_circuit_state${at('target="provider1/alpha"')}`]: stays(0),
   [`svc_provider_key_refused_total${at('provider="provider1"')}`]: stays(0),
   [`svc_provider_keys_usable${at('provider="provider1"')}`]: stays(2),

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { fc } from '@test/support/property'
 import type { ChatRequest, ContentBlock, TextBlock, Tool, ToolChoice, Turn } from '@/chat/request'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import { decodeRequest } from '@/formats/responses/client-side/decode-request'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
 import { isJsonObject, parseJson } from '@/lib/json'
@@ -112,7 +112,7 @@ test('whatever it says', () => {
       const { body, warnings } = encodeRequest(original, traits)
       const onTheWire = parseJson(JSON.stringify(body))
       const { answerEcho: _, bound: _constrained, ...decoded } = decodeRequest(isJsonObject(onTheWire) ? onTheWire : {})
-      expect(decoded).toEqual({ ...original, cacheKey: cacheKeyFor(traits.accountId, 'k') })
+      expect(decoded).toEqual({ ...original, cacheKey: cacheKeyOf(traits, 'k') ?? '' })
       expect(warnings).toEqual([])
     }),
   )

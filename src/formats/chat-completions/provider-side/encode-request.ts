@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import { LACKING } from '@/formats/chat-completions/body-fields'
 import { LIMITS } from '@/formats/chat-completions/limits'
 import { QUIRKS } from '@/formats/chat-completions/quirks'
@@ -28,6 +28,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   if (limitBreakpoints(tools.tools ?? [], messages) > 0) {
     warnings.push({ feature: 'cache_control', detail: 'the earliest cache hints were left out: four are the most' })
   }
+  const cacheKey = cacheKeyOf(traits, request.cacheKey)
   const body: JsonObject = {
     ...request.extensions['chat-completions'],
     model: traits.model,
@@ -41,7 +42,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...tools,
     ...(request.userId !== undefined && { user: encodeUserId(request.userId) }),
-    ...(request.cacheKey !== undefined && { prompt_cache_key: cacheKeyFor(traits.accountId, request.cacheKey) }),
+    ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
     ...encodeServiceTier(request.serviceTier, warnings),
   }
   return { body, warnings }

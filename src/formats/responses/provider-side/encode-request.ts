@@ -2,7 +2,7 @@
 import { invalidRequest } from '@/chat/error'
 import { lacking, lost } from '@/chat/features'
 import type { ChatRequest, TextBlock, Warning } from '@/chat/request'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import { isClientMark } from '@/formats/client-marks'
 import type { EncodedRequest, TargetTraits } from '@/formats/format'
 import { LACKING } from '@/formats/responses/body-fields'
@@ -26,6 +26,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
   const turns = encodeTurns(request.turns, traits, warnings)
   const { instructions, input } = encodeSystem(request.system, turns, traits.quirks)
   const sampling = encodeSampling(request, traits, warnings)
+  const cacheKey = cacheKeyOf(traits, request.cacheKey)
   const body: JsonObject = {
     ...request.extensions.responses,
     model: traits.model,
@@ -41,7 +42,7 @@ export function encodeRequest(request: ChatRequest, traits: TargetTraits): Encod
     ...encodeReasoning(request.reasoning, traits, warnings),
     ...encodeTools(request, traits),
     ...(request.userId !== undefined && { safety_identifier: encodeUserId(request.userId) }),
-    ...(request.cacheKey !== undefined && { prompt_cache_key: cacheKeyFor(traits.accountId, request.cacheKey) }),
+    ...(cacheKey !== undefined && { prompt_cache_key: cacheKey }),
     ...encodeServiceTier(request.serviceTier, warnings),
   }
   return { body, warnings }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/chat-completions/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import { encodeRequest } from '@/formats/chat-completions/provider-side/encode-request'
 import type { JsonObject } from '@/lib/json'
 
@@ -72,7 +72,7 @@ describe('fields', () => {
       top_logprobs: 3,
       n: 2,
       user: 'u',
-      prompt_cache_key: cacheKeyFor('acc_1', 'k'),
+      prompt_cache_key: cacheKeyOf(traitsWith(), 'k') ?? '',
       service_tier: 'default',
       verbosity: 'low',
     })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { requestWith, traitsWith } from '@test/formats/responses/support'
 import { GatewayError } from '@/chat/error'
 import type { ChatRequest } from '@/chat/request'
-import { cacheKeyFor } from '@/formats/cache-key'
+import { cacheKeyOf } from '@/formats/cache-key'
 import { encodeRequest } from '@/formats/responses/provider-side/encode-request'
 import type { JsonObject } from '@/lib/json'
 
@@ -191,7 +191,7 @@ test('the limit of the output is one that the provider takes', () => {
 
 test('who asks, and how to be served', () => {
   expect(encode({ userId: 'u', cacheKey: 'k', serviceTier: 'standard_only' })).toMatchObject({
-    ...{ safety_identifier: 'u', prompt_cache_key: cacheKeyFor('acc_1', 'k'), service_tier: 'default' },
+    ...{ safety_identifier: 'u', prompt_cache_key: cacheKeyOf(traitsWith(), 'k') ?? '', service_tier: 'default' },
   })
   expect(String(encode({ userId: 'u'.repeat(99) }).safety_identifier)).toHaveLength(64)
   expect(features({ serviceTier: 'warp' })).toEqual(['serviceTier'])
