@@ -154,6 +154,11 @@ export function joinVerdicts(one: FieldVerdict, other: FieldVerdict): FieldVerdi
   }
 }
 
+/** The verdict on a body whose tools hold fields that no list knows. */
+export function withUnlisted(verdict: FieldVerdict, paths: readonly string[]): FieldVerdict {
+  return paths.length > 0 ? { ...verdict, unlisted: [...(verdict.unlisted ?? []), ...paths] } : verdict
+}
+
 /** Whether a field with such a rule is at this value as good as not there. */
 export function costsNothing(
   rule: Extract<FieldRule, { kind: 'values' | 'kept' | 'unpriced' }>,

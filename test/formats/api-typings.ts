@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { parse } from '@babel/parser'
+import type { Statement } from '@babel/types'
 import type { FormatName } from '@/chat/format-name'
 
 /** Where a format's body is declared: the typings of a package, and the interfaces that together are the body. */
@@ -68,13 +69,43 @@ export async function readFields(): Promise<Record<string, string[]>> {
 
 function namesIn(text: string, interfaces: readonly string[]): string[] {
   const { program } = parse(text, { sourceType: 'module', plugins: [['typescript', { dts: true }]] })
-  return program.body.flatMap((statement) => {
-    const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
-    if (declared?.type !== 'TSInterfaceDeclaration' || !interfaces.includes(declared.id.name)) return []
-    return declared.body.body.flatMap((member) =>
-      member.type === 'TSPropertySignature' && member.key.type === 'Identifier' ? [member.key.name] : [],
+  return program.body.flatMap((statement) => fieldsOf(statement, interfaces))
+}
+
+/** Of an interface of such a name, or of those in a namespace. */
+function fieldsOf(statement: Statement, interfaces: readonly string[]): string[] {
+  const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+  if (declared?.type === 'TSModuleDeclaration' && declared.body.type === 'TSModuleBlock')
+    return declared.body.body.flatMap((inner) => fieldsOf(inner, interfaces))
+  if (declared?.type !== 'TSInterfaceDeclaration' || !interfaces.includes(declared.id.name)) return []
+  return declared.body.body.flatMap((member) =>
+    member.type === 'TSPropertySignature' && member.key.type === 'Identifier' ? [member.key.name] : [],
+  )
+}
+
+/** Where a format's tools are declared: a choice between interfaces. */
+const TOOLS = {
+  'chat-completions': ['openai/resources/chat/completions/completions.d.ts', 'ChatCompletionTool'],
+  messages: ['@anthropic-ai/sdk/resources/beta/messages/messages.d.ts', 'BetaToolUnion'],
+  responses: ['openai/resources/responses/responses.d.ts', 'Tool'],
+} as const
+
+/** By format, the names of all fields of its tools. */
+export async function readToolFields(): Promise<Record<keyof typeof TOOLS, string[]>> {
+  const read = async ([file, choice]: readonly [string, string]) => {
+    const text = await Bun.file(join(import.meta.dir, '../../node_modules', file)).text()
+    const names = new RegExp(`export (?:declare )?type ${choice} = ([^;]+);`).exec(text)?.[1]?.split('|') ?? []
+    return namesIn(
+      text,
+      names.map((name) => name.trim().replace(/^.*\./, '')),
     )
-  })
+  }
+  const [chat, messages, responses] = [TOOLS['chat-completions'], TOOLS.messages, TOOLS.responses].map(read)
+  return {
+    'chat-completions': (await chat) ?? [],
+    messages: (await messages) ?? [],
+    responses: (await responses) ?? [],
+  }
 }
 
 if (import.meta.main) await Bun.write(LIST_FILE, `${JSON.stringify(await readFields(), null, 2)}\n`)

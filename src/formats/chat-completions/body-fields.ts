@@ -1,6 +1,7 @@
 /** Which top-level fields of a chat-completions body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import type { ToolFields } from '@/formats/tool-fields'
 
 /** OpenAI's own fields, and those that other services of the format read. */
 export const BODY_FIELDS = fieldTable({
@@ -112,6 +113,17 @@ export const BODY_FIELDS = fieldTable({
     ],
   },
 })
+
+const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control'])
+
+/** Inside `tools`. */
+export const TOOL_FIELDS: ToolFields = {
+  own: new Set(['type', 'function', 'custom', 'cache_control']),
+  inside: new Map([
+    ['function', FUNCTION_FIELDS],
+    ['custom', new Set(['name', 'description', 'format', 'cache_control'])],
+  ]),
+}
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = ['topK', 'citations', 'cacheHints']

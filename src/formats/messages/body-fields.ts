@@ -1,6 +1,7 @@
 /** Which top-level fields of a messages body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import type { ToolFields } from '@/formats/tool-fields'
 
 /** Anthropic's own fields, those of its beta interfaces included. */
 export const BODY_FIELDS = fieldTable({
@@ -51,6 +52,18 @@ export const BODY_FIELDS = fieldTable({
   // The libraries' tool runners know this word, and send the whole conversation from then on.
   codes: { thread: 'thread_unsupported_request' },
 })
+
+/** Inside `tools`: of functions, and of the tools that the format names by their type. */
+export const TOOL_FIELDS: ToolFields = {
+  own: new Set([
+    ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control', 'defer_loading', 'input_examples'],
+    ...['allowed_callers', 'eager_input_streaming', 'max_uses', 'max_content_tokens', 'max_characters', 'max_tokens'],
+    ...['allowed_domains', 'blocked_domains', 'user_location', 'citations', 'url_sources', 'use_cache'],
+    ...['response_inclusion', 'display_width_px', 'display_height_px', 'display_number', 'enable_zoom'],
+    // Toolsets and the second model, which are refused or priced by their type.
+    ...['mcp_server_name', 'configs', 'default_config', 'tools', 'model', 'caching'],
+  ]),
+}
 
 /** What no provider of the format has a word for. Of tiers, it has one for the standard alone. */
 export const LACKING: readonly Feature[] = [

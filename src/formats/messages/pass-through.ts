@@ -7,6 +7,7 @@ import type { ChatRequest } from '@/chat/request'
 import { relayedFields } from '@/formats/body-fields'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
 import { leftOutOfOwn } from '@/formats/protocol'
+import { withoutToolFields } from '@/formats/tool-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
 import { BODY_FIELDS } from './body-fields'
@@ -38,7 +39,9 @@ function passRequest(body: JsonObject, request: ChatRequest, traits: TargetTrait
   if (body.thinking !== undefined) copy.thinking = body.thinking
   for (const field of READ_HERE) if (copy[field] !== undefined) delete copy[field]
   if (traits.toolLimits) copy.tools = limitServerTools(copy.tools, traits.toolLimits) ?? []
-  for (const path of leftOutOfOwn(request, traits)) leaveOut(copy, path)
+  const leftOut = leftOutOfOwn(request, traits)
+  for (const path of leftOut) leaveOut(copy, path)
+  if (leftOut.length > 0 && copy.tools !== undefined) copy.tools = withoutToolFields(copy.tools, leftOut) ?? []
   if (traits.quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete copy[field]
   if (traits.quirks.has(QUIRKS.noThinking)) withoutThinking(copy)
   if (traits.quirks.has(QUIRKS.adaptiveThinking)) adaptThinking(copy, traits.quirks.has(QUIRKS.alwaysThinking))

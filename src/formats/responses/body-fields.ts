@@ -1,6 +1,7 @@
 /** Which top-level fields of a responses body are passed on to a provider of the format, and why. */
 import type { Feature } from '@/chat/request'
 import { fieldTable, type RequestFields } from '@/formats/body-fields'
+import type { ToolFields } from '@/formats/tool-fields'
 
 /** OpenAI's own fields, and ours. What is kept of an answer, and what is read of kept ones, is the gateway's own affair. */
 export const BODY_FIELDS = fieldTable({
@@ -52,6 +53,21 @@ export const BODY_FIELDS = fieldTable({
     'what is kept at the provider is read as well': ['conversation', 'prompt'],
   },
 })
+
+/** Inside `tools`: of functions, in either shape, and of the tools that the format names by their type. */
+export const TOOL_FIELDS: ToolFields = {
+  own: new Set([
+    ...['type', 'name', 'description', 'parameters', 'strict', 'format', 'function', 'custom', 'cache_control'],
+    ...['allowed_callers', 'async', 'defer_loading', 'output_schema', 'tools', 'execution', 'environment'],
+    ...['search_context_size', 'search_content_types', 'user_location', 'filters', 'external_web_access', 'container'],
+    ...['vector_store_ids', 'max_num_results', 'ranking_options', 'display_width', 'display_height'],
+    ...['server_label', 'server_url', 'server_description', 'connector_id', 'authorization', 'headers'],
+    ...['allowed_tools', 'require_approval', 'tunnel_id'],
+    ...['action', 'background', 'input_fidelity', 'input_image_mask', 'model', 'moderation', 'output_compression'],
+    ...['output_format', 'partial_images', 'quality', 'size', 'complexity', 'frame_count', 'frame_duration_ms', 'svg'],
+  ]),
+  inside: new Map([['function', new Set(['name', 'description', 'parameters', 'strict'])]]),
+}
 
 /** What no provider of the format has a word for; `cacheHints` unless the catalogue says so of it. */
 export const LACKING: readonly Feature[] = [

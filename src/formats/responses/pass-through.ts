@@ -6,6 +6,7 @@ import type { ChatRequest } from '@/chat/request'
 import { leftOutFields, relayedFields } from '@/formats/body-fields'
 import { cacheKeyOf } from '@/formats/cache-key'
 import type { AnswerContext, PassHooks, PassingStream, PassThrough, TargetTraits } from '@/formats/format'
+import { withoutToolFields } from '@/formats/tool-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { rememberNumbers } from '@/lib/json-source/as-written'
 import { editJson } from '@/lib/json-splice'
@@ -44,7 +45,9 @@ function passRequest(body: JsonObject, decoded: ChatRequest, traits: TargetTrait
   const { quirks } = traits
   const own: JsonObject = { ...relayedFields(body, BODY_FIELDS), model: traits.model, store: false }
   for (const field of NOT_PASSED_ON) if (own[field] !== undefined) delete own[field]
-  for (const field of leftOutFields(decoded, traits)) delete own[field]
+  const leftOut = leftOutFields(decoded, traits)
+  for (const field of leftOut) delete own[field]
+  if (leftOut.length > 0 && own.tools !== undefined) own.tools = withoutToolFields(own.tools, leftOut) ?? []
   if (quirks.has(QUIRKS.noSampling)) for (const field of SAMPLING_FIELDS) delete own[field]
   if (quirks.has(QUIRKS.noReasoning)) delete own.reasoning
   if (quirks.has(QUIRKS.noVerbosity)) leaveOutVerbosity(own)

@@ -1,10 +1,11 @@
 /** A chat-completions request as a request of the hub. */
 import { invalidRequest } from '@/chat/error'
 import { type ChatRequest, VERBOSITIES } from '@/chat/request'
-import { type FieldVerdict, judgeFields } from '@/formats/body-fields'
-import { BODY_FIELDS } from '@/formats/chat-completions/body-fields'
+import { type FieldVerdict, judgeFields, withUnlisted } from '@/formats/body-fields'
+import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/chat-completions/body-fields'
 import { listServerTools } from '@/formats/chat-completions/server-tools'
 import { readPreferences } from '@/formats/preferences'
+import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { checkRequest, type RequestCheck } from './check-request'
 import { hasCacheControl, markLastTurn } from './decode-cache'
@@ -76,7 +77,8 @@ export function decodeRequest(body: JsonObject, check: RequestCheck = checkReque
 
 /** `metadata` belongs to what is stored: providers refuse it where nothing is. */
 function judge(body: JsonObject): FieldVerdict {
-  const verdict = judgeFields(body, BODY_FIELDS, 'chat-completions')
+  const ofBody = judgeFields(body, BODY_FIELDS, 'chat-completions')
+  const verdict = withUnlisted(ofBody, unlistedInTools(body.tools, TOOL_FIELDS))
   if (!verdict.unlisted?.includes('store') || body.metadata === undefined) return verdict
   return { ...verdict, unlisted: [...verdict.unlisted, 'metadata'] }
 }

@@ -3,10 +3,11 @@
  * for it.
  */
 import type { ChatRequest, Turn } from '@/chat/request'
-import { judgeFields } from '@/formats/body-fields'
-import { BODY_FIELDS } from '@/formats/messages/body-fields'
+import { judgeFields, withUnlisted } from '@/formats/body-fields'
+import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/messages/body-fields'
 import { listServerTools } from '@/formats/messages/server-tools'
 import { readPreferences } from '@/formats/preferences'
+import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject } from '@/lib/json'
 import { checkRequest } from './check-request'
 import { decodeCache } from './decode-cache'
@@ -57,7 +58,7 @@ export function decodeChecked(wire: WireCountRequest, body: JsonObject): ChatReq
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...judgeFields(body, BODY_FIELDS, 'messages'),
+    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'messages'), unlistedInTools(body.tools, TOOL_FIELDS)),
   }
 }
 

@@ -2,10 +2,11 @@
 import { GatewayError, invalidRequest } from '@/chat/error'
 import { type ChatRequest, VERBOSITIES } from '@/chat/request'
 import type { ServerTool } from '@/chat/server-tools'
-import { judgeFields } from '@/formats/body-fields'
+import { judgeFields, withUnlisted } from '@/formats/body-fields'
 import { readPreferences } from '@/formats/preferences'
-import { BODY_FIELDS } from '@/formats/responses/body-fields'
+import { BODY_FIELDS, TOOL_FIELDS } from '@/formats/responses/body-fields'
 import { listServerTools } from '@/formats/responses/server-tools'
+import { unlistedInTools } from '@/formats/tool-fields'
 import type { JsonObject, JsonValue } from '@/lib/json'
 import { echoRequest } from './answer-echo'
 import { checkRequest } from './check-request'
@@ -61,7 +62,7 @@ export function decodeRequest(body: JsonObject): ChatRequest {
     ...(nativeOnly.length > 0 && { nativeOnly }),
     ...(hostedHistory.length > 0 && { hostedHistory }),
     ...(serverTools.length > 0 && { serverTools }),
-    ...judgeFields(body, BODY_FIELDS, 'responses'),
+    ...withUnlisted(judgeFields(body, BODY_FIELDS, 'responses'), unlistedInTools(body.tools, TOOL_FIELDS)),
     extensions: { responses: decodeExtensions(body, tools, conversation) },
   }
 }
