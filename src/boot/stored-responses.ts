@@ -3,7 +3,9 @@ import type { ChangedBy } from '@/accounts/audit'
 import { changeStoredHours } from '@/accounts/stored-hours'
 import type { Config } from '@/config/config'
 import type { Database } from '@/db/client'
+import { ANSWERS_SHARE } from '@/http/idempotency/room'
 import type { RedisClient } from '@/ledger/store/connection'
+import type { StoreWatch } from '@/ledger/store-watch'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
@@ -13,18 +15,22 @@ type Parts = {
   config: Config
   database: Database
   redis: RedisClient
+  storeWatch: Pick<StoreWatch, 'state'>
   logger: Logger
   metrics: Pick<PrometheusMetrics, 'storedResponse'>
 }
 
 /** Stored answers, of which any gateway finds the newest at once. */
-export function assembleStoredResponses({ config, database, redis, logger, metrics }: Parts): StoredResponses {
+export function assembleStoredResponses(parts: Parts): StoredResponses {
+  const { config, database, redis, storeWatch, logger, metrics } = parts
+  const crowdedShare = (config.redisFullPercent / 100) * ANSWERS_SHARE
   return createStoredResponses({
     database,
     copies: {
       set: (name, value, ttlSeconds) => redis.set(name, value, 'EX', ttlSeconds),
       get: (name) => redis.get(name),
       delete: (name) => redis.del(name),
+      isCrowded: () => storeWatch.state().memoryShare >= crowdedShare,
     },
     clock: systemClock,
     logger,

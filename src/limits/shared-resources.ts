@@ -67,6 +67,20 @@ export const SHARED = {
     perAccount: 32 * MIB,
     told: 'the oldest of whoever keeps most are dropped: their keys are 409 `idempotency_answer_lost`, charged and not sent again',
   },
+  storedCopies: {
+    resource: 'Redis, for copies of the newest stored answers',
+    unit: 'bytes in ten minutes (none beyond half of `REDIS_FULL_PERCENT`)',
+    perAccount: 16 * MIB,
+    perProcess: 64 * MIB,
+    told: 'nothing: the answer is written to Postgres before its last word is sent',
+  },
+  storedWrites: {
+    resource: 'Postgres, for stored answers without such a copy',
+    unit: 'at once',
+    perAccount: 8,
+    perProcess: 32,
+    told: 'the answer says `store: false`',
+  },
   idempotencyKeys: {
     resource: 'Redis, for the keys themselves',
     unit: 'keys in 24 hours (fewer beyond half of `REDIS_FULL_PERCENT`, 1,000 beyond three quarters)',

@@ -6,6 +6,7 @@
 
 import { isJsonObject, parseJson } from '@/lib/json'
 import type { Logger } from '@/lib/logger'
+import { SHARED } from '@/limits/shared-resources'
 import { STORED_ID } from './limits'
 import type { NewResponse, StoredResponse } from './stored-items'
 
@@ -14,6 +15,8 @@ export type CopyStore = {
   set(name: string, value: string, ttlSeconds: number): Promise<unknown>
   get(name: string): Promise<string | null>
   delete(name: string): Promise<unknown>
+  /** Whether its memory is wanted for what everybody pays by. Asks nobody. */
+  isCrowded(): boolean
 }
 
 /** The answer that has an item. */
@@ -47,8 +50,8 @@ export interface Copies {
 /** How long copies last, and the notes that something was deleted: long enough for the history to have caught up. */
 export const COPY_SECONDS = 600
 const MAX_COPY_BYTES = 64 * 1024
-/** Of all copies that one process has made in the last {@link COPY_SECONDS}. */
-const MAX_COPIES_BYTES = 64 * 1024 * 1024
+/** Of all copies that one process has made in the last {@link COPY_SECONDS}, and of an account's among them. */
+const { perProcess: MAX_COPIES_BYTES, perAccount: MAX_ACCOUNT_BYTES } = SHARED.storedCopies
 const WINDOW_MS = COPY_SECONDS * 1000
 /** A deleted answer's copy. */
 const DELETED = ''
@@ -57,22 +60,25 @@ const DELETED = ''
 export function createCopies(store: CopyStore, nowMs: () => number, logger: Logger): Copies {
   let windowEndsMs = 0
   let windowBytes = 0
+  const bytesOf = new Map<string, number>()
 
-  function hasRoom({ bytes }: StoredResponse): boolean {
-    if (bytes > MAX_COPY_BYTES) return false
+  function hasRoom({ accountId, bytes }: StoredResponse): boolean {
+    if (bytes > MAX_COPY_BYTES || store.isCrowded()) return false
     if (nowMs() >= windowEndsMs) {
       windowEndsMs = nowMs() + WINDOW_MS
       windowBytes = 0
+      bytesOf.clear()
     }
-    return windowBytes + bytes <= MAX_COPIES_BYTES
+    return windowBytes + bytes <= MAX_COPIES_BYTES && (bytesOf.get(accountId) ?? 0) + bytes <= MAX_ACCOUNT_BYTES
   }
 
   return {
     hasRoom,
     async put({ items, inputItems, outputItems: _, ...stored }) {
-      windowBytes += stored.bytes
-      const seconds = Math.min(COPY_SECONDS, Math.floor((stored.expiresMs - nowMs()) / 1000))
       const { accountId, id } = stored
+      windowBytes += stored.bytes
+      bytesOf.set(accountId, (bytesOf.get(accountId) ?? 0) + stored.bytes)
+      const seconds = Math.min(COPY_SECONDS, Math.floor((stored.expiresMs - nowMs()) / 1000))
       try {
         await Promise.all([
           store.set(copyName(accountId, id), writeCopy(stored), seconds),

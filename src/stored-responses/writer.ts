@@ -7,6 +7,7 @@ import { withDatabaseDeadline } from '@/db/deadline'
 import { databaseFailure, describeFailure } from '@/db/failure'
 import type { Logger } from '@/lib/logger'
 import { type BackgroundWorker, createWorkerLoop, jittered } from '@/lib/worker-loop'
+import { SHARED } from '@/limits/shared-resources'
 import type { Copies } from './copies'
 import { deleteBeyond, deleteRow, deleteUnwanted, insertRows, readTotal, type StoredTotal } from './rows'
 import type { NewResponse } from './stored-items'
@@ -39,7 +40,7 @@ const JITTER = 0.5
 const WRITE_TIMEOUT_MS = 8_000
 /** Somebody waits for the end of an answer. */
 const WRITE_NOW_TIMEOUT_MS = 2_000
-const MAX_WRITES_NOW = 32
+const { perProcess: MAX_WRITES_NOW, perAccount: MAX_ACCOUNT_WRITES } = SHARED.storedWrites
 const STOP_TIMEOUT_MS = 5_000
 /** What is left to an account that had more than it may: so its oldest answers are looked for now and then, not at every one. */
 const SHARE_LEFT = 0.9
@@ -49,6 +50,14 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
   let queue: NewResponse[] = []
   let queueBytes = 0
   let writesNow = 0
+  const writesNowOf = new Map<string, number>()
+
+  function countNow(accountId: string, change: 1 | -1): void {
+    writesNow += change
+    const own = (writesNowOf.get(accountId) ?? 0) + change
+    if (own > 0) writesNowOf.set(accountId, own)
+    else writesNowOf.delete(accountId)
+  }
 
   async function write(rows: readonly NewResponse[]): Promise<void> {
     const refused = await withDatabaseDeadline(insertRows(database, rows), WRITE_TIMEOUT_MS)
@@ -138,8 +147,9 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
       loop.hurry(LINGER_MS)
     },
     async writeNow(stored) {
-      if (writesNow >= MAX_WRITES_NOW) return false
-      writesNow += 1
+      const { accountId } = stored
+      if (writesNow >= MAX_WRITES_NOW || (writesNowOf.get(accountId) ?? 0) >= MAX_ACCOUNT_WRITES) return false
+      countNow(accountId, 1)
       const writing = insertWanted(stored)
       try {
         const isThere = await withDatabaseDeadline(writing, WRITE_NOW_TIMEOUT_MS)
@@ -151,7 +161,7 @@ export function createWriter({ database, copies, limits, logger }: WriterDeps): 
         void writing.then(() => deleteRow(database, stored.accountId, stored.id)).catch(() => undefined)
         return false
       } finally {
-        writesNow -= 1
+        countNow(accountId, -1)
       }
     },
     start: loop.start,

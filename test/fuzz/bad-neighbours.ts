@@ -50,6 +50,7 @@ function send(
 
 const resume = (input: unknown, previous?: string) =>
   JSON.stringify({ model: 'svc/responses', input, previous_response_id: previous, max_output_tokens: 1_000_000 })
+const storedAfter = (characters: number) => resume('So? '.repeat(characters / 4))
 const NAMED = resume(Array.from({ length: 10_000 }, () => ({ id: 'msg_1' })))
 const NAMED_LESS = resume(Array.from({ length: 1_000 }, () => ({ id: 'msg_1' })))
 
@@ -156,6 +157,18 @@ export const NEIGHBOURS: Readonly<Record<keyof typeof SHARED, readonly Neighbour
     {
       ...{ name: 'long answers that are kept', atOnce: 12 },
       annoy: (url, user) => send(url, user, CHAT, hello(LONG_WORDS), { 'idempotency-key': crypto.randomUUID() }),
+    },
+  ],
+  storedCopies: [
+    {
+      ...{ name: 'answers that are stored', atOnce: 24 },
+      annoy: (url, user) => send(url, user, '/v1/responses', storedAfter(50_000)),
+    },
+  ],
+  storedWrites: [
+    {
+      ...{ name: 'long answers that are stored', atOnce: 24 },
+      annoy: (url, user) => send(url, user, '/v1/responses', storedAfter(200_000)),
     },
   ],
   idempotencyKeys: [

@@ -48,6 +48,7 @@ export async function startStore(options: Options = {}): Promise<StoreWorld> {
     set: (name, value, ttlSeconds) => redis.set(name, value, 'EX', ttlSeconds),
     get: (name) => redis.get(name),
     delete: (name) => redis.del(name),
+    isCrowded: () => false,
   }
   const clock = { now: options.now ?? (() => Date.now()), monotonic: () => performance.now() }
   const { maxHours = 720, maxBytes = 1_000_000_000 } = options

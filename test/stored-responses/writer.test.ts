@@ -1,6 +1,7 @@
 /** How stored answers reach Postgres: whatever their account has chosen meanwhile, however much it has, whichever store fails. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { until } from '@test/support/until'
+import { SHARED } from '@/limits/shared-resources'
 import { lastWordsOf, refusal, responseOf, type StoreWorld, startStore } from './world'
 
 setDefaultTimeout(300_000)
@@ -122,6 +123,7 @@ describe('a store that fails', () => {
         set: () => Promise.reject(new Error('down')),
         get: () => Promise.reject(new Error('down')),
         delete: () => Promise.reject(new Error('down')),
+        isCrowded: () => false,
       }),
     })
     const { id, told } = await broken.answer(owner, { input: 'Hello' })
@@ -154,4 +156,63 @@ describe('a store that fails', () => {
     expect(told.store).toBe(true)
     await isWritten(id)
   })
+})
+
+test('an account has a quarter of the copies, and none is made where the store is crowded: what it stores is there all the same', async () => {
+  let isCrowded = false
+  const shared = await startStore({
+    databaseUrl: world.databaseUrl,
+    copies: (whole) => ({ ...whole, isCrowded: () => isCrowded }),
+  })
+  const copyOf = async (accountId: string, id: string) => (await shared.redis.exists(`resp:${accountId}:${id}`)) === 1
+  try {
+    const [loud, quiet] = [await shared.account(), await shared.account()]
+    const words = 'x'.repeat(60_000)
+    let loudest = await shared.answer(loud, { input: words })
+    for (let stored = 0; stored < SHARED.storedCopies.perAccount; stored += words.length)
+      loudest = await shared.answer(loud, { input: words })
+    expect([loudest.told.store, await copyOf(loud, loudest.id)]).toEqual([true, false])
+    const own = await shared.answer(quiet, { input: words })
+    expect([own.told.store, await copyOf(quiet, own.id)]).toEqual([true, true])
+    isCrowded = true
+    const next = await shared.answer(quiet, { input: words })
+    expect([next.told.store, await copyOf(quiet, next.id)]).toEqual([true, false])
+  } finally {
+    await shared.stop()
+  }
+})
+
+test('an account has a quarter of the writes that somebody waits for, and leaves the rest to others', async () => {
+  const crowded = await startStore({
+    databaseUrl: world.databaseUrl,
+    copies: (whole) => ({ ...whole, isCrowded: () => true }),
+  })
+  try {
+    const [loud, quiet] = [await crowded.account(), await crowded.account()]
+    const locked = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    const lock = world.database.sql.begin(async (transaction) => {
+      await transaction`LOCK TABLE stored_responses IN SHARE MODE`
+      locked.resolve()
+      await over.promise
+    })
+    await locked.promise
+    const count = SHARED.storedWrites.perAccount
+    const seen: unknown[] = []
+    const answers = Array.from({ length: count + 1 }, async () => {
+      const answer = await crowded.answer(loud, { input: 'Hello' })
+      seen.push(answer.told.store)
+      return answer
+    })
+    await until(() => seen.length > 0, 'one to be refused')
+    expect(seen).toEqual([false])
+    const own = crowded.answer(quiet, { input: 'Hello' })
+    over.resolve()
+    await lock
+    const stored = (await Promise.all([...answers, own])).map(({ told }) => told.store)
+    expect(stored.filter((isStored) => isStored === false)).toHaveLength(1)
+    expect((await own).told.store).toBe(true)
+  } finally {
+    await crowded.stop()
+  }
 })

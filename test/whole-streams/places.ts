@@ -109,7 +109,6 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   'src/stored-responses/copies.ts': {
     MAX_COPY_BYTES: 'a larger answer goes into Postgres at once',
-    MAX_COPIES_BYTES: 'without room for a copy an answer goes into Postgres at once',
     'text.slice': 'a copy’s three parts',
     'items.slice': 'a copy’s items are those of the input, and then those of the answer',
   },
@@ -135,7 +134,6 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   'src/stored-responses/writer.ts': {
     MAX_QUEUE_BYTES: 'without room an answer goes into Postgres at once',
-    MAX_WRITES_NOW: 'one more says `store: false`',
     break: 'a batch is full: the next one begins with what is left',
     'queue.slice': 'those that were written are taken off',
   },

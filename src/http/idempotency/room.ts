@@ -31,7 +31,7 @@ type RoomOptions = {
 }
 
 /** Of the part up to which the store takes requests: from here on, accounts keep only {@link LEAST_ACCOUNT_BYTES}. */
-const ANSWERS_SHARE = 0.5
+export const ANSWERS_SHARE = 0.5
 /** Likewise: from here on they keep nothing more, and claim no more than {@link LEAST_CLAIMS}. */
 const CLAIMS_SHARE = 0.75
 /** What an account may keep while others have taken the rest. */
