@@ -41,6 +41,7 @@ export const JUDGES: readonly Judge[] = [
   { path: 'test/metrics/promtool.test.ts', why: 'metrics judged by promtool' },
   { path: 'test/runner/leftovers.test.ts', why: 'kills runs of tests that have everything open' },
   { path: 'test/supply-chain', why: 'every package that is installed' },
+  { path: 'test/whole-streams/many.test.ts', why: 'thousands of random streams' },
 ]
 
 /** Whether the file at `path`, which counts from the project's root, is one of them. */

@@ -1,0 +1,27 @@
+/** The large form, with the seed of the run: thousands of streams, and bursts of a hundred long ones on a busy machine. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { SEED } from '@test/support/seed'
+import { runBurst } from './burst'
+import { manyCases } from './cases'
+import { judge } from './judge'
+import { startWorld, type World } from './world'
+
+setDefaultTimeout(600_000)
+
+const STREAMS = 2_000
+const BURSTS = [0, 1, 2]
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.stop())
+
+test(`what goes in comes out of ${STREAMS} streams (seed ${SEED})`, async () => {
+  expect(await judge(world, manyCases(SEED, STREAMS))).toEqual([])
+  expect(world.besides()).toBeGreaterThan(0)
+})
+
+test.each(BURSTS)(`a hundred long streams at once are whole, burst %p (seed ${SEED})`, async (burst) => {
+  expect(await runBurst({ seed: SEED + burst, streams: 100, pieces: 1_000 })).toEqual([])
+})
