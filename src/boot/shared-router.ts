@@ -1,6 +1,7 @@
 /** A router that learns from the other gateways, and whose conversations may reach any of them. */
 import { type LiveCatalog, perCatalog } from '@/catalog/reload/live-catalog'
 import type { RedisClient } from '@/ledger/store/connection'
+import { runText } from '@/ledger/store/run-text'
 import { systemClock } from '@/lib/clock'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'
@@ -21,7 +22,7 @@ export function createSharedRouter(
     catalog,
     clock: systemClock,
     exchange: createHealthExchange({
-      run: (script, key, args) => redis.eval(script, 1, key, ...args),
+      run: (script, key, args) => runText(redis, script, [key], args),
       gatewayId: randomId('gw'),
       addressOf: (provider) => addresses().get(provider),
       logger,

@@ -27,6 +27,7 @@ const LEDGER_LINES = [
   ...['ZADD @ 1 m', 'ZSCORE @ m', 'ZRANGE @ 0 0', 'ZREM @ m', 'ZCARD @', 'LPUSH @ 1', 'LTRIM @ 0 0'],
   ...['SADD @ m', 'SCARD @', 'SISMEMBER @ m', 'SMEMBERS @', 'GET @', 'SET @ 1', 'DEL @', 'INFO memory'],
   ...['XADD @ * f 1', 'XACK @ g 0-1', 'XDEL @ 0-1', 'XLEN @', 'XRANGE @ - + COUNT 1', 'XPENDING @ g'],
+  'XREAD COUNT 1 STREAMS @ 0',
   ...['XREADGROUP GROUP g c COUNT 1 STREAMS @ >', 'XAUTOCLAIM @ g c 1 0-0', 'XGROUP CREATE @ g 0'],
 ]
 /** Of the automatic check, and of what pages show. */

@@ -47,7 +47,7 @@ export type StoreState = {
 }
 
 export interface StoreWatch extends BackgroundWorker {
-  /** Whether a new paid request of this account must not be tried. Asks nobody. */
+  /** Whether a new paid request of this account must not be tried. Asks nobody; while it is asked, looks are close. */
   isClosedTo(accountId: string): boolean
   /** What the last look has found. */
   state(): StoreState
@@ -62,11 +62,17 @@ type StoreWatchOptions = {
   fullShare: number
   /** What the gateway needs of the store beside what its ledger does. */
   rights?: readonly Right[]
+  /** Milliseconds between two looks while requests come, or something is wrong. Default 1,000. */
+  intervalMs?: number
+  /** The same while nobody asks and all is well. Default 5,000. */
+  idleIntervalMs?: number
 }
 
 const INTERVAL_MS = 1_000
+const IDLE_INTERVAL_MS = 5_000
+const STOP_TIMEOUT_MS = 1_000
 const JITTER = 0.25
-/** However often readiness is asked, the store is probed no more often than this. */
+/** However often readiness is asked, the store is probed no more often than this, or at half the interval. */
 const FRESH_MS = 500
 /** Rights are looked at when a connection begins, where something was refused, and otherwise this often: an idle gateway asks little. */
 const RIGHTS_INTERVAL_MS = 60_000
@@ -89,7 +95,10 @@ const FAULTS: readonly [RegExp, StoreFault][] = [
 ]
 
 /** Creates a watch that has not looked yet, and until then keeps nobody out. */
-export function createStoreWatch({ redis, logger, fullShare, rights = [] }: StoreWatchOptions): StoreWatch {
+export function createStoreWatch(options: StoreWatchOptions): StoreWatch {
+  const { redis, logger, fullShare, rights = [] } = options
+  const { intervalMs = INTERVAL_MS, idleIntervalMs = IDLE_INTERVAL_MS } = options
+  const freshMs = Math.min(FRESH_MS, intervalMs / 2)
   const runner = createScriptRunner(redis, commandTimeoutOf(redis))
   const ofCluster = redis instanceof Cluster ? CLUSTER_RIGHTS : []
   const deps = { redis, runner, fullShare, rights: [...LEDGER_RIGHTS, ...ofCluster, ...rights] }
@@ -98,6 +107,13 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let rightsSeenAtMs = Number.NEGATIVE_INFINITY
   let looking: Promise<StoreState> | undefined
+  /** Whether a request has asked since the last look, or a connection has changed. */
+  let isAsked = false
+  const stayClose = () => {
+    if (isAsked) return
+    isAsked = true
+    loop.hurry(intervalMs)
+  }
   const doubtRights = () => {
     rightsSeenAtMs = Number.NEGATIVE_INFINITY
   }
@@ -114,10 +130,14 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
     ['+node', doubtRights],
     ['ready', lookAgain],
     [FORBIDDEN_EVENT, noteForbidden],
+    ...(['ready', 'close', '+node', '-node', 'node error', FORBIDDEN_EVENT] as const).map(
+      (event) => [event, stayClose] as const,
+    ),
   ] as const
   for (const [event, listener] of events) redis.on(event, listener)
 
   async function lookNow(): Promise<StoreState> {
+    isAsked = false
     const startedAtMs = performance.now()
     const areRightsDue = state.missing.required.length > 0 || startedAtMs - rightsSeenAtMs > RIGHTS_INTERVAL_MS
     if (areRightsDue) rightsSeenAtMs = startedAtMs
@@ -129,27 +149,32 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
     note(logger, state, next)
     state = next
     lookedAtMs = performance.now()
+    if (isUnwell()) loop.hurry(intervalMs)
     return state
   }
 
   async function look(): Promise<StoreState> {
-    if (performance.now() - lookedAtMs < FRESH_MS) return state
+    if (performance.now() - lookedAtMs < freshMs) return state
     looking ??= lookNow().finally(() => {
       looking = undefined
     })
     return await looking
   }
 
+  function isUnwell(): boolean {
+    return state.partFault !== undefined || state.missing.required.length > 0
+  }
+
   const loop = createWorkerLoop({
     async round() {
       await look()
-      return jittered(INTERVAL_MS, JITTER)
+      return jittered(isAsked || isUnwell() ? intervalMs : idleIntervalMs, JITTER)
     },
     onFailure(error) {
       logger.warn('store_watch_failed', { error })
-      return jittered(INTERVAL_MS, JITTER)
+      return jittered(intervalMs, JITTER)
     },
-    stopTimeoutMs: INTERVAL_MS,
+    stopTimeoutMs: STOP_TIMEOUT_MS,
   })
   return {
     start: loop.start,
@@ -157,7 +182,10 @@ export function createStoreWatch({ redis, logger, fullShare, rights = [] }: Stor
       for (const [event, listener] of events) redis.off(event, listener)
       return loop.stop()
     },
-    isClosedTo: (accountId) => closed[shardOf(accountId)] ?? false,
+    isClosedTo(accountId) {
+      stayClose()
+      return closed[shardOf(accountId)] ?? false
+    },
     state: () => state,
     look,
   }

@@ -87,7 +87,7 @@ const COUNT_INTERVAL_MS = 1_000
 /** While nothing comes, nothing is left over and nothing has failed. */
 const QUIET_COUNT_INTERVAL_MS = 10_000
 /** What a worker abandons is in its stream, and so in the count: while that says nothing, it is looked for this much less often. */
-const QUIET_CLAIM_FACTOR = 4
+const QUIET_CLAIM_FACTOR = 16
 /** A failure is shown for at least this long: a shard that is down is asked only now and then. */
 const TROUBLE_MS = 2_500
 const CLAIM_PER_SHARD = 200

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { asGateway, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { SCRIPTS } from '@/ledger/scripts/scripts'
-import type { RedisClient } from '@/ledger/store/connection'
+import { FORBIDDEN_EVENT, type RedisClient } from '@/ledger/store/connection'
 import { createStoreWatch, type StoreWatch } from '@/ledger/store-watch'
 import { type ClusterNode, startCluster } from './cluster-stores'
 import { connect, createBench, memoryLogger, request } from './harness'
@@ -166,6 +166,61 @@ test('however many ask at once, the store is asked once', async () => {
   await Promise.all(Array.from({ length: 200 }, () => watch.look()))
   for (let index = 0; index < 50; index++) await watch.look()
   expect(await admin.info('commandstats')).toMatch(/cmdstat_evalsha:calls=1,/)
+})
+
+describe('the pace of looks', () => {
+  /** So short that a watch which went on at it would be seen at once, and so long that nobody lives to see it. */
+  const pace = { intervalMs: 5, idleIntervalMs: 3_600_000 }
+  const ROUND_TRIPS = 2_000
+  const probes = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+  const seen = (count: number) => until(async () => (await probes()) >= count, `${count} looks`)
+  /** How many looks there were once the store has answered so many other questions. */
+  async function probesLater(): Promise<number> {
+    for (let index = 0; index < ROUND_TRIPS; index++) await admin.ping()
+    return probes()
+  }
+
+  beforeEach(async () => {
+    await watch.look()
+    await watch.stop()
+    watch = createStoreWatch({ redis, logger, fullShare: 0.9, ...pace })
+    await admin.config('RESETSTAT')
+  })
+
+  test('while nobody asks and all is well, there is one look and then a long pause', async () => {
+    watch.start()
+    await seen(1)
+    expect(await probesLater()).toBe(1)
+  })
+
+  test('a request ends the long pause, and whoever asks again and again keeps looks close', async () => {
+    watch.start()
+    await seen(1)
+    watch.isClosedTo(ACCOUNT)
+    const later = await until(async () => {
+      watch.isClosedTo(ACCOUNT)
+      return (await probes()) >= 3
+    }, 'looks while requests come')
+    expect(later).toBe(true)
+  })
+
+  test('a right that was refused ends it, too', async () => {
+    watch.start()
+    await seen(1)
+    redis.emit(FORBIDDEN_EVENT)
+    await seen(2)
+  })
+
+  test('while something is wrong, looks are close until it is mended', async () => {
+    watch.start()
+    await seen(1)
+    await admin.call('REPLICAOF', '127.0.0.1', '1')
+    watch.isClosedTo(ACCOUNT)
+    await until(() => watch.isClosedTo(ACCOUNT), 'the account to be closed')
+    await admin.call('REPLICAOF', 'NO', 'ONE')
+    // Nobody asks meanwhile: it looks by itself.
+    await until(() => watch.state().partFault === undefined, 'the store to be sound again')
+  })
 })
 
 test('the probe writes by every command that the ledger’s scripts use', () => {

@@ -3,6 +3,7 @@ import { createReloadExchange } from '@/catalog/reload/exchange'
 import type { LiveCatalog } from '@/catalog/reload/live-catalog'
 import { createReloadParticipant, type ReloadParticipant } from '@/catalog/reload/participant'
 import type { RedisClient } from '@/ledger/store/connection'
+import { runText } from '@/ledger/store/run-text'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 
@@ -13,6 +14,6 @@ type Parts = { catalog: LiveCatalog; workerRedis: RedisClient; logger: Logger }
 
 /** The participant, not running yet. */
 export function assembleReloads({ catalog, workerRedis, logger }: Parts, reloading: Reloading): ReloadParticipant {
-  const exchange = createReloadExchange((text, name, args) => workerRedis.eval(text, 1, name, ...args))
+  const exchange = createReloadExchange((text, name, args) => runText(workerRedis, text, [name], args))
   return createReloadParticipant({ ...reloading, exchange, catalog, clock: systemClock, logger })
 }

@@ -3,6 +3,7 @@ import type { Config } from '@/config/config'
 import { type Claims, createClaims, type RunScript } from '@/http/idempotency/claims'
 import { createRoom } from '@/http/idempotency/room'
 import { type RedisClient, tellIfForbidden } from '@/ledger/store/connection'
+import { runText } from '@/ledger/store/run-text'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 
@@ -18,7 +19,7 @@ export function createStoredClaims({ redis, storeWatch, config, metrics }: Parts
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {
     try {
-      return await timed('idempotency', () => redis.eval(text, names.length, ...names, ...args))
+      return await timed('idempotency', () => runText(redis, text, names, args))
     } catch (error) {
       tellIfForbidden(redis, error)
       throw error

@@ -39,7 +39,8 @@ type ParticipantOptions = {
   logger: Logger
 }
 
-const BEAT_MS = 1_000
+/** At least two within a lease. */
+const BEAT_MS = 2_000
 /** While a reload is under way. */
 const QUICK_BEAT_MS = 50
 /** What of a long list is said. */

@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
 import type { RedisClient } from '@/ledger/store/connection'
+import { runText } from '@/ledger/store/run-text'
 import script from './throttle.lua' with { type: 'text' }
 
 /** At most `max` attempts of `subject` in `seconds`; `name` tells what is attempted. */
@@ -73,7 +74,7 @@ async function countAttempt(
   key: string,
   seconds: number,
 ): Promise<[count: number, secondsLeft: number]> {
-  return (await redis.eval(script, 1, key, seconds)) as [number, number]
+  return (await runText(redis, script, [key], [seconds])) as [number, number]
 }
 
 async function asked<T>(work: Promise<T>): Promise<T> {

@@ -3,8 +3,8 @@
  * or on a cluster. A record leaves its stream when it is acknowledged, and never before.
  */
 import { Cluster, ReplyError } from 'ioredis'
-import { ALL_SHARDS } from '@/ledger/store/all-shards'
-import { commandTimeoutOf, type RedisClient } from '@/ledger/store/connection'
+import { ALL_SHARDS, shardGroups } from '@/ledger/store/all-shards'
+import { commandTimeoutOf, keyPrefixOf, type RedisClient } from '@/ledger/store/connection'
 import { readEpoch } from '@/ledger/store/epoch'
 import { CONSUMER_GROUP, recordsName } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
@@ -158,11 +158,9 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       return entry?.[3] ?? 0
     },
     async count() {
-      const lengths = await Promise.all(shards.map((shard) => redis.xlen(shard.stream).catch(() => 0)))
-      return {
-        records: lengths.reduce((sum, length) => sum + length, 0),
-        streams: shards.filter((_, index) => (lengths[index] ?? 0) > 0).map(({ stream }) => stream),
-      }
+      const streams = await findFilled(redis)
+      const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream).catch(() => 0)))
+      return { records: lengths.reduce((sum, length) => sum + length, 0), streams }
     },
     async oldestMs(streams) {
       const first = (stream: string) => redis.xrange(stream, '-', '+', 'COUNT', 1).catch(() => [])
@@ -170,6 +168,28 @@ export function createRecordStreams(redis: RedisClient, onCall?: StoreCallListen
       return times.length === 0 ? undefined : Math.min(...times)
     },
   }
+}
+
+/** The streams that hold entries, among those that answer: where one server has them all, and nothing waits, one command says so. */
+async function findFilled(redis: RedisClient): Promise<string[]> {
+  const filled = shardGroups(redis).map(async (group) => {
+    const names = group.map(recordsName)
+    try {
+      return await readFirst(redis, names)
+    } catch {
+      // One that spoils it for the others.
+      return (await Promise.all(names.map((name) => readFirst(redis, [name]).catch(() => [])))).flat()
+    }
+  })
+  return (await Promise.all(filled)).flat()
+}
+
+/** Which of these streams have a first entry. */
+async function readFirst(redis: RedisClient, names: readonly string[]): Promise<string[]> {
+  const starts = names.map(() => '0')
+  const answer = (await redis.xread('COUNT', 1, 'STREAMS', ...names, ...starts)) ?? []
+  const prefixChars = keyPrefixOf(redis).length
+  return answer.map(([name]) => name.slice(prefixChars))
 }
 
 /** When an entry was appended, milliseconds since 1970 by the store's clock. */

@@ -4,10 +4,13 @@
 -- ARGV  none
 -- Returns a flat list: subject, owner, state, remaining ms (as text) of each live note
 
+local fields = redis.call('HGETALL', KEYS[1])
+if #fields == 0 then
+  return {}
+end
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local notes, over = {}, {}
-local fields = redis.call('HGETALL', KEYS[1])
 for index = 1, #fields, 2 do
   local owner, state, untilMs = string.match(fields[index + 1], '^([^|]*)|([^|]*)|(%d+)$')
   if untilMs and tonumber(untilMs) > nowMs then

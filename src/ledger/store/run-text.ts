@@ -1,0 +1,29 @@
+/** Runs Lua texts that are not the ledger's own: by their digest, with the text only where the store does not know it. */
+import { createHash } from 'node:crypto'
+import type { RedisClient } from './connection'
+
+/** Of each text that was ever sent: few, and all of them part of the program. */
+const digests = new Map<string, string>()
+
+/** Runs `text` on `names`. Rejects as the store does. */
+export async function runText(
+  redis: RedisClient,
+  text: string,
+  names: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(digestOf(text), names.length, ...names, ...args)
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+  }
+  return await redis.eval(text, names.length, ...names, ...args)
+}
+
+function digestOf(text: string): string {
+  const known = digests.get(text)
+  if (known !== undefined) return known
+  const digest = createHash('sha1').update(text).digest('hex')
+  digests.set(text, digest)
+  return digest
+}
