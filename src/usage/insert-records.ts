@@ -1,4 +1,4 @@
-/** The one statement that writes usage records into the history, thousands at a time. */
+/** The statement that writes usage records into the history, thousands at a time, whatever of them is there already. */
 import type { TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
 import { chargeBasis } from '@/ledger/charge-basis'
@@ -59,7 +59,7 @@ export async function insertRecords(
       ${numbers((record) => record.facts.usage.cacheWrite1h)}::text::bigint[],
       ${numbers((record) => record.facts.usage.output)}::text::bigint[],
       ${numbers((record) => record.facts.usage.reasoning)}::text::bigint[],
-      ${texts((record) => record.facts.rule)}::text::text[], ${texts(allFlags)}::text::text[],
+      ${texts((record) => record.facts.rule)}::text::text[], ${texts((record) => allFlags(record).join(','))}::text::text[],
       ${numbers((record) => record.facts.stream)}::text::boolean[],
       ${numbers((record) => toInt4(record.facts.status))}::text::integer[],
       ${numbers((record) => toInt4(record.facts.attempts))}::text::integer[],
@@ -75,9 +75,7 @@ export async function insertRecords(
       rule, flags, stream, status, attempts, started_at_ms, first_token_ms, duration_ms, route_reason, tool_charges,
       provider_cost_nano, charge_basis, count_gaps, provider_input, provider_output, local_input, local_output)
     WHERE event_id NOT IN (
-      SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${ids}::text::text[])
-        AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
-        AND r.settled_at < to_timestamp(${Math.max(...moments)}::text::float8 / 1000) + ${REPEAT_WINDOW}::text::interval)
+      ${repeatsOf(transaction, records)})
       AND (kind <> 'late' OR hold_id NOT IN (
         SELECT r.event_id FROM usage_records r WHERE r.event_id = ANY(${lateHoldIds}::text::text[]) AND r.kind = 'settle'))
     ON CONFLICT DO NOTHING
@@ -87,6 +85,15 @@ export async function insertRecords(
   if (inserted?.count === records.length) return records
   const fresh = new Set(inserted?.ids)
   return records.filter((record) => fresh.has(record.recordId))
+}
+
+/** Those of `records` that are there already, whatever their time: one index scan over the days around the batch. */
+export function repeatsOf(transaction: TransactionSql, records: readonly UsageRecord[]) {
+  const moments = records.map((record) => record.atMs)
+  return transaction`SELECT r.event_id FROM usage_records r
+    WHERE r.event_id = ANY(${textArray(records.map((record) => record.recordId))}::text::text[])
+      AND r.settled_at > to_timestamp(${Math.min(...moments)}::text::float8 / 1000) - ${REPEAT_WINDOW}::text::interval
+      AND r.settled_at < to_timestamp(${Math.max(...moments)}::text::float8 / 1000) + ${REPEAT_WINDOW}::text::interval`
 }
 
 /** What operators alone see of records: the provider's side of them. */
@@ -101,20 +108,20 @@ function operatorColumns(transaction: TransactionSql, records: readonly UsageRec
 }
 
 /** The event's own flags and the record's, each once. */
-function allFlags(record: UsageRecord): string {
-  return [...new Set([...record.facts.flags, ...record.flags])].join(',')
+export function allFlags(record: UsageRecord): string[] {
+  return [...new Set([...record.facts.flags, ...record.flags])]
 }
 
 const MAX_INT4 = 2_147_483_647
 
 /** Facts that carry no money are bent into their column, so that an absurd clock can't keep a record out of the books. */
-function toInt4(value: number): number {
+export function toInt4(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.min(MAX_INT4, Math.round(value))) : 0
 }
 
 /** The last millisecond of the year 9999. */
-const LATEST_MS = 253_402_300_799_999
+export const LATEST_MS = 253_402_300_799_999
 
-function toMoment(atMs: number): number {
+export function toMoment(atMs: number): number {
   return Math.max(0, Math.min(LATEST_MS, Math.round(atMs)))
 }

@@ -1,8 +1,10 @@
 /** Writes usage records into the history: one transaction, in which totals move only for records that were really new. */
 import type { Sql, TransactionSql } from 'postgres'
 import { plainArray, textArray } from '@/db/array-literal'
+import { databaseFailure } from '@/db/failure'
 import type { UsageRecord } from '@/ledger/usage-record'
 import { withoutArchived } from './archived-records'
+import { copyRecords } from './copy-records'
 import { insertRecords } from './insert-records'
 import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './totals'
 
@@ -16,10 +18,21 @@ import { type AccountTotal, type DayTotal, type KeyTotal, totalsOf } from './tot
 export async function writeUsageBatch(sql: Sql, records: readonly UsageRecord[]): Promise<number> {
   const batch = withoutRepeats(records)
   if (batch.length === 0) return 0
+  try {
+    return await writeOnce(sql, batch, 'copy')
+  } catch (error) {
+    // COPY knows no exceptions: a row that another writer has brought meanwhile ends it. The statement says what is at fault.
+    if (databaseFailure(error) !== 'data') throw error
+    return await writeOnce(sql, batch, 'insert')
+  }
+}
+
+async function writeOnce(sql: Sql, batch: readonly UsageRecord[], way: 'copy' | 'insert'): Promise<number> {
   return await sql.begin(async (transaction) => {
     const candidates = await withoutArchived(transaction, batch)
     if (candidates.length === 0) return 0
-    const fresh = await insertRecords(transaction, candidates)
+    const isCopied = way === 'copy' && (await copyRecords(transaction, candidates))
+    const fresh = isCopied ? candidates : await insertRecords(transaction, candidates)
     if (fresh.length === 0) return 0
     const totals = totalsOf(fresh)
     await Promise.all([
