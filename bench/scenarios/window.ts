@@ -9,8 +9,8 @@ import type { Figures } from '@bench/report/results'
 /** `threads` are the peer's, in µs per request or piece by their names. */
 type Window = { figures: Figures; threads: Record<string, number>; failures: Record<string, number> }
 
-/** Records reach the history a moment after the answer; their work belongs to the requests that made it. */
-const FLUSH_MS = 200
+/** Records reach the history within a linger and a transaction of the answer; their work belongs to the requests that made it. */
+const FLUSH_MS = 1_300
 const QUIET_PATIENCE_MS = 5_000
 const QUIET_SAMPLE_MS = 30
 /** Of one core. */

@@ -117,7 +117,7 @@ export async function compose(options: ComposeOptions): Promise<Gateway> {
   const flusher = createFlusher({
     redis: workerRedis,
     connect: () => pools.open('flusher', { maxConnections: 1 }),
-    ...{ logger, onCall, claimIdleMs: config.recordClaimMs, sharedBy: config.processes },
+    ...{ logger, onCall, claimIdleMs: config.recordClaimMs },
     afterCommit: async (records) => {
       if (records.length > 0) crashPoint('booked')
     },

@@ -1,7 +1,7 @@
 /** A router that learns from the other gateways, and whose conversations may reach any of them. */
 import { type LiveCatalog, perCatalog } from '@/catalog/reload/live-catalog'
+import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
-import { runText } from '@/ledger/store/run-text'
 import { systemClock } from '@/lib/clock'
 import { randomId } from '@/lib/ids'
 import type { Logger } from '@/lib/logger'

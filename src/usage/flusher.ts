@@ -20,16 +20,14 @@ export type FlusherOptions = {
   /** Opens a pool that is the flusher's own: it closes it when the server hangs, and opens another. */
   connect: () => Database
   logger: Logger
-  /** Records per transaction, about. */
+  /** Records per transaction, about; so many of this process's own don't wait for others. */
   batchSize?: number
   /** Entries that a worker took this long ago and never acknowledged are taken over. */
   claimIdleMs?: number
   /** Deliveries after which an entry that can't be stored becomes a dead letter. */
   maxDeliveries?: number
-  /** How long records gather before they are read, in milliseconds; a full batch is followed by the next at once. */
+  /** How long records gather at most before they are read, in milliseconds: the larger a batch, the cheaper each of its records. */
   lingerMs?: number
-  /** How many processes of this gateway carry records: each lingers so many times longer, so that batches don't shrink. */
-  sharedBy?: number
   /** How often all streams are looked at, for what other gateways left; default 1,000 ms, and 5,000 on a cluster. */
   sweepMs?: number
   /** A transaction without an answer for this long counts as failed, and its connection as hung. */
@@ -68,8 +66,7 @@ const DEFAULTS = {
   batchSize: 2_000,
   claimIdleMs: 30_000,
   maxDeliveries: 3,
-  lingerMs: 200,
-  sharedBy: 1,
+  lingerMs: 1_000,
   transactionTimeoutMs: 8_000,
   stopTimeoutMs: 5_000,
   afterCommit: async () => {},
@@ -78,8 +75,6 @@ const DEFAULTS = {
 /** One command for all streams of a server, but one for each stream of a cluster. */
 const SWEEP_MS = 1_000
 const CLUSTER_SWEEP_MS = 5_000
-/** Beyond this, a page of usage would show that it is behind. */
-const MAX_LINGER_MS = 600
 const SWEEP_JITTER = 0.25
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
@@ -98,7 +93,6 @@ const CLAIM_PER_SHARD = 200
  */
 export function createFlusher(options: FlusherOptions): Flusher {
   const { redis, connect, logger, ...settings } = { ...DEFAULTS, ...options }
-  const lingerMs = Math.min(MAX_LINGER_MS, settings.lingerMs * settings.sharedBy)
   const streams = createRecordStreams(redis, options.onCall)
   const lag = createRecordLag()
   const status: Omit<FlusherStatus, 'healthy' | 'lagSeconds'> = {
@@ -113,6 +107,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
   const sweepMs = settings.sweepMs ?? (redis instanceof Cluster ? CLUSTER_SWEEP_MS : SWEEP_MS)
   let nextSweepAt = 0
   let inHand: StreamEntry[] = []
+  /** Records that this process has appended since its last read. */
+  let appended = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   let claimPauseMs = 0
   let countedAt = Number.NEGATIVE_INFINITY
@@ -125,8 +121,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
     if (failuresInARow > 0) logger.info('flusher_recovered', { failures: failuresInARow })
     failuresInARow = 0
     if (performance.now() > troubleUntil) status.lastError = undefined
-    if (handled >= settings.batchSize) return 0
-    return streams.hasExpected() ? lingerMs : Math.max(lingerMs, nextSweepAt - performance.now())
+    if (handled >= settings.batchSize || appended >= settings.batchSize) return 0
+    return streams.hasExpected() ? settings.lingerMs : Math.max(settings.lingerMs, nextSweepAt - performance.now())
   }
 
   /** All that gathers still. A round that finds nothing has been to every stream that answers. */
@@ -172,6 +168,7 @@ export function createFlusher(options: FlusherOptions): Flusher {
     const isSweepDue = performance.now() >= nextSweepAt
     if (isSweepDue) nextSweepAt = performance.now() + jittered(sweepMs, SWEEP_JITTER)
     const endRead = lag.reading()
+    appended = 0
     let entries: StreamEntry[] | undefined
     try {
       const results = [
@@ -256,7 +253,8 @@ export function createFlusher(options: FlusherOptions): Flusher {
     expect(shard) {
       streams.expect(shard)
       lag.expected()
-      loop.hurry(lingerMs)
+      appended += 1
+      loop.hurry(appended < settings.batchSize ? settings.lingerMs : 0)
     },
     async stop() {
       await loop.stop()

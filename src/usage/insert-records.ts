@@ -122,6 +122,7 @@ export function toInt4(value: number): number {
 /** The last millisecond of the year 9999. */
 export const LATEST_MS = 253_402_300_799_999
 
+/** A moment that a date column can hold, in milliseconds since 1970. */
 export function toMoment(atMs: number): number {
   return Math.max(0, Math.min(LATEST_MS, Math.round(atMs)))
 }

@@ -11,7 +11,7 @@ import { SHARD_COUNT } from '@/ledger/store/names'
 import { createFlusher } from '@/usage/flusher'
 import { logRecorder } from './log-recorder'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 const CLAIM_IDLE_MS = 100
 const log = logRecorder()
 let server: TestServer

@@ -2,8 +2,8 @@
 import { createReloadExchange } from '@/catalog/reload/exchange'
 import type { LiveCatalog } from '@/catalog/reload/live-catalog'
 import { createReloadParticipant, type ReloadParticipant } from '@/catalog/reload/participant'
+import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
-import { runText } from '@/ledger/store/run-text'
 import { systemClock } from '@/lib/clock'
 import type { Logger } from '@/lib/logger'
 

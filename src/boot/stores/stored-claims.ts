@@ -2,8 +2,8 @@
 import type { Config } from '@/config/config'
 import { type Claims, createClaims, type RunScript } from '@/http/idempotency/claims'
 import { createRoom } from '@/http/idempotency/room'
+import { runText } from '@/ledger/run-text'
 import { type RedisClient, tellIfForbidden } from '@/ledger/store/connection'
-import { runText } from '@/ledger/store/run-text'
 import type { StoreWatch } from '@/ledger/store-watch'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 

@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import { GatewayError } from '@/chat/error'
+import { runText } from '@/ledger/run-text'
 import type { RedisClient } from '@/ledger/store/connection'
-import { runText } from '@/ledger/store/run-text'
 import script from './throttle.lua' with { type: 'text' }
 
 /** At most `max` attempts of `subject` in `seconds`; `name` tells what is attempted. */

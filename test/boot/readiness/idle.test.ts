@@ -5,7 +5,7 @@ import { freshDatabase, startRedis, type TestServer } from '@test/support/stores
 import { until } from '@test/support/until'
 import { Redis } from 'ioredis'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** The look for records that other gateways left comes once a second: so many of them are the window. */
 const SWEEPS = 12

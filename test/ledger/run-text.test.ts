@@ -1,10 +1,10 @@
 /** Lua texts beside the ledger's travel by their digests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { memoryLogger } from '@test/ledger/harness'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
+import { runText } from '@/ledger/run-text'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
-import { runText } from '@/ledger/store/run-text'
+import { memoryLogger } from './harness'
 
 const TEXT = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
 let server: TestServer

@@ -1,6 +1,6 @@
 /** Runs Lua texts that are not the ledger's own: by their digest, with the text only where the store does not know it. */
 import { createHash } from 'node:crypto'
-import type { RedisClient } from './connection'
+import type { RedisClient } from './store/connection'
 
 /** Of each text that was ever sent: few, and all of them part of the program. */
 const digests = new Map<string, string>()

@@ -1,0 +1,68 @@
+/** How long records gather: until there are enough for a batch of their own, or for a while. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { PATIENCE_MS, until } from '@test/support/until'
+import { connectDatabase } from '@/db/client'
+import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
+import { shardOf } from '@/ledger/store/names'
+import { createFlusher } from '@/usage/flusher'
+import { logRecorder } from './log-recorder'
+import { appendRecords, usageRecord } from './sample-records'
+
+setDefaultTimeout(300_000)
+
+const BATCH = 10
+const NEVER_MS = 3_600_000
+const ROUND_TRIPS = 1_000
+const log = logRecorder()
+let server: TestServer
+let redis: RedisClient
+let databaseUrl: string
+
+beforeAll(async () => {
+  server = await startRedis()
+  redis = connectRedis(server.url, { logger: log.logger })
+  await waitForRedis(redis, PATIENCE_MS)
+  databaseUrl = await freshDatabase()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.stop()
+})
+
+/** A flusher whose own look at all streams lies behind it. */
+async function started(lingerMs: number) {
+  const connect = () => connectDatabase(databaseUrl, { maxConnections: 1 })
+  const pace = { batchSize: BATCH, lingerMs, sweepMs: NEVER_MS }
+  const flusher = createFlusher({ redis, connect, logger: log.logger, ...pace })
+  await redis.config('RESETSTAT')
+  flusher.start()
+  await until(async () => (await redis.info('commandstats')).includes('cmdstat_xautoclaim'), 'the first look')
+  return flusher
+}
+
+async function append(flusher: ReturnType<typeof createFlusher>, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    await appendRecords(redis, [usageRecord({ accountId: 'acct_1' })])
+    flusher.expect(shardOf('acct_1'))
+  }
+}
+
+test('fewer than a batch gather, a batch goes at once, and a stop carries the rest', async () => {
+  const flusher = await started(NEVER_MS)
+  await append(flusher, BATCH - 1)
+  for (let index = 0; index < ROUND_TRIPS; index++) await redis.ping()
+  expect(flusher.status().insertedRecords).toBe(0)
+  await append(flusher, 1)
+  await until(() => flusher.status().insertedRecords >= BATCH, 'the batch')
+  await append(flusher, 3)
+  await flusher.stop()
+  expect(flusher.status().insertedRecords).toBe(BATCH + 3)
+})
+
+test('fewer than a batch wait for a while only', async () => {
+  const flusher = await started(20)
+  await append(flusher, 3)
+  await until(() => flusher.status().insertedRecords === 3, 'what gathered')
+  await flusher.stop()
+})
