@@ -13,6 +13,7 @@ const ACROSS = [
   'fuzz',
   'matrix',
   'money-bugs',
+  'money-model',
   'public-prices',
   'runner',
   'security',

@@ -1,0 +1,18 @@
+/** Two gateways do with money what the model does: some sequences, the same ones in every run. `thousands/` plays many more. */
+import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { startRedis, type TestServer } from '@test/support/stores'
+import { playSequences } from './play'
+
+setDefaultTimeout(600_000)
+
+const SEQUENCES = 25
+/** Stays, so that the suite judges the same code alike. */
+const FIXED_SEED = 26
+
+let redis: TestServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+test(`${SEQUENCES} sequences of operations that move money`, () => playSequences(redis.url, SEQUENCES, FIXED_SEED))

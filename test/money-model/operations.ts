@@ -1,0 +1,51 @@
+/** Everything that moves money, at random: what may happen next, and how often it is chosen. */
+import { fc } from '@test/support/property'
+
+const client = fc.nat(1)
+const who = fc.nat(1)
+/** Counted from the latest. */
+const which = fc.nat(7)
+const cents = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_000 }))
+const tokens = fc.oneof(fc.nat(50_000), fc.nat(3_000_000))
+const share = fc.integer({ min: 0, max: 130 })
+const is = fc.boolean()
+
+function step<Kind extends string, Fields extends object>(
+  weight: number,
+  kind: Kind,
+  fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+) {
+  const arbitrary = fc.record({ kind: fc.constant(kind), ...fields }) as unknown as fc.Arbitrary<
+    { kind: Kind } & Fields
+  >
+  return { weight, arbitrary }
+}
+
+/** One operation; `which` names a hold, an order or another thing that an earlier one has made, counted from the latest. */
+export const operation = fc.oneof(
+  step(30, 'reserve', { client, who, tokens, inputShare: fc.nat(100) }),
+  step(10, 'renew', { which, share }),
+  step(24, 'settle', { which, share, isHangUp: fc.constantFrom('no', 'no', 'no', 'free', 'charged') }),
+  step(6, 'release', { which }),
+  step(10, 'lapse', { which }),
+  step(8, 'expire', { client }),
+  step(8, 'deposit', { who, cents }),
+  step(5, 'transfer', { who, cents, isAgreed: is }),
+  step(5, 'adjust', { who, cents, isTaking: is, mayOverdraw: is }),
+  step(5, 'refund', { which, cents, mayOverdraw: is }),
+  step(5, 'chargeback', { which, cents }),
+  step(4, 'won', { which, cents }),
+  step(3, 'judge', {}),
+  step(3, 'activate', { who }),
+  step(3, 'reload', { price: fc.constantFrom(1, 999, 2_000, 2_001, 75_000) }),
+  step(6, 'flush', { isKilled: is }),
+  step(2, 'old_charge', { who, tokens: fc.nat(5_000), month: fc.constantFrom('2025-09', '2025-10', '2025-11') }),
+  step(2, 'archive', { before: fc.constantFrom('2025-10', '2025-11', '2025-12') }),
+  step(1, 'unarchive', {}),
+  step(4, 'save', {}),
+  step(4, 'rewind', { isResentFirst: is, isEmpty: fc.constantFrom(false, false, true) }),
+  step(4, 'kill', { client }),
+  step(2, 'rebuild', {}),
+)
+
+export type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never

@@ -1,0 +1,158 @@
+/** The operations by which credit comes and goes: payments, refunds, chargebacks, and what administrators do. */
+import { expect } from 'bun:test'
+import { ADMINISTRATOR, CUSTOMER, noticeOf } from '@test/console/orders/fixture'
+import { decideApproval } from '@/console/administration/approvals/approvals'
+import { type Operation as Movement, requestIdOf } from '@/console/administration/approvals/operation'
+import { requestOperation } from '@/console/administration/approvals/request-operation'
+import type { Order, ReversalNotice } from '@/console/orders/types'
+import { randomId } from '@/lib/ids'
+import { decide, enter, judge, type ModelOrder, NANO_PER_CENT, refund, reverse } from './model'
+import type { Operation } from './operations'
+import { accountOf } from './perform'
+import type { Play, World } from './world'
+
+/** A transfer is of at least as much as needs a second administrator. */
+const LEAST_TRANSFER_CENTS = 5_001
+const PROVIDER = { kind: 'system', name: 'sandbox' } as const
+
+type OrderOperation = Extract<
+  Operation,
+  { kind: 'deposit' | 'transfer' | 'adjust' | 'refund' | 'chargeback' | 'won' | 'judge' | 'activate' }
+>
+
+export async function performOrder(world: World, play: Play, chosen: OrderOperation): Promise<void> {
+  switch (chosen.kind) {
+    case 'deposit': {
+      const order = await newOrder(world, play, chosen.who, 'deposit', chosen.cents + 500)
+      const externalId = `tr_${order.orderId}`
+      expect((await world.orders.confirmPayment(noticeOf(order, { externalId }))).kind).toBe('credited')
+      return paid(play, order)
+    }
+    case 'transfer': {
+      const order = await newOrder(world, play, chosen.who, 'bank_transfer', chosen.cents + LEAST_TRANSFER_CENTS)
+      const { orderId, amountCents } = order
+      await agreed(world, play, { kind: 'order.confirm', orderId, amountCents }, chosen.isAgreed)
+      if (chosen.isAgreed) paid(play, order)
+      return
+    }
+    case 'adjust':
+      return await performAdjustment(world, play, chosen)
+    case 'refund':
+      return await performRefund(world, play, chosen)
+    case 'chargeback':
+    case 'won':
+      return await performReversal(world, play, chosen)
+    case 'judge':
+      await world.orders.suspendOwing()
+      for (const account of play.accounts.values()) judge(account)
+      return
+    case 'activate': {
+      const accountId = play.payers[chosen.who]?.accountId ?? ''
+      await world.fixture.accounts.setStatus(accountId, 'active')
+      decide(accountOf(play, accountId), false)
+    }
+  }
+}
+
+async function newOrder(
+  { orders }: World,
+  play: Play,
+  who: number,
+  method: 'deposit' | 'bank_transfer',
+  amountCents: number,
+): Promise<Order> {
+  const accountId = play.payers[who]?.accountId ?? ''
+  const outcome = await orders.create({ accountId, method, amountCents, actor: CUSTOMER })
+  if (outcome.kind !== 'created') throw new Error(outcome.kind)
+  return outcome.order
+}
+
+function paid(play: Play, order: Order): void {
+  const { accountId, orderId, amountCents } = order
+  const account = accountOf(play, accountId)
+  enter(account, amountCents * NANO_PER_CENT, true)
+  account.orders.set(orderId, { paidCents: amountCents, refundedCents: 0, takenCents: 0, reversals: [] })
+  play.orders.push(order)
+}
+
+/** One administrator asks, above what one may move alone; nothing has happened until another has agreed. */
+async function agreed({ money }: World, { ada, bob }: Play, operation: Movement, isAgreed: boolean): Promise<void> {
+  const asked = await requestOperation(money, administrator(ada), {
+    ...{ operation, reason: 'r', requestId: requestIdOf(ada, randomId('key')) },
+  })
+  if (asked.kind !== 'awaiting_approval') throw new Error(asked.kind)
+  const decision = isAgreed ? 'approve' : 'reject'
+  const decided = { approvalId: asked.approvalId, decision, note: '' } as const
+  expect(await decideApproval(money, administrator(ada), decided)).toEqual({ kind: 'own_request' })
+  expect((await decideApproval(money, administrator(bob), decided)).kind).toBe('decided')
+}
+
+async function performAdjustment(
+  { money }: World,
+  play: Play,
+  { who, cents, isTaking, mayOverdraw }: Extract<Operation, { kind: 'adjust' }>,
+): Promise<void> {
+  const accountId = play.payers[who]?.accountId ?? ''
+  // A nano-USD more than whole cents, so that nothing can hide in rounding.
+  const amountNano = (isTaking ? -1 : 1) * (cents * 1_000 + 1)
+  const asked = await requestOperation(money, administrator(play.ada), {
+    operation: { kind: 'credit.adjust', accountId, amountNano, allowNegative: mayOverdraw },
+    ...{ reason: 'r', requestId: requestIdOf(play.ada, randomId('key')) },
+  })
+  const isDone = enter(accountOf(play, accountId), amountNano, !isTaking || mayOverdraw)
+  expect(asked.kind).toBe(isDone ? 'done' : 'refused')
+}
+
+async function performRefund(
+  { orders }: World,
+  play: Play,
+  { which, cents, mayOverdraw }: Extract<Operation, { kind: 'refund' }>,
+): Promise<void> {
+  const found = orderAt(play, which)
+  if (!found) return
+  const { account, order, ofModel } = found
+  const asked = { orderId: order.orderId, amountCents: cents, key: randomId('key'), reason: 'r', actor: ADMINISTRATOR }
+  const outcome = await orders.refund({ ...asked, allowNegative: mayOverdraw })
+  expect<string>(outcome.kind).toBe(refund(account, ofModel, cents, mayOverdraw))
+}
+
+/** A chargeback of the order's payment, or the latest chargeback of it won, in whole or in part. */
+async function performReversal(
+  { orders }: World,
+  play: Play,
+  { kind, which, cents }: Extract<Operation, { kind: 'chargeback' | 'won' }>,
+): Promise<void> {
+  const found = orderAt(play, which)
+  if (!found || found.order.provider === null) return
+  const { account, order, ofModel } = found
+  const count = ofModel.reversals.length
+  const last = ofModel.reversals.at(-1)
+  const isWon = kind === 'won'
+  if (isWon && (!last || last.wonCents >= last.amountCents)) return
+  const notice = {
+    ...({ source: `deposit:${order.provider}`, amountCents: cents, currency: 'USD', actor: PROVIDER } as const),
+    kind: isWon ? 'reinstatement' : 'chargeback',
+    externalId: isWon ? randomId('won') : `cb_${order.orderId}_${count}`,
+    undoes: isWon ? `cb_${order.orderId}_${count - 1}` : `tr_${order.orderId}`,
+  } satisfies ReversalNotice
+  const before = account.isSuspended
+  const change = () => {
+    if (isWon && last) last.wonCents += cents
+    else ofModel.reversals.push({ amountCents: cents, wonCents: 0 })
+  }
+  reverse(account, ofModel, change, !isWon)
+  const outcome = await orders.reverse(notice)
+  expect<string>(outcome.kind).toBe(isWon ? 'reinstated' : 'reversed')
+  if (!before) expect(outcome.isSuspended).toBe(account.isSuspended)
+}
+
+function orderAt(play: Play, which: number) {
+  const order = play.orders.at(-1 - which)
+  if (!order) return undefined
+  const account = accountOf(play, order.accountId)
+  return { account, order, ofModel: account.orders.get(order.orderId) as ModelOrder }
+}
+
+function administrator(userId: string) {
+  return { userId, accountId: 'acct_administration', email: `${userId}@example.test` }
+}

@@ -1,0 +1,187 @@
+/** Does one operation to the model and to the gateways, and compares what they answer. */
+import { expect } from 'bun:test'
+import { silentLogger } from '@test/accounts/fixture'
+import { FACTS, storeMs } from '@test/ledger/harness'
+import { usageRecord } from '@test/usage/sample-records'
+import { archiveUsage, restoreUsage } from '@/console/administration/usage-archive/usage-archive'
+import { rebuildAll } from '@/ledger/check/rebuild'
+import { deadlinesName, holdMember, shardOf } from '@/ledger/store/names'
+import { randomId } from '@/lib/ids'
+import { costNano, nano, type Pico } from '@/lib/money'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { expire, flush, type ModelAccount, release, renew, reserve, rewind, settle } from './model'
+import type { Operation } from './operations'
+import { performOrder } from './perform-orders'
+import type { Kept, Play, World } from './world'
+
+const TTL_MS = 3_600_000
+const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
+
+type Known = Play['holds'][number]
+
+export async function perform(world: World, play: Play, chosen: Operation): Promise<void> {
+  switch (chosen.kind) {
+    case 'reserve':
+      return await performReserve(world, play, chosen)
+    case 'renew':
+    case 'settle':
+    case 'release':
+    case 'lapse': {
+      const known = play.holds.at(-1 - chosen.which)
+      if (known) await performOnHold(world, play, chosen, known)
+      return
+    }
+    case 'expire': {
+      const expected = [...play.accounts.values()].flatMap((account) => expire(account))
+      const expired = await world.ledgerOf(chosen.client).expireDue(1_000)
+      expect(new Map(expired.map(({ holdId, cost }) => [holdId, Number(cost)]))).toEqual(new Map(expected))
+      return
+    }
+    case 'reload':
+      play.price = chosen.price
+      return
+    case 'flush':
+      for (const account of play.accounts.values()) flush(account, chosen.isKilled)
+      return await world.flush(chosen.isKilled)
+    case 'save':
+      return await world.save(play)
+    case 'rewind':
+      return await performRewind(world, play, chosen)
+    case 'kill':
+      // Together with its gateway, the store may lose nothing: of its last seconds nobody else knows.
+      play.processes[chosen.client] = world.process(chosen.client)
+      play.saved = undefined
+      return
+    case 'rebuild':
+      await rebuildAll({ ...world.fixture, logger: silentLogger })
+      return
+    case 'old_charge':
+    case 'archive':
+    case 'unarchive':
+      return await performArchive(world, play, chosen)
+    default:
+      return await performOrder(world, play, chosen)
+  }
+}
+
+/** What the model says of an account of this sequence. */
+export function accountOf(play: Play, accountId: string): ModelAccount {
+  const account = play.accounts.get(accountId)
+  if (!account) throw new Error('the model has no such account')
+  return account
+}
+
+async function performReserve(
+  world: World,
+  play: Play,
+  chosen: Extract<Operation, { kind: 'reserve' }>,
+): Promise<void> {
+  const { client, who, tokens } = chosen
+  const [payer, by] = [play.payers[who], play.processes[client]]
+  if (!payer || !by) return
+  const holdId = randomId('hold')
+  const price = play.price
+  const amount = costNano([[tokens, price as Pico]])
+  const inputCost = nano(Math.floor((amount * chosen.inputShare) / 100))
+  // In integers once more: rounded up to a nano-USD, once.
+  expect<number>(amount).toBe(Math.ceil((tokens * price) / 1_000))
+  const expected = reserve(accountOf(play, payer.accountId), holdId, amount, inputCost)
+  const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
+  expect<string>((await world.ledgerOf(client).reserve(request)).kind).toBe(expected)
+  if (expected === 'reserved') play.holds.push({ payer, holdId, price, by, tokens })
+}
+
+async function performOnHold(
+  world: World,
+  play: Play,
+  chosen: Extract<Operation, { kind: 'renew' | 'settle' | 'release' | 'lapse' }>,
+  { payer, holdId, price, tokens, by }: Known,
+): Promise<void> {
+  const { accountId } = payer
+  const account = accountOf(play, accountId)
+  const hold = account.holds.get(holdId)
+  if (chosen.kind === 'lapse') {
+    if (hold?.state !== 'open') return
+    hold.isDue = true
+    const { redis } = world.fixture
+    const member = holdMember({ ...payer, holdId, amount: hold.amount })
+    await redis.zadd(deadlinesName(shardOf(accountId)), 'XX', (await storeMs(redis)) - 1, member)
+    return
+  }
+  const client = play.processes.indexOf(by)
+  if (client < 0) return
+  if (chosen.kind === 'release') {
+    release(account, holdId)
+    by.kept.push({ accountId, holdId, cost: undefined })
+    await by.settler.resolve({ kind: 'release', ...payer, holdId })
+    return
+  }
+  // At the price of the catalogue with which it was reserved, whatever it says by now.
+  const cost = costNano([[Math.floor((tokens * chosen.share) / 100), price as Pico]])
+  if (chosen.kind === 'renew') {
+    const renewal = { accountId, holdId, ttlMs: TTL_MS, cost, facts: FACTS, reached: true }
+    const expected = renew(account, holdId, cost)
+    expect<string[]>(await world.ledgerOf(client).renew([renewal])).toEqual([expected])
+    return
+  }
+  const freePerHour = FREE_PER_HOUR[chosen.isHangUp]
+  const charged = freePerHour && hold?.state !== 'expired' ? 0 : cost
+  const expected = settle(account, holdId, charged)
+  const settlement = {
+    ...payer,
+    holdId,
+    cost,
+    tokens: 1,
+    facts: FACTS,
+    ...(freePerHour !== undefined && { freePerHour }),
+  }
+  const outcome = await by.settler.resolve({ kind: 'settle', settlement })
+  expect<string | undefined>(outcome?.kind).toBe(expected)
+  by.kept.push({ accountId, holdId, cost: charged })
+}
+
+/** The store is another: every process sends again what it has, before or after the accounts are compared with the history. */
+async function performRewind(world: World, play: Play, chosen: Extract<Operation, { kind: 'rewind' }>): Promise<void> {
+  if (!play.saved) return
+  const saved = chosen.isEmpty ? undefined : play.saved
+  await world.restore(saved)
+  for (const [accountId, account] of play.accounts)
+    rewind(account, saved?.hot.get(accountId) ?? { holds: new Map(), stream: new Map() })
+  if (!chosen.isResentFirst) await world.confirm(play)
+  for (const { settler, kept } of play.processes) {
+    settler.storeReturned()
+    expect(await settler.drain(60_000)).toBe(0)
+    for (const one of kept) again(play, one)
+  }
+  if (chosen.isResentFirst) await world.confirm(play)
+}
+
+function again(play: Play, { accountId, holdId, cost }: Kept): void {
+  const account = accountOf(play, accountId)
+  if (cost === undefined) release(account, holdId)
+  else settle(account, holdId, cost)
+}
+
+async function performArchive(
+  { archive, owner, fixture }: World,
+  play: Play,
+  chosen: Extract<Operation, { kind: 'old_charge' | 'archive' | 'unarchive' }>,
+): Promise<void> {
+  if (chosen.kind === 'archive') {
+    if (chosen.before <= play.archivedBefore) return
+    await archiveUsage(archive, chosen.before)
+    play.archivedBefore = chosen.before
+  } else if (chosen.kind === 'unarchive') {
+    if (play.archivedBefore !== '') await restoreUsage(archive, '2025-09')
+    play.archivedBefore = ''
+  } else {
+    const { month, who, tokens } = chosen
+    const payer = play.payers[who]
+    if (!payer || month < play.archivedBefore) return
+    const record = usageRecord({ ...payer, cost: tokens, atMs: Date.parse(`${month}-10T12:00:00Z`) })
+    accountOf(play, payer.accountId).books.set(record.recordId, { cost: tokens, kind: 'settle' })
+    await owner.sql`SELECT ensure_usage_partitions(${`${month}-01`}::text::date, 1)`
+    await writeUsageBatch(fixture.database.sql, [record])
+    await rebuildAll({ ...fixture, logger: silentLogger })
+  }
+}

@@ -1,0 +1,148 @@
+/** The real side: two gateways' ledgers and settlers, one Redis, one Postgres, orders, administrators and an archive. */
+import { openFixture, silentLogger } from '@test/accounts/fixture'
+import { createTestAccount } from '@test/accounts/test-account'
+import { asGateway, freshDatabase } from '@test/support/stores'
+import { OPERATOR } from '@/accounts/audit'
+import { reconcileHistory } from '@/accounts/reconcile'
+import type { MoneyDeps } from '@/console/administration/approvals/request-operation'
+import { restoreUsage } from '@/console/administration/usage-archive/usage-archive'
+import { createSandboxProvider } from '@/console/orders/deposits/sandbox-deposit'
+import { EXAMPLE_BANK } from '@/console/orders/methods'
+import { createOrders } from '@/console/orders/orders'
+import type { Order } from '@/console/orders/types'
+import { connectDatabase } from '@/db/client'
+import { createSettler, type Settler } from '@/gateway/hold/settler'
+import { checkLedger } from '@/ledger/check/check'
+import type { Payer } from '@/ledger/outcomes'
+import { createRecordStreams } from '@/ledger/records/record-streams'
+import { commandTimeoutOf } from '@/ledger/store/connection'
+import { startEpochs } from '@/ledger/store/epoch-guard'
+import { LEDGER_PATTERN } from '@/ledger/store/names'
+import { createScriptRunner } from '@/ledger/store/script-runner'
+import { parseUsageRecord } from '@/ledger/usage-record'
+import { randomId } from '@/lib/ids'
+import { nano } from '@/lib/money'
+import { writeUsageBatch } from '@/usage/write-batch'
+import { type Hot, type ModelAccount, newAccount } from './model'
+
+/** A settlement or release that a gateway keeps, as the model is told of it again. */
+export type Kept = { accountId: string; holdId: string; cost: number | undefined }
+
+/** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
+export type Process = { settler: Settler; kept: Kept[] }
+
+/** `tokens` at `price` is what was held; `by` is who reserved it. */
+type KnownHold = { payer: Payer; holdId: string; price: number; tokens: number; by: Process }
+
+type Saved = { dump: Map<string, Buffer>; hot: Map<string, Hot> }
+
+/** What one sequence plays with; accounts are its own. */
+export type Play = {
+  accounts: Map<string, ModelAccount>
+  payers: Payer[]
+  processes: Process[]
+  holds: KnownHold[]
+  /** Those that were paid. */
+  orders: Order[]
+
+  archivedBefore: string
+  /** Of a token now, in pico-USD: the catalogue's. */
+  price: number
+  saved: Saved | undefined
+  /** The two administrators of this sequence. */
+  ada: string
+  bob: string
+}
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const ACCOUNTS = 2
+const START_PRICE = 2_000
+const CLOCK = { now: () => Date.now(), monotonic: () => performance.now() }
+/** Stands still: to the settlers, whatever they have sent was just now. */
+const STANDING_CLOCK = { now: () => 0, monotonic: () => 0 }
+const UNCOUNTED = { flagged: () => undefined, settlementFailed: () => undefined }
+/** Above it, a second administrator has to agree: 50 USD. */
+const APPROVAL_LIMIT = 50_000_000_000
+
+export type World = Awaited<ReturnType<typeof openWorld>>
+
+/** Opens both stores; Redis belongs to the test alone. */
+export async function openWorld(redisUrl: string) {
+  const address = await freshDatabase()
+  const fixtures = [await openFixture(redisUrl, asGateway(address)), await openFixture(redisUrl, asGateway(address))]
+  const [fixture] = fixtures as [(typeof fixtures)[0]]
+  const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 1, statementTimeoutMs: 0 })
+  const { database, ledger, redis, history } = fixture
+  const methods = { bankTransfer: EXAMPLE_BANK, deposit: createSandboxProvider(async () => SECRET, CLOCK) }
+  const ordersDeps = { database, ledger, clock: CLOCK, logger: silentLogger, methods }
+  const money: MoneyDeps = { ...ordersDeps, approvalLimit: nano(APPROVAL_LIMIT) }
+  const archive = { owner, redis, by: OPERATOR }
+  const runner = createScriptRunner(redis, commandTimeoutOf(redis))
+  const process = (client: number): Process => ({
+    settler: createSettler(fixtures[client]?.ledger ?? ledger, STANDING_CLOCK, silentLogger, UNCOUNTED),
+    kept: [],
+  })
+  return {
+    ...{ fixtures, fixture, owner, money, archive, process },
+    orders: createOrders(ordersDeps),
+    ledgerOf: (client: number) => fixtures[client]?.ledger ?? ledger,
+    async begin(): Promise<Play> {
+      await redis.flushall()
+      await restoreUsage(archive, '2025-01').catch(() => undefined)
+      const play: Play = {
+        ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
+        ...{ archivedBefore: '', price: START_PRICE, saved: undefined },
+        ...{ ada: randomId('user'), bob: randomId('user') },
+      }
+      for (const id of [play.ada, play.bob])
+        await owner.sql`INSERT INTO users (id, name, email) VALUES (${id}, 'A', ${`${id}@example.test`.toLowerCase()})`
+      for (let index = 0; index < ACCOUNTS; index++) {
+        const accountId = await createTestAccount(fixture)
+        const key = await fixture.apiKeys.create({ accountId, name: 'key' })
+        if (key.kind !== 'created') throw new Error(key.kind)
+        play.accounts.set(accountId, newAccount())
+        play.payers.push({ accountId, keyId: key.keyId })
+      }
+      return play
+    },
+    /** Uses every account once in a new epoch, so that each is compared with the history. */
+    async confirm({ payers }: Play): Promise<void> {
+      await startEpochs(redis, runner)
+      for (const payer of payers) {
+        await ledger.readBalance(payer.accountId)
+        await ledger.readKey(payer)
+      }
+    },
+    async save(play: Play): Promise<void> {
+      const names = await redis.keys(LEDGER_PATTERN)
+      const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)))
+      const dump = new Map(names.flatMap((name, index) => (values[index] ? [[name, values[index]] as const] : [])))
+      const hot = new Map([...play.accounts].map(([id, { holds, stream }]) => [id, structuredClone({ holds, stream })]))
+      play.saved = { dump, hot }
+    },
+    /** Brings back what was saved, or nothing at all. */
+    async restore(saved: Saved | undefined): Promise<void> {
+      await redis.flushall()
+      await Promise.all([...(saved?.dump ?? [])].map(([name, value]) => redis.restore(name, 0, value)))
+    },
+    /** One round of a flusher of its own, which may die between its commit and its acknowledgement. */
+    async flush(isKilled: boolean): Promise<void> {
+      const streams = createRecordStreams(redis)
+      const read = [await streams.readNew(1_000, 'all'), await streams.claimAbandoned(0, 1_000)]
+      const entries = read.flatMap((one) => one.entries)
+      const records = entries.flatMap(({ fields }) => parseUsageRecord(fields) ?? [])
+      if (records.length > 0) await writeUsageBatch(database.sql, records)
+      if (!isKilled) await streams.acknowledge(entries)
+    },
+    /** All that a full check of both stores finds. */
+    async violations(): Promise<object[]> {
+      const store = await checkLedger({ redis, history, logger: silentLogger })
+      const books = await reconcileHistory(database, 'records')
+      return [...store.violations, ...books.violations]
+    },
+    async close(): Promise<void> {
+      await owner.close()
+      for (const one of fixtures) await one.close()
+    },
+  }
+}
