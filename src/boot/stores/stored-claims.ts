@@ -1,10 +1,14 @@
 /** The claims of idempotency keys in the gateway's Redis: each call is timed, and a user that may not make it is told of. */
 import type { Config } from '@/config/config'
 import { type Claims, createClaims, type RunScript } from '@/http/idempotency/claims'
+import { createResentClaims } from '@/http/idempotency/resent-claims'
 import { createRoom } from '@/http/idempotency/room'
+import type { Ledger } from '@/ledger/ledger'
 import { runText } from '@/ledger/run-text'
 import { type RedisClient, tellIfForbidden } from '@/ledger/store/connection'
 import type { StoreWatch } from '@/ledger/store-watch'
+import { systemClock } from '@/lib/clock'
+import type { Logger } from '@/lib/logger'
 import type { PrometheusMetrics } from '@/metrics/prometheus'
 
 type Parts = {
@@ -12,10 +16,12 @@ type Parts = {
   storeWatch: Pick<StoreWatch, 'state'>
   config: Pick<Config, 'redisFullPercent' | 'processes'>
   metrics: PrometheusMetrics
+  ledger: Pick<Ledger, 'onStoreReturn'>
+  logger: Logger
 }
 
-/** Creates them. The fuller the store is, the fewer answers are kept in it. */
-export function createStoredClaims({ redis, storeWatch, config, metrics }: Parts): Claims {
+/** Creates them. The fuller the store is, the fewer answers are kept in it; what it may have lost when it is back is sent again. */
+export function createStoredClaims({ redis, storeWatch, config, metrics, ledger, logger }: Parts): Claims {
   const { timed } = metrics.stores
   const run: RunScript = async (text, names, args) => {
     try {
@@ -30,5 +36,7 @@ export function createStoredClaims({ redis, storeWatch, config, metrics }: Parts
     fullShare: config.redisFullPercent / 100,
     processes: config.processes,
   })
-  return createClaims({ run, room })
+  const claims = createResentClaims(createClaims({ run, room }), systemClock, logger)
+  ledger.onStoreReturn(claims.storeReturned)
+  return claims
 }

@@ -1,0 +1,101 @@
+/** A Redis that loses its last seconds with its power has forgotten keys that were acknowledged: each is charged once all the same. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdir, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { until } from '@test/support/until'
+import { chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
+import { Redis } from 'ioredis'
+import { codeOf, send, settledBalance } from './repeated'
+
+setDefaultTimeout(300_000)
+
+const KEYS = 15
+const COST = 10 * 1_000 + 5 * 2_000
+let redis: TestServer
+let gateways: [TestGateway, TestGateway]
+
+beforeAll(async () => {
+  redis = await startRedis({ config: { appendonly: 'yes', appendfsync: 'everysec' } })
+  const first = await startGateway({
+    respond: () => new Response(null, { status: 599 }),
+    ...{ redisUrl: redis.url, databaseUrl: await freshDatabase() },
+  })
+  gateways = [first, await first.twin()]
+})
+afterAll(async () => {
+  for (const gateway of gateways.toReversed()) await gateway.stop()
+  await redis.stop()
+})
+
+/** The file with the newest writing, as large as it is now. */
+async function currentFile(): Promise<{ path: string; bytes: number }> {
+  const admin = new Redis(redis.url)
+  const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
+  admin.disconnect()
+  const files = await readdir(join(folder, 'appendonlydir'))
+  const name = files.filter((file) => file.endsWith('.incr.aof')).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  const path = join(folder, 'appendonlydir', name.at(-1) ?? '')
+  return { path, bytes: (await stat(path)).size }
+}
+
+/** Brings Redis back as it was when its file was that long. */
+async function losePower({ path, bytes }: { path: string; bytes: number }): Promise<void> {
+  await redis.kill()
+  expect((await stat(path)).size).toBeGreaterThan(bytes)
+  await truncate(path, bytes)
+  await redis.restart()
+}
+
+/** Asks until the store is back. */
+function ask(gateway: TestGateway, customer: Customer, idempotencyKey: string, stream = false) {
+  return until(async () => {
+    const response = await send(gateway, { key: customer.key, idempotencyKey, stream })
+    return response.status !== 503 && response
+  }, 'the store to be back')
+}
+
+test('answers that were acknowledged before the loss are given again, by either gateway', async () => {
+  const customer = await gateways[0].customer('1')
+  gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
+  const before = gateways[0].upstream.calls.length
+  await ask(gateways[0], customer, 'warm')
+  await ask(gateways[1], customer, 'warm')
+  const kept = await currentFile()
+  const keys = Array.from({ length: KEYS }, (_, index) => `key-${index}`)
+  const answers = await Promise.all(keys.map((key, index) => ask(gateways[index % 2 ? 1 : 0], customer, key)))
+  expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200))
+  await losePower(kept)
+  for (const gateway of gateways) await ask(gateway, customer, 'warm')
+  const again = await Promise.all(keys.map((key, index) => ask(gateways[index % 3 ? 0 : 1], customer, key)))
+  expect(again.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual(
+    keys.map(() => [200, 'true']),
+  )
+  expect(gateways[0].upstream.calls.length - before).toBe(KEYS + 1)
+  expect(await settledBalance(gateways[0], customer)).toEqual({ spent: (KEYS + 1) * COST, records: KEYS + 1 })
+})
+
+test('a request that was under way during the loss is in use meanwhile, and its answer is kept', async () => {
+  const customer = await gateways[0].customer('1')
+  gateways[0].upstream.respond(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
+  await ask(gateways[0], customer, 'warm')
+  const live = liveStream()
+  gateways[0].upstream.respond(() => live.response)
+  const events = chatStream(['one ', 'two'], usageOf(10, 5)).map(
+    (event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`,
+  )
+  for (const event of events.slice(0, 2)) live.write(event)
+  const kept = await currentFile()
+  const answer = await send(gateways[0], { key: customer.key, idempotencyKey: 'under-way', stream: true })
+  await losePower(kept)
+  await ask(gateways[0], customer, 'warm')
+  const again = await ask(gateways[1], customer, 'under-way', true)
+  expect([again.status, await codeOf(again)]).toEqual([409, 'idempotency_key_in_use'])
+  for (const event of events.slice(2)) live.write(event)
+  live.close()
+  expect(await answer.text()).toEndWith('data: [DONE]\n\n')
+  const replay = await ask(gateways[1], customer, 'under-way', true)
+  expect([replay.status, replay.headers.get('idempotent-replayed')]).toEqual([200, 'true'])
+  expect(await settledBalance(gateways[0], customer)).toEqual({ spent: 2 * COST, records: 2 })
+})
