@@ -1,13 +1,13 @@
 /** Two gateways do with money what the model does: some sequences, the same ones in every run. `thousands/` plays many more. */
-import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startRedis, type TestServer } from '@test/support/stores'
 import { playSequences } from './play'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(900_000)
 
-const SEQUENCES = 25
+const SEQUENCES = 12
 /** Stays, so that the suite judges the same code alike. */
-const FIXED_SEED = 26
+const FIXED_SEED = 100
 
 let redis: TestServer
 beforeAll(async () => {
@@ -15,4 +15,9 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-test(`${SEQUENCES} sequences of operations that move money`, () => playSequences(redis.url, SEQUENCES, FIXED_SEED))
+test(`${SEQUENCES} sequences of operations that move money`, async () => {
+  const seen = await playSequences(redis.url, SEQUENCES, FIXED_SEED)
+  expect([...seen.keys()]).toEqual(
+    expect.arrayContaining(['settled', 'forced', 'expired_charged', 'rewound', 'archived', 'reversed']),
+  )
+})

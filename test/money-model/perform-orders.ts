@@ -113,6 +113,7 @@ async function performRefund(
   const { account, order, ofModel } = found
   const asked = { orderId: order.orderId, amountCents: cents, key: randomId('key'), reason: 'r', actor: ADMINISTRATOR }
   const outcome = await orders.refund({ ...asked, allowNegative: mayOverdraw })
+  play.seen.push(`refund_${outcome.kind}`)
   expect<string>(outcome.kind).toBe(refund(account, ofModel, cents, mayOverdraw))
 }
 
@@ -142,6 +143,7 @@ async function performReversal(
   }
   reverse(account, ofModel, change, !isWon)
   const outcome = await orders.reverse(notice)
+  play.seen.push(outcome.kind, ...(account.isSuspended && !before ? ['suspended'] : []))
   expect<string>(outcome.kind).toBe(isWon ? 'reinstated' : 'reversed')
   if (!before) expect(outcome.isSuspended).toBe(account.isSuspended)
 }

@@ -12,10 +12,9 @@ import { writeUsageBatch } from '@/usage/write-batch'
 import { expire, flush, type ModelAccount, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
 import { performOrder } from './perform-orders'
-import type { Kept, Play, World } from './world'
+import { FREE_PER_HOUR, type Kept, type Play, type World } from './world'
 
 const TTL_MS = 3_600_000
-const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
 
 type Known = Play['holds'][number]
 
@@ -31,12 +30,8 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
       if (known) await performOnHold(world, play, chosen, known)
       return
     }
-    case 'expire': {
-      const expected = [...play.accounts.values()].flatMap((account) => expire(account))
-      const expired = await world.ledgerOf(chosen.client).expireDue(1_000)
-      expect(new Map(expired.map(({ holdId, cost }) => [holdId, Number(cost)]))).toEqual(new Map(expected))
-      return
-    }
+    case 'expire':
+      return await performExpiry(world, play, chosen.client)
     case 'reload':
       play.price = chosen.price
       return
@@ -88,43 +83,67 @@ async function performReserve(
   const expected = reserve(accountOf(play, payer.accountId), holdId, amount, inputCost)
   const request = { ...payer, holdId, amount, inputCost, tokens: 1, ttlMs: TTL_MS }
   expect<string>((await world.ledgerOf(client).reserve(request)).kind).toBe(expected)
+  play.seen.push(expected)
   if (expected === 'reserved') play.holds.push({ payer, holdId, price, by, tokens })
+}
+
+async function performExpiry(world: World, play: Play, client: number): Promise<void> {
+  const expected = [...play.accounts.values()].flatMap((account) => expire(account))
+  const expired = await world.ledgerOf(client).expireDue(1_000)
+  expect(new Map(expired.map(({ holdId, cost }) => [holdId, Number(cost)]))).toEqual(new Map(expected))
+  for (const [, cost] of expected) play.seen.push(cost > 0 ? 'expired_charged' : 'expired_free')
 }
 
 async function performOnHold(
   world: World,
   play: Play,
   chosen: Extract<Operation, { kind: 'renew' | 'settle' | 'release' | 'lapse' }>,
-  { payer, holdId, price, tokens, by }: Known,
+  known: Known,
 ): Promise<void> {
+  const { payer, holdId, price, tokens, by } = known
   const { accountId } = payer
   const account = accountOf(play, accountId)
-  const hold = account.holds.get(holdId)
   if (chosen.kind === 'lapse') {
+    const hold = account.holds.get(holdId)
     if (hold?.state !== 'open') return
     hold.isDue = true
     const { redis } = world.fixture
     const member = holdMember({ ...payer, holdId, amount: hold.amount })
     await redis.zadd(deadlinesName(shardOf(accountId)), 'XX', (await storeMs(redis)) - 1, member)
+    if (chosen.isSwept) await performExpiry(world, play, 0)
     return
   }
   const client = play.processes.indexOf(by)
   if (client < 0) return
-  if (chosen.kind === 'release') {
-    release(account, holdId)
-    by.kept.push({ accountId, holdId, cost: undefined })
-    await by.settler.resolve({ kind: 'release', ...payer, holdId })
-    return
-  }
-  // At the price of the catalogue with which it was reserved, whatever it says by now.
-  const cost = costNano([[Math.floor((tokens * chosen.share) / 100), price as Pico]])
   if (chosen.kind === 'renew') {
+    const cost = costAt(tokens, chosen.share, price)
     const renewal = { accountId, holdId, ttlMs: TTL_MS, cost, facts: FACTS, reached: true }
     const expected = renew(account, holdId, cost)
     expect<string[]>(await world.ledgerOf(client).renew([renewal])).toEqual([expected])
     return
   }
-  const freePerHour = FREE_PER_HOUR[chosen.isHangUp]
+  const { kind } = chosen
+  known.end ??= kind === 'release' ? kind : { cost: costAt(tokens, chosen.share, price), isHangUp: chosen.isHangUp }
+  if (known.end !== 'release') return await performSettlement(play, known, known.end)
+  release(account, holdId)
+  by.kept.push({ accountId, holdId, cost: undefined })
+  await by.settler.resolve({ kind: 'release', ...payer, holdId })
+}
+
+/** At the price of the catalogue with which it was reserved, whatever that says by now. */
+function costAt(tokens: number, share: number, price: number) {
+  return costNano([[Math.floor((tokens * share) / 100), price as Pico]])
+}
+
+async function performSettlement(
+  play: Play,
+  { payer, holdId, by }: Known,
+  { cost, isHangUp }: Exclude<NonNullable<Known['end']>, 'release'>,
+): Promise<void> {
+  const { accountId } = payer
+  const account = accountOf(play, accountId)
+  const hold = account.holds.get(holdId)
+  const freePerHour = FREE_PER_HOUR[isHangUp]
   const charged = freePerHour && hold?.state !== 'expired' ? 0 : cost
   const expected = settle(account, holdId, charged)
   const settlement = {
@@ -137,12 +156,14 @@ async function performOnHold(
   }
   const outcome = await by.settler.resolve({ kind: 'settle', settlement })
   expect<string | undefined>(outcome?.kind).toBe(expected)
-  by.kept.push({ accountId, holdId, cost: charged })
+  play.seen.push(hold === undefined && expected === 'settled' ? 'forced' : expected)
+  if (expected === 'settled' || expected === 'late') by.kept.push({ accountId, holdId, cost: charged })
 }
 
 /** The store is another: every process sends again what it has, before or after the accounts are compared with the history. */
 async function performRewind(world: World, play: Play, chosen: Extract<Operation, { kind: 'rewind' }>): Promise<void> {
   if (!play.saved) return
+  play.seen.push('rewound')
   const saved = chosen.isEmpty ? undefined : play.saved
   await world.restore(saved)
   for (const [accountId, account] of play.accounts)
@@ -170,6 +191,7 @@ async function performArchive(
   if (chosen.kind === 'archive') {
     if (chosen.before <= play.archivedBefore) return
     await archiveUsage(archive, chosen.before)
+    play.seen.push('archived')
     play.archivedBefore = chosen.before
   } else if (chosen.kind === 'unarchive') {
     if (play.archivedBefore !== '') await restoreUsage(archive, '2025-09')

@@ -1,4 +1,5 @@
 /** The real side: two gateways' ledgers and settlers, one Redis, one Postgres, orders, administrators and an archive. */
+import { expect } from 'bun:test'
 import { openFixture, silentLogger } from '@test/accounts/fixture'
 import { createTestAccount } from '@test/accounts/test-account'
 import { asGateway, freshDatabase } from '@test/support/stores'
@@ -21,9 +22,12 @@ import { LEDGER_PATTERN } from '@/ledger/store/names'
 import { createScriptRunner } from '@/ledger/store/script-runner'
 import { parseUsageRecord } from '@/ledger/usage-record'
 import { randomId } from '@/lib/ids'
-import { nano } from '@/lib/money'
+import { type Nano, nano } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
 import { type Hot, type ModelAccount, newAccount } from './model'
+
+/** Which of an hour's hang-ups are free: all, or none. */
+export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
 
 /** A settlement or release that a gateway keeps, as the model is told of it again. */
 export type Kept = { accountId: string; holdId: string; cost: number | undefined }
@@ -31,8 +35,15 @@ export type Kept = { accountId: string; holdId: string; cost: number | undefined
 /** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
 export type Process = { settler: Settler; kept: Kept[] }
 
-/** `tokens` at `price` is what was held; `by` is who reserved it. */
-type KnownHold = { payer: Payer; holdId: string; price: number; tokens: number; by: Process }
+/** `tokens` at `price` is what was held; `by` is who reserved it, and ends it in one way: a repetition says the same. */
+type KnownHold = {
+  payer: Payer
+  holdId: string
+  price: number
+  tokens: number
+  by: Process
+  end?: { cost: Nano; isHangUp: keyof typeof FREE_PER_HOUR } | 'release'
+}
 
 type Saved = { dump: Map<string, Buffer>; hot: Map<string, Hot> }
 
@@ -49,6 +60,8 @@ export type Play = {
   /** Of a token now, in pico-USD: the catalogue's. */
   price: number
   saved: Saved | undefined
+  /** What has happened, in a word for each answer. */
+  seen: string[]
   /** The two administrators of this sequence. */
   ada: string
   bob: string
@@ -56,6 +69,8 @@ export type Play = {
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ACCOUNTS = 2
+/** 20 USD: some of the largest requests together have more. */
+const START_CREDIT = 20_000_000_000
 const START_PRICE = 2_000
 const CLOCK = { now: () => Date.now(), monotonic: () => performance.now() }
 /** Stands still: to the settlers, whatever they have sent was just now. */
@@ -91,7 +106,7 @@ export async function openWorld(redisUrl: string) {
       await restoreUsage(archive, '2025-01').catch(() => undefined)
       const play: Play = {
         ...{ accounts: new Map(), payers: [], processes: [process(0), process(1)], holds: [], orders: [] },
-        ...{ archivedBefore: '', price: START_PRICE, saved: undefined },
+        ...{ archivedBefore: '', price: START_PRICE, saved: undefined, seen: [] },
         ...{ ada: randomId('user'), bob: randomId('user') },
       }
       for (const id of [play.ada, play.bob])
@@ -100,7 +115,9 @@ export async function openWorld(redisUrl: string) {
         const accountId = await createTestAccount(fixture)
         const key = await fixture.apiKeys.create({ accountId, name: 'key' })
         if (key.kind !== 'created') throw new Error(key.kind)
-        play.accounts.set(accountId, newAccount())
+        const credited = { accountId, amount: nano(START_CREDIT), reference: 'start' }
+        expect((await fixture.credits.addCredit(credited)).kind).toBe('credited')
+        play.accounts.set(accountId, { ...newAccount(), credited: START_CREDIT })
         play.payers.push({ accountId, keyId: key.keyId })
       }
       return play

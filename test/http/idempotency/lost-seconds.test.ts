@@ -35,7 +35,9 @@ async function currentFile(): Promise<{ path: string; bytes: number }> {
   const [, folder = ''] = (await admin.config('GET', 'dir')) as string[]
   admin.disconnect()
   const files = await readdir(join(folder, 'appendonlydir'))
-  const name = files.filter((file) => file.endsWith('.incr.aof')).sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  const name = files
+    .filter((file) => file.endsWith('.incr.aof'))
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
   const path = join(folder, 'appendonlydir', name.at(-1) ?? '')
   return { path, bytes: (await stat(path)).size }
 }

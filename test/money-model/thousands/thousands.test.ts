@@ -1,5 +1,5 @@
 /** The same for thousands of sequences, drawn by TEST_SEED. */
-import { afterAll, beforeAll, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { playSequences } from '@test/money-model/play'
 import { SEED } from '@test/support/seed'
 import { startRedis, type TestServer } from '@test/support/stores'
@@ -7,6 +7,12 @@ import { startRedis, type TestServer } from '@test/support/stores'
 setDefaultTimeout(3_600_000)
 
 const SEQUENCES = 2_000
+/** What has to have happened in so many of them. */
+const EVERYTHING = [
+  ...['reserved', 'insufficient', 'account_suspended', 'settled', 'already_settled', 'late', 'forced'],
+  ...['expired_charged', 'expired_free', 'rewound', 'archived'],
+  ...['refund_refunded', 'refund_too_much', 'refund_insufficient_balance', 'reversed', 'reinstated', 'suspended'],
+]
 
 let redis: TestServer
 beforeAll(async () => {
@@ -14,4 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-test(`${SEQUENCES} sequences of operations that move money`, () => playSequences(redis.url, SEQUENCES, SEED))
+test(`${SEQUENCES} sequences of operations that move money`, async () => {
+  const seen = await playSequences(redis.url, SEQUENCES, SEED)
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(EVERYTHING))
+})
