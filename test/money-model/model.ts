@@ -3,7 +3,7 @@
  * sequence of operations is what two gateways, Redis and Postgres have to say of it.
  */
 
-export type ModelHold = {
+type ModelHold = {
   amount: number
   inputCost: number
   state: 'open' | 'settled' | 'released' | 'expired'
@@ -34,6 +34,7 @@ export type ModelAccount = Hot & {
 
 export const NANO_PER_CENT = 10_000_000
 
+/** An account without credit. */
 export function newAccount(): ModelAccount {
   const hot = { holds: new Map(), stream: new Map() }
   return { ...hot, credited: 0, books: new Map(), isSuspended: false, isDoubted: false, orders: new Map() }
@@ -48,6 +49,7 @@ export function moneyOf({ holds, stream, books, credited }: ModelAccount) {
   return { available: credited - held - spent, held, spent }
 }
 
+/** What a reserve answers: never more than is available. */
 export function reserve(account: ModelAccount, holdId: string, amount: number, inputCost: number): string {
   if (account.isSuspended) return 'account_suspended'
   if (moneyOf(account).available < amount) return 'insufficient'
@@ -55,6 +57,7 @@ export function reserve(account: ModelAccount, holdId: string, amount: number, i
   return 'reserved'
 }
 
+/** What a renewal answers. */
 export function renew(account: ModelAccount, holdId: string, cost: number): string {
   const hold = account.holds.get(holdId)
   if (hold?.state !== 'open') return hold?.state ?? 'unknown_hold'
@@ -78,6 +81,7 @@ export function settle(account: ModelAccount, holdId: string, cost: number): str
   return isLate ? 'late' : 'settled'
 }
 
+/** Gives the hold back; one that is unknown can never be reserved after it. */
 export function release(account: ModelAccount, holdId: string): void {
   const hold = account.holds.get(holdId)
   const fence = { amount: 0, inputCost: 0, cost: 0, isReached: false, isDue: false }
@@ -102,6 +106,7 @@ export function enter(account: ModelAccount, amount: number, mayOverdraw: boolea
   return true
 }
 
+/** What a refund of an order answers. */
 export function refund(account: ModelAccount, order: ModelOrder, cents: number, mayOverdraw: boolean): string {
   const refundable = Math.max(order.paidCents - order.refundedCents - order.takenCents, 0)
   if (refundable === 0) return 'not_refundable'
@@ -129,6 +134,7 @@ export function judge(account: ModelAccount): void {
   if (account.isDoubted && account.credited < moneyOf(account).spent) decide(account, true)
 }
 
+/** Somebody, or the rule for who owes, has decided on the account. */
 export function decide(account: ModelAccount, isSuspended: boolean): void {
   Object.assign(account, { isSuspended, isDoubted: false })
 }

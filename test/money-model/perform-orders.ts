@@ -8,8 +8,7 @@ import type { Order, ReversalNotice } from '@/console/orders/types'
 import { randomId } from '@/lib/ids'
 import { decide, enter, judge, type ModelOrder, NANO_PER_CENT, refund, reverse } from './model'
 import type { Operation } from './operations'
-import { accountOf } from './perform'
-import type { Play, World } from './world'
+import { accountOf, type Play, type World } from './world'
 
 /** A transfer is of at least as much as needs a second administrator. */
 const LEAST_TRANSFER_CENTS = 5_001
@@ -20,6 +19,7 @@ type OrderOperation = Extract<
   { kind: 'deposit' | 'transfer' | 'adjust' | 'refund' | 'chargeback' | 'won' | 'judge' | 'activate' }
 >
 
+/** Does it to orders and accounts, and compares the answers. */
 export async function performOrder(world: World, play: Play, chosen: OrderOperation): Promise<void> {
   switch (chosen.kind) {
     case 'deposit': {

@@ -9,15 +9,16 @@ import { deadlinesName, holdMember, shardOf } from '@/ledger/store/names'
 import { randomId } from '@/lib/ids'
 import { costNano, nano, type Pico } from '@/lib/money'
 import { writeUsageBatch } from '@/usage/write-batch'
-import { expire, flush, type ModelAccount, release, renew, reserve, rewind, settle } from './model'
+import { expire, flush, release, renew, reserve, rewind, settle } from './model'
 import type { Operation } from './operations'
 import { performOrder } from './perform-orders'
-import { FREE_PER_HOUR, type Kept, type Play, type World } from './world'
+import { accountOf, FREE_PER_HOUR, type Kept, type Play, type World } from './world'
 
 const TTL_MS = 3_600_000
 
 type Known = Play['holds'][number]
 
+/** Does it to both, and compares the answers. */
 export async function perform(world: World, play: Play, chosen: Operation): Promise<void> {
   switch (chosen.kind) {
     case 'reserve':
@@ -57,13 +58,6 @@ export async function perform(world: World, play: Play, chosen: Operation): Prom
     default:
       return await performOrder(world, play, chosen)
   }
-}
-
-/** What the model says of an account of this sequence. */
-export function accountOf(play: Play, accountId: string): ModelAccount {
-  const account = play.accounts.get(accountId)
-  if (!account) throw new Error('the model has no such account')
-  return account
 }
 
 async function performReserve(

@@ -33,7 +33,7 @@ export const FREE_PER_HOUR = { no: undefined, free: 1_000_000, charged: 0 }
 export type Kept = { accountId: string; holdId: string; cost: number | undefined }
 
 /** A gateway's process: what it has acknowledged is sent again where the store comes back, unless the process is dead. */
-export type Process = { settler: Settler; kept: Kept[] }
+type Process = { settler: Settler; kept: Kept[] }
 
 /** `tokens` at `price` is what was held; `by` is who reserved it, and ends it in one way: a repetition says the same. */
 type KnownHold = {
@@ -78,6 +78,13 @@ const STANDING_CLOCK = { now: () => 0, monotonic: () => 0 }
 const UNCOUNTED = { flagged: () => undefined, settlementFailed: () => undefined }
 /** Above it, a second administrator has to agree: 50 USD. */
 const APPROVAL_LIMIT = 50_000_000_000
+
+/** What the model says of an account of this sequence. */
+export function accountOf(play: Play, accountId: string): ModelAccount {
+  const account = play.accounts.get(accountId)
+  if (!account) throw new Error('the model has no such account')
+  return account
+}
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 

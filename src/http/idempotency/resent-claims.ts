@@ -7,7 +7,7 @@ import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
 import { type Claimant, type Claims, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
 
-export interface ResentClaims extends Claims {
+interface ResentClaims extends Claims {
   /** The store is back, or another has taken its place: sends again what it may have lost. */
   storeReturned(): void
 }
