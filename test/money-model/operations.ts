@@ -6,7 +6,7 @@ const who = fc.nat(1)
 /** Counted from the latest. */
 const which = fc.oneof(fc.nat(1), fc.nat(5))
 const cents = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_000 }))
-const tokens = fc.oneof(fc.nat(50_000), fc.nat(3_000_000))
+const tokens = fc.oneof(fc.nat(50_000), fc.nat(1_000_000_000))
 const share = fc.integer({ min: 0, max: 130 })
 const is = fc.boolean()
 

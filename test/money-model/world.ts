@@ -69,8 +69,8 @@ export type Play = {
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const ACCOUNTS = 2
-/** 20 USD: some of the largest requests together have more. */
-const START_CREDIT = 20_000_000_000
+/** 5 USD: some of the largest requests together have more. */
+const START_CREDIT = 5_000_000_000
 const START_PRICE = 2_000
 const CLOCK = { now: () => Date.now(), monotonic: () => performance.now() }
 /** Stands still: to the settlers, whatever they have sent was just now. */
