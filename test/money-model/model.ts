@@ -20,7 +20,14 @@ type ModelRecord = { cost: number; kind: 'settle' | 'expire' | 'late' }
 export type Hot = { holds: Map<string, ModelHold>; stream: Map<string, ModelRecord> }
 
 type ModelReversal = { amountCents: number; wonCents: number }
-export type ModelOrder = { paidCents: number; refundedCents: number; takenCents: number; reversals: ModelReversal[] }
+export type ModelOrder = {
+  paidCents: number
+  refundedCents: number
+  takenCents: number
+  /** The rest was refunded: nothing is any more, whatever comes back of chargebacks. */
+  isClosed: boolean
+  reversals: ModelReversal[]
+}
 
 export type ModelAccount = Hot & {
   /** The sum of all ledger entries. */
@@ -109,10 +116,11 @@ export function enter(account: ModelAccount, amount: number, mayOverdraw: boolea
 /** What a refund of an order answers. */
 export function refund(account: ModelAccount, order: ModelOrder, cents: number, mayOverdraw: boolean): string {
   const refundable = Math.max(order.paidCents - order.refundedCents - order.takenCents, 0)
-  if (refundable === 0) return 'not_refundable'
+  if (order.isClosed) return 'not_refundable'
   if (cents > refundable) return 'too_much'
   if (!enter(account, -cents * NANO_PER_CENT, mayOverdraw)) return 'insufficient_balance'
   order.refundedCents += cents
+  order.isClosed = cents === refundable
   return 'refunded'
 }
 

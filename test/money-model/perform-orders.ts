@@ -71,7 +71,13 @@ function paid(play: Play, order: Order): void {
   const { accountId, orderId, amountCents } = order
   const account = accountOf(play, accountId)
   enter(account, amountCents * NANO_PER_CENT, true)
-  account.orders.set(orderId, { paidCents: amountCents, refundedCents: 0, takenCents: 0, reversals: [] })
+  account.orders.set(orderId, {
+    paidCents: amountCents,
+    refundedCents: 0,
+    takenCents: 0,
+    isClosed: false,
+    reversals: [],
+  })
   play.orders.push(order)
 }
 

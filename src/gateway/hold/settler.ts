@@ -129,11 +129,12 @@ function giveUp(): undefined {
 
 /** Whether a hang-up is free is decided once: the history may know already, when a store that lost it is told again. */
 function decided(resolution: Resolution, outcome: SettleOutcome | undefined): Resolution {
-  if (resolution.kind === 'release' || outcome?.kind !== 'settled') return resolution
+  if (resolution.kind === 'release' || outcome === undefined) return resolution
   const { freePerHour, ...settlement } = resolution.settlement
-  return freePerHour === undefined
-    ? resolution
-    : { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
+  if (freePerHour === undefined) return resolution
+  if (outcome.kind === 'settled') return { kind: 'settle', settlement: { ...settlement, cost: outcome.record.cost } }
+  // What comes after the expiry of its hold is charged in full, and stays so where the store has forgotten the expiry.
+  return outcome.kind === 'late' ? { kind: 'settle', settlement } : resolution
 }
 
 function idOf(resolution: Resolution): string {

@@ -137,6 +137,15 @@ describe('what was acknowledged', () => {
     ])
   })
 
+  test('stays charged in full where it came after the expiry of its hold, which the store may have forgotten', async () => {
+    outcome = { kind: 'late', expiredCost: nano(3), record: usageRecord({ cost: nano(2), kind: 'late' }) }
+    const settlement = { ...payer, holdId: 'a', cost: nano(5), tokens: 1, facts: FACTS, freePerHour: 3 }
+    await settler.resolve({ kind: 'settle', settlement })
+    settler.storeReturned()
+    await until(() => calls.length === 2, 'it again')
+    expect(calls[1]).toEqual({ id: 'a', cost: 5, force: true, freePerHour: undefined })
+  })
+
   test('is trusted to have lasted after that', async () => {
     await settle('old')
     clock.advance(5_001)
