@@ -8,6 +8,7 @@ import type { Payer } from '@/ledger/outcomes'
 import { createBatch } from '@/lib/batch'
 import { createBoundedMap } from '@/lib/bounded-map'
 import { withDeadline } from '@/lib/deadline'
+import type { Soon } from '@/lib/wait/soon'
 import { hashKey, isWellFormedKey } from './key-text'
 
 type IdentifyOptions = {
@@ -19,9 +20,9 @@ type IdentifyOptions = {
 
 /**
  * Undefined where there is no such key (or it was deleted). Throws a {@link GatewayError} of kind `overloaded` where that
- * can't be found out now. Says nothing of the key's status: reserve decides that, with no memory in between.
+ * can't be found out now. At once for a key that this process remembers. Says nothing of the key's status: reserve decides that, with no memory in between.
  */
-export type Identify = (keyText: string, beforeLookUp?: () => void) => Promise<Payer | undefined>
+export type Identify = (keyText: string, beforeLookUp?: () => void) => Soon<Payer | undefined>
 
 const DEFAULTS = { memorySize: 50_000, timeoutMs: 2_000 } satisfies Required<IdentifyOptions>
 /** A ledger that hangs would use up the second in which a paid request has to be refused: the history is asked instead. */
@@ -69,17 +70,19 @@ export function createIdentify(
     return withDeadline(asked, LEDGER_PATIENCE_MS, () => undefined)
   }
 
-  return async function identify(keyText, beforeLookUp) {
-    if (!isWellFormedKey(keyText, service)) return undefined
-    const keyHash = hashKey(keyText)
-    const remembered = memory.get(keyHash)
-    if (remembered) return remembered
+  async function find(keyHash: string, beforeLookUp?: () => void): Promise<Payer | undefined> {
     beforeLookUp?.()
     const pending = running.get(keyHash) ?? lookUp(keyHash).finally(() => running.delete(keyHash))
     running.set(keyHash, pending)
     const payer = await pending
     if (payer) memory.set(keyHash, payer)
     return payer
+  }
+
+  return function identify(keyText, beforeLookUp) {
+    if (!isWellFormedKey(keyText, service)) return undefined
+    const keyHash = hashKey(keyText)
+    return memory.get(keyHash) ?? find(keyHash, beforeLookUp)
   }
 }
 

@@ -17,18 +17,25 @@ import type { ChatCall, ChatDeps } from './chat-call'
 import { type FoundAnswer, findAnswer } from './find-answer'
 
 /** Answers one chat request. Throws a GatewayError where no answer could begin; the hold is released before it does. */
-export async function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
+export function handleChat(deps: ChatDeps, call: ChatCall): Promise<Response> {
   if (deps.storeWatch.isClosedTo(call.payer.accountId)) throw storeClosed()
   const session = deps.router.sessionOf(call.request, call.payer.accountId, call.sessionName)
-  const negotiating = negotiate(deps, call, session)
-  deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
-  const negotiation = await negotiating
-  return withHold(deps, call.payer, call.requestId, negotiation, async (hold, agreed) => {
+  const negotiating = deps.tracing ? negotiateTraced(deps, call, session) : negotiate(deps, call, session)
+  return withHold(deps, call.payer, call.requestId, negotiating, (hold, agreed) => {
     const answering = answer(deps, call, hold, agreed, session)
-    if (!call.request.stream) return answering
-    const early = await withDeadline(answering, deps.lateAfterMs, () => undefined)
-    return early ?? answerMeanwhile(deps, call, hold, agreed, answering)
+    return call.request.stream ? unlessLate(deps, call, hold, agreed, answering) : answering
   })
+}
+
+function negotiateTraced(deps: ChatDeps, call: ChatCall, session: Session | undefined) {
+  const negotiating = Promise.try(() => negotiate(deps, call, session))
+  deps.tracing?.step(call.requestId, 'plan', negotiating, ({ first }) => describePlan(first.plan))
+  return negotiating
+}
+
+async function unlessLate(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, answering: Promise<Response>) {
+  const early = await withDeadline(answering, deps.lateAfterMs, () => undefined)
+  return early ?? answerMeanwhile(deps, call, hold, agreed, answering)
 }
 
 async function answer(deps: ChatDeps, call: ChatCall, hold: Hold, agreed: Offer, session: Session | undefined) {

@@ -11,15 +11,14 @@ import { describePlan } from '@/gateway/hold/request-facts'
 export type { EmbeddingDeps } from '@/gateway/embed/embedding-call'
 
 /** Answers one request. Throws a GatewayError where there are no vectors; the hold is released before it does. */
-export async function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
+export function handleEmbeddings(deps: EmbeddingDeps, call: EmbeddingRequestCall): Promise<Response> {
   const { payer, requestId } = call
   if (deps.storeWatch.isClosedTo(payer.accountId)) throw storeClosed()
-  const negotiating = negotiateEmbedding(deps, call)
+  const negotiating = Promise.try(() => negotiateEmbedding(deps, call))
   deps.tracing?.step(requestId, 'plan', negotiating, ({ first: { plan } }) =>
     describePlan({ targets: plan.targets, requested: call.request.model }),
   )
-  const negotiation = await negotiating
-  return withHold(deps, payer, requestId, negotiation, async (hold, agreed) => {
+  return withHold(deps, payer, requestId, negotiating, async (hold, agreed) => {
     const found = await findVectors(deps, call, hold, agreed)
     return tellVectors(deps, call, agreed, found)
   })

@@ -4,6 +4,7 @@ import type { Format, Framing, RequestLine } from '@/formats/format'
 import { handleChat } from '@/gateway/handle-chat'
 import type { SettledAnswer } from '@/ledger/charge'
 import { assert } from '@/lib/assert'
+import { whenThere } from '@/lib/wait/soon'
 import { answerPaid, type PaidEndpoint } from './answer-paid'
 import type { HttpDeps } from './deps'
 import { withPreferenceHeaders } from './preference-headers'
@@ -20,21 +21,37 @@ export type ChatEndpoint = Pick<PaidEndpoint, 'format' | 'route' | 'payerOf'> & 
 /** Decodes one request and hands it to the use case. Never rejects: errors become answers. */
 export function answerChat(deps: HttpDeps, request: Request, endpoint: ChatEndpoint): Promise<Response> {
   const { format, line, framing, epilogue } = endpoint
-  return answerPaid(deps, request, { ...endpoint, event: 'chat' }, async (paid) => {
+  return answerPaid(deps, request, { ...endpoint, event: 'chat' }, (paid) => {
     const { payer, body, bodyBytes: bytes, share } = paid
-    const resuming = resumeRequest(deps, { format, payer, body, bytes, share })
-    const resumed = resuming && (await resuming)
-    const grownBody = resumed?.body ?? body
-    const decoded = format.decodeRequest(grownBody, line)
-    share.endTurn()
-    const protocol = format.readProtocol?.(request.headers, grownBody)
-    if (protocol) decoded.protocol = protocol
-    const chat = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
-    paid.nameModel(chat.model, chat.stream)
-    const sessionName = request.headers.get('x-svc-session') ?? undefined
-    const keeping = { keep: resumed?.keep, isPrivate: resumed !== undefined && resumed.keep === undefined }
-    const grown = resumed && { body: resumed.body, bodyBytes: resumed.bytes }
-    return handleChat(deps, { ...paid, ...grown, ...keeping, format, framing, request: chat, sessionName, epilogue })
+    return whenThere(resumeRequest(deps, { format, payer, body, bytes, share }), (resumed) => {
+      const grownBody = resumed?.body ?? body
+      const decoded = format.decodeRequest(grownBody, line)
+      share.endTurn()
+      const protocol = format.readProtocol?.(request.headers, grownBody)
+      if (protocol) decoded.protocol = protocol
+      const chat = withPreferenceHeaders(resumed ? withEcho(decoded, resumed) : decoded, request.headers)
+      paid.nameModel(chat.model, chat.stream)
+      return handleChat(deps, {
+        requestId: paid.requestId,
+        payer,
+        body: grownBody,
+        bodyBytes: resumed?.bytes ?? bytes,
+        signal: paid.signal,
+        arrivedAtMs: paid.arrivedAtMs,
+        arrivedMonotonicMs: paid.arrivedMonotonicMs,
+        onEnd: paid.onEnd,
+        onSettled: paid.onSettled,
+        onLateFailure: paid.onLateFailure,
+        line: paid.line,
+        keep: resumed?.keep,
+        isPrivate: resumed !== undefined && resumed.keep === undefined,
+        format,
+        framing,
+        request: chat,
+        sessionName: request.headers.get('x-svc-session') ?? undefined,
+        epilogue,
+      })
+    })
   })
 }
 

@@ -7,6 +7,7 @@ import type { Format } from '@/formats/format'
 import type { Payer } from '@/ledger/outcomes'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
+import type { Soon } from '@/lib/wait/soon'
 import { openLine, type RequestLine } from '@/metrics/request-line'
 import { authenticate } from './auth'
 import { type BodySize, readJsonBody } from './body'
@@ -60,7 +61,7 @@ export async function answerPaid(
   deps: HttpDeps,
   request: Request,
   endpoint: PaidEndpoint,
-  answer: (paid: PaidRequest) => Promise<Response>,
+  answer: (paid: PaidRequest) => Soon<Response>,
 ): Promise<Response> {
   const { format, event, route } = endpoint
   const requestId = newRequestId()
@@ -86,7 +87,8 @@ export async function answerPaid(
   }
   try {
     if (deps.isDraining()) throw restarting()
-    const payer = await (endpoint.payerOf?.(request) ?? authenticate(deps, request))
+    const paying = endpoint.payerOf?.(request) ?? authenticate(deps, request)
+    const payer = paying instanceof Promise ? await paying : paying
     line.payer = payer
     deps.tracing?.knownPayer(requestId, payer)
     const admission = deps.unpaid.admit(payer, request)
@@ -139,7 +141,7 @@ function answerNamed(
   deps: HttpDeps,
   paid: PaidRequest,
   { key, fingerprint }: RequestName,
-  answer: (paid: PaidRequest) => Promise<Response>,
+  answer: (paid: PaidRequest) => Soon<Response>,
 ): Promise<Response> {
   assert(deps.idempotency, 'a name is only read where answers may be kept')
   const { payer, requestId, signal, onEnd, line } = paid
@@ -153,7 +155,7 @@ function answerNamed(
       deps.requestLog.replayed(line, originalRequestId, status)
     },
   }
-  return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, ({ failed, ...once }) =>
+  return answerOnce({ ...deps, ...deps.idempotency }, claimant, asker, async ({ failed, ...once }) =>
     answer({
       ...paid,
       ...once,

@@ -3,6 +3,7 @@ import type { Identify } from '@/accounts/identify'
 import { GatewayError } from '@/chat/error'
 import { FORMATS } from '@/formats/index'
 import type { Payer } from '@/ledger/outcomes'
+import { type Soon, whenThere } from '@/lib/wait/soon'
 import { queryOf } from './request-line'
 import { knowCaller } from './silence'
 import type { Unpaid } from './unpaid'
@@ -21,14 +22,16 @@ type AuthDeps = { identify: Identify; unpaid: Unpaid }
  * without a look-up) or unknown, `invalid_request` (400) where two different keys are sent, and `overloaded` (503) where a
  * look-up is impossible right now; `rate_limited` (429) in the place of a 401 where there were too many of them.
  */
-export async function authenticate({ identify, unpaid }: AuthDeps, request: Request): Promise<Payer> {
-  const payer = await identify(credentialOf(unpaid, request), () => unpaid.admitStranger(request))
-  if (!payer) {
-    unpaid.stranger(request)
-    throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
-  }
-  knowCaller(request)
-  return payer
+export function authenticate({ identify, unpaid }: AuthDeps, request: Request): Soon<Payer> {
+  const found = identify(credentialOf(unpaid, request), () => unpaid.admitStranger(request))
+  return whenThere(found, (payer) => {
+    if (!payer) {
+      unpaid.stranger(request)
+      throw new GatewayError('invalid_credentials', 'Incorrect API key provided.')
+    }
+    knowCaller(request)
+    return payer
+  })
 }
 
 /** A request without a key of the right form is a stranger's, of whom there may be so many. */

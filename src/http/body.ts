@@ -54,12 +54,20 @@ export async function readJsonBody(
   checkHeaders(request.headers, limits.maxBodyBytes)
   const entering = beforeRead?.(request)
   if (entering) await entering
-  const bytes = await readBytes(request, limits.maxBodyBytes, onPiece)
+  let bytes: Uint8Array
+  try {
+    bytes = await readBytes(request, limits.maxBodyBytes, onPiece)
+  } catch (cause) {
+    throw unreadable(request, cause)
+  }
   noteWork(request.url)
   onBytes?.(bytes)
   const inspected = inspectBody(bytes, {
-    ...{ depth: limits.maxJsonDepth, values: maxValues, names: MAX_JSON_NAMES },
-    ...{ outside: MAX_JSON_OUTSIDE, escapes: MAX_JSON_ESCAPES },
+    depth: limits.maxJsonDepth,
+    values: maxValues,
+    names: MAX_JSON_NAMES,
+    outside: MAX_JSON_OUTSIDE,
+    escapes: MAX_JSON_ESCAPES,
   })
   const { values, fields, losesNumbers } = inspected
   const waiting = beforeParse?.({ bytes: bytes.length, dearValues: losesNumbers ? values : fields })
@@ -82,33 +90,30 @@ function checkHeaders(headers: Headers, maxBytes: number): void {
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Whoever goes away before his request is whole gets no answer; it is his fault all the same, and none of ours. */
-async function readBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
-  try {
-    return await takeBytes(request, maxBytes, onPiece)
-  } catch (cause) {
-    if (cause instanceof GatewayError) throw cause
-    throw new GatewayError('invalid_request', 'The body ended before it was whole.', { cause })
-  }
+function readBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
+  return request.headers.has('content-length') ? request.bytes() : readPieces(request, maxBytes, onPiece)
 }
 
-async function takeBytes(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
-  try {
-    if (request.headers.has('content-length')) return await request.bytes()
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length
-      if (size > maxBytes) throw tooLarge(maxBytes)
-      onPiece?.(chunk.length)
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks)
-  } catch (cause) {
-    if (!request.signal.aborted) throw cause
-    // Nobody is left to read this; it keeps the log from calling a hang-up a bug.
-    throw new GatewayError('invalid_request', 'The body ended before it was complete.', { cause })
+/** A body of unannounced length. */
+async function readPieces(request: Request, maxBytes: number, onPiece: BodyReading['onPiece']): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge(maxBytes)
+    onPiece?.(chunk.length)
+    chunks.push(chunk)
   }
+  return Buffer.concat(chunks)
+}
+
+/** Whoever goes away before his request is whole gets no answer; it is his fault all the same, and none of ours. */
+function unreadable(request: Request, cause: unknown): unknown {
+  if (cause instanceof GatewayError) return cause
+  const message = request.signal.aborted
+    ? 'The body ended before it was complete.'
+    : 'The body ended before it was whole.'
+  return new GatewayError('invalid_request', message, { cause })
 }
 
 const BREACHES: Readonly<Record<keyof JsonBounds, (bounds: JsonBounds) => string>> = {

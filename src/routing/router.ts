@@ -9,6 +9,7 @@ import { GatewayError } from '@/chat/error'
 import type { FormatName } from '@/chat/format-name'
 import type { ChatRequest } from '@/chat/request'
 import type { Clock } from '@/lib/clock'
+import { type Soon, whenThere } from '@/lib/wait/soon'
 import { createCircuitBreaker } from '@/routing/health/circuit-breaker'
 import { createConcurrencyLimiter } from '@/routing/health/concurrency'
 import { type HealthExchange, type HealthNote, NO_EXCHANGE } from '@/routing/health/health-exchange'
@@ -39,9 +40,9 @@ export interface Router {
   conversationOf(request: ChatRequest, accountId: string, name: string | undefined): string | undefined
   /**
    * Plans a request. Throws what `buildPlan` throws, and `overloaded` where every provider of the plan would turn it away.
-   * Only a request to a tier has a session, and may wait for the shared store, briefly.
+   * Only a request to a tier has a session, and may wait for the shared store, briefly; all others are planned at once.
    */
-  plan(request: ChatRequest, origin: Origin): Promise<Plan>
+  plan(request: ChatRequest, origin: Origin): Soon<Plan>
   /** Plans a request for embeddings. Throws what `buildEmbeddingPlan` throws, and `overloaded` as above. */
   planEmbedding(request: EmbeddingRequest, allowedModels: AllowedModelIds): EmbeddingPlan
   /** The plan as data, for callers who want to see their routing. */
@@ -94,16 +95,12 @@ export function createRouter(options: RouterOptions): Router {
     sessionOf: (request, accountId, name) =>
       catalog.current.tiers.has(request.model) ? sessionOf(accountId, request, name) : undefined,
     conversationOf: (request, accountId, name) => conversationOf(accountId, request, name),
-    async plan(request, { clientFormat, session, allowedModels = null }) {
-      const stickyModelId = session && (await stickiness.recall(session))
-      const plan = buildPlan(catalog.current, request, {
-        clientFormat,
-        view,
-        allowedModels,
-        ...(stickyModelId && { stickyModelId }),
+    plan(request, { clientFormat, session, allowedModels = null }) {
+      return whenThere(session && stickiness.recall(session), (stickyModelId) => {
+        const plan = buildPlan(catalog.current, request, { clientFormat, view, allowedModels, stickyModelId })
+        refuseIfOverloaded(parts, plan)
+        return plan
       })
-      refuseIfOverloaded(parts, plan)
-      return plan
     },
     planEmbedding(request, allowedModels) {
       const plan = buildEmbeddingPlan(catalog.current, request, { view, allowedModels })

@@ -220,21 +220,18 @@ function createAnswer(response: Response, deadline: Deadline): UpstreamAnswer {
     kind: 'answer',
     isEventStream: (response.headers.get('content-type') ?? '').includes('text/event-stream'),
     read,
-    async readAll(maxBytes) {
+    readAll(maxBytes) {
       if (announcedBytes(response.headers) > Math.min(maxBytes, MAX_NATIVE_READ_BYTES)) {
         return readPieces(read, abort, maxBytes)
       }
-      try {
-        // The whole body counts as one wait: so small a one has no business taking longer than the idle limit.
-        deadline.received()
-        deadline.waits()
-        const bytes = await response.bytes()
+      // The whole body counts as one wait: so small a one has no business taking longer than the idle limit.
+      deadline.received()
+      deadline.waits()
+      return response.bytes().then((bytes): UpstreamBody => {
         hasSent = true
         finish()
         return { kind: 'body', bytes }
-      } catch (error) {
-        return fail(error)
-      }
+      }, fail)
     },
     hasSent: () => hasSent,
     outliveClient: deadline.outliveClient,

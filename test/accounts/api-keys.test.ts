@@ -195,7 +195,7 @@ describe('identify', () => {
     try {
       const identify = createIdentify(elsewhere.database, fixture.ledger, SERVICE, { timeoutMs: 300 })
       expect(await identify(key)).toEqual({ accountId, keyId })
-      const failure = await identify(unknownHere).catch((error: unknown) => error)
+      const failure = await Promise.resolve(identify(unknownHere)).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(GatewayError)
       expect(failure).toMatchObject({ kind: 'overloaded', status: 503 })
     } finally {
@@ -221,7 +221,10 @@ describe('identify', () => {
     const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof GatewayError)
     expect(refusals).toHaveLength(14_000)
     await other.close(0)
-    expect(await until(() => identify(key).catch(() => undefined), 'the key to be found')).toEqual({ accountId, keyId })
+    expect(await until(() => Promise.resolve(identify(key)).catch(() => undefined), 'the key to be found')).toEqual({
+      accountId,
+      keyId,
+    })
   })
 
   test('works through the history while the ledger is down', async () => {

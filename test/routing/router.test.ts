@@ -81,7 +81,7 @@ describe('overload', () => {
     const client = new AbortController()
     const holder = await router.begin(await router.plan(request, ORIGIN), traveller(NEVER)).next()
     const queued = router.begin(await router.plan(request, ORIGIN), traveller(client.signal)).next()
-    await expect(router.plan(request, ORIGIN)).rejects.toMatchObject({
+    await expect(Promise.try(() => router.plan(request, ORIGIN))).rejects.toMatchObject({
       kind: 'overloaded',
       options: { retryAfterSeconds: 1 },
     })

@@ -20,10 +20,10 @@ import type { Tracing } from '@/telemetry/tracing'
 import { type CallHandle, callUpstream, type UpstreamAnswer } from '@/upstream/client'
 import { describeFailure, toGatewayError, type UpstreamFailure } from '@/upstream/failure'
 import { awaitContent, type CommittedStream } from './commit-point'
-import { createReadingOn, type DrainSlots, type ReadingOn, type Streams } from './drain-slots'
+import { createReadingOn, type DrainSlots, type Streams } from './drain-slots'
 import { foldStream } from './fold-stream'
 import { type CompleteAnswer, completeAnswer, MAX_ANSWER_BYTES, readComplete } from './read-complete'
-import { openStreamSource } from './stream-source'
+import { openStreamSource, type StreamSource } from './stream-source'
 
 /** What an attempt tells of itself, and to whom. */
 export type AttemptDeps = {
@@ -80,16 +80,23 @@ export type Begun = CompleteAnswer | CommittedStream | { kind: 'abandoned'; hasS
 /** No answer: what the caller is told if no other target does better, and what the journey decides by. */
 export type Failed = { kind: 'failed'; error: GatewayError; failed: FailedAttempt }
 
-/** Calls the ticket's target once. */
+/**
+ * Calls the ticket's target, and once more where it refuses what another account has proven to have thought: that says nothing of the
+ * target or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
+ */
 export async function attemptTarget(deps: AttemptDeps, asked: AttemptInput): Promise<Begun | Failed> {
-  const { ticket, requestId } = asked
+  const { ticket, requestId, signal } = asked
   try {
     const input = inProviderNames(asked)
     const body = encodeBody(deps, input)
     if (body instanceof GatewayError) return fail(deps, input, { kind: 'unencodable' }, body)
-    const result = await callWithoutForeignProofs(deps, input, body)
+    let result = await callTarget(deps, input, JSON.stringify(body))
+    if (result.kind === 'failed' && !signal.aborted) {
+      const stripped = withoutForeignProofs(deps, input, body, result.failure)
+      if (stripped) result = await callTarget(deps, input, JSON.stringify(stripped))
+    }
     if (result.kind === 'failed') return noteFailure(deps, input, result.failure)
-    const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !input.signal.aborted)
+    const hasContent = result.kind === 'complete' || (result.kind === 'stream' && !signal.aborted)
     if (hasContent) {
       ticket.began()
       deps.tracing?.began(requestId, ticket.number)
@@ -111,22 +118,17 @@ function inProviderNames(input: AttemptInput): AttemptInput {
   return { ...input, request: fitted.request, providerFormat: withCallerNames(providerFormat, fitted.callerNames) }
 }
 
-/**
- * Calls the target, and once more where it refuses what another account has proven to have thought: that says nothing of the target
- * or of the request, and the answer is the same conversation's without it. A refusal costs nothing.
- */
-async function callWithoutForeignProofs(
-  deps: AttemptDeps,
-  input: AttemptInput,
+/** The body without what the target has refused as somebody else's thoughts; undefined where that is not why it refused. */
+function withoutForeignProofs(
+  { logger }: AttemptDeps,
+  { requestId, ticket, providerFormat }: AttemptInput,
   body: JsonObject,
-): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const result = await callTarget(deps, input, JSON.stringify(body))
-  if (result.kind !== 'failed' || result.failure.kind !== 'refused') return result
-  const isProof = result.failure.error.reason === 'proof'
-  const stripped = isProof ? input.providerFormat.withoutProofs?.(body) : undefined
-  if (!stripped || input.signal.aborted) return result
-  deps.logger.info('foreign_proofs_left_out', { requestId: input.requestId, model: input.ticket.planned.model.id })
-  return callTarget(deps, input, JSON.stringify(stripped))
+  failure: UpstreamFailure,
+): JsonObject | undefined {
+  const isProof = failure.kind === 'refused' && failure.error.reason === 'proof'
+  const stripped = isProof ? providerFormat.withoutProofs?.(body) : undefined
+  if (stripped) logger.info('foreign_proofs_left_out', { requestId, model: ticket.planned.model.id })
+  return stripped
 }
 
 async function callTarget(
@@ -134,43 +136,42 @@ async function callTarget(
   input: AttemptInput,
   bodyText: string,
 ): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
+  const { requestId, ticket, providerFormat, request, signal, handle } = input
+  const { target } = ticket.planned
   // Of a stream, what came tells what is owed; of an answer in one piece, only its end does.
-  const { accountId, request, ticket } = input
-  const readingOn = request.stream ? undefined : createReadingOn(deps, accountId, ticket.planned.target.provider)
+  const readingOn = request.stream ? undefined : createReadingOn(deps, input.accountId, target.provider)
+  const isGivenUp = () => handle.isDropped || (signal.aborted && !readingOn?.isUnderWay())
   try {
-    return await callOnce(deps, input, bodyText, readingOn)
+    const answer = await callUpstream({
+      target,
+      key: ticket.key,
+      format: providerFormat,
+      stream: request.stream,
+      bodyText,
+      signal,
+      handle,
+      protocol: protocolOf(input),
+      leave: readingOn?.leave,
+      traceHeaders: deps.tracing?.contextFor(requestId, ticket.number),
+    })
+    if (answer.kind === 'failed') return isGivenUp() ? abandoned(answer.failure) : answer
+    if (isGivenUp()) {
+      answer.abort()
+      return { kind: 'abandoned', hasSent: false }
+    }
+    const result = await readAnswer(input, answer)
+    if (handle.isDropped) {
+      answer.abort()
+      return { kind: 'abandoned', hasSent: false }
+    }
+    if (!isGivenUp() || result.kind === 'complete') return result
+    const hasSent = answer.hasSent()
+    if (result.kind === 'stream' && hasSent) return result
+    answer.abort()
+    return { kind: 'abandoned', hasSent }
   } finally {
     readingOn?.over()
   }
-}
-
-async function callOnce(
-  { tracing }: AttemptDeps,
-  input: AttemptInput,
-  bodyText: string,
-  readingOn: ReadingOn | undefined,
-): Promise<Begun | { kind: 'failed'; failure: UpstreamFailure }> {
-  const { requestId, ticket, providerFormat, request, signal, handle } = input
-  const { target } = ticket.planned
-  const isGivenUp = () => handle.isDropped || (signal.aborted && !readingOn?.isUnderWay())
-  const traceHeaders = tracing?.contextFor(requestId, ticket.number)
-  const call = { target, key: ticket.key, format: providerFormat, stream: request.stream, bodyText, signal, handle }
-  const answer = await callUpstream({ ...call, traceHeaders, protocol: protocolOf(input), leave: readingOn?.leave })
-  if (answer.kind === 'failed') return isGivenUp() ? abandoned(answer.failure) : answer
-  if (isGivenUp()) {
-    answer.abort()
-    return { kind: 'abandoned', hasSent: false }
-  }
-  const result = await readAnswer(input, answer)
-  if (handle.isDropped) {
-    answer.abort()
-    return { kind: 'abandoned', hasSent: false }
-  }
-  if (!isGivenUp() || result.kind === 'complete') return result
-  const hasSent = answer.hasSent()
-  if (result.kind === 'stream' && hasSent) return result
-  answer.abort()
-  return { kind: 'abandoned', hasSent }
 }
 
 function abandoned(failure: UpstreamFailure): Begun {
@@ -178,18 +179,22 @@ function abandoned(failure: UpstreamFailure): Begun {
   return { kind: 'abandoned', hasSent: false, ...(isUnreached && { isUnreached }) }
 }
 
-async function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
-  const { clientFormat, providerFormat, request, meter, signal, ticket } = input
+function readAnswer(input: AttemptInput, answer: UpstreamAnswer) {
+  const { clientFormat, providerFormat, request, signal, ticket } = input
   const isTranslated = clientFormat !== providerFormat
   if (!answer.isEventStream) return readComplete(answer, providerFormat, isTranslated)
   const source = openStreamSource(answer, providerFormat)
-  if (request.stream) {
-    // What the provider has begun is paid for, and may have to be read to its end.
-    if (ticket.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
-    return awaitContent(source, isTranslated, signal)
-  }
+  if (!request.stream) return readFolded(input, source)
+  // What the provider has begun is paid for, and may have to be read to its end.
+  if (ticket.planned.target.provider.onDisconnect.kind !== 'abort') source.outliveClient()
+  return awaitContent(source, isTranslated, signal)
+}
+
+/** The stream of a provider that answers with one although it was not asked for. */
+async function readFolded({ clientFormat, providerFormat, meter }: AttemptInput, source: StreamSource) {
   const result = await foldStream(source, MAX_ANSWER_BYTES, meter)
-  return result.kind === 'failed' ? result : completeAnswer(result.response, undefined, isTranslated)
+  if (result.kind === 'failed') return result
+  return completeAnswer(result.response, undefined, clientFormat !== providerFormat)
 }
 
 /** The headers by which a provider of the caller's own format is asked for what its caller asks for. */

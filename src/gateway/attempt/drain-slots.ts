@@ -33,7 +33,7 @@ export function createDrainSlots(): DrainSlots {
 }
 
 /** What becomes of a call for an answer in one piece when its client leaves. */
-export type ReadingOn = {
+type ReadingOn = {
   /** Lets the call go on where there is a slot, and ends it otherwise, or when its time is over. */
   leave(end: () => void): void
   /** Whether the call goes on without its client. */

@@ -29,7 +29,8 @@ export async function firstAnswer<Begun extends Outcome>(
   let failed: FailedAttempt | undefined
   for (;;) {
     if (entrants.length === 0) {
-      const ticket = await journey.next(failed)
+      const next = journey.next(failed)
+      const ticket = next instanceof Promise ? await next : next
       if (!ticket) throw withTrail(firstError ?? journey.refusal(), journey.trail)
       begin(ticket)
     } else if (failed) journey.note(failed)

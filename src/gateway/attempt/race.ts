@@ -58,36 +58,40 @@ export function enter<Begun extends Outcome>(
   return entrant
 }
 
+type Ended<Begun extends Outcome> = Entrant<Begun> & { result: Begun | Failed }
+
 /** Waits for the first of `entrants` to end; `begin` adds one where the journey says that another target is to be asked. */
-export async function firstToEnd<Begun extends Outcome>(
+export function firstToEnd<Begun extends Outcome>(
   entrants: Entrant<Begun>[],
   journey: Journey,
   clock: Clock,
   begin: (ticket: Ticket) => void,
-): Promise<Entrant<Begun> & { result: Begun | Failed }> {
-  for (;;) {
-    const ended = entrants.find(({ result, error }) => result !== undefined || error !== undefined)
-    if (ended?.result) return ended as Entrant<Begun> & { result: Begun | Failed }
-    if (ended) throw ended.error
-    const isLate = await anyEnd(entrants, journey.hasOthers() ? LOOK_MS : undefined)
-    if (isLate) look(entrants, journey, clock, begin)
+): Promise<Ended<Begun>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended<Begun>>()
+  let looking: Timer | undefined
+  function end(entrant: Entrant<Begun>): void {
+    clearInterval(looking)
+    if (entrant.result) resolve(entrant as Ended<Begun>)
+    else reject(entrant.error)
   }
-}
-
-/** Resolves when one ends, to false, or after `withinMs`, to true. */
-function anyEnd<Begun extends Outcome>(
-  entrants: readonly Entrant<Begun>[],
-  withinMs: number | undefined,
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = withinMs === undefined ? undefined : setTimeout(() => resolve(true), withinMs)
-    for (const entrant of entrants) {
-      entrant.onEnd = () => {
-        clearTimeout(timer)
-        resolve(false)
+  function watchAll(): void {
+    for (const entrant of entrants) entrant.onEnd = () => end(entrant)
+  }
+  const ended = entrants.find(({ result, error }) => result !== undefined || error !== undefined)
+  if (ended) end(ended)
+  else watchAll()
+  if (!ended && journey.hasOthers()) {
+    looking = setInterval(() => {
+      try {
+        look(entrants, journey, clock, begin)
+        watchAll()
+      } catch (error) {
+        clearInterval(looking)
+        reject(error)
       }
-    }
-  })
+    }, LOOK_MS)
+  }
+  return promise
 }
 
 function look<Begun extends Outcome>(

@@ -35,13 +35,21 @@ type FailureNotes = {
   note(failure: { requestId: string; payer: Payer; format: FormatName; model: string; error: GatewayError }): void
 }
 
+/** A charge that there is something to pay of. */
+type Due = Extract<Charge, { kind: 'charge' }>
+
 /** Settles for `ending`. Returns the charge once the ledger knows it (or soon after). */
 export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending): Promise<Charge> {
   if (lacksCount(open)) await countNow(open)
   const reading = readingOf(open)
   const due = chargeAt(open, reading, ending)
   const bill = billOf(open, reading, due)
-  const charge = await conclude(deps, open, due, bill, ending)
+  let charge: Charge = due
+  if (due.kind === 'free') {
+    noteFailure(deps.failures, open, ending)
+    await open.hold.release()
+  } else if (ending === 'unanswered') charge = await concludeUnheard(deps, open, due, bill)
+  else await conclude(deps, open, due, bill, ending)
   const durationMs = deps.clock.monotonic() - open.arrivedMonotonicMs
   if (reading.unknownUsage) warnOfUnknownUsage(deps, open, reading.unknownUsage)
   open.onObservedEnd?.({ ending, finish: reading.finish, outputTokens: outputOf(charge) })
@@ -55,30 +63,19 @@ export async function settle(deps: SettleDeps, open: OpenCharge, ending: Ending)
   return charge
 }
 
-/** Ends the hold. Returns what was charged in the end: whether a hang-up is free, the ledger decides. */
-async function conclude(
-  deps: SettleDeps,
-  open: OpenCharge,
-  due: Charge,
-  bill: ProviderBill,
-  ending: Ending,
-): Promise<Charge> {
-  if (due.kind === 'free') {
-    noteFailure(deps.failures, open, ending)
-    await open.hold.release()
-    return due
-  }
-  const facts = factsOf(open, due, bill, ending, deps.clock)
-  if (ending === 'unanswered') {
-    const cost = await open.hold.hangUp(due, facts)
-    const charge: Charge = cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
-    noteHangUp(deps, open, charge)
-    return charge
-  }
-  const settling = open.hold.settle(due, facts)
+/** Ends the hold of what is charged. */
+function conclude(deps: SettleDeps, open: OpenCharge, due: Due, bill: ProviderBill, ending: Ending): Promise<void> {
+  const settling = open.hold.settle(due, factsOf(open, due, bill, ending, deps.clock))
   deps.tracing?.step(open.facts.requestId, 'settle', settling)
-  await settling
-  return due
+  return settling
+}
+
+/** The same where nobody has heard a word. Returns what was charged in the end: whether a hang-up is free, the ledger decides. */
+async function concludeUnheard(deps: SettleDeps, open: OpenCharge, due: Due, bill: ProviderBill): Promise<Due> {
+  const cost = await open.hold.hangUp(due, factsOf(open, due, bill, 'unanswered', deps.clock))
+  const charge: Due = cost === 0 ? { ...due, cost, rule: 'hangup_free' } : due
+  noteHangUp(deps, open, charge)
+  return charge
 }
 
 /** So that whoever looks for a request finds it, and sees why the next ones cost something. */

@@ -4,6 +4,7 @@ import { inputCost, worstCaseCost } from '@/catalog/price'
 import type { HoldSize } from '@/gateway/hold/hold-size'
 import { type Negotiation, negotiateTerms, type TermsDeps } from '@/gateway/hold/terms'
 import { MAX_NANO, nano } from '@/lib/money'
+import type { Soon } from '@/lib/wait/soon'
 import type { EmbeddingPlan } from '@/routing/plan/plan-embedding'
 import type { Router } from '@/routing/router'
 import type { EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
@@ -12,8 +13,8 @@ import type { EmbeddingOffer, EmbeddingRequestCall } from './embedding-call'
 export function negotiateEmbedding(
   deps: TermsDeps & { router: Pick<Router, 'planEmbedding'> },
   { payer, request }: EmbeddingRequestCall,
-): Promise<Negotiation<EmbeddingOffer>> {
-  return negotiateTerms(deps, payer, async (allowedModels) => {
+): Soon<Negotiation<EmbeddingOffer>> {
+  return negotiateTerms(deps, payer, (allowedModels) => {
     const plan = deps.router.planEmbedding(request, allowedModels)
     const offer = { plan, allowedModels, size: sizeOf(plan, boundOfInputs(plan.sizes)) }
     let isCounted = false

@@ -12,6 +12,7 @@ import type { RequestFacts } from '@/ledger/usage-record'
 import { assert } from '@/lib/assert'
 import type { CrashPoint } from '@/lib/crash-point'
 import type { Nano } from '@/lib/money'
+import type { Soon } from '@/lib/wait/soon'
 import type { Tracing } from '@/telemetry/tracing'
 import { denial } from './denial'
 import type { HoldKeeper } from './hold-keeper'
@@ -29,6 +30,9 @@ export type HoldDeps = {
   tracing?: Tracing | undefined
 }
 
+/** A charge that there is something to pay of. */
+type Due = Extract<Charge, { kind: 'charge' }>
+
 /** What the ledger should charge if this process died right now. */
 export type Progress = { cost: Nano; facts: RequestFacts }
 
@@ -42,12 +46,12 @@ export interface Hold {
   readonly limits: RateLimits
   /** Tells the keeper what to record, should this process die: called with fresh figures whenever a renewal is due. */
   onRenewal(progress: () => Progress): void
-  settle(charge: Extract<Charge, { kind: 'charge' }>, facts: RequestFacts): Promise<void>
+  settle(charge: Due, facts: RequestFacts): Promise<void>
   /**
    * Settles for a client that left before the first byte: for nothing, where the store finds that the account has free ones left.
    * Returns what was charged, or what was asked for where the store has not said yet.
    */
-  hangUp(charge: Extract<Charge, { kind: 'charge' }>, facts: RequestFacts): Promise<Nano>
+  hangUp(charge: Due, facts: RequestFacts): Promise<Nano>
   release(): Promise<void>
   /** The answer's stream now owns the hold and will end it. */
   handOver(): void
@@ -61,12 +65,20 @@ export async function withHold<Offered extends Terms>(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  negotiation: Negotiation<Offered>,
+  negotiating: Soon<Negotiation<Offered>>,
   use: (hold: Hold, agreed: Offered) => Promise<Response>,
 ): Promise<Response> {
-  const { agreed, limits } = await reserveCredit(deps, payer, holdId, negotiation)
+  const negotiation = negotiating instanceof Promise ? await negotiating : negotiating
+  let agreed = negotiation.first
+  let outcome = await reserve(deps, payer, holdId, agreed)
+  while (outcome.kind !== 'reserved') {
+    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
+    if (!next) throw denial(outcome, agreed.size)
+    agreed = next
+    outcome = await reserve(deps, payer, holdId, agreed)
+  }
   deps.crashPoint('reserved')
-  const hold = createHold(deps, payer, holdId, agreed.size, limits)
+  const hold = createHold(deps, payer, holdId, agreed.size, outcome.limits)
   try {
     const response = await use(hold, agreed)
     assert(hold.isTakenCareOf(), 'a request ended without settling, releasing or handing over its hold')
@@ -94,10 +106,12 @@ function createHold(
     async settle(charge, facts) {
       ending ??= settle(deps, payer, holdId, charge, facts)
       await ending
+      deps.crashPoint('settled')
     },
     async hangUp(charge, facts) {
       ending ??= settle(deps, payer, holdId, charge, facts, FREE_HANG_UPS_PER_HOUR)
       const outcome = await ending
+      deps.crashPoint('settled')
       return outcome?.kind === 'settled' ? outcome.record.cost : charge.cost
     },
     async release() {
@@ -112,21 +126,21 @@ function createHold(
   }
 }
 
-async function settle(
+function settle(
   deps: HoldDeps,
   payer: Payer,
   holdId: string,
-  { cost, usage }: Extract<Charge, { kind: 'charge' }>,
+  { cost, usage }: Due,
   facts: RequestFacts,
   freePerHour?: number,
 ): Promise<SettleOutcome | undefined> {
   deps.keeper.forget(holdId)
-  const settlement: Settlement = { ...payer, holdId, cost, tokens: inputTokens(usage) + usage.output, facts }
+  const { accountId, keyId } = payer
+  const tokens = inputTokens(usage) + usage.output
+  const settlement: Settlement = { accountId, keyId, holdId, cost, tokens, facts }
   if (freePerHour !== undefined) settlement.freePerHour = freePerHour
   deps.crashPoint('settling')
-  const outcome = await deps.settler.resolve({ kind: 'settle', settlement })
-  deps.crashPoint('settled')
-  return outcome
+  return deps.settler.resolve({ kind: 'settle', settlement })
 }
 
 function release(deps: HoldDeps, payer: Payer, holdId: string): Promise<SettleOutcome | undefined> {
@@ -136,22 +150,6 @@ function release(deps: HoldDeps, payer: Payer, holdId: string): Promise<SettleOu
 
 function renewalOf(ttlMs: number, { accountId }: Payer, holdId: string, { cost, facts }: Progress): Renewal {
   return { accountId, holdId, ttlMs, cost, facts, reached: true }
-}
-
-async function reserveCredit<Offered extends Terms>(
-  deps: HoldDeps,
-  payer: Payer,
-  holdId: string,
-  negotiation: Negotiation<Offered>,
-): Promise<{ agreed: Offered; limits: RateLimits }> {
-  let offer = negotiation.first
-  for (;;) {
-    const outcome = await reserveOnce(deps, payer, holdId, offer)
-    if (outcome.kind === 'reserved') return { agreed: offer, limits: outcome.limits }
-    const next = isNegotiable(outcome) ? await negotiation.next(outcome) : undefined
-    if (!next) throw denial(outcome, offer.size)
-    offer = next
-  }
 }
 
 const NEGOTIABLE: ReadonlySet<ReserveOutcome['kind']> = new Set<Refusal['kind']>([
@@ -164,31 +162,31 @@ function isNegotiable(outcome: ReserveOutcome): outcome is Refusal {
   return NEGOTIABLE.has(outcome.kind)
 }
 
-async function reserveOnce(
+function reserve(
   deps: HoldDeps,
-  payer: Payer,
+  { accountId, keyId }: Payer,
   holdId: string,
-  { size, allowedModels }: Terms,
+  { size: { amount, inputCost, rateTokens: tokens }, allowedModels }: Terms,
 ): Promise<ReserveOutcome> {
-  try {
-    const reserving = deps.ledger.reserve({
-      ...payer,
-      holdId,
-      amount: size.amount,
-      inputCost: size.inputCost,
-      tokens: size.rateTokens,
-      ttlMs: deps.holdTtlMs,
-      allowedModels,
-    })
-    deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: size.amount }))
-    return await reserving
-  } catch (cause) {
-    // The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns.
-    void deps.settler.resolve({ kind: 'release', ...payer, holdId })
-    throw new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
-      code: 'ledger_unavailable',
-      retryAfterSeconds: 1,
-      cause,
-    })
-  }
+  const ttlMs = deps.holdTtlMs
+  const asked = { accountId, keyId, holdId, amount, inputCost, tokens, ttlMs, allowedModels }
+  const reserving = deps.ledger.reserve(asked)
+  deps.tracing?.step(holdId, 'reserve', reserving, ({ kind }) => ({ outcome: kind, hold_nano_usd: amount }))
+  return reserving.catch((cause: unknown) => {
+    throw takeBack(deps, asked, cause)
+  })
+}
+
+/** The reserve may have happened although its answer was lost: it is taken back by its id, whenever the store returns. */
+function takeBack(
+  { settler }: HoldDeps,
+  { accountId, keyId, holdId }: Payer & { holdId: string },
+  cause: unknown,
+): GatewayError {
+  void settler.resolve({ kind: 'release', accountId, keyId, holdId })
+  return new GatewayError('overloaded', 'The service is temporarily unable to take requests. Try again.', {
+    code: 'ledger_unavailable',
+    retryAfterSeconds: 1,
+    cause,
+  })
 }

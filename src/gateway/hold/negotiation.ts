@@ -7,6 +7,7 @@ import type { ChatRequest } from '@/chat/request'
 import type { SignatureStore } from '@/gateway/signatures/signature-store'
 import type { AllowedModels } from '@/ledger/allowed-models'
 import type { Nano } from '@/lib/money'
+import { type Soon, whenThere } from '@/lib/wait/soon'
 import type { Plan } from '@/routing/plan/plan'
 import type { Session } from '@/routing/plan/session'
 import type { Router } from '@/routing/router'
@@ -33,22 +34,32 @@ export function negotiate(
   deps: NegotiationDeps,
   arrived: ArrivedRequest,
   session: Session | undefined,
-): Promise<Negotiation<Offer>> {
+): Soon<Negotiation<Offer>> {
   return negotiateTerms(deps, arrived.payer, (allowedModels) => draftFor(deps, arrived, session, allowedModels))
 }
 
 /** The first offer for a plan, and the size it has been shrunk to since. */
 type Shrinking = { accountId: string; offer: Offer; sized: Sized; size: HoldSize; step: 'quick' | 'exact' | 'lowered' }
 
-async function draftFor(
+function draftFor(
   deps: NegotiationDeps,
   arrived: ArrivedRequest,
   session: Session | undefined,
   allowedModels: AllowedModels,
-): Promise<Draft<Offer>> {
-  const plan = await deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })
+): Soon<Draft<Offer>> {
+  const planning = deps.router.plan(arrived.request, { clientFormat: arrived.format.name, session, allowedModels })
+  return whenThere(planning, (plan) =>
+    whenThere(restoreSignatures(deps, arrived, plan), (restored) => draftOf(arrived, plan, restored, allowedModels)),
+  )
+}
+
+function draftOf(
+  arrived: ArrivedRequest,
+  plan: Plan,
+  { request, addedBytes }: Restored,
+  allowedModels: AllowedModels,
+): Draft<Offer> {
   const { models, targets, requirements } = plan
-  const { request, addedBytes } = await restoreSignatures(deps, arrived, plan)
   // What was put back into the request is read by the model as well.
   const prompt = request === arrived.request ? requirements.prompt : measurePrompt(request)
   const sized = { request, prompt, models, targets }
@@ -59,18 +70,21 @@ async function draftFor(
   return { offer, shrink: (available) => shrink(shrinking, available) }
 }
 
+type Restored = { request: ChatRequest; addedBytes: number }
+
 /** A provider of another format than the client's may have signed what the client could not keep. */
-async function restoreSignatures(
+function restoreSignatures(
   { signatures }: NegotiationDeps,
   { format, payer, request }: ArrivedRequest,
   { targets }: Plan,
-): Promise<{ request: ChatRequest; addedBytes: number }> {
+): Soon<Restored> {
   if (targets.every(({ target }) => target.provider.format === format.name)) return { request, addedBytes: 0 }
-  const restored = await signatures.restore(payer.accountId, request)
-  if (restored === request) return { request, addedBytes: 0 }
-  const addedBytes =
-    Buffer.byteLength(JSON.stringify(restored.turns)) - Buffer.byteLength(JSON.stringify(request.turns))
-  return { request: restored, addedBytes: Math.max(0, addedBytes) }
+  return signatures.restore(payer.accountId, request).then((restored) => {
+    if (restored === request) return { request, addedBytes: 0 }
+    const addedBytes =
+      Buffer.byteLength(JSON.stringify(restored.turns)) - Buffer.byteLength(JSON.stringify(request.turns))
+    return { request: restored, addedBytes: Math.max(0, addedBytes) }
+  })
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Settlement, SettleOutcome } from '@/ledger/outcomes'
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
+import { createSharedDeadline } from '@/lib/wait/shared-deadline'
 import type { Metrics } from '@/metrics/metrics'
 
 type Resolution =
@@ -41,6 +42,8 @@ const KEEP_MS = 5_000
 /** Bounds the memory: beyond this, the oldest are trusted to have lasted. */
 const MAX_KEPT = 50_000
 
+const BY_FORCE = { force: true } as const
+
 /** Creates the settler of one process. */
 export function createSettler(
   ledger: Pick<Ledger, 'settle' | 'release'>,
@@ -48,7 +51,10 @@ export function createSettler(
   logger: Logger,
   metrics: Pick<Metrics, 'flagged' | 'settlementFailed'>,
 ): Settler {
-  const pending = new Set<Promise<unknown>>()
+  const patience = createSharedDeadline(PATIENCE_MS)
+  let pending = 0
+  /** For whoever waits until none is pending. */
+  let drained: PromiseWithResolvers<void> | undefined
   /** Acknowledged lately, in the order of their acknowledgement. */
   let kept: { resolution: Resolution; atMs: number }[] = []
   /** Where in `kept` those begin that are still kept. */
@@ -59,7 +65,12 @@ export function createSettler(
     for (let pause = FIRST_RETRY_MS, failures = 0; ; pause = Math.min(pause * 2, MAX_RETRY_MS), failures++) {
       const woken = wake.promise
       try {
-        const outcome = await send(resolution)
+        const outcome =
+          resolution.kind === 'settle'
+            ? // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
+              await ledger.settle(resolution.settlement, BY_FORCE)
+            : void (await ledger.release(resolution))
+        if (outcome) note(outcome, resolution)
         keep(decided(resolution, outcome))
         if (failures > 0) logger.info('settlement_acknowledged', { holdId: idOf(resolution), failures })
         return outcome
@@ -71,19 +82,12 @@ export function createSettler(
     }
   }
 
-  async function send(resolution: Resolution): Promise<SettleOutcome | undefined> {
-    if (resolution.kind === 'release') {
-      await ledger.release(resolution)
-      return undefined
-    }
-    // The reserve was acknowledged before anything was delivered: a store that lost the hold since must charge all the same.
-    const outcome = await ledger.settle(resolution.settlement, { force: true })
+  function note(outcome: SettleOutcome, resolution: Resolution): void {
     if (outcome.kind === 'settled' || outcome.kind === 'late') {
       for (const flag of outcome.record.flags) metrics.flagged(flag, 1)
     }
     if (outcome.kind !== 'settled' || outcome.overrun)
       logger.warn('settlement_outcome', { holdId: idOf(resolution), outcome: outcome.kind })
-    return outcome
   }
 
   function keep(resolution: Resolution): void {
@@ -97,27 +101,40 @@ export function createSettler(
     firstKept = 0
   }
 
-  function begin(resolution: Resolution): Promise<SettleOutcome | undefined> {
-    const work = insist(resolution)
-    pending.add(work)
-    void work.then(() => pending.delete(work))
-    return work
+  /** Sees it through, however long that takes; `onEnd` is told of the outcome. */
+  function begin(resolution: Resolution, onEnd: (outcome: SettleOutcome | undefined) => void): void {
+    pending += 1
+    void insist(resolution).then((outcome) => {
+      pending -= 1
+      onEnd(outcome)
+      if (pending === 0) drained?.resolve()
+    })
   }
 
   return {
-    resolve: (resolution) => withDeadline(begin(resolution), PATIENCE_MS, giveUp),
+    resolve(resolution) {
+      const { promise, resolve } = Promise.withResolvers<SettleOutcome | undefined>()
+      const wait = patience.begin(() => resolve(undefined))
+      begin(resolution, (outcome) => {
+        wait.isOver = true
+        resolve(outcome)
+      })
+      return promise
+    },
     storeReturned() {
       wake.resolve()
       wake = Promise.withResolvers<void>()
       const again = kept.slice(firstKept)
       kept = []
       firstKept = 0
-      for (const { resolution } of again) void begin(resolution)
+      for (const { resolution } of again) begin(resolution, giveUp)
     },
-    pendingCount: () => pending.size,
+    pendingCount: () => pending,
     async drain(timeoutMs) {
-      await withDeadline(Promise.all(pending), timeoutMs, giveUp)
-      return pending.size
+      if (pending === 0) return 0
+      drained = Promise.withResolvers()
+      await withDeadline(drained.promise, timeoutMs, giveUp)
+      return pending
     },
   }
 }

@@ -6,6 +6,7 @@ import { type AllowedModels, allowedModelsText } from '@/ledger/allowed-models'
 import type { Ledger } from '@/ledger/ledger'
 import type { Payer, ReserveOutcome } from '@/ledger/outcomes'
 import { type Nano, nano } from '@/lib/money'
+import { type Soon, whenThere } from '@/lib/wait/soon'
 import type { HoldSize } from './hold-size'
 import type { KeyPermissions } from './key-permissions'
 
@@ -29,13 +30,27 @@ export type TermsDeps = { ledger: Pick<Ledger, 'readKey'>; permissions: KeyPermi
 /** Changes of one key that one request lives through before it is told to come back. */
 const MAX_REPLANS = 5
 
-/** Makes the first offer. `draftFor` plans a request for a key that may call these models, and throws where none can serve it. */
-export async function negotiateTerms<Offered extends Terms>(
+/** Plans a request for a key that may call these models; throws where none can serve it. */
+type DraftFor<Offered extends Terms> = (allowedModels: AllowedModels) => Soon<Draft<Offered>>
+
+/** Makes the first offer: at once, where nothing has to be looked up for it. */
+export function negotiateTerms<Offered extends Terms>(
   deps: TermsDeps,
   payer: Payer,
-  draftFor: (allowedModels: AllowedModels) => Promise<Draft<Offered>>,
-): Promise<Negotiation<Offered>> {
-  let draft = await draftAllowed(deps, payer, draftFor)
+  draftFor: DraftFor<Offered>,
+): Soon<Negotiation<Offered>> {
+  const believed = deps.permissions.recall(payer.keyId)
+  const drafting = believed === null ? draftFor(null) : draftBelieved(deps, payer, believed, draftFor)
+  return whenThere(drafting, (draft) => negotiateFrom(deps, payer, draft, draftFor))
+}
+
+function negotiateFrom<Offered extends Terms>(
+  deps: TermsDeps,
+  payer: Payer,
+  first: Draft<Offered>,
+  draftFor: DraftFor<Offered>,
+): Negotiation<Offered> {
+  let draft = first
   let replans = 0
   return {
     first: draft.offer,
@@ -56,16 +71,15 @@ function payable(refusal: Exclude<Refusal, { kind: 'models_changed' }>): Nano {
 }
 
 /** Drafts with what this process believes of the key. Nobody is refused for a belief: the ledger is asked first. */
-async function draftAllowed<Offered extends Terms>(
+async function draftBelieved<Offered extends Terms>(
   { ledger, permissions }: TermsDeps,
   payer: Payer,
-  draftFor: (allowedModels: AllowedModels) => Promise<Draft<Offered>>,
+  believed: AllowedModels,
+  draftFor: DraftFor<Offered>,
 ): Promise<Draft<Offered>> {
-  const believed = permissions.recall(payer.keyId)
   try {
     return await draftFor(believed)
   } catch (error) {
-    if (believed === null) throw error
     const key = await ledger.readKey(payer)
     if (!key || allowedModelsText(key.allowedModels) === allowedModelsText(believed)) throw error
     permissions.note(payer.keyId, key.allowedModels)

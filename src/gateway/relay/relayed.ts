@@ -50,26 +50,26 @@ export type RelayedAnswer = {
 }
 
 /** Gives the answer's slot back and settles it. Returns the charge once the ledger knows it (or soon after). */
-export async function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
+export function endAnswer(deps: SettleDeps, answer: RelayedAnswer, ending: Ending): Promise<Charge> {
   answer.ticket.ended(ending === 'broken')
   answer.client.onEnd?.()
-  const charge = await settle(deps, answer.charge, ending)
-  answer.client.onSettled?.(ending, charge)
-  if (ending === 'complete' && charge.kind === 'charge') answer.ticket.wrote(charge.usage.output)
-  return charge
+  return settle(deps, answer.charge, ending).then((charge) => {
+    answer.client.onSettled?.(ending, charge)
+    if (ending === 'complete' && charge.kind === 'charge') answer.ticket.wrote(charge.usage.output)
+    return charge
+  })
 }
 
 /**
  * Ends an answer that its client gets the end of, and keeps its signatures: both before the client can ask anything that builds
  * on it.
  */
-export async function completeAnswer(
+export function completeAnswer(
   deps: SettleDeps & { signatures: Pick<SignatureStore, 'keep'> },
   answer: RelayedAnswer,
   ending: 'complete' | 'cut' = 'complete',
 ): Promise<Charge> {
   const { client, signatures } = answer
   const settled = endAnswer(deps, answer, ending)
-  if (signatures) await deps.signatures.keep(client.accountId, signatures)
-  return settled
+  return signatures ? deps.signatures.keep(client.accountId, signatures).then(() => settled) : settled
 }

@@ -3,8 +3,8 @@
  * event loop is written in one go, without the promises, timers and copies that its own way makes of every command.
  */
 import type { Redis } from 'ioredis'
+import { createSharedDeadline, type SharedWait } from '@/lib/wait/shared-deadline'
 import { keyPrefixOf } from './connection'
-import { createSharedDeadline, type SharedWait } from './shared-deadline'
 
 interface ScriptLine {
   /** Runs the script with this digest. Rejects with the store's own error, or where no answer comes in time. */

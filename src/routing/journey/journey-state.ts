@@ -11,6 +11,9 @@ export type AttemptNote = { model: string; provider: string; reason: string; mil
 
 export type Entry = { planned: PlannedTarget; isDone: boolean; attempts: number; avoidedKeys: Set<string> }
 
+/** Where to go on first: with the same key after a pause, or with another key at once. */
+export type Resumption = { entry: Entry; key: ProviderKey | undefined; delayMs: number }
+
 export type JourneyState = {
   parts: RoutingParts
   entries: Entry[]
@@ -24,8 +27,7 @@ export type JourneyState = {
   trail: AttemptNote[]
   attempts: number
   isOver: boolean
-  /** Go on with this entry first: the same key after a pause, or another key at once. */
-  resume: { entry: Entry; key: ProviderKey | undefined; delayMs: number } | undefined
+  resume: Resumption | undefined
   overload: GatewayError | undefined
   /** How long what would have been tried as a last resort asked to be left alone still; undefined where nothing did. */
   restMs: number | undefined

@@ -6,20 +6,21 @@
  * for, and then the others are tried anyway, one call at a time.
  */
 import { GatewayError } from '@/chat/error'
+import type { Soon } from '@/lib/wait/soon'
 import type { Conversation } from '@/routing/health/key-pool'
 import type { Plan } from '@/routing/plan/plan'
 import { tryAnyway, tryEntry, waitForSlot } from './admission'
 import { goOn } from './after-failure'
-import { type AttemptNote, isAtEnd, type JourneyState } from './journey-state'
+import { type AttemptNote, isAtEnd, type JourneyState, type Resumption } from './journey-state'
 import { noteOutrun, onSilence } from './silence'
 import type { FailedAttempt, RoutingParts, Ticket } from './ticket'
 
 export interface Journey {
   /**
    * The attempt to make, given how the one before it failed: after whatever pause the policy asks for. Undefined where
-   * nothing is left, the deadline is over, or the client is gone.
+   * nothing is left, the deadline is over, or the client is gone. At once where nothing has to be waited for.
    */
-  next(failed?: FailedAttempt): Promise<Ticket | undefined>
+  next(failed?: FailedAttempt): Soon<Ticket | undefined>
   /** Whether there is any target beside the one that is asked first. */
   hasOthers(): boolean
   /** Notes how an attempt failed while another is under way. */
@@ -75,21 +76,30 @@ export function startJourney(parts: RoutingParts, plan: Plan, traveller: Travell
   }
 }
 
-async function advance(journey: JourneyState): Promise<Ticket | undefined> {
-  const { resume, signal } = journey
+function advance(journey: JourneyState): Soon<Ticket | undefined> {
+  const { resume } = journey
   journey.resume = undefined
   if (isAtEnd(journey)) return undefined
-  if (resume) {
-    if (resume.delayMs > 0) await journey.parts.pause(resume.delayMs, signal)
-    if (isAtEnd(journey)) return undefined
-    const ticket = tryEntry(journey, resume.entry, resume.key)
+  return resume ? resumeAt(journey, resume) : tryOpen(journey)
+}
+
+async function resumeAt(journey: JourneyState, { entry, key, delayMs }: Resumption): Promise<Ticket | undefined> {
+  if (delayMs > 0) await journey.parts.pause(delayMs, journey.signal)
+  if (isAtEnd(journey)) return undefined
+  return tryEntry(journey, entry, key) ?? tryOpen(journey)
+}
+
+function tryOpen(journey: JourneyState): Soon<Ticket | undefined> {
+  for (const entry of journey.entries) {
+    const ticket = entry.isDone ? undefined : tryEntry(journey, entry, undefined)
     if (ticket) return ticket
   }
+  return tryTaken(journey)
+}
+
+/** None lets it through at once. */
+async function tryTaken(journey: JourneyState): Promise<Ticket | undefined> {
   const open = journey.entries.filter((entry) => !entry.isDone)
-  for (const entry of open) {
-    const ticket = tryEntry(journey, entry, undefined)
-    if (ticket) return ticket
-  }
   return (await waitForSlot(journey, open)) ?? (await tryAnyway(journey, open))
 }
 

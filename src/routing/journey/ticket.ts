@@ -101,8 +101,9 @@ export function issueTicket(parts: RoutingParts, input: TicketInput): Ticket {
       input.onDecided?.()
       circuit.succeeded()
       parts.keys.noteSuccess(provider, key, startedMs, input.accountId)
-      parts.latency.note(targetId(target), stream, elapsedMs())
-      parts.notify({ type: 'attempt', ...names, outcome: 'answered', milliseconds: elapsedMs() })
+      const milliseconds = elapsedMs()
+      parts.latency.note(targetId(target), stream, milliseconds)
+      parts.notify({ type: 'attempt', ...names, outcome: 'answered', milliseconds })
     },
     ended(isBroken) {
       if (phase !== 'answering') return

@@ -40,7 +40,7 @@ export type PlanOptions = {
   clientFormat?: FormatName
   view?: RouteView
   /** The model that this conversation has been talking to, for tiers. */
-  stickyModelId?: string
+  stickyModelId?: string | undefined
   /** Ids of the models that the caller's key may call; null or left out = every model. */
   allowedModels?: AllowedModelIds
 }

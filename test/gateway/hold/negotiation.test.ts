@@ -46,7 +46,7 @@ function arrivedWith(request: ChatRequest) {
   return { requestId: 'req_1', payer: PAYER, format, request, bodyBytes: PROSE.length, arrivedAtMs: 1_760_000_000_000 }
 }
 
-const begin = ({ deps }: World, changes: Partial<ChatRequest> = {}) =>
+const begin = async ({ deps }: World, changes: Partial<ChatRequest> = {}) =>
   negotiate(deps, arrivedWith(requestOf(changes, PROSE)), undefined)
 
 function short(offer: Offer | undefined, available: number): Refusal {

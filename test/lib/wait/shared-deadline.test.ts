@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { spend, standStill } from '@test/support/delays'
-import { createSharedDeadline } from '@/ledger/store/shared-deadline'
+import { createSharedDeadline } from '@/lib/wait/shared-deadline'
 
 beforeEach(() => {
   jest.useFakeTimers()

@@ -1,0 +1,9 @@
+/** Values that are there at once as a rule and have to be waited for now and then: nobody waits for what is there. */
+
+/** A value, or the promise of one. `soon instanceof Promise ? await soon : soon` takes no turn of the event loop where it is there. */
+export type Soon<T> = T | Promise<T>
+
+/** Goes on with the value: at once where it is there. */
+export function whenThere<T, U>(soon: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
+  return soon instanceof Promise ? soon.then(next) : next(soon)
+}

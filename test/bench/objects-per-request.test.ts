@@ -1,0 +1,145 @@
+/**
+ * What one paid request makes inside this process, counted object by object while nothing is collected: what grows here makes every
+ * request dearer. Upstream and ledger are stubs, so that only our own way is counted. Budgets are what is made today: lower them with it.
+ */
+
+import { heapStats } from 'bun:jsc'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { recordOne } from '@bench/stages/recording'
+import { stubLedger } from '@bench/stages/stubs'
+import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { chatChunk, chatCompletion, usageChunk, usageOf } from '@test/support/upstream'
+import { buildApp } from '@/app'
+
+type Made = Record<keyof typeof KINDS, number>
+
+/** What is counted, by the names that the engine has for it. Scopes are not among them: how many there are depends on the compiler. */
+const KINDS = {
+  promises: ['Promise'],
+  asyncCalls: ['AsyncFunctionGenerator', 'Generator', 'AsyncGenerator'],
+  closures: ['Function', 'AsyncFunction'],
+  objects: ['Object'],
+  arrays: ['Array'],
+  maps: ['Map', 'Set', 'WeakMap'],
+  timers: ['Timeout'],
+} as const
+
+const REQUESTS = 100
+/** A collection in the middle hides what was made before it: the most of some counts is what was made. */
+const COUNTS = 5
+const PIECES = 20
+const encoder = new TextEncoder()
+
+let gateway: TestGateway
+let customer: Customer
+let answer: (body: Record<string, unknown>) => Promise<Response>
+const realFetch = globalThis.fetch
+
+beforeAll(async () => {
+  gateway = await startGateway({ respond: () => Response.json(chatCompletion('Hello', usageOf(10, 5))) })
+  customer = await gateway.customer('10')
+  const recording = await recordOne(gateway.gateway.deps, requestOf({}))
+  const app = buildApp(stubLedger(gateway.gateway.deps, recording))
+  answer = (body) => app.handle(requestOf(body))
+})
+afterAll(async () => {
+  globalThis.fetch = realFetch
+  await gateway.stop()
+})
+
+function requestOf(more: Record<string, unknown>): Request {
+  const body = JSON.stringify({ model: 'svc/alpha', messages: [{ role: 'user', content: 'Say hello' }], ...more })
+  return new Request('http://127.0.0.1/v1/chat/completions', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      authorization: `Bearer ${customer.key}`,
+    },
+    body,
+  })
+}
+
+function answerWith(respond: () => Response): void {
+  globalThis.fetch = Object.assign(async () => respond(), { preconnect: realFetch.preconnect })
+}
+
+/** What one of `run` makes, as an average. */
+async function countMade(run: () => Promise<void>): Promise<Made> {
+  for (let index = 0; index < REQUESTS; index++) await run()
+  const most = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 0])) as Made
+  for (let count = 0; count < COUNTS; count++) {
+    Bun.gc(true)
+    const before = heapStats().objectTypeCounts
+    for (let index = 0; index < REQUESTS; index++) await run()
+    const after = heapStats().objectTypeCounts
+    for (const [kind, names] of Object.entries(KINDS) as [keyof Made, readonly string[]][]) {
+      const made = names.reduce((sum, name) => sum + (after[name] ?? 0) - (before[name] ?? 0), 0)
+      most[kind] = Math.max(most[kind], Math.round(made / REQUESTS))
+    }
+  }
+  return most
+}
+
+function expectWithin(made: Made, budget: Made): void {
+  const over = Object.entries(made).filter(([kind, count]) => count > budget[kind as keyof Made])
+  expect({ over, made }).toEqual({ over: [], made })
+}
+
+describe('one paid request makes no more than it did', () => {
+  test('with an answer of JSON', async () => {
+    answerWith(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
+    const made = await countMade(async () => {
+      const response = await answer({})
+      expect(response.status).toBe(200)
+    })
+    expectWithin(made, JSON_BUDGET)
+  })
+
+  test('with a stream, and with each piece of one', async () => {
+    const stream = async (pieces: number) => {
+      answerWith(() => streamOf(pieces))
+      return await countMade(async () => {
+        const response = await answer({ stream: true, max_tokens: 4_096 })
+        expect(await response.text()).toEndWith('data: [DONE]\n\n')
+      })
+    }
+    const [short, long] = [await stream(PIECES), await stream(2 * PIECES)]
+    const perPiece = Object.fromEntries(
+      Object.entries(long).map(([kind, count]) => [kind, Math.ceil((count - short[kind as keyof Made]) / PIECES)]),
+    ) as Made
+    expectWithin(short, STREAM_BUDGET)
+    expectWithin(perPiece, PIECE_BUDGET)
+  })
+
+  test('in headers of its answer', async () => {
+    answerWith(() => Response.json(chatCompletion('Hello', usageOf(10, 5))))
+    expect([...(await answer({})).headers.keys()].length).toBeLessThanOrEqual(MOST_HEADERS)
+  })
+})
+
+/** Each piece by a read of its own, as they come from a provider. */
+function streamOf(pieces: number): Response {
+  const words = Array.from({ length: pieces }, (_, index) => chatChunk({ content: `word${index} ` }))
+  const events = [...words, chatChunk({}, 'stop'), usageChunk(usageOf(10, pieces))]
+  const texts = [...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n']
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const text = texts.shift()
+      if (text === undefined) controller.close()
+      else controller.enqueue(encoder.encode(text))
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+const MOST_HEADERS = 17
+const JSON_BUDGET: Made = {
+  ...{ promises: 35, asyncCalls: 20, closures: 191, objects: 168, arrays: 102, maps: 10, timers: 4 },
+}
+const STREAM_BUDGET: Made = {
+  ...{ promises: 156, asyncCalls: 90, closures: 430, objects: 514, arrays: 340, maps: 20, timers: 7 },
+}
+const PIECE_BUDGET: Made = {
+  ...{ promises: 5, asyncCalls: 3, closures: 3, objects: 13, arrays: 6, maps: 0, timers: 0 },
+}
