@@ -63,7 +63,7 @@ test('503 with retry-after and no upstream call; a stream that was open finishes
   const balance = await gateway.balance(customer.accountId)
   expect([balance.spent as number, balance.held as number]).toEqual([10 * 1_000 + 7 * 2_000, 0])
   gateway.upstream.respond(() => Response.json(chatCompletion('Hello')))
-  expect((await send(false)).status).toBe(200)
+  await until(async () => (await send(false)).status === 200, 'the next look at the store to find it well')
 }, 300_000)
 
 test('a store that hangs is a store that is down, and a reserve that may have happened is taken back', async () => {

@@ -10,6 +10,7 @@ import { leftOutOfOwn } from '@/formats/protocol'
 import { withoutToolFields } from '@/formats/tool-fields'
 import { isJsonObject, type JsonObject, type JsonValue, textOf } from '@/lib/json'
 import { editJson, replaceStringInJson } from '@/lib/json-splice'
+import type { Frame } from '@/lib/sse'
 import { BODY_FIELDS } from './body-fields'
 import { LIMITS } from './limits'
 import { QUIRKS } from './quirks'
@@ -122,11 +123,26 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
   let isStarted = false
 
   return {
+    // A block that begins with its text is told as one that begins empty, and a piece: libraries leave out what stands in a beginning.
+    before: (json) => (isJsonObject(json) && textAtStart(json) ? [emptyStart(json)] : []),
     // Libraries leave out an event without its name.
-    nameOf: (json) => (isJsonObject(json) ? textOf(json.type) : undefined),
+    nameOf(json) {
+      if (!isJsonObject(json)) return undefined
+      return textAtStart(json) ? 'content_block_delta' : textOf(json.type)
+    },
     // An error is hidden, since the encoder tells it in our own words; so is what is not JSON, and a start that is said again.
     event(data, json) {
       if (!isJsonObject(json) || json.type === 'error' || isJsonObject(json.error)) return undefined
+      const first = textAtStart(json)
+      if (first) {
+        hooks.repaired('delta')
+        const { kind, text } = first
+        return JSON.stringify({
+          type: 'content_block_delta',
+          index: json.index,
+          delta: { type: `${kind}_delta`, [kind]: text },
+        })
+      }
       if (json.type === 'message_delta') return withUsage(data, ['usage'], json.usage, ['output_tokens'])
       if (json.type !== 'message_start' || !isJsonObject(json.message)) return data
       if (isStarted) {
@@ -142,4 +158,21 @@ function createStream(context: AnswerContext, hooks: PassHooks): PassingStream {
     closesWithUsage: (json) => isJsonObject(json) && json.type === 'message_delta',
     ending: () => [],
   }
+}
+
+/** What a block of text or thinking says in its beginning already; undefined of any other event, which is nearly all. */
+function textAtStart({
+  type,
+  content_block: block,
+}: JsonObject): { kind: 'text' | 'thinking'; text: string } | undefined {
+  if (type !== 'content_block_start' || !isJsonObject(block)) return undefined
+  const kind = block.type === 'text' || block.type === 'thinking' ? block.type : undefined
+  const text = kind && textOf(block[kind])
+  return kind && text ? { kind, text } : undefined
+}
+
+function emptyStart(json: JsonObject): Frame {
+  const block = isJsonObject(json.content_block) ? json.content_block : {}
+  const empty = { ...block, [String(block.type)]: '' }
+  return { event: 'content_block_start', data: JSON.stringify({ ...json, content_block: empty }) }
 }

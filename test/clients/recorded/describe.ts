@@ -12,9 +12,6 @@ export const FIXTURES = join(import.meta.dir, '..', '..', 'fixtures')
 /** The recordings that are of no answer, and so of none to any client. */
 const FAILURES = /error|\/cut|malformed-json|only-done|begun-anew/
 
-/** A block that begins with its text, which no provider was seen to send: the AI SDK reads what comes after the beginning. */
-const UNSEEN = 'messages/thinking-tools.sse'
-
 /** Declares the tests. */
 export function describeRecorded(libraries: readonly PythonLibrary[]): void {
   let world: ScriptedModels
@@ -25,7 +22,7 @@ export function describeRecorded(libraries: readonly PythonLibrary[]): void {
   })
   afterAll(() => world.gateway.stop())
 
-  const recordings = readRecordings(FIXTURES).filter(({ name }) => !name.includes('/matrix/') && name !== UNSEEN)
+  const recordings = readRecordings(FIXTURES).filter(({ name }) => !name.includes('/matrix/'))
   describe('a recorded answer says the same to every library, and breaks none', () => {
     test.each(recordings.map((recording) => [recording.name, recording] as const))('%s', async (_name, recording) => {
       expect(await judge.judge(recording)).toEqual({ broken: [], isFailure: FAILURES.test(recording.name) })

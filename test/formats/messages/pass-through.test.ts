@@ -175,9 +175,31 @@ describe('an event', () => {
   test('only the start of the message changes', () => {
     for (const block of readFixture('thinking-tools.sse').split('\n\n').filter(Boolean)) {
       const data = block.split('data: ')[1] ?? ''
+      if (data.includes('"text":"I\'ll look."}}')) continue
       expect(event(data)).toBe(data.replace('"upstream-model"', '"svc/alpha"'))
     }
   })
+
+  test.each(['text', 'thinking'])(
+    'a block of %s that begins with its words begins empty, and says them in a piece',
+    (kind) => {
+      const hooks = passHooks()
+      const stream = passThrough.createStream(context, hooks)
+      const block = { type: kind, [kind]: 'Half\n', ...(kind === 'thinking' && { signature: '' }) }
+      const data = JSON.stringify({ type: 'content_block_start', index: 2, content_block: block })
+      const json = parseJson(data)
+      const [start] = stream.before?.(json) ?? []
+      expect(start?.event).toBe('content_block_start')
+      expect(parseJson(start?.data ?? '')).toEqual({
+        ...(json as JsonObject),
+        content_block: { ...block, [kind]: '' },
+      })
+      expect(stream.nameOf?.(json)).toBe('content_block_delta')
+      const delta = { type: `${kind}_delta`, [kind]: 'Half\n' }
+      expect(parseJson(stream.event(data, json) ?? '')).toEqual({ type: 'content_block_delta', index: 2, delta })
+      expect(hooks.repairs).toEqual(['delta'])
+    },
+  )
 
   test('a start that is said again is hidden', () => {
     const hooks = passHooks()
