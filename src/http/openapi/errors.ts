@@ -3,7 +3,7 @@ import { type ErrorKind, GatewayError } from '@/chat/error'
 import type { Format } from '@/formats/format'
 import { assert } from '@/lib/assert'
 import type { JsonObject } from '@/lib/json'
-import { REQUEST_ID, RETRY_AFTER, rateLimitHeaders } from './headers'
+import { RETRY_AFTER, rateLimitHeaders, requestIdHeaders } from './headers'
 
 /** Every status that an inference endpoint can answer with instead of 200. */
 export const INFERENCE_ERRORS = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504] as const
@@ -122,7 +122,7 @@ function responseOf(alike: readonly Told[]): ErrorResponse {
   assert(first, 'there is an error to describe')
   const { sample, format, body } = first
   const headers = {
-    ...REQUEST_ID,
+    ...requestIdHeaders([]),
     ...(RETRIED.has(sample.kind) && RETRY_AFTER),
     ...(sample.kind === 'rate_limited' && Object.assign({}, ...alike.map((told) => rateLimitHeaders(told.format)))),
   }

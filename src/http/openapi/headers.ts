@@ -4,29 +4,33 @@ import type { Format } from '@/formats/format'
 type HeaderObject = { description: string; schema: { type: 'string' | 'integer' | 'number' } }
 type Headers = Readonly<Record<string, HeaderObject>>
 
-/** On every answer of the API. */
-export const REQUEST_ID: Headers = {
-  'x-request-id': text('Names the request: for feedback, the list of requests, and questions to us'),
+/** On every answer of the API; also under the names that clients of `formats` read, which errors have as well. */
+export function requestIdHeaders(formats: readonly Format[]): Headers {
+  const others = formats.flatMap(({ requestIdHeader: name }) => (name === undefined ? [] : [[name, text('The same')]]))
+  return {
+    'x-request-id': text('Names the request: for feedback and questions'),
+    ...Object.fromEntries(others),
+  }
 }
 
 /** On errors that a later attempt may not meet. */
 export const RETRY_AFTER: Headers = {
-  'retry-after': { description: 'Seconds after which another attempt may succeed', schema: { type: 'integer' } },
+  'retry-after': { description: 'Seconds until another attempt may succeed', schema: { type: 'integer' } },
 }
 
 /** On answers that a provider gave. */
 export const ANSWERED: Headers = {
   'x-svc-model': text('The model that answered'),
   'x-svc-provider': text('The provider that answered'),
-  'x-svc-attempts': { description: 'How many calls to providers were made', schema: { type: 'integer' } },
+  'x-svc-attempts': { description: 'How many calls providers got', schema: { type: 'integer' } },
   'x-svc-route-reason': text('Why this model and provider were chosen'),
-  'x-svc-overhead-ms': { description: 'Milliseconds that the gateway itself took', schema: { type: 'number' } },
+  'x-svc-overhead-ms': { description: 'Milliseconds of the gateway itself', schema: { type: 'number' } },
   'x-svc-max-output-tokens': {
-    description: 'Where no limit was set and the credit does not cover the model’s own: the limit that it covers',
+    description: 'Where no limit was set: what the credit covers, if less than the model’s own',
     schema: { type: 'integer' },
   },
-  'idempotent-replayed': text('`true` where the answer is the first one of an `Idempotency-Key`, again'),
-  'x-svc-left-out': text('Fields and betas that the provider was not sent or cannot say: the first eight'),
+  'idempotent-replayed': text('`true`: the first answer of this `Idempotency-Key`, again'),
+  'x-svc-left-out': text('The first eight fields and betas that the provider was not sent'),
 }
 
 /** What is left of a key's limits, in the format's own headers. */
@@ -38,7 +42,7 @@ export function rateLimitHeaders(format: Format): Headers {
       const type = /^\d+$/.test(value) ? 'integer' : 'string'
       return [
         name,
-        { description: `What is left of a limit of the key, such as \`${value}\``, schema: { type } } as const,
+        { description: `Left of a limit of the key, such as \`${value}\``, schema: { type } } as const,
       ]
     }),
   )

@@ -8,7 +8,7 @@ import { IDEMPOTENCY_PARAMETER } from '@/http/idempotency/header'
 import { LOSSY_HEADER, QUALITY_HEADER } from '@/http/preference-headers'
 import type { JsonObject } from '@/lib/json'
 import { errorResponses } from './errors'
-import { ANSWERED, REQUEST_ID, rateLimitHeaders } from './headers'
+import { ANSWERED, rateLimitHeaders, requestIdHeaders } from './headers'
 import { BY_KEY } from './security'
 
 /** What an operation takes beside its body. */
@@ -134,7 +134,7 @@ function success(options: PlainOptions | InferenceOptions, headers: object): obj
   const eventSchema = options.tag === 'Inference' ? options.eventSchema : undefined
   return {
     description: eventSchema ? 'The answer, or one event after another of a streamed one' : 'Success',
-    headers: { ...REQUEST_ID, ...headers },
+    headers: { ...requestIdHeaders(options.tag === 'Inference' ? options.formats : []), ...headers },
     content: {
       [responseType]: { schema: responseSchema },
       ...(eventSchema && { 'text/event-stream': { schema: eventSchema } }),

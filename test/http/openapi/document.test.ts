@@ -86,6 +86,12 @@ describe('an inference operation', () => {
     }
   })
 
+  test('names the request in the header that clients of its format read', () => {
+    const headers = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses[200]?.headers
+    expect(headers('/v1/messages')).toContain('request-id')
+    expect(headers('/v1/chat/completions')).not.toContain('request-id')
+  })
+
   test('says an overload as its own format does', () => {
     const of = (path: string) => operations.find(({ name }) => name === `post ${path}`)?.responses ?? {}
     expect(Object.keys(of('/v1/messages'))).toContain('529')
