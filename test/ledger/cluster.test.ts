@@ -10,13 +10,16 @@ import { nano } from '@/lib/money'
 import { type ClusterNode, startCluster, type TestCluster } from './cluster-stores'
 import { type Bench, connect, createBench, FACTS, request, settlement } from './harness'
 
+/** Longer than a busy machine keeps a command waiting, since only what is cut off may fail. */
+const COMMAND_TIMEOUT_MS = 10_000
+
 let cluster: TestCluster
 let bench: Bench
 let payers: Payer[]
 
 beforeAll(async () => {
   cluster = await startCluster(3)
-  bench = createBench(await connect(cluster.url, 1_000))
+  bench = createBench(await connect(cluster.url, COMMAND_TIMEOUT_MS))
   payers = await Promise.all(Array.from({ length: 60 }, () => bench.fund(1_000_000)))
 }, 300_000)
 afterAll(async () => {
@@ -108,7 +111,7 @@ test('a slot that two nodes send to each other holds up no other, and is found w
   await owner.admin.del(...names)
   await owner.admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', other.id)
   // A guard that has verified nothing yet has to ask about every shard, also about that one.
-  const redis = await connect(cluster.url, 1_000)
+  const redis = await connect(cluster.url, COMMAND_TIMEOUT_MS)
   const another = createBench(redis, undefined, bench.history)
   let isWaiting = true
   const late = another.ledger

@@ -96,6 +96,12 @@ export const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     MAX_DROPS: 'an answer without room is not kept: asking again says so',
   },
   'src/http/idempotency/header.ts': { MAX_KEY_CHARS: 'a longer key is refused' },
+  'src/http/idempotency/resent-claims.ts': {
+    MAX_KNOWN: 'of which claims a store that comes back is told: what it has kept is there all the same',
+    MAX_KNOWN_BYTES: 'an answer without room is sent again as charged: asking again says so, and is not charged',
+    break: 'ends a walk over the claims at the first that is young enough',
+    'requestIds.slice': 'sends so many at once, and all of them',
+  },
   'src/stored-responses/allowance.ts': {
     MAX_ACCOUNTS: 'of which accounts the choice is remembered: it is read again',
     createBoundedMap: 'of which accounts the choice is remembered: it is read again',
