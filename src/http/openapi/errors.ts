@@ -122,7 +122,7 @@ function responseOf(alike: readonly Told[]): ErrorResponse {
   assert(first, 'there is an error to describe')
   const { sample, format, body } = first
   const headers = {
-    ...requestIdHeaders([]),
+    ...requestIdHeaders(),
     ...(RETRIED.has(sample.kind) && RETRY_AFTER),
     ...(sample.kind === 'rate_limited' && Object.assign({}, ...alike.map((told) => rateLimitHeaders(told.format)))),
   }

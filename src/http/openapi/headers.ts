@@ -4,9 +4,11 @@ import type { Format } from '@/formats/format'
 type HeaderObject = { description: string; schema: { type: 'string' | 'integer' | 'number' } }
 type Headers = Readonly<Record<string, HeaderObject>>
 
-/** On every answer of the API; also under the names that clients of `formats` read, which errors have as well. */
-export function requestIdHeaders(formats: readonly Format[]): Headers {
-  const others = formats.flatMap(({ requestIdHeader: name }) => (name === undefined ? [] : [[name, text('The same')]]))
+/** On every answer of the API; where it is in one format, also under the name that its clients read, which its errors have as well. */
+export function requestIdHeaders(formats: readonly Format[] = []): Headers {
+  const others = (formats.length === 1 ? formats : []).flatMap(({ requestIdHeader: name }) =>
+    name === undefined ? [] : [[name, text('The same')]],
+  )
   return {
     'x-request-id': text('Names the request: for feedback and questions'),
     ...Object.fromEntries(others),
@@ -40,10 +42,7 @@ export function rateLimitHeaders(format: Format): Headers {
   return Object.fromEntries(
     Object.entries(sample).map(([name, value]) => {
       const type = /^\d+$/.test(value) ? 'integer' : 'string'
-      return [
-        name,
-        { description: `Left of a limit of the key, such as \`${value}\``, schema: { type } } as const,
-      ]
+      return [name, { description: `Left of a limit of the key, such as \`${value}\``, schema: { type } } as const]
     }),
   )
 }

@@ -93,7 +93,8 @@ test('a key whose answer had to go is said to be charged, and is neither sent no
     const answer = await send(gateway, { key: neighbour.key, idempotencyKey: `0-${index}` })
     codes.push(answer.status === 200 ? 'replayed' : await codeOf(answer))
   }
-  expect(codes[0]).toBe('idempotency_answer_lost')
+  // Which ones depends on who else was kept when.
+  expect(codes).toContain('idempotency_answer_lost')
   expect(codes.filter((code) => code !== 'replayed' && code !== 'idempotency_answer_lost')).toEqual([])
   expect(gateway.upstream.calls).toHaveLength(callsBefore)
   expect(await settledBalance(gateway, neighbour)).toEqual(before)
