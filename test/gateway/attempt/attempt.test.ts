@@ -210,7 +210,8 @@ describe('a client that leaves', () => {
 
   test('before anything is sent is gone all the same', async () => {
     client.abort()
-    expect(await attempt()).toEqual({ kind: 'abandoned', hasSent: false })
+    // Whether somebody has lately been reached at the address is another matter.
+    expect(await attempt()).toMatchObject({ kind: 'abandoned', hasSent: false })
     expect(told).toEqual(['abandoned'])
   })
 })
