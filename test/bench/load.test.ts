@@ -109,7 +109,7 @@ test('held streams are open at the same time', async () => {
     shot: shot('messages', 'stream-1000-50'),
     connections: 50,
     rampMs: 50,
-    durationMs: 200,
+    durationMs: 1_000,
   } as const
   let open = 0
   const { chunks } = await client.run(job, (count) => {
