@@ -5,6 +5,7 @@ import { ROOT } from '@test/deploy/compose-file'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { BARE_ENVIRONMENT } from '@test/support/bare-environment'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { readinessOf } from '@test/support/readiness'
 import { monitorRedis } from '@test/support/redis-monitor'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
@@ -172,7 +173,7 @@ test('a missing right is named with the prefix', async () => {
     { 'idempotency-key': crypto.randomUUID() },
   )
   expect(refused.status).toBe(503)
-  const { reasons } = (await (await fetch(`${side.gateway.url}/readyz`)).json()) as { reasons: Record<string, string> }
+  const { reasons } = await readinessOf(side.gateway.url)
   expect(reasons.redis_writes).toContain('~one:idempotency:*')
   await admin.call('ACL', 'SETUSER', 'one', ...(await rulesFor('one:')))
 })

@@ -1,6 +1,7 @@
 /** Sentinels fail over to a replica that lacks the last writes: refusals for a moment, and the books are as the history has them. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { readinessOf } from '@test/support/readiness'
 import { startWatchedRedis, type WatchedRedis } from '@test/support/sentinels'
 import { freshDatabase } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
@@ -74,7 +75,7 @@ test('a failover that loses writes: refused for a moment, then charged as the hi
   expect(await pay(tight)).toBe(402)
   expect((await gateway.balance(customer.accountId)).spent as number).toBe(4 * COST)
   expect((await gateway.balance(tight.accountId)).spent as number).toBe(spent)
-  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200)
+  expect((await readinessOf(gateway.url)).status).toBe(200)
   await until(isBooked, 'the records to be booked')
 })
 

@@ -1,6 +1,7 @@
 /** A store that answers and takes no writes: readiness says so, new requests are refused at once, and what is under way settles. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { readinessOf } from '@test/support/readiness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { until } from '@test/support/until'
 import { chatChunk, chatCompletion, chatStream, liveStream, usageOf } from '@test/support/upstream'
@@ -42,10 +43,7 @@ function send(format: keyof typeof REQUESTS, extra: object = {}): Promise<Respon
   return fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify({ ...body, ...extra }) })
 }
 
-async function readiness(): Promise<{ status: number; reasons?: Record<string, string> }> {
-  const response = await fetch(`${gateway.url}/readyz`)
-  return { ...((await response.json()) as object), status: response.status }
-}
+const readiness = () => readinessOf(gateway.url)
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${gateway.url}/metrics`)).text()
@@ -102,7 +100,7 @@ test.each([
   await call(begin)
   try {
     await until(async () => (await readiness()).status === 503, 'readiness to fail')
-    expect((await readiness()).reasons?.redis_writes).toMatch(reason)
+    expect((await readiness()).reasons.redis_writes).toMatch(reason)
     expect((await send('chat')).status).toBe(503)
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200)
   } finally {

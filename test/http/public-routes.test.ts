@@ -1,6 +1,8 @@
 /** The endpoints beside inference: models, usage, health, docs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { isDeepStrictEqual } from 'node:util'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { until } from '@test/support/until'
 import { chatCompletion, usageOf } from '@test/support/upstream'
 import OpenAI from 'openai'
 
@@ -93,8 +95,11 @@ test('GET /v1/usage is correct to the last settled request', async () => {
 
 test('health and readiness', async () => {
   expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' })
-  const ready = await fetch(`${gateway.url}/readyz`)
-  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
+  const isReady = async () => {
+    const ready = await fetch(`${gateway.url}/readyz`)
+    return ready.status === 200 && isDeepStrictEqual(await ready.json(), { status: 'ready' })
+  }
+  await until(isReady, 'the gateway to be ready and nothing else')
 })
 
 test('the documentation describes every public route', async () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { readinessOf } from '@test/support/readiness'
 import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
@@ -55,13 +56,7 @@ afterAll(async () => {
 const setUser = (...rules: string[]) => admin.call('ACL', 'SETUSER', 'svc', ...rules)
 const restore = () => setUser('resetkeys', ...acl.trim().split(' '))
 
-async function readiness(): Promise<{ code: number; reasons: Record<string, string> }> {
-  const response = await fetch(`${gateway.url}/readyz`)
-  return {
-    code: response.status,
-    reasons: ((await response.json()) as { reasons?: Record<string, string> }).reasons ?? {},
-  }
-}
+const readiness = () => readinessOf(gateway.url)
 
 /** What a paid request meets: in a store that knows nothing, neither its account nor any script. */
 async function payAnew(key: string): Promise<number[]> {
@@ -92,16 +87,16 @@ async function emptied(): Promise<string> {
 
 /** Takes a right away and asks as a customer does; where that fails for want of the store, readiness has to name the right. */
 async function without(take: () => Promise<unknown>, rule: string): Promise<boolean> {
-  await until(async () => (await readiness()).code === 200, 'the gateway to be ready')
+  await until(async () => (await readiness()).status === 200, 'the gateway to be ready')
   const key = await emptied()
   await take()
   try {
     const statuses = await payAnew(key)
     for (const status of statuses) expect([200, 503]).toContain(status)
     if (!statuses.includes(503)) return false
-    const { code, reasons } = await readiness()
-    expect({ rule, code, reasons }).toMatchObject({
-      code: 503,
+    const { status, reasons } = await readiness()
+    expect({ rule, status, reasons }).toMatchObject({
+      status: 503,
       reasons: { redis_writes: expect.stringContaining(rule) },
     })
     return true

@@ -1,6 +1,7 @@
 /** Accounts with a cent each fill a small store with kept answers: everybody else is answered as before, and nobody pays twice. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type Customer, startGateway, type TestGateway } from '@test/support/gateway'
+import { readinessOf } from '@test/support/readiness'
 import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
@@ -56,9 +57,10 @@ async function fill({ key }: Customer, neighbour: number): Promise<void> {
 async function look(name: string): Promise<void> {
   const plain = await ask()
   const named = await send(gateway, { key: victim.key, idempotencyKey: name, prompt: 'Short' })
-  const ready = await fetch(`${gateway.url}/readyz`)
-  for (const { url, status } of [plain, named, ready]) if (status !== 200) noticed.push(`${status} ${url}`)
-  await Promise.all([plain.text(), named.text(), ready.text()])
+  for (const { url, status } of [plain, named]) if (status !== 200) noticed.push(`${status} ${url}`)
+  await Promise.all([plain.text(), named.text()])
+  const ready = await readinessOf(gateway.url)
+  if (ready.status !== 200) noticed.push(`not ready: ${JSON.stringify(ready.reasons)}`)
   const used = Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1])
   fullest = Math.max(fullest, used / LIMIT_BYTES)
 }
