@@ -1,7 +1,7 @@
 /** What readiness says of a gateway whose stores are up. */
-import { until } from '@test/support/until'
+import { until } from './until'
 
-export type Readiness = { status: number; reasons: Record<string, string> }
+type Readiness = { status: number; reasons: Record<string, string> }
 
 /**
  * Asks until no store is called `unreachable`: readiness waits a second at most for a store's answer, which a busy machine may take
