@@ -1,4 +1,6 @@
 /** Accounts, keys and credits over a Redis and a Postgres of one test's own choosing. */
+
+import { COMMAND_TIMEOUT_MS } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
@@ -20,7 +22,7 @@ export async function openFixture(
   databaseAddress: string,
   changes: (ledger: Ledger) => Ledger = (ledger) => ledger,
 ): Promise<Fixture> {
-  const redis = connectRedis(redisAddress, { logger: silentLogger })
+  const redis = connectRedis(redisAddress, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   return assemble(redis, databaseAddress, changes)
 }

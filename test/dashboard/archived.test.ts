@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, type TestBrowser } from '@test/support/browser'
 import { startGateway, type TestGateway } from '@test/support/gateway'
-import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import type { Page } from 'playwright-core'
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { accountId, keyId } = customer
   const owner = connectDatabase(`${address}?role=svc_migrator`, { maxConnections: 2, statementTimeoutMs: 0 })
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
-  const client = connectRedis(redis.url, { logger })
+  const client = connectRedis(redis.url, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(client, PATIENCE_MS)
   await owner.sql`SELECT ensure_usage_partitions('2025-09-01', 3)`
   await writeUsageBatch(gateway.gateway.database.sql, [

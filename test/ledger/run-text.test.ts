@@ -1,6 +1,6 @@
 /** Lua texts beside the ledger's travel by their digests. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { runText } from '@/ledger/run-text'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -12,7 +12,7 @@ let redis: RedisClient
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger: memoryLogger() })
+  redis = connectRedis(server.url, { logger: memoryLogger(), commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
 })
 afterAll(async () => {

@@ -15,6 +15,9 @@ import { preparePostgresRoles } from '@/boot/postgres-roles'
 import { migrate } from '@/db/migrate'
 import { OUR_ENVIRONMENT } from './bare-environment'
 
+/** What a command of a test's own client may take, in milliseconds: far longer than on a quiet machine. */
+export const COMMAND_TIMEOUT_MS = 10_000
+
 /**
  * A server of one test's own. `kill` ends it at once (SIGKILL), as a crash would; `restart` stops it if it runs and
  * starts it again on the same address and data; `pid` is that of the latest start. Left running, it stops after all tests.

@@ -1,7 +1,7 @@
 /** The flusher on a Redis Cluster: every shard is carried, a moved one too, and a dead master holds up only its own. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ClusterNode, startCluster, type TestCluster } from '@test/ledger/cluster-stores'
-import { freshDatabase } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
@@ -27,8 +27,12 @@ let expected = 0
 
 beforeAll(async () => {
   cluster = await startCluster(3)
-  redis = connectRedis(cluster.url, { logger: log.logger })
-  appender = connectRedis(cluster.url, { logger: log.logger, autoPipelining: false })
+  redis = connectRedis(cluster.url, { logger: log.logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
+  appender = connectRedis(cluster.url, {
+    logger: log.logger,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    autoPipelining: false,
+  })
   await Promise.all([waitForRedis(redis, PATIENCE_MS), waitForRedis(appender, PATIENCE_MS)])
   const databaseUrl = await freshDatabase()
   database = connectDatabase(databaseUrl, { maxConnections: 2 })

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectAtLeast } from '@test/support/at-least'
-import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import type { Redis } from 'ioredis'
 import { connectDatabase } from '@/db/client'
@@ -19,7 +19,7 @@ let redis: Redis
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger: log.logger }) as Redis
+  redis = connectRedis(server.url, { logger: log.logger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(redis, PATIENCE_MS)
 })
 afterAll(async () => {

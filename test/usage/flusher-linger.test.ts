@@ -1,6 +1,6 @@
 /** How long records gather: until there are enough for a batch of their own, or for a while. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { connectDatabase } from '@/db/client'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -21,7 +21,7 @@ let databaseUrl: string
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger: log.logger })
+  redis = connectRedis(server.url, { logger: log.logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   databaseUrl = await freshDatabase()
 })

@@ -1,7 +1,7 @@
 /** The flusher against real stores: each record is booked exactly once, whatever breaks. Takes long: thousands of records, killed workers. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { spend } from '@test/support/delays'
-import { freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, startPostgres, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import type { Redis } from 'ioredis'
 import { connectDatabase, type Database } from '@/db/client'
@@ -25,7 +25,7 @@ const log = logRecorder()
 
 beforeEach(async () => {
   redisServer ??= await startRedis()
-  redis ??= connectRedis(redisServer.url, { logger: log.logger }) as Redis
+  redis ??= connectRedis(redisServer.url, { logger: log.logger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(redis, PATIENCE_MS)
   await redis.flushall()
   log.clear()

@@ -1,6 +1,6 @@
 /** Charges that a flusher holds or has put aside, and a ledger that has to be rebuilt: each counts exactly once. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { createAccounts } from '@/accounts/accounts'
 import { createApiKeys } from '@/accounts/api-keys'
@@ -38,7 +38,7 @@ let flusher: Flusher | undefined
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger })
+  redis = connectRedis(server.url, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
 })
 afterAll(async () => {

@@ -195,10 +195,15 @@ async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw new GatewayError('overloaded', 'Idempotency keys cannot be looked up at the moment. Try again.', {
-      code: 'idempotency_unavailable',
-      retryAfterSeconds: 1,
-      cause,
-    })
+    throw claimsUnavailable(cause)
   }
+}
+
+/** Nothing is sent without a claim: whoever wants one is asked to try again. */
+export function claimsUnavailable(cause?: unknown): GatewayError {
+  return new GatewayError('overloaded', 'Idempotency keys cannot be looked up at the moment. Try again.', {
+    code: 'idempotency_unavailable',
+    retryAfterSeconds: 1,
+    cause,
+  })
 }

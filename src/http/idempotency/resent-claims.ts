@@ -5,7 +5,7 @@
 import type { Clock } from '@/lib/clock'
 import { withDeadline } from '@/lib/deadline'
 import type { Logger } from '@/lib/logger'
-import { type Claimant, type Claims, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
+import { type Claimant, type Claims, claimsUnavailable, type KeptAnswer, MAX_ANSWER_BYTES } from './claims'
 
 interface ResentClaims extends Claims {
   /** The store is back, or another has taken its place: sends again what it may have lost. */
@@ -28,7 +28,7 @@ const KEEP_MS = 5_000
 const MAX_KNOWN = 50_000
 /** Bounds it for answers: one that finds no room is sent again as spent. */
 const MAX_KNOWN_BYTES = 32 * MAX_ANSWER_BYTES
-/** What a request with a key waits for at most, beside its own claim. */
+/** What a request with a key waits for at most, beside its own claim. After that it is refused: its key may have been charged. */
 const PATIENCE_MS = 500
 /** How many are sent at once. */
 const BATCH = 50
@@ -38,7 +38,8 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
   /** By request, in the order of their last acknowledgement. */
   const known = new Map<string, Known>()
   let bytes = 0
-  let resending: Promise<void> | undefined
+  /** Resolves to true once all has been sent. */
+  let resending: Promise<true> | undefined
   let isRepeated = false
 
   function forget(requestId: string): void {
@@ -55,21 +56,23 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
     forget(requestId)
     known.set(requestId, { ...told, from: taken, atMs })
     bytes += sizeOf(told.answer)
+    if (resending) return
+    // Those of the last seconds before a loss, however long the store is away: nothing is forgotten until more is acknowledged.
     for (const [oldest, { atMs: sinceMs }] of known) {
       if (known.size <= MAX_KNOWN && atMs - sinceMs <= KEEP_MS) break
       forget(oldest)
     }
   }
 
-  async function resendAll(): Promise<void> {
+  async function resendAll(): Promise<true> {
     do {
       isRepeated = false
-      const leastMs = clock.monotonic() - KEEP_MS
-      const requestIds = [...known].filter(([, { atMs }]) => atMs >= leastMs).map(([requestId]) => requestId)
+      const requestIds = [...known.keys()]
       for (let first = 0; first < requestIds.length; first += BATCH)
         await Promise.all(requestIds.slice(first, first + BATCH).map(resend))
     } while (isRepeated)
     resending = undefined
+    return true
   }
 
   /** Until what was sent is what is known: the request may end meanwhile. */
@@ -87,7 +90,7 @@ export function createResentClaims(claims: Claims, clock: Clock, logger: Logger)
 
   return {
     async claim(claimant) {
-      if (resending) await withDeadline(resending, PATIENCE_MS, () => undefined)
+      if (resending && !(await withDeadline(resending, PATIENCE_MS, () => false))) throw claimsUnavailable()
       const outcome = await claims.claim(claimant)
       if (outcome.kind === 'claimed') note(claimant, 'open')
       return outcome

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { startGateway, type TestGateway } from '@test/support/gateway'
 import { readinessOf } from '@test/support/readiness'
-import { asGateway, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
+import { asGateway, COMMAND_TIMEOUT_MS, freshDatabase, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { chatCompletion } from '@test/support/upstream'
 import { Redis } from 'ioredis'
@@ -37,7 +37,7 @@ beforeAll(async () => {
   redis = await startRedis()
   admin = new Redis(redis.url)
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'svc' })
-  client = connectRedis(asGateway(redis.url), { logger })
+  client = connectRedis(asGateway(redis.url), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(client, PATIENCE_MS)
   gateway = await startGateway({
     respond: () => Response.json(chatCompletion('Hello')),

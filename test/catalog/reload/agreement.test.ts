@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { startCluster } from '@test/ledger/cluster-stores'
 import { catalogOf, modelOf, providerOf } from '@test/routing/world'
-import { startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { hashCatalog } from '@/catalog/changes'
 import type { CatalogReading } from '@/catalog/reload/catalog-file'
@@ -29,7 +29,7 @@ const running: ReloadParticipant[] = []
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger })
+  redis = connectRedis(server.url, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   exchange = createReloadExchange((text, name, args) => redis.eval(text, 1, name, ...args))
 })
@@ -131,7 +131,7 @@ test('faults of one keep all from changing', async () => {
 
 test('a cluster is one store like any other', async () => {
   const cluster = await startCluster(3)
-  const client = connectRedis(cluster.url, { logger })
+  const client = connectRedis(cluster.url, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(client, PATIENCE_MS)
   const shared = createReloadExchange((text, name, args) => client.eval(text, 1, name, ...args))
   await shared.beat({ id: 'one', gateway: 'a', pid: 1, hash: 'x' })

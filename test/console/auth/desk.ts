@@ -1,6 +1,6 @@
 /** Sign-in over a real Redis and a real Postgres, without the web in front of it: each flow with a visitor made up for it. */
 
-import { freshDatabase, redisUrl } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, freshDatabase, redisUrl } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { createAuth } from '@/console/auth/auth'
 import type { MailSettings } from '@/console/auth/mailer'
@@ -34,7 +34,7 @@ export async function openDesk(mail?: MailSettings): Promise<Desk> {
   const logLines: string[] = []
   const logger = createLogger({ level: 'info', service: 'test', write: (line) => logLines.push(line) })
   const database = connectDatabase(await freshDatabase(), { maxConnections: 8 })
-  const redis = connectRedis(await redisUrl(), { logger })
+  const redis = connectRedis(await redisUrl(), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   const { parts, identifyViewer } = createAuth({
     settings: {

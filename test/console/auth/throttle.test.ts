@@ -1,6 +1,6 @@
 /** The throttle and its script against a real Redis: windows, counts, and what happens while the store is away. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { redisUrl, startRedis } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, redisUrl, startRedis } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import { createThrottle, type Limit, type Throttle } from '@/console/auth/throttle'
 import { connectRedis, type RedisClient, waitForRedis } from '@/ledger/store/connection'
@@ -16,7 +16,7 @@ let redis: RedisClient
 let throttle: Throttle
 
 beforeAll(async () => {
-  redis = connectRedis(await redisUrl(), { logger })
+  redis = connectRedis(await redisUrl(), { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   throttle = createThrottle(redis, async () => 'a secret')
 })

@@ -72,7 +72,9 @@ test.each([-1, 1.5, '24', null, 87_601])('%p is no time', async (hours) => {
 
 test('nothing deletes what there is, and is heeded by another gateway soon', async () => {
   const twin = await gateway.twin()
+  const { kept } = await standing()
   expect(await isStored(twin)).toBe(true)
+  await until(async () => (await standing()).kept === kept + 1, 'it is written')
   expect((await choose(0)).body).toEqual({ hours: 0, maxHours: MAX_HOURS, kept: 0, bytes: 0 })
   expect(await isStored()).toBe(false)
   await until(async () => !(await isStored(twin)), 'the other gateway knows')

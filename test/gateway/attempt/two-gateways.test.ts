@@ -12,6 +12,7 @@ import {
 import { expectAtLeast } from '@test/support/at-least'
 import { spend } from '@test/support/delays'
 import type { TestGateway } from '@test/support/gateway'
+import { COMMAND_TIMEOUT_MS } from '@test/support/stores'
 import { PATIENCE_MS, until } from '@test/support/until'
 import type { UpstreamCall } from '@test/support/upstream'
 import { loadCatalog } from '@/catalog/catalog'
@@ -50,7 +51,7 @@ beforeAll(async () => {
   assert(loaded.kind === 'loaded', 'the catalogue is the gateways’ own')
   addresses = providerAddresses(loaded.catalog)
   const logger = createLogger({ level: 'error', write: () => undefined, service: 'test' })
-  redis = connectRedis(first.stores.redisUrl, { logger })
+  redis = connectRedis(first.stores.redisUrl, { logger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
 })
 afterAll(async () => {

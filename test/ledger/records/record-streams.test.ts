@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
-import { startRedis, type TestServer } from '@test/support/stores'
+import { COMMAND_TIMEOUT_MS, startRedis, type TestServer } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { appendRecords, usageRecord } from '@test/usage/sample-records'
 import type { Redis } from 'ioredis'
@@ -17,7 +17,7 @@ let streams: RecordStreams
 
 beforeAll(async () => {
   server = await startRedis()
-  redis = connectRedis(server.url, { logger: silentLogger }) as Redis
+  redis = connectRedis(server.url, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(redis, PATIENCE_MS)
 })
 beforeEach(async () => {
@@ -81,7 +81,7 @@ test('a stream that is none spoils no other, is said, and is left alone for a mo
 })
 
 test('what could not be read stays expected', async () => {
-  const closed = connectRedis(server.url, { logger: silentLogger }) as Redis
+  const closed = connectRedis(server.url, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS }) as Redis
   await waitForRedis(closed, PATIENCE_MS)
   const cut = createRecordStreams(closed)
   closed.disconnect()

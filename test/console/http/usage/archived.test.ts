@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { silentLogger } from '@test/accounts/fixture'
 import { recordOf } from '@test/console/administration/usage-archive/archive-world'
 import { startGateway, type TestGateway } from '@test/support/gateway'
+import { COMMAND_TIMEOUT_MS } from '@test/support/stores'
 import { PATIENCE_MS } from '@test/support/until'
 import { type SignedInCustomer, signUpCustomer } from '@test/usage/customer'
 import { OPERATOR } from '@/accounts/audit'
@@ -24,7 +25,7 @@ beforeAll(async () => {
   ada = await signUpCustomer(gateway, '5')
   eve = await signUpCustomer(gateway, '5')
   const owner = connectDatabase(`${gateway.stores.databaseUrl}?role=svc_migrator`, { maxConnections: 2 })
-  const redis = connectRedis(gateway.stores.redisUrl, { logger: silentLogger })
+  const redis = connectRedis(gateway.stores.redisUrl, { logger: silentLogger, commandTimeoutMs: COMMAND_TIMEOUT_MS })
   await waitForRedis(redis, PATIENCE_MS)
   await owner.sql`SELECT ensure_usage_partitions('2025-09-01', 2)`
   const gone = { recordId: 'req_archived', holdId: 'req_archived', keyId: ada.keyId, cost: 500_000_000 }

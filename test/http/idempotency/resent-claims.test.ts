@@ -1,0 +1,102 @@
+/** What is sent again to a store that is back: all of the last seconds before it went, and nobody gets a key before that. */
+import { beforeEach, expect, test } from 'bun:test'
+import { memoryLogger } from '@test/ledger/harness'
+import { manualClock } from '@test/routing/world'
+import type { GatewayError } from '@/chat/error'
+import type { Claimant, Claims, KeptAnswer } from '@/http/idempotency/claims'
+import { createResentClaims } from '@/http/idempotency/resent-claims'
+
+const ANSWER: KeptAnswer = { status: 200, headers: [], body: 'Hello' }
+const HOUR_MS = 3_600_000
+
+/** What the store has of each key: who has it, and the answer. */
+let store: Map<string, { requestId: string; answer?: KeptAnswer }>
+/** Holds up each claim until it is resolved. */
+let gate: Promise<void> | undefined
+let clock: ReturnType<typeof manualClock>
+let claims: ReturnType<typeof createResentClaims>
+
+beforeEach(() => {
+  store = new Map()
+  gate = undefined
+  clock = manualClock()
+  claims = createResentClaims(storedClaims(), clock, memoryLogger())
+})
+
+function storedClaims(): Claims {
+  return {
+    async claim({ idempotencyKey, requestId }) {
+      await gate
+      const had = store.get(idempotencyKey)
+      if (had?.answer) return { kind: 'kept', requestId: had.requestId, answer: had.answer }
+      if (had) return { kind: 'open', requestId: had.requestId, keyId: 'key', ageMs: 0 }
+      store.set(idempotencyKey, { requestId })
+      return { kind: 'claimed' }
+    },
+    takeOver: async () => false,
+    async keep({ idempotencyKey, requestId }, answer) {
+      store.set(idempotencyKey, { requestId, answer })
+      return true
+    },
+    async free({ idempotencyKey }) {
+      store.delete(idempotencyKey)
+    },
+    spend: async () => undefined,
+  }
+}
+
+function claimant(name: string, attempt = 1): Claimant {
+  const requestId = `${name}-${attempt}`
+  return { accountId: 'acct', keyId: 'key', idempotencyKey: name, fingerprint: 'f', requestId }
+}
+
+async function answer(name: string): Promise<void> {
+  expect(await claims.claim(claimant(name))).toEqual({ kind: 'claimed' })
+  await claims.keep(claimant(name), ANSWER)
+}
+
+test('an answer is there again however long the store was away', async () => {
+  await answer('one')
+  clock.advance(HOUR_MS)
+  store.clear()
+  claims.storeReturned()
+  expect(await claims.claim(claimant('one', 2))).toEqual({ kind: 'kept', requestId: 'one-1', answer: ANSWER })
+})
+
+test('what was acknowledged long before the last is trusted to have lasted', async () => {
+  await answer('old')
+  clock.advance(6_000)
+  await answer('new')
+  store.clear()
+  claims.storeReturned()
+  expect(await claims.claim(claimant('new', 2))).toMatchObject({ kind: 'kept' })
+  expect([...store.keys()]).toEqual(['new'])
+})
+
+test('a key that may have been charged is given to nobody before all was sent', async () => {
+  await answer('one')
+  store.clear()
+  const held = Promise.withResolvers<void>()
+  gate = held.promise
+  claims.storeReturned()
+  const refused = await claims.claim(claimant('one', 2)).catch((error: GatewayError) => error.options.code)
+  expect(refused).toBe('idempotency_unavailable')
+  held.resolve()
+  gate = undefined
+  expect(await claims.claim(claimant('one', 3))).toMatchObject({ kind: 'kept', requestId: 'one-1' })
+})
+
+test('what is acknowledged meanwhile makes nothing forgotten that waits to be sent', async () => {
+  await answer('one')
+  const under = claimant('under-way')
+  await claims.claim(under)
+  clock.advance(HOUR_MS)
+  store.clear()
+  const held = Promise.withResolvers<void>()
+  gate = held.promise
+  claims.storeReturned()
+  await claims.keep(under, ANSWER)
+  held.resolve()
+  gate = undefined
+  expect(await claims.claim(claimant('one', 2))).toMatchObject({ kind: 'kept', requestId: 'one-1' })
+})
